@@ -1,0 +1,1 @@
+"""Implementations under test: what is said of them, how they are started, and how they are reached."""

@@ -1,0 +1,328 @@
+"""Play a plan against an implementation and write down what happened.
+
+The driver waits for its turn as the model says it, never for a pause. Everything it reads has a limit and everything it
+waits for a deadline: an implementation that hangs, floods or dies ends the plan with what was seen up to there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from impls.link import Ground, Link, LinkError
+from specs.codec import Bad, Decoder
+from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.model import Judgement, Watcher
+from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.protocol import Protocol
+
+MAX_EVENTS = 50_000
+MAX_OCTETS = 1 << 25
+"""Events and octets taken from an implementation in one plan; beyond them it is a flood."""
+KEEP_WIRE = 1 << 16
+"""Octets of the wire log kept for a transcript."""
+SLICE_MS = 20.0
+"""Longest single wait: what one wait took longer than that, the tester itself was not running."""
+PATIENCES = 12
+"""A plan is given up after this many times its patience, explicit waits apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more."""
+
+    protocol: Protocol
+    config: Any
+    role: str
+    ground: Ground
+    patience_ms: float = 1000.0
+
+    @property
+    def played(self) -> str:
+        """The role that the tester plays."""
+        return self.protocol.roles[self.role]
+
+
+@dataclass(slots=True)
+class Recording:
+    """What happened. `stamps` are milliseconds since the plan began, one for each event; `wire` holds
+    (ms, conn, "sent" | "received" | "closed by us" | "closed by peer", octets), cut after KEEP_WIRE octets.
+    `skipped` counts steps that could not be done. `overflow` says why the plan was given up, if it was."""
+
+    events: list[Event] = field(default_factory=list)
+    stamps: list[float] = field(default_factory=list)
+    wire: list[tuple[float, int, str, bytes]] = field(default_factory=list)
+    judgement: Judgement = field(default_factory=lambda: Judgement("pass"))
+    skipped: int = 0
+    overflow: str = ""
+    refused: str = ""
+
+
+def drive(plan: Plan, setting: Setting, fresh: str) -> Recording:
+    """Play `plan`; `fresh` is put into every name that must be new."""
+    return _Drive(setting, fresh).run(plan)
+
+
+@dataclass(slots=True)
+class _Line:
+    """One open connection."""
+
+    link: Link
+    incoming: Decoder
+    outgoing: Decoder
+    held: bytes = b""
+    raw: bool = False
+    ended: bool = False
+
+
+class _Stop(Exception):
+    """The plan cannot go on."""
+
+
+class _Drive:
+    def __init__(self, setting: Setting, fresh: str) -> None:
+        self._setting = setting
+        self._protocol = setting.protocol
+        self._watched, self._played = setting.role, setting.played
+        self._memory = setting.protocol.memory(setting.config, fresh)
+        self._watcher = Watcher(setting.protocol.model, setting.config, setting.role)
+        self._lines: dict[int, _Line] = {}
+        self._gone: set[int] = set()
+        self._out = Recording()
+        self._ground = setting.ground
+        self._start = self._mark = self._ground.now()
+        self._silence = 0.0
+        self._octets = self._logged = 0
+        self._deadline = self._start + setting.patience_ms * PATIENCES
+
+    def run(self, plan: Plan) -> Recording:
+        out = self._out
+        self._deadline += sum(step.ms for step in plan.steps if isinstance(step, Wait))
+        try:
+            for step in plan.steps:
+                self._do(step)
+                if self._watcher.over:
+                    raise _Stop
+            for number in list(self._lines):
+                self._flush(number)
+            self._turn()
+            if not self._watcher.over:
+                self._feed(Quiet(0, 0, final=True))
+        except _Stop:
+            pass  # what was seen is in the recording; the judgement says whether it decides anything
+        finally:
+            for line in self._lines.values():
+                line.link.close()
+        out.judgement = self._watcher.judgement()
+        if out.overflow and out.judgement.verdict == "pass":
+            out.judgement = Judgement("inconclusive", (), (), out.judgement.covered, why=out.overflow)
+        return out
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    def _do(self, step: Step) -> None:
+        if isinstance(step, Wait):
+            for number in list(self._lines):
+                self._flush(number)
+            if step.ms:
+                self._rest(step.ms)
+            else:
+                self._turn()
+            return
+        if step.conn in self._gone:
+            self._out.skipped += 1
+            return
+        if isinstance(step, Hang):
+            self._hang(step)
+            return
+        line = self._line(step.conn)
+        if step.when == "turn":
+            self._flush(step.conn)
+            self._turn()
+        else:
+            self._pump()
+        if self._watcher.over:
+            raise _Stop
+        if line.ended:
+            self._out.skipped += 1
+        elif isinstance(step, Say):
+            self._say(step, line)
+        else:
+            self._blurt(step, line)
+
+    def _line(self, number: int) -> _Line:
+        line = self._lines.get(number)
+        if line is None:
+            try:
+                link = self._ground.open()
+            except LinkError as error:
+                self._out.refused = str(error)
+                self._feed(Fact(number, self._watched, "refused", str(error)))
+                raise _Stop from None
+            session: dict[str, Any] = {}
+            make, config = self._protocol.decoder, self._setting.config
+            line = _Line(link, make(self._watched, config, session), make(self._played, config, session))
+            self._lines[number] = line
+        return line
+
+    def _say(self, step: Say, line: _Line) -> None:
+        frame = self._protocol.resolve(step.frame, self._memory)
+        if frame is None and step.when != "turn":
+            self._flush(step.conn)
+            self._turn()  # what the reference names may still be on its way
+            frame = self._protocol.resolve(step.frame, self._memory)
+        if frame is None:
+            self._out.skipped += 1
+            return
+        data = self._protocol.encode(frame, step.style)
+        if line.raw:
+            self._decode_own(step.conn, line, data)
+        else:
+            self._feed(Said(step.conn, self._played, frame))
+        if step.when == "join":
+            line.held += data
+            return
+        start = len(line.held)
+        data, line.held = line.held + data, b""
+        at = 0
+        for cut in step.cuts:
+            if at < start + cut < len(data):
+                self._send(step.conn, line, data[at : start + cut])
+                self._pump()
+                at = start + cut
+        self._send(step.conn, line, data[at:])
+
+    def _blurt(self, step: Blurt, line: _Line) -> None:
+        parts = (step.data,) if isinstance(step.data, bytes) else step.data
+        data = b""
+        for part in parts:
+            text = self._memory.resolve(part) if isinstance(part, Ref) else part
+            if text is None:
+                self._out.skipped += 1
+                return
+            data += text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        self._decode_own(step.conn, line, data)
+        if step.when == "join":
+            line.held += data
+        else:
+            data, line.held = line.held + data, b""
+            self._send(step.conn, line, data)
+
+    def _decode_own(self, number: int, line: _Line, data: bytes) -> None:
+        """Say in the trace what our own octets mean, frame or not."""
+        for item in line.outgoing.feed(data):
+            if isinstance(item, Bad):
+                self._feed(Noise(number, self._played, item.data, item.why))
+            else:
+                self._feed(Said(number, self._played, item))
+        line.raw = line.outgoing.midway or line.outgoing.bad is not None
+        if line.outgoing.midway:
+            self._feed(Fact(number, self._played, "octets", len(data)))
+
+    def _send(self, number: int, line: _Line, data: bytes) -> None:
+        self._log(number, "sent", data)
+        line.link.send(data)
+
+    def _flush(self, number: int) -> None:
+        line = self._lines.get(number)
+        if line is not None and line.held and not line.ended:
+            data, line.held = line.held, b""
+            self._send(number, line, data)
+
+    def _hang(self, step: Hang) -> None:
+        line = self._lines.get(step.conn)
+        if line is None:
+            return
+        self._flush(step.conn)
+        self._pump()
+        self._gone.add(step.conn)
+        del self._lines[step.conn]
+        line.link.close(step.how)
+        if not line.ended:
+            self._log(step.conn, "closed by us", b"")
+            self._feed(Closed(step.conn, self._played, step.how))
+
+    # -- listening ------------------------------------------------------------------------------------------------
+
+    def _pump(self) -> int:
+        """Take everything that has arrived; answers how many events that made."""
+        before = len(self._out.events)
+        for number, line in self._lines.items():
+            while not line.ended:
+                data = line.link.take()
+                if data == b"":
+                    break
+                if data is None:
+                    line.ended = True
+                    self._log(number, "closed by peer", b"")
+                    self._feed(Closed(number, self._watched))
+                    break
+                self._receive(number, line, data)
+        return len(self._out.events) - before
+
+    def _receive(self, number: int, line: _Line, data: bytes) -> None:
+        self._log(number, "received", data)
+        self._octets += len(data)
+        items = line.incoming.feed(data)
+        for item in items:
+            if isinstance(item, Bad):
+                self._feed(Noise(number, self._watched, item.data, item.why))
+            else:
+                self._feed(Said(number, self._watched, item))
+            if self._watcher.over:
+                raise _Stop
+        if not items:
+            self._feed(Fact(number, self._watched, "octets", len(data)))
+        if self._octets > MAX_OCTETS or len(self._out.events) > MAX_EVENTS:
+            self._out.overflow = f"the {self._watched} sent {self._octets} octets in {len(self._out.events)} events"
+            raise _Stop
+
+    def _turn(self) -> None:
+        """Wait until the peer owes nothing, or for all the patience of the run since it last said something whole."""
+        patience, slice_ms = self._setting.patience_ms, 1.0
+        began = last = self._ground.now()
+        while True:
+            heard = self._pump()
+            if self._watcher.over or not self._watcher.owed(self._watched):
+                return
+            now = self._ground.now()
+            if heard:
+                last, slice_ms = now, 1.0
+            if now - last >= patience or now > self._deadline:
+                self._feed(Quiet(int(now - last), math.ceil(now - began), final=True))
+                self._mark, self._silence = now, 0.0
+                return
+            self._ground.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
+            slice_ms *= 2
+
+    def _rest(self, ms: float) -> None:
+        """Let `ms` pass and say in the trace how long it was silent."""
+        end = self._ground.now() + ms
+        while (now := self._ground.now()) < end:
+            self._ground.wait(self._links(), min(end - now, SLICE_MS))
+            self._silence += min(self._ground.now() - now, SLICE_MS)
+            self._pump()
+        self._quiet()
+
+    def _quiet(self) -> None:
+        now = self._ground.now()
+        silence, elapsed = self._silence, now - self._mark
+        self._silence, self._mark = 0.0, now
+        self._feed(Quiet(int(silence), math.ceil(elapsed)))
+
+    def _links(self) -> list[Link]:
+        return [line.link for line in self._lines.values() if not line.ended]
+
+    def _feed(self, event: Event) -> None:
+        if self._silence >= 1.0 and not isinstance(event, Quiet):
+            self._quiet()
+        self._out.events.append(event)
+        self._out.stamps.append(self._ground.now() - self._start)
+        self._memory.note(event)
+        self._watcher.feed(event)
+
+    def _log(self, number: int, what: str, data: bytes) -> None:
+        self._logged += len(data)
+        if self._logged <= KEEP_WIRE:
+            self._out.wire.append((self._ground.now() - self._start, number, what, data))

@@ -1,0 +1,194 @@
+"""How octets reach an implementation under test: in memory or over TCP, behind one small interface.
+
+A `Link` is one connection. `poll` returns what has arrived, b"" when nothing did in the given time, or None once the
+implementation has ended the connection; end of file and reset are one event. A `Ground` opens links and owns time:
+in memory it is virtual and costs nothing, over TCP it is the monotonic clock.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+RECEIVE = 65_536
+"""Octets read at a time."""
+MAX_INBOX = 1 << 25
+"""Octets kept of a peer that talks while it refuses to listen."""
+
+
+class LinkError(Exception):
+    """A connection could not be opened; the text says why."""
+
+
+class Link(Protocol):
+    """One connection to the implementation."""
+
+    def send(self, data: bytes) -> bool:
+        """Write all of `data`; False when the implementation has ended the connection or takes no more in time."""
+
+    def take(self) -> bytes | None:
+        """What has arrived so far, b"" if nothing, None at the end of the stream. Never waits."""
+
+    def close(self, how: str = "close") -> None:
+        """End the connection; `how` "reset" asks for an abortive close where there is one."""
+
+
+class Ground(Protocol):
+    """Where links are opened, and whose clock counts."""
+
+    def open(self) -> Link:
+        """A new connection. Raises LinkError."""
+
+    def wait(self, links: Sequence[Link], ms: float) -> None:
+        """Return as soon as one of `links` has something to take, at the latest after `ms`."""
+
+    def now(self) -> float:
+        """Milliseconds since some fixed point."""
+
+
+class MemoryLink:
+    """A connection to an implementation that lives in this process (see `MemoryGround`)."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def send(self, data: bytes) -> bool:
+        if self._session.closed:
+            return False
+        self._session.send(data)
+        return True
+
+    def take(self) -> bytes | None:
+        data: bytes = self._session.take()
+        if not data and self._session.closed:
+            return None
+        return data
+
+    def close(self, how: str = "close") -> None:  # noqa: ARG002 - both are one event in memory
+        self._session.hang_up()
+
+
+class MemoryGround:
+    """An in-process implementation: `server.open()` gives sessions with send, take, hang_up and closed, and
+    `server.advance(ms)` lets virtual time pass."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._server = make()
+        self._now = 0.0
+
+    def restart(self) -> None:
+        """A new server, as after a crash."""
+        self._server = self._make()
+
+    def open(self) -> Link:
+        return MemoryLink(self._server.open())
+
+    def wait(self, links: Sequence[Link], ms: float) -> None:  # noqa: ARG002 - time is all that can bring news
+        self._now += ms
+        self._server.advance(ms)
+
+    def now(self) -> float:
+        return self._now
+
+
+class TcpLink:
+    """A TCP connection; Nagle's algorithm is off so that every write is its own segment."""
+
+    __slots__ = ("_ended", "_inbox", "socket")
+
+    SEND_S = 10.0
+    """How long a peer may refuse to read before the connection counts as ended."""
+
+    def __init__(self, address: tuple[str, int], timeout_s: float) -> None:
+        try:
+            self.socket = socket.create_connection(address, timeout=timeout_s)
+        except OSError as error:
+            raise LinkError(f"cannot connect to {address[0]}:{address[1]}: {error.strerror or error}") from None
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)
+        self._ended = False
+        self._inbox = bytearray()
+
+    def send(self, data: bytes) -> bool:
+        """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other."""
+        view = memoryview(data)
+        deadline = time.monotonic() + self.SEND_S
+        while view:
+            try:
+                view = view[self.socket.send(view) :]
+            except BlockingIOError:
+                if not self._until_writable(deadline):
+                    return False
+            except OSError:
+                return False  # what the implementation said before it closed is still to be read
+        return True
+
+    def _until_writable(self, deadline: float) -> bool:
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN | select.POLLOUT)
+        while (left := deadline - time.monotonic()) > 0:
+            for _, events in poll.poll(left * 1000):
+                if events & select.POLLOUT:
+                    return True
+                data = self._receive()
+                if data is None or len(self._inbox) > MAX_INBOX:
+                    return False
+                self._inbox += data
+        return False
+
+    def _receive(self) -> bytes | None:
+        try:
+            data = self.socket.recv(RECEIVE)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            return None
+        return data or None
+
+    def take(self) -> bytes | None:
+        if self._inbox:
+            data = bytes(self._inbox)
+            self._inbox.clear()
+            return data
+        if self._ended:
+            return None
+        received = self._receive()
+        self._ended = received is None
+        return received
+
+    def close(self, how: str = "close") -> None:
+        if how == "reset":
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        self.socket.close()
+        self._ended = True
+
+
+class TcpGround:
+    """An implementation that listens on a TCP port."""
+
+    CONNECT_S = 5.0
+
+    def __init__(self, address: Callable[[], tuple[str, int]]) -> None:
+        self._address = address
+
+    def open(self) -> Link:
+        return TcpLink(self._address(), self.CONNECT_S)
+
+    def wait(self, links: Sequence[Link], ms: float) -> None:
+        sockets = [link.socket for link in links if isinstance(link, TcpLink) and link.socket.fileno() >= 0]
+        if not sockets:
+            time.sleep(ms / 1000)  # nothing can arrive: only time is left to pass
+            return
+        poll = select.poll()
+        for sock in sockets:
+            poll.register(sock, select.POLLIN)
+        poll.poll(ms)
+
+    def now(self) -> float:
+        return time.monotonic() * 1000

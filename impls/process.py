@@ -1,0 +1,175 @@
+"""A program that was started from a manifest's command: kept by impls.keeper, its output in a bounded log."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from impls.printable import printable, quoted
+from impls.running import LaunchError, Log, Running
+
+KEEPER = Path(__file__).with_name("keeper.py")
+GRACE_S = 10.0
+"""How long a program may take to end after SIGTERM before it is killed."""
+SPAWN_S = 20.0
+"""How long it may take until the keeper has started the program; only a starved machine needs more than 0.1 s."""
+LEAVE_S = 10.0
+"""How long the keeper may take on top of what it allows the program."""
+
+
+class Process(Running):
+    """A running command, in a session of its own, with everything that it forked.
+
+    `plan(port)` gives the arguments and the environment for a port; `port_free()` gives a port for each (re)start.
+    Programs must stay in the foreground: the end of the process that was started is the end of the implementation,
+    and what it leaves behind is ended with it. Linux only; elsewhere an address or an image serves.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        plan: Callable[[int], tuple[Sequence[str], Mapping[str, str]]],
+        folder: Path,
+        port_free: Callable[[], int],
+        grace_s: float = GRACE_S,
+    ) -> None:
+        super().__init__(name)
+        self._plan = plan
+        self._folder = folder
+        self._port_free = port_free
+        self._grace_s = grace_s
+        self._log = Log()
+        self._port = 0
+        self._pid = 0
+        self._ending = "it was not started"
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return "127.0.0.1", self._port
+
+    @property
+    def pid(self) -> int:
+        """The program's process id, which is also the number of its group and session. For people and for tests."""
+        return self._pid
+
+    def alive(self) -> bool:
+        if not self._ending:
+            self._hear(0.0)
+        return not self._ending
+
+    def ending(self) -> str:
+        return "" if self.alive() else self._ending
+
+    def log_tail(self, lines: int = 20) -> str:
+        return self._log.tail(lines)
+
+    def restart(self) -> None:
+        self.stop()
+        self._log.write(b"\n[started again]\n")
+        self._start()
+
+    def stop(self) -> None:
+        keeper = self._keeper
+        if keeper is None:
+            return
+        self._keeper = None
+        with contextlib.suppress(BrokenPipeError):  # it has ended already
+            os.write(self._lifeline, b"x")
+        os.close(self._lifeline)
+        try:
+            keeper.wait(self._grace_s + LEAVE_S)
+        except subprocess.TimeoutExpired:
+            # Its death kills the program (second net); the group gets what the program's children may have missed.
+            keeper.kill()
+            keeper.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._pid, signal.SIGKILL)
+            raise LaunchError(f"{self.name}: would not end; look for what is left of process {self._pid}") from None
+        finally:
+            self._reader.join(LEAVE_S)  # ends when the last writer is gone
+            if not self._ending:
+                self._hear(0.0)
+            self._ending = self._ending or "it was stopped"
+            os.close(self._status)
+
+    def _start(self) -> None:
+        port = self._port_free()
+        argv, env = self._plan(port)
+        kept, lifeline = os.pipe()
+        status, told = os.pipe()
+        command = [sys.executable, "-I", "-S", str(KEEPER), str(kept), str(told), str(self._grace_s), *argv]
+        try:
+            keeper = subprocess.Popen(
+                command,
+                cwd=self._folder,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(kept, told),
+                start_new_session=True,  # a Ctrl-C on the terminal is for the run, which then stops us in good order
+            )
+        except (OSError, ValueError) as error:
+            os.close(lifeline)
+            os.close(status)
+            raise LaunchError(f"{self.name}: cannot be started in {self._folder}: {printable(str(error))}") from error
+        finally:
+            os.close(kept)
+            os.close(told)
+        assert keeper.stdout is not None
+        self._keeper, self._lifeline, self._status = keeper, lifeline, status
+        self._port, self._pid, self._ending, self._heard = port, 0, "", b""
+        self._reader = threading.Thread(target=_drain, args=(keeper.stdout, self._log), name="log", daemon=True)
+        self._reader.start()
+        deadline = time.monotonic() + SPAWN_S
+        while not self._pid and not self._ending and time.monotonic() < deadline:
+            self._hear(deadline - time.monotonic())
+        if not self._pid:
+            why = self._ending or f"the process that keeps it did not come up within {SPAWN_S:.0f} s"
+            self.stop()
+            remedy = "install the program or correct start.command"
+            raise LaunchError(f"{self.name}: start.command: {quoted(argv[0])} {why}; {remedy}")
+
+    def _hear(self, wait_s: float) -> None:
+        """Read what the keeper says, waiting up to `wait_s` seconds for it to say something."""
+        if not select.select([self._status], [], [], max(wait_s, 0.0))[0]:
+            return
+        data = os.read(self._status, 65536)
+        *lines, self._heard = (self._heard + data).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "pid" in message:
+                self._pid = message["pid"]
+            elif "error" in message:
+                self._ending = f"cannot be run ({printable(message['error'])})"
+            elif not self._ending:
+                self._ending = _ending(message["code"])
+        if not data and not self._ending:
+            self._ending = "the process that kept it was killed"
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"it ended with exit status {code}"
+    try:
+        return f"it was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"it was ended by signal {-code}"
+
+
+def _drain(pipe: IO[bytes], log: Log) -> None:
+    with pipe:
+        while data := os.read(pipe.fileno(), 65536):
+            log.write(data)

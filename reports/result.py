@@ -1,0 +1,171 @@
+"""The verdict on one requirement, folded from all rows that speak of it.
+
+fail > error > inconclusive > pass > unsupported: the first that any row gives stands. A requirement that was never
+exercised and judged is never a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, Protocol
+
+from records.rows import FaultRow, RequirementRow
+
+LEVELS: Final = ("MUST", "SHOULD", "ASSUMED", "MAY")
+"""Strongest first. A level that is not among them counts as MUST: nothing is hidden by a word we do not know."""
+VERDICTS: Final = ("fail", "error", "inconclusive", "pass", "unsupported")
+NEVER_REACHED: Final = "never reached"
+
+
+class Deviation(Protocol):
+    """A known failure as the manifest gives it; `expires` is the last day on which it is accepted, None for ever."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is accepted."""
+
+    @property
+    def issue(self) -> str:
+        """Where it is followed up."""
+
+    @property
+    def expires(self) -> date | None:
+        """The last day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """A baseline entry: that `id` may fail, at any level, until the end of the day `expires`."""
+
+    id: str
+    reason: str
+    issue: str
+    expires: date | None
+
+    def expired(self, today: date) -> bool:
+        """True after the last day."""
+        return self.expires is not None and today > self.expires
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run says about one requirement.
+
+    `standing` is the one word a table counts it under: "passed", "failed" (it decides the exit status), "warned" (it
+    failed at a level that does not), "accepted" (it failed and the baseline says so), "inconclusive", "error",
+    "untestable", "unsupported", "unselected". `failed_as` is the strongest level at which it failed. `fault` is the one
+    to show: the strongest, then the steadiest, then the shortest; `faults` are all, that one first.
+    """
+
+    requirement: RequirementRow
+    verdict: str
+    standing: str
+    exercised: int = 0
+    judged: int = 0
+    message: str = ""
+    failed_as: str | None = None
+    faults: tuple[FaultRow, ...] = ()
+    accepted: Acceptance | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the requirement."""
+        return self.requirement.id
+
+    @property
+    def fault(self) -> FaultRow | None:
+        """The fault to show."""
+        return self.faults[0] if self.faults else None
+
+    @property
+    def witness(self) -> str | None:
+        """Where the conversation that shows the fault is kept, relative to the results."""
+        return next((fault.trace for fault in self.faults if fault.trace), None)
+
+
+def acceptance(requirement: str, deviation: Deviation) -> Acceptance:
+    """A manifest's entry as plain data."""
+    expires: date | None = deviation.expires
+    if isinstance(expires, datetime):  # TOML has both, and Python does not compare them
+        expires = expires.date()
+    return Acceptance(requirement, deviation.reason, deviation.issue, expires)
+
+
+def weight(fault: FaultRow) -> tuple[object, ...]:
+    """Sorts the fault to show first: failing, strong, reproducible, short; then anything that makes it one order."""
+    share = fault.reproduced / fault.tried if fault.tried > 0 else 0.0
+    return (
+        fault.verdict == "inconclusive", rank(fault.level), not fault.steady, -share, fault.steps,
+        fault.property, fault.trace, fault.why, fault.worker, fault.n,
+    )  # fmt: skip
+
+
+def rank(level: str) -> int:
+    """0 for the strongest level."""
+    return LEVELS.index(level) if level in LEVELS else 0
+
+
+def weaker(one: str, other: str) -> str:
+    """The weaker of two levels."""
+    return max(one, other, key=rank)
+
+
+def result(
+    requirement: RequirementRow,
+    counts: tuple[int, int],
+    faults: Sequence[FaultRow],
+    *,
+    trouble: str,
+    accepted: Acceptance | None,
+    decisive: frozenset[str],
+) -> Result:
+    """The fold for one requirement. `faults` name it, or name it in `also`; `counts` are exercised and judged.
+
+    `trouble` says what went wrong on our side while it was tried, if anything; `accepted` is the baseline entry in
+    force; `decisive` are the levels at which a failure counts.
+    """
+    claimed = requirement.applies == "judged" and not requirement.untestable
+    ordered = sorted(faults, key=lambda fault: (fault.requirement != requirement.id, weight(fault)))
+    own = [fault for fault in ordered if fault.requirement == requirement.id]
+    # A deed that breaks a second requirement says nothing about one that this implementation does not claim.
+    blaming = ordered if claimed else own
+    failing = [fault for fault in blaming if fault.verdict != "inconclusive"]
+
+    def made(verdict: str, standing: str, message: str, failed_as: str | None = None) -> Result:
+        shown = tuple(failing + [fault for fault in own if fault.verdict == "inconclusive"])
+        settled = accepted if verdict == "fail" else None
+        return Result(requirement, verdict, standing, *counts, message, failed_as, shown, settled)
+
+    if failing:
+        levels = [_level(fault, requirement) for fault in failing]
+        failed_as = min(levels, key=rank)
+        standing = "failed" if LEVELS[rank(failed_as)] in decisive else "warned"
+        first = failing[0]
+        message = first.why or "fails"
+        if first.requirement != requirement.id:
+            message = f"broken by the same deed as {first.requirement}: {message}"
+        return made("fail", "accepted" if accepted else standing, message, failed_as)
+    if trouble:
+        return made("error", "error", trouble)
+    if own:
+        fault = own[0]
+        seen = f"seen {fault.reproduced} of {fault.tried} times, and the text tolerates it once in a while"
+        return made("inconclusive", "inconclusive", f"{fault.why}: {seen}" if fault.why else seen)
+    if requirement.applies == "unsupported":
+        return made("unsupported", "unsupported", "not claimed")
+    if requirement.untestable:
+        return made("inconclusive", "untestable", f"untestable: {requirement.untestable}")
+    if requirement.applies == "unselected":
+        return made("inconclusive", "unselected", "not selected in this run")
+    if counts[1] > 0:
+        return made("pass", "passed", "")
+    return made("inconclusive", "inconclusive", "exercised, never judged" if counts[0] > 0 else NEVER_REACHED)
+
+
+def _level(fault: FaultRow, requirement: RequirementRow) -> str:
+    """The level at which `fault` fails `requirement`; a second requirement never fails harder than it binds."""
+    if fault.requirement == requirement.id:
+        return fault.level
+    return weaker(fault.level, requirement.level)

@@ -1,0 +1,269 @@
+"""One run in one value: the verdict on every requirement, the whole verdict, and the exit status.
+
+Plain Python over the rows of one run; nothing heavier stands between a user and a verdict. The order of the rows does
+not matter, and reading a row twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from math import fsum
+from typing import Final, TypeVar
+
+from records.reader import unfinished
+from records.rows import CoverageRow, FaultRow, PropertyRow, RequirementRow, Row, RunRow, TroubleRow, to_json
+from reports.result import VERDICTS, Acceptance, Deviation, Result, acceptance, rank, result
+
+UNKNOWN_SECTION: Final = "not in the list of requirements"
+COLUMNS: Final = ("judged", "passed", "failed", "warned", "accepted", "inconclusive", "untestable", "unsupported")
+"""What the table by section counts; `judged` is the sum of the four after it."""
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """How the requirements of one section stand; those with basis other than the text itself are sections apart."""
+
+    name: str
+    basis: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A baseline entry that must go, and why."""
+
+    entry: Acceptance
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run says. `exit_code` is 0 exactly when `verdict` is "pass"; `reasons` say why it is not.
+
+    `unfinished` maps workers that did not end to what is known of it. `plans` and `steps` are sums over the properties;
+    `seconds` is the sum of their times, more than the clock on the wall when workers share them.
+    """
+
+    run: RunRow
+    results: tuple[Result, ...]
+    verdict: str
+    exit_code: int
+    reasons: tuple[str, ...]
+    strict: bool
+    complete: bool
+    unfinished: Mapping[str, str]
+    troubles: tuple[TroubleRow, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    expired: tuple[Acceptance, ...] = ()
+    properties: tuple[PropertyRow, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def plans(self) -> int:
+        """Conversations that were held."""
+        return sum(row.plans for row in self.properties)
+
+    @property
+    def steps(self) -> int:
+        """Steps in them."""
+        return sum(row.steps for row in self.properties)
+
+    @property
+    def seconds(self) -> float:
+        """Time that the properties took."""
+        return fsum(row.seconds for row in self.properties)
+
+    def standing(self, word: str) -> tuple[Result, ...]:
+        """The results that stand as `word`, in the order of the requirements."""
+        return tuple(found for found in self.results if found.standing == word)
+
+    @property
+    def failing(self) -> dict[str, tuple[str, str]]:
+        """What a new baseline must accept, id to reason and trace: what fails and counts, or is accepted already."""
+        chosen = (*self.standing("failed"), *self.standing("accepted"))
+        return {found.id: (found.message, found.witness or "") for found in chosen}
+
+    @property
+    def unsettled(self) -> frozenset[str]:
+        """Requirements of which this run cannot say that they no longer fail."""
+        return frozenset(found.id for found in self.results if found.verdict != "pass")
+
+    @property
+    def sentence(self) -> str:
+        """The whole verdict, for people."""
+        subject = self.run.impl or "the implementation"
+        if self.exit_code:
+            return f"{self.verdict}: {'; '.join(self.reasons)}"
+        count = Counter(found.standing for found in self.results)
+        parts = [f"{subject} keeps to the {_many(count['passed'], 'requirement')} that could be judged"]
+        if count["warned"]:
+            parts.append(_many(count["warned"], "recommendation missed", "recommendations missed"))
+        if count["accepted"]:
+            parts.append(_many(count["accepted"], "known deviation"))
+        if count["inconclusive"]:
+            parts.append(f"{count['inconclusive']} not settled")
+        return f"pass: {', '.join(parts)}"
+
+
+def fold(rows: Iterable[Row], deviations: Mapping[str, Deviation], strict: bool, today: date) -> Summary:
+    """The summary of one run. `deviations` is the baseline; `strict` makes failures at level SHOULD count.
+
+    Raises ValueError when the rows come from more than one run.
+    """
+    distinct = sorted(set(rows), key=lambda row: (row.n, row.worker, to_json(row)))
+    runs = {row.run for row in distinct}
+    if len(runs) > 1:
+        raise ValueError(f"rows of {len(runs)} runs cannot be one summary; choose one of them")
+    run = _run(distinct)
+    entries = {name: acceptance(name, entry) for name, entry in deviations.items()}
+    troubles = _troubles(distinct)
+    results = _results(distinct, entries, troubles, frozenset(("MUST", "SHOULD") if strict else ("MUST",)), today)
+    loose = unfinished(distinct)
+    complete = bool(distinct) and not loose
+    expired = tuple(entry for entry in entries.values() if entry.expired(today))
+    # What a partial or broken run did not see fail may fail all the same.
+    stale = () if run.partial or not complete else _stale(entries, results)
+    summary = Summary(
+        run=run,
+        results=results,
+        verdict="",
+        exit_code=1,
+        reasons=(),
+        strict=strict,
+        complete=complete,
+        unfinished=loose,
+        troubles=troubles,
+        stale=stale,
+        expired=expired,
+        properties=tuple(_of(PropertyRow, distinct)),
+        counts={verdict: sum(found.verdict == verdict for found in results) for verdict in VERDICTS},
+        sections=_sections(results),
+    )
+    verdict, reasons = _verdict(summary)
+    return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
+
+
+def _of(kind: type[AnyRow], rows: Iterable[Row]) -> list[AnyRow]:
+    return [row for row in rows if isinstance(row, kind)]
+
+
+def _run(rows: list[Row]) -> RunRow:
+    """What the workers say about the run; the first to begin speaks, and one that is partial makes it partial."""
+    told = sorted(_of(RunRow, rows), key=lambda row: (row.at, row.n, row.worker, to_json(row)))
+    if not told:
+        return RunRow(run=rows[0].run if rows else "")
+    return replace(told[0], partial=any(row.partial for row in told))
+
+
+def _troubles(rows: list[Row]) -> tuple[TroubleRow, ...]:
+    """Troubles as reported, and those that only a property's count of errors tells of."""
+    told = _of(TroubleRow, rows)
+    named = {name for row in told for name in (row.property, row.where)}
+    for row in _of(PropertyRow, rows):
+        if (row.errors or row.ended == "error") and row.property not in named:
+            message = f"{_many(row.errors, 'plan')} ended in an error of ours" if row.errors else "stopped by an error"
+            told.append(TroubleRow(run=row.run, worker=row.worker, property=row.property, where=row.property,
+                                   message=message))  # fmt: skip
+    return tuple(told)
+
+
+def _results(
+    rows: list[Row],
+    entries: Mapping[str, Acceptance],
+    troubles: tuple[TroubleRow, ...],
+    decisive: frozenset[str],
+    today: date,
+) -> tuple[Result, ...]:
+    requirements: dict[str, RequirementRow] = {}
+    for row in _of(RequirementRow, rows):
+        requirements.setdefault(row.id, row)
+    exercised: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    for coverage in _of(CoverageRow, rows):
+        exercised[coverage.requirement] += coverage.exercised
+        judged[coverage.requirement] += coverage.judged
+    faults: dict[str, list[FaultRow]] = {}
+    for fault in _of(FaultRow, rows):
+        for name in dict.fromkeys((fault.requirement, *fault.also)):
+            faults.setdefault(name, []).append(fault)
+        # A fault is never lost because the list of requirements is torn or older than the suite.
+        if fault.requirement not in requirements:
+            requirements[fault.requirement] = RequirementRow(
+                run=fault.run, worker=fault.worker, id=fault.requirement, section=UNKNOWN_SECTION, level=fault.level
+            )
+    trouble = {row.requirement: row.message or "an error of ours" for row in reversed(troubles) if row.requirement}
+    in_force = {name: entry for name, entry in entries.items() if not entry.expired(today)}
+    found = []
+    for name, requirement in requirements.items():
+        mine = faults.get(name, [])
+        counts = (exercised[name], judged[name])
+        accepted = _accepted(name, mine, in_force)
+        found.append(
+            result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=accepted, decisive=decisive)
+        )
+    return tuple(found)
+
+
+def _accepted(name: str, faults: list[FaultRow], entries: Mapping[str, Acceptance]) -> Acceptance | None:
+    """The entry that accepts that `name` fails; a deed accepted under one requirement needs no second entry."""
+    if name in entries:
+        return entries[name]
+    causes = sorted({fault.requirement for fault in faults if fault.verdict != "inconclusive"})
+    return entries[causes[0]] if causes and all(cause in entries for cause in causes) else None
+
+
+def _stale(entries: Mapping[str, Acceptance], results: tuple[Result, ...]) -> tuple[Stale, ...]:
+    """Entries that no longer fail; where the run could not tell, an entry stays."""
+    verdicts = {found.id: found.verdict for found in results}
+    reasons = {"pass": "it passes now", None: "no requirement of this run has this id"}
+    return tuple(
+        Stale(entry, reasons[verdict]) for name, entry in entries.items() if (verdict := verdicts.get(name)) in reasons
+    )
+
+
+def _sections(results: tuple[Result, ...]) -> tuple[Section, ...]:
+    """Counts by section; what the text itself demands comes first."""
+    groups: dict[tuple[bool, str, str], Counter[str]] = {}
+    for found in results:
+        basis = found.requirement.basis or "text"
+        count = groups.setdefault((basis != "text", basis, found.requirement.section), Counter())
+        count[found.standing] += 1
+        if found.standing in ("passed", "failed", "warned", "accepted"):
+            count["judged"] += 1
+    ordered = sorted(groups.items(), key=lambda item: item[0][:2])  # stable: sections keep the order of the file
+    return tuple(Section(name, basis, dict.fromkeys(COLUMNS, 0) | count) for (_, basis, name), count in ordered)
+
+
+def _verdict(summary: Summary) -> tuple[str, tuple[str, ...]]:
+    """The whole verdict and, unless it is a pass, everything that speaks against one."""
+    failures: list[str] = []
+    errors: list[str] = []
+    gaps: list[str] = []
+    levels: Counter[str] = Counter(found.failed_as or "MUST" for found in summary.standing("failed"))
+    for level, count in sorted(levels.items(), key=lambda item: rank(item[0])):
+        failures.append(f"{_many(count, f'{level} requirement')} {'fails' if count == 1 else 'fail'}")
+    if failures and (summary.standing("accepted") or summary.stale or summary.expired):
+        failures[-1] += " outside the baseline"
+    if summary.stale:
+        failures.append(_many(len(summary.stale), "baseline entry no longer fails", "baseline entries no longer fail"))
+    if summary.expired:
+        failures.append(f"{_many(len(summary.expired), 'baseline entry', 'baseline entries')} expired")
+    if summary.troubles:
+        errors.append(f"{_many(len(summary.troubles), 'error')} of the tester's own")
+    elif summary.counts["error"]:
+        errors.append(f"{_many(summary.counts['error'], 'requirement')} met an error of the tester's own")
+    if not summary.complete:
+        gaps.append("the run is incomplete")
+    if not any(found.judged or found.verdict == "fail" for found in summary.results):
+        gaps.append("nothing was judged")
+    verdict = "fail" if failures else "error" if errors else "inconclusive" if gaps else "pass"
+    return verdict, (*failures, *errors, *gaps)
+
+
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"

@@ -1,0 +1,231 @@
+"""The summary as text for a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from records.text import printable
+from reports import transcript
+from reports.result import Result
+from reports.summary import COLUMNS, Summary
+
+MAX_IN_FULL: Final = 30
+"""Failures that are told with their conversation; the rest in one line each."""
+MAX_LISTED: Final = 50
+BASES: Final = {
+    "text": "what the text demands",
+    "derived": "what follows from the text",
+    "robustness": "robustness, beyond the text",
+}
+_SHORT: Final = {"inconclusive": "open", "untestable": "no test", "unsupported": "n/a", "accepted": "known"}
+_COLOURS: Final = {"red": "31", "green": "32", "yellow": "33", "dim": "2", "bold": "1"}
+_LOUD: Final = {"failed": "red", "error": "red", "warned": "yellow"}
+Paint = Callable[[str, str], str]
+
+
+def render(summary: Summary, width: int = 100, color: bool = False, results: Path | None = None) -> str:
+    """The report of one run, at most `width` (and never less than 60) characters wide except for paths and commands.
+
+    `results` is where the traces are; without it no conversation is shown. Everything that an implementation or a file
+    says is printable; the only escapes are the colours, when `color` is true.
+    """
+    width = max(60, width)
+
+    def paint(text: str, name: str) -> str:
+        return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m" if color and text and name else text
+
+    shown = [*_head(summary, paint), "", *_table(summary, width, paint)]
+    failed = summary.standing("failed")
+    for found in failed[:MAX_IN_FULL]:
+        shown += ["", *_failure(summary, found, width, paint, results)]
+    if failed[MAX_IN_FULL:]:
+        shown += ["", paint(f"{len(failed) - MAX_IN_FULL} more failures", "bold")]
+        shown += _listed(failed[MAX_IN_FULL:], width)
+    for word, title in (("error", "Errors of the tester's own"), ("warned", "Warnings")):
+        found_here = summary.standing(word)
+        if found_here:
+            shown += ["", paint(f"{title} ({len(found_here)})", "bold"), *_listed(found_here, width, results)]
+    unsteady = [found for found in summary.standing("inconclusive") if found.faults]
+    if unsteady:
+        shown += ["", paint(f"Seen once in a while ({len(unsteady)})", "bold"), *_listed(unsteady, width, results)]
+    shown += _baseline(summary, width, paint)
+    shown += _troubles(summary, width, paint)
+    shown += ["", *_last(summary, width, paint, results)]
+    return "\n".join(shown) + "\n"
+
+
+def _head(summary: Summary, paint: Paint) -> Iterator[str]:
+    run = summary.run
+    what = " ".join(printable(part, 80) for part in (run.impl, run.version) if part) or "an implementation"
+    claims = ", ".join(printable(part, 80) for part in (run.protocol, run.role, run.profile) if part)
+    yield paint(f"Wireproof {printable(run.suite_version, 40)}: {what}", "bold") + (f" ({claims})" if claims else "")
+    budget = f", budget {printable(run.budget, 40)}" if run.budget else ""
+    partial = ", partial" if run.partial else ""
+    yield f"seed {run.seed}{budget}{partial}; {summary.plans} conversations, {summary.steps} steps"
+
+
+def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
+    """A row for each section; a block for each basis; the sum at the end."""
+    heads = list(COLUMNS)
+    if any(section.counts.get("error") for section in summary.sections):
+        heads.append("error")
+    longest = max([7, *(len(printable(section.name, 60)) for section in summary.sections)])
+    names = {head: head for head in heads}
+    if longest + sum(len(head) + 2 for head in heads) > width:
+        names = {head: _SHORT.get(head, head) for head in heads}
+    cells = sum(len(names[head]) + 2 for head in heads)
+    longest = min(longest, max(12, width - cells))
+
+    def row(name: str, counts: dict[str, int]) -> str:
+        line = printable(name)[:longest].ljust(longest)
+        for head in heads:
+            count = counts.get(head, 0)
+            cell = f"  {count or '.':>{len(names[head])}}"
+            line += paint(cell, _LOUD.get(head, "") if count else "dim")
+        return line
+
+    yield paint("section".ljust(longest) + "".join(f"  {names[head]}" for head in heads), "bold")
+    total: dict[str, int] = {}
+    basis = "text"
+    for section in summary.sections:
+        if section.basis != basis:
+            basis = section.basis
+            yield paint(f"-- {BASES.get(basis, printable(basis, 40))}", "dim")
+        yield row(section.name or "(no section)", dict(section.counts))
+        for head, count in section.counts.items():
+            total[head] = total.get(head, 0) + count
+    yield row("all", total)
+    if total.get("unselected"):
+        yield f"not selected in this run: {total['unselected']}"
+    if names["inconclusive"] != "inconclusive":
+        yield paint("known: accepted by the baseline; open: inconclusive; no test: untestable; n/a: unsupported", "dim")
+
+
+def _failure(summary: Summary, found: Result, width: int, paint: Paint, results: Path | None) -> Iterator[str]:
+    """Everything about one requirement that fails."""
+    fault, requirement = found.fault, found.requirement
+    level = found.failed_as or requirement.level
+    of = f", section {printable(requirement.section, 60)}" if requirement.section else ""
+    weaker = f" (here as {printable(level, 20)})" if level != requirement.level else ""
+    yield paint(f"FAIL {printable(found.id, 80)}", "red") + f"  {printable(requirement.level, 20)}{weaker}{of}"
+    yield from _prose("", requirement.statement, width)
+    yield from _prose("source", requirement.source, width)
+    trace = transcript.load(results, found.witness) if results and found.witness else None
+    if fault is not None:
+        expected = fault.expected or (transcript.text_of(trace, "expected") if trace else "")
+        yield from _prose("expected", expected, width)
+    yield from _prose("came", found.message, width)
+    if fault is not None:
+        yield from _prose("seen", _seen(fault.reproduced, fault.tried, fault.steps, fault.property), width)
+        others = [name for name in (fault.requirement, *fault.also) if name != found.id]
+        yield from _prose("also breaks", ", ".join(others), width)
+        yield from _prose("matters", ", ".join(fault.features), width)
+    if trace:
+        role = printable(summary.run.role, 20) or "implementation"
+        yield paint(f"  conversation (ms; --> tester, <-- {role})", "dim")
+        yield from transcript.lines(trace, width)
+    if found.witness:
+        yield f"  replay       {replay(summary, found.witness, results)}"
+        yield f"  script       {_script(found.witness, results)}"
+    if len(found.faults) > 1:
+        yield from _prose("more", f"{len(found.faults) - 1} further faults of this requirement; see the traces", width)
+
+
+def _seen(reproduced: int, tried: int, steps: int, by: str) -> str:
+    often = f"{reproduced} of {tried} times" if tried else "once"
+    size = f", {steps} steps" if steps else ""
+    return f"{often}{size}" + (f", {by}" if by else "")
+
+
+def _prose(label: str, text: str, width: int) -> list[str]:
+    """A labelled paragraph; nothing when there is no text."""
+    if not text:
+        return []
+    lead = f"  {label:<12} " if label else "  "
+    return textwrap.wrap(
+        printable(text, 2000), width, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+    )
+
+
+def _listed(found: tuple[Result, ...] | list[Result], width: int, results: Path | None = None) -> Iterator[str]:
+    """One entry a result: id, level, what came, how often, and where the conversation is."""
+    for entry in found[:MAX_LISTED]:
+        fault = entry.fault
+        often = f" ({fault.reproduced} of {fault.tried})" if fault and fault.tried else ""
+        level = printable(entry.failed_as or entry.requirement.level, 20)
+        yield from _prose("", f"{entry.id}  {level}: {entry.message}{often}", width)
+        if entry.witness:
+            yield f"      {_path(entry.witness, results)}"
+    if len(found) > MAX_LISTED:
+        yield f"  ... and {len(found) - MAX_LISTED} more; see summary.json"
+
+
+def _baseline(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
+    accepted = summary.standing("accepted")
+    if accepted:
+        yield ""
+        yield paint(f"Known deviations, accepted ({len(accepted)})", "bold")
+        for found in accepted:
+            entry = found.accepted
+            if entry is None:
+                continue
+            under = f" (under {entry.id})" if entry.id != found.id else ""
+            until = f", until {entry.expires.isoformat()}" if entry.expires else ""
+            issue = f", {entry.issue}" if entry.issue else ""
+            yield from _prose("", f"{found.id}{under}: {entry.reason}{issue}{until}", width)
+    if summary.stale:
+        yield ""
+        yield paint(f"STALE BASELINE ({len(summary.stale)}): remove them, or run with --update-baseline", "red")
+        for stale in summary.stale:
+            yield from _prose("", f"{stale.entry.id}: {stale.why}; it was accepted as: {stale.entry.reason}", width)
+    if summary.expired:
+        yield ""
+        yield paint(f"EXPIRED BASELINE ({len(summary.expired)}): these entries accept nothing any more", "red")
+        for entry in summary.expired:
+            day = entry.expires.isoformat() if entry.expires else "?"
+            yield from _prose("", f"{entry.id}: expired on {day}; it was accepted as: {entry.reason}", width)
+
+
+def _troubles(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
+    if summary.troubles:
+        yield ""
+        yield paint("ERRORS OF THE TESTER'S OWN, NOT VERDICTS", "red")
+        for row in summary.troubles[:MAX_LISTED]:
+            yield from _prose("", f"{row.where}: {row.message}" if row.where else row.message or "unknown", width)
+            for line in row.detail.splitlines()[-20:]:
+                yield f"    | {printable(line, max(20, width - 6))}"
+        if len(summary.troubles) > MAX_LISTED:
+            yield f"  ... and {len(summary.troubles) - MAX_LISTED} more"
+    if not summary.complete:
+        yield ""
+        yield paint("INCOMPLETE RUN: what is missing here was not tried to the end", "red")
+        for worker, why in summary.unfinished.items():
+            yield f"  worker {printable(worker, 40)}: {printable(why, 200)}"
+
+
+def _last(summary: Summary, width: int, paint: Paint, results: Path | None) -> Iterator[str]:
+    colour = "green" if summary.exit_code == 0 else "red"
+    for line in textwrap.wrap(printable(summary.sentence, 1000), width, break_on_hyphens=False):
+        yield paint(line, colour)
+    if results is not None:
+        yield f"results: {printable(str(results), 1000)}"
+
+
+def replay(summary: Summary, witness: str, results: Path | None) -> str:
+    """The command that plays the conversation again, as one types it into a shell."""
+    impl = printable(summary.run.asked or summary.run.impl or "IMPL", 200)
+    return f"pytest --impl {shlex.quote(impl)} --replay {_path(witness, results)}"
+
+
+def _script(witness: str, results: Path | None) -> str:
+    name = witness.removesuffix(".json") + ".py"
+    return f"python3 {_path(name, results)} HOST:PORT"
+
+
+def _path(name: str, results: Path | None) -> str:
+    """A path under the results, quoted for a shell."""
+    return shlex.quote(printable(str(results / name) if results is not None else name, 1000))

@@ -1,0 +1,1 @@
+"""What conforming means: pure executable specifications, with no I/O, clock or randomness."""

@@ -1,0 +1,136 @@
+"""Bytes to frames, in whatever pieces they arrive.
+
+A protocol writes a grammar: a method that is a generator, reads through a `Reader`, and returns one frame. It yields
+whenever bytes are missing, so that it reads from top to bottom like the text it implements. Every open-ended read has a
+limit: a peer must not make us hold bytes for ever.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+Need = Generator[None, None, Any]
+
+
+class Malformed(Exception):
+    """The bytes cannot be a frame, and where the next one begins is unknown. `why` is a slug."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """The octets (at most the first `Decoder.KEEP`) from which on nothing can be decoded, and why."""
+
+    data: bytes
+    why: str
+
+
+class Reader:
+    """Octets received and not yet read. Searches continue where they stopped, so any cutting costs linear time."""
+
+    __slots__ = ("_seen", "buffer", "pos")
+
+    def __init__(self) -> None:
+        self.buffer = bytearray()
+        self.pos = 0
+        self._seen = 0
+
+    def __len__(self) -> int:
+        return len(self.buffer) - self.pos
+
+    def search(self, pattern: re.Pattern[bytes], overlap: int, limit: int) -> Generator[None, None, tuple[int, int]]:
+        """Offsets (start, end) in `buffer` of the first match; `overlap` is the longest match less one.
+
+        Raises Malformed("over-limit") once more than `limit` octets are held without a match.
+        """
+        self._seen = self.pos
+        while True:
+            match = pattern.search(self.buffer, self._seen)
+            if match is not None and match.start() - self.pos <= limit:
+                return match.start(), match.end()
+            if len(self.buffer) - self.pos > limit:
+                raise Malformed("over-limit")
+            self._seen = max(self.pos, len(self.buffer) - overlap)
+            held = self.pos
+            yield
+            self._seen -= held - self.pos  # the buffer may have been compacted while we waited
+
+    def until(self, octet: int, limit: int) -> Generator[None, None, bytes]:
+        """Octets up to `octet`, which is read and left out. Raises Malformed("over-limit") as `search` does."""
+        seen = self.pos
+        while True:
+            end = self.buffer.find(octet, seen)
+            if end >= 0 and end - self.pos <= limit:
+                data = bytes(self.buffer[self.pos : end])
+                self.pos = end + 1
+                return data
+            if len(self.buffer) - self.pos > limit:
+                raise Malformed("over-limit")
+            seen = len(self.buffer)
+            held = self.pos
+            yield
+            seen -= held - self.pos
+
+    def exactly(self, count: int) -> Generator[None, None, bytes]:
+        """The next `count` octets. The caller checks `count` against its limit first."""
+        while len(self.buffer) - self.pos < count:
+            yield
+        data = bytes(self.buffer[self.pos : self.pos + count])
+        self.pos += count
+        return data
+
+
+class Grammar(Protocol):
+    """One direction of one connection; may keep what earlier frames settled, such as the version."""
+
+    def frame(self, reader: Reader) -> Generator[None, None, Any]:
+        """Read one frame. Yields while octets are missing. Raises Malformed."""
+
+
+class Decoder:
+    """Turns octets in any pieces into frames, or one `Bad` after which everything is ignored."""
+
+    KEEP = 4096
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._reader = Reader()
+        self._reading = grammar.frame(self._reader)
+        self.bad: Bad | None = None
+
+    @property
+    def midway(self) -> bool:
+        """True while octets of an unfinished frame are held."""
+        return self.bad is None and len(self._reader) > 0
+
+    def feed(self, data: bytes) -> list[Any]:
+        """Frames completed by `data`; the last item is a `Bad` when decoding cannot go on."""
+        if self.bad is not None:
+            return []
+        reader, items = self._reader, []
+        reader.buffer += data
+        start = reader.pos
+        while True:
+            try:
+                start = reader.pos
+                next(self._reading)
+                break
+            except StopIteration as done:
+                items.append(done.value)
+                self._reading = self._grammar.frame(reader)
+            except Malformed as malformed:
+                self.bad = Bad(bytes(reader.buffer[start : start + self.KEEP]), malformed.why)
+                items.append(self.bad)
+                reader.buffer.clear()
+                reader.pos = 0
+                return items
+        if reader.pos:
+            del reader.buffer[: reader.pos]
+            reader.pos = 0
+        return items

@@ -1,0 +1,252 @@
+"""The acceptor: which conversations the text allows, and who broke it when it does not.
+
+A protocol's model is role-free. Its `step` answers, for a state and an event, with every reading that the text leaves:
+`Allow` (the event is fine, this is the state after it) or `Breach` (it is not). A `Watcher` keeps every reading alive
+and judges online; `judge` does the same for a whole trace. We name the watched role only at the end, and blame it only
+when every reading that is still alive blames it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from specs.events import Event, Trace
+
+MAX_STATES = 64
+"""Live readings kept at once; over it the verdict is inconclusive, never pass or fail."""
+
+
+class _Anything:
+    """The state after which whatever happens is allowed and nothing is judged."""
+
+    def __repr__(self) -> str:
+        return "ANYTHING"
+
+
+ANYTHING: Final = _Anything()
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """`by` broke `requirement`.
+
+    `level` overrides the level of the requirement where the text is weaker in this situation than in general.
+    `also` names further requirements that the same deed breaks. `steady`: the text tolerates this once in a while (a
+    lost last frame, a message dropped in auto mode), so that it counts only when every repetition shows it.
+    `then` is the state after it where the text states the consequence.
+    """
+
+    by: str
+    requirement: str
+    why: str
+    then: Any = ANYTHING
+    level: str | None = None
+    also: tuple[str, ...] = ()
+    steady: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The event is allowed and leads to `state`.
+
+    `covers` are the requirements that this event could have broken and did not. `lapses` are recommendations missed
+    on the way: breaches that do not end the judging, because the text allows what happened.
+    """
+
+    state: Any
+    covers: tuple[str, ...] = ()
+    lapses: tuple[Breach, ...] = ()
+
+
+Outcome = Allow | Breach
+
+
+class Model(Protocol):
+    """An executable specification. Pure: states are immutable values, compared with ==."""
+
+    def initial(self, config: Any) -> Any:
+        """The state before the first event."""
+
+    def step(self, state: Any, event: Event) -> Iterable[Outcome]:
+        """Every reading of `event` in `state`. None at all is a hole in the model, which is our own error."""
+
+    def drift(self, state: Any) -> Iterable[Any]:
+        """States that the peer may silently move to on its own."""
+
+    def owed(self, state: Any, role: str) -> Iterable[str]:
+        """Requirements by which `role` still has something to say or do before it is anyone else's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A breach, and the index in the trace of the event that decided it."""
+
+    breach: Breach
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a conversation showed about the watched role.
+
+    `verdict`: "pass", "fail", "inconclusive" (too many readings, or our own side broke the protocol first) or "error"
+    (the model has no rule for what happened). `excused_from`: index of the event after which anything was allowed.
+    """
+
+    verdict: str
+    blamed: tuple[Blame, ...] = ()
+    lapses: tuple[Blame, ...] = ()
+    covered: Counter[str] = field(default_factory=Counter)
+    excused_from: int | None = None
+    why: str = ""
+
+    @property
+    def faults(self) -> tuple[Blame, ...]:
+        """Everything that the watched role is blamed for, recommendations included."""
+        return self.blamed + self.lapses
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One way to read the conversation so far. `trail` is a linked list: readings that split share their past."""
+
+    state: Any
+    trail: tuple[Any, ...] | None = None
+    lapses: tuple[Blame, ...] = ()
+    breach: Blame | None = None
+
+
+class Watcher:
+    """Judges a conversation while it happens."""
+
+    def __init__(self, model: Model, config: Any, watched: str) -> None:
+        self._model = model
+        self._watched = watched
+        self._readings = [_Reading(model.initial(config))]
+        self._events = 0
+        self._excused_from: int | None = None
+        self._hole = ""
+        self._crowded = False
+        self._drifts = bool(getattr(model, "drifts", True))
+        self._spread()
+
+    def feed(self, event: Event) -> None:
+        """Take the next event. Never raises on what a peer does."""
+        index, self._events = self._events, self._events + 1
+        if self._excused_from is not None:
+            return
+        after: list[_Reading] = []
+        for reading in self._readings:
+            if reading.state is ANYTHING:
+                after.append(reading)
+                continue
+            for outcome in self._model.step(reading.state, event):
+                after.append(self._follow(reading, outcome, index))
+        if not after:
+            self._hole = f"no rule for {event!r:.300}"
+            self._excused_from = index
+            return
+        self._readings = after if len(after) == 1 else _distinct(after)
+        if len(self._readings) > MAX_STATES:
+            self._crowded, self._excused_from = True, index
+        elif all(reading.state is ANYTHING for reading in self._readings):
+            self._excused_from = index
+        else:
+            self._spread()
+
+    def _follow(self, reading: _Reading, outcome: Outcome, index: int) -> _Reading:
+        if isinstance(outcome, Allow):
+            trail = (reading.trail, outcome.covers) if outcome.covers else reading.trail
+            lapses = reading.lapses
+            if outcome.lapses:
+                lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
+            return _Reading(outcome.state, trail, lapses, reading.breach)
+        blame = reading.breach or Blame(outcome, index)
+        return _Reading(outcome.then, reading.trail, reading.lapses, blame)
+
+    def _spread(self) -> None:
+        """Add the states that silent moves lead to."""
+        if not self._drifts:
+            return
+        todo = list(self._readings)
+        while todo:
+            reading = todo.pop()
+            if reading.state is ANYTHING:
+                continue
+            for state in self._model.drift(reading.state):
+                moved = _Reading(state, reading.trail, reading.lapses, reading.breach)
+                known = len(self._readings)
+                self._readings = _distinct([*self._readings, moved])
+                if len(self._readings) > known:
+                    todo.append(moved)
+                if len(self._readings) > MAX_STATES:
+                    self._crowded, self._excused_from = True, self._events
+                    return
+
+    def permits(self, event: Event) -> bool:
+        """True when at least one living reading allows `event` now. Changes nothing."""
+        return any(
+            reading.state is ANYTHING or any(isinstance(o, Allow) for o in self._model.step(reading.state, event))
+            for reading in self._readings
+        )
+
+    def owed(self, role: str) -> bool:
+        """True while, in every living reading, `role` still has something to say or do."""
+        if self._excused_from is not None:
+            return False
+        return all(
+            reading.state is not ANYTHING and any(True for _ in self._model.owed(reading.state, role))
+            for reading in self._readings
+        )
+
+    @property
+    def over(self) -> bool:
+        """True once nothing that follows can be judged."""
+        return self._excused_from is not None
+
+    def judgement(self) -> Judgement:
+        """The verdict so far; the best reading (fewest breaches, then fewest lapses) speaks for all."""
+        if self._hole:
+            return Judgement("error", excused_from=self._excused_from, why=self._hole)
+        best = min(self._readings, key=lambda r: (r.breach is not None, len(r.lapses)))
+        covered: Counter[str] = Counter()
+        trail = best.trail
+        while trail is not None:
+            trail, covers = trail
+            covered.update(covers)
+        if self._crowded:
+            return Judgement("inconclusive", covered=covered, excused_from=self._excused_from, why="too many readings")
+        lapses = tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched)
+        if best.breach is None:
+            return Judgement("pass", lapses=lapses, covered=covered, excused_from=self._excused_from)
+        if any(reading.breach is None or reading.breach.breach.by != self._watched for reading in self._readings):
+            why = f"our own side broke the protocol: {best.breach.breach.why}"
+            return Judgement("inconclusive", (), lapses, covered, self._excused_from, why)
+        return Judgement("fail", (best.breach,), lapses, covered, self._excused_from)
+
+
+def _distinct(readings: Sequence[_Reading]) -> list[_Reading]:
+    """Readings with equal states merged; the one blamed for less survives."""
+    kept: list[_Reading] = []
+    for reading in readings:
+        for i, other in enumerate(kept):
+            if reading.state is other.state or (
+                reading.state is not ANYTHING and other.state is not ANYTHING and reading.state == other.state
+            ):
+                if (reading.breach is not None, len(reading.lapses)) < (other.breach is not None, len(other.lapses)):
+                    kept[i] = reading
+                break
+        else:
+            kept.append(reading)
+    return kept
+
+
+def judge(model: Model, config: Any, trace: Trace, watched: str) -> Judgement:
+    """Judge a whole recorded conversation."""
+    watcher = Watcher(model, config, watched)
+    for event in trace:
+        watcher.feed(event)
+    return watcher.judgement()

@@ -1,0 +1,83 @@
+"""What the tester is going to do, as data that is complete before anything runs.
+
+Nothing that the implementation says influences a plan. Where a frame must carry something that only the
+implementation can know (an acknowledgement id) or that must be fresh in each run (the name of a queue), the plan holds
+a `Ref`, and the driver fills it in from the protocol's `Memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value that is known only while the plan runs: `name` says which kind, `key` which one."""
+
+    name: str
+    key: Any = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send one frame.
+
+    `cuts` are offsets in octets at which the encoded frame is split into separate writes. `when` is "turn" (wait until
+    the model says that the implementation owes nothing), "now", or "join" (now, in one write with what the same connection
+    says next). `style` is handed to the protocol's encoder.
+    """
+
+    conn: int
+    frame: Any
+    cuts: tuple[int, ...] = ()
+    when: str = "turn"
+    style: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blurt:
+    """Send raw octets, well-formed or not. `data` may be given as a tuple of bytes and Refs."""
+
+    conn: int
+    data: bytes | tuple[bytes | Ref, ...]
+    when: str = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Let `ms` pass, noting every silence; `Wait(0)` waits until it is the tester's turn."""
+
+    ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Close the connection, without a word. `how` is "close" or "reset"."""
+
+    conn: int
+    how: str = "close"
+
+
+Step = Say | Blurt | Wait | Hang
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps, and the names of wire features that they use on purpose (see `Protocol.features`)."""
+
+    steps: tuple[Step, ...]
+    features: frozenset[str] = frozenset()
+
+    def pipelined(self) -> Plan:
+        """The same plan, said without waiting for turns; explicit waits stay."""
+        return self.each(lambda step: _hurried(step))
+
+    def each(self, change: Callable[[Step], Step]) -> Plan:
+        """The same plan with every step changed."""
+        return replace(self, steps=tuple(change(step) for step in self.steps))
+
+
+def _hurried(step: Step) -> Step:
+    return replace(step, when="now") if isinstance(step, (Say, Blurt)) and step.when == "turn" else step

@@ -1,0 +1,102 @@
+"""The one bundle that a protocol hands to every other layer, and how bundles are found.
+
+A protocol is a package under `specs` whose `protocol` attribute is a `Protocol`. Nothing else has to be registered: a
+new protocol adds a folder to each layer and changes no existing file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from typing import Protocol as Structural
+
+import specs
+from specs.codec import Decoder
+from specs.events import Event
+from specs.model import Model
+from specs.plan import Plan, Ref
+from specs.requirement import Registry
+
+
+class Memory(Structural):
+    """What a running plan has learnt: resolves Refs. One instance for each time a plan is driven."""
+
+    def note(self, event: Event) -> None:
+        """Take notice of an event of the conversation."""
+
+    def resolve(self, ref: Ref) -> str | None:
+        """The value, or None while (or because) it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A key that a manifest may carry in the table named after the protocol."""
+
+    kind: type
+    default: Any
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A property of how a plan is written that must not matter.
+
+    When the shortest plan that shows a fault still needs the feature, the fault is that the feature matters, and
+    `requirement` is to blame rather than whatever the model saw go wrong behind it.
+    """
+
+    name: str
+    requirement: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Everything the core needs to know of one protocol.
+
+    `roles` maps the role an implementation may play to the role that the tester then plays. `address` turns a URL
+    such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
+    learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads what
+    `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills in Refs and
+    answers None when one is not known. `symptoms` are requirement ids in the order in which they should be blamed
+    when one plan shows several.
+    """
+
+    name: str
+    roles: Mapping[str, str]
+    profiles: tuple[str, ...]
+    facts: Mapping[str, Fact]
+    requirements: Registry
+    model: Model
+    decoder: Callable[[str, Any, dict[str, Any]], Decoder]
+    encode: Callable[[Any, Any], bytes]
+    resolve: Callable[[Any, Memory], Any]
+    memory: Callable[[Any, str], Memory]
+    configure: Callable[[str, str, Mapping[str, Any], Mapping[str, Any]], Any]
+    describe: Callable[[Any], str]
+    to_json: Callable[[Any], Any]
+    from_json: Callable[[Any], Any]
+    features: tuple[Feature, ...] = ()
+    valid_profile: Callable[[str], bool] | None = None
+    schemes: Mapping[str, Callable[[str], tuple[str, int, Mapping[str, Any]]]] = field(default_factory=dict)
+    smoke: Callable[[Any], Plan] | None = None
+
+    def claims(self, profile: str) -> bool:
+        """True when `profile` is one that an implementation may claim."""
+        return profile in self.profiles if self.valid_profile is None else self.valid_profile(profile)
+
+
+def names() -> list[str]:
+    """Protocols that this checkout knows."""
+    return sorted(module.name for module in pkgutil.iter_modules(specs.__path__) if module.ispkg)
+
+
+def find(name: str) -> Protocol:
+    """The protocol called `name`. Raises LookupError naming those that exist."""
+    if name not in names():
+        raise LookupError(f"unknown protocol {name!r}; known: {', '.join(names())}")
+    found: Protocol = importlib.import_module(f"specs.{name}").protocol
+    return found

@@ -1,0 +1,88 @@
+"""The requirements that a protocol's text makes, loaded from its requirements.toml.
+
+Ids are those of the product for ever: never renumbered, never used again.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+LEVELS = ("MUST", "SHOULD", "MAY", "ASSUMED")
+"""How binding a requirement is; ASSUMED is our reading where the text is silent."""
+BASES = ("text", "derived", "robustness")
+"""What a requirement rests on; the last two are shown apart from what the text itself demands."""
+MARKS = ("as-written", "defect", "gap")
+"""Its source as it stands, a defect with the reading we chose, or a gap filled from elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One normative statement. `roles` are the roles it binds, `profiles` the dialects it is judged in."""
+
+    id: str
+    section: str
+    level: str
+    roles: tuple[str, ...]
+    profiles: tuple[str, ...]
+    source: str
+    statement: str
+    basis: str = "text"
+    mark: str = "as-written"
+    untestable: str = ""
+
+
+class Registry(Mapping[str, Requirement]):
+    """All requirements of one protocol, in the order of its file."""
+
+    def __init__(self, requirements: Iterable[Requirement]) -> None:
+        self._by_id: dict[str, Requirement] = {}
+        for requirement in requirements:
+            if requirement.id in self._by_id:
+                raise ValueError(f"requirement {requirement.id} is given twice")
+            self._by_id[requirement.id] = requirement
+
+    def __getitem__(self, key: str) -> Requirement:
+        return self._by_id[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_id)
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def binding(self, role: str, profile: str) -> list[Requirement]:
+        """What an implementation in `role` that claims `profile` must answer for."""
+        return [r for r in self._by_id.values() if role in r.roles and profile in r.profiles]
+
+    def select(self, pattern: str = "*", levels: Iterable[str] = LEVELS) -> list[Requirement]:
+        """Requirements whose id matches a shell pattern and whose level is one of `levels`."""
+        wanted = set(levels)
+        return [r for r in self._by_id.values() if fnmatchcase(r.id, pattern) and r.level in wanted]
+
+
+def load(path: Path) -> Registry:
+    """Read a requirements.toml. Raises ValueError naming the requirement and the field that is wrong."""
+    with path.open("rb") as file:
+        document = tomllib.load(file)
+    return Registry(_requirement(entry) for entry in document["requirement"])
+
+
+def _requirement(entry: Mapping[str, object]) -> Requirement:
+    fields = dict(entry)
+    for name in ("roles", "profiles"):
+        value = fields.get(name, [])
+        if not isinstance(value, list) or not value:
+            raise ValueError(f"requirement {fields.get('id')}: {name} must be a list that is not empty")
+        fields[name] = tuple(value)
+    try:
+        requirement = Requirement(**fields)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(f"requirement {fields.get('id')}: {error}") from None
+    for name, allowed in (("level", LEVELS), ("basis", BASES), ("mark", MARKS)):
+        if getattr(requirement, name) not in allowed:
+            raise ValueError(f"requirement {requirement.id}: {name} must be one of {', '.join(allowed)}")
+    return requirement

@@ -1,0 +1,172 @@
+"""What STOMP hands to the other layers. See `specs.protocol.Protocol`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from specs.events import Event, Said
+from specs.plan import Plan, Ref, Say, Wait
+from specs.protocol import Fact, Feature, Memory, Protocol
+from specs.requirement import load
+from specs.stomp import frames
+from specs.stomp.frames import Frame, Style
+from specs.stomp.model import StompModel
+from specs.stomp.states import PREFIX, Config, Kind
+
+PORT = 61613
+
+
+class StompMemory:
+    """Acknowledgement values seen, and fresh destinations: `prefix` is new each time a plan is driven."""
+
+    def __init__(self, config: Config, prefix: str) -> None:
+        self._templates = {"queue": config.queue.template, "topic": config.topic.template}
+        self._prefix = prefix
+        self._seen: dict[tuple[int, str], list[Frame]] = {}
+
+    def note(self, event: Event) -> None:
+        """Remember every MESSAGE by connection and subscription."""
+        if isinstance(event, Said) and event.frame.command == "MESSAGE":
+            sub = event.frame.get("subscription")
+            self._seen.setdefault((event.conn, sub if sub is not None else ""), []).append(event.frame)
+
+    def resolve(self, ref: Ref) -> str | None:
+        """`queue` and `topic`: a fresh name; `ack` and `message-id`: of the nth MESSAGE, key (connection, sub, n)."""
+        template = self._templates.get(ref.name)
+        if template is not None:
+            return template.replace("{name}", f"{self._prefix}{ref.key}")
+        conn, sub, nth = ref.key
+        seen = self._seen.get((conn, sub), ())
+        if nth >= len(seen):
+            return None
+        value: str | None = seen[nth].get(ref.name)
+        return value
+
+
+def resolve(frame: Frame, memory: Memory) -> Frame | None:
+    """`frame` with its Refs filled in, or None while one is not known."""
+    for _, value in frame.headers:
+        if type(value) is Ref:
+            break
+    else:
+        return frame
+    headers = []
+    for name, value in frame.headers:
+        known = memory.resolve(value) if type(value) is Ref else value
+        if known is None:
+            return None
+        headers.append((name, known))
+    return replace(frame, headers=tuple(headers))
+
+
+def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:  # noqa: ARG001
+    """The model's config; `learnt` as strategies.stomp.discovery makes it."""
+    traits = {family: dict(learnt.get(family, {})) for family in ("queue", "topic")}
+    return Config(
+        version=profile,
+        supports=frozenset(learnt.get("supports", (profile,))),
+        login=facts["login"],
+        passcode=facts["passcode"],
+        host=facts["host"],
+        queue=Kind(facts["queue"], **{"fanout": False, "keeps": False, **traits["queue"]}),
+        topic=Kind(facts["topic"], **{"fanout": True, "own": False, **traits["topic"]}),
+    )
+
+
+def connect(config: Config, *, version: str | None = None, command: str = "CONNECT", **extra: str) -> Frame:
+    """A CONNECT that the implementation must accept."""
+    headers = [("accept-version", version or config.version), ("host", config.host)]
+    if config.login:
+        headers += [("login", config.login), ("passcode", config.passcode)]
+    return Frame(command, (*headers, *[(name.replace("_", "-"), value) for name, value in extra.items()]))
+
+
+def smoke(config: Config) -> Plan:
+    """The least that must work before anything is judged: a session, and one message to oneself through a queue."""
+    place = Ref("queue", "smoke")
+    style = Style(config.version)
+    return Plan(
+        (
+            Say(0, connect(config), style=style),
+            Say(0, Frame("SUBSCRIBE", (("id", "0"), ("destination", place), ("receipt", "s"))), style=style),
+            Say(0, Frame("SEND", (("destination", place), ("receipt", "m")), b"smoke"), style=style),
+            Wait(0),
+            Say(0, Frame("DISCONNECT", (("receipt", "d"),)), style=style),
+        )
+    )
+
+
+def from_url(url: str) -> tuple[str, int, Mapping[str, Any]]:
+    """`stomp://login:passcode@host:port/vhost`; the virtual host keeps what follows the first slash, or is "/"."""
+    parts = urlsplit(url)
+    facts: dict[str, Any] = {}
+    if parts.username:
+        facts |= {"login": unquote(parts.username), "passcode": unquote(parts.password or "")}
+    if parts.path not in ("", "/"):
+        facts["host"] = unquote(parts.path[1:])
+    return parts.hostname or "127.0.0.1", parts.port or PORT, facts
+
+
+def to_json(value: Any) -> Any:
+    """A frame, style or Ref as JSON data."""
+    if isinstance(value, Frame):
+        headers = [[name, to_json(text)] for name, text in value.headers]
+        return {"command": value.command, "headers": headers, "body": value.body.hex()}
+    if isinstance(value, Style):
+        return {"version": value.version, "eol": value.eol.hex(), "before": value.before.hex(), "after": value.after.hex()}
+    if isinstance(value, Ref):
+        return {"ref": value.name, "key": value.key}
+    return value
+
+
+def from_json(data: Any) -> Any:
+    """The inverse of `to_json`."""
+    if not isinstance(data, dict):
+        return data
+    if "command" in data:
+        headers = tuple((name, from_json(text)) for name, text in data["headers"])
+        return Frame(data["command"], headers, bytes.fromhex(data["body"]))
+    if "ref" in data:
+        key = data["key"]
+        return Ref(data["ref"], tuple(key) if isinstance(key, list) else key)
+    return Style(data["version"], *(bytes.fromhex(data[name]) for name in ("eol", "before", "after")))
+
+
+FEATURES = (
+    Feature("cuts", PREFIX + "FRAME-06", "it matters where the octet stream is cut into segments"),
+    Feature("crlf", PREFIX + "FRAME-02", "it matters whether lines end with CR LF or LF"),
+    Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows"),
+    Feature("stomp", PREFIX + "CONNECT-05", "STOMP is not handled like CONNECT"),
+    Feature("order", PREFIX + "HDR-04", "the order of headers matters"),
+    Feature("together", PREFIX + "FRAME-06", "it matters whether frames are sent together or one after the other"),
+)
+
+protocol = Protocol(
+    name="stomp",
+    roles={"server": "client"},
+    profiles=("1.2", "1.1", "1.0"),
+    facts={
+        "login": Fact(str, "", "login sent in CONNECT; none when empty"),
+        "passcode": Fact(str, "", "passcode sent in CONNECT"),
+        "host": Fact(str, "/", "virtual host named in CONNECT"),
+        "queue": Fact(str, "/queue/{name}", "a destination that gives each message to one subscriber"),
+        "topic": Fact(str, "/topic/{name}", "a destination that gives each message to every subscriber"),
+    },
+    requirements=load(Path(__file__).with_name("requirements.toml")),
+    model=StompModel(),
+    decoder=frames.decoder,
+    encode=frames.encode,
+    resolve=resolve,
+    memory=StompMemory,
+    configure=configure,
+    describe=frames.describe,
+    to_json=to_json,
+    from_json=from_json,
+    features=FEATURES,
+    schemes={"stomp": from_url},
+    smoke=smoke,
+)

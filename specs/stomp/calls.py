@@ -1,0 +1,384 @@
+"""What each client frame calls for: acceptance, a refusal, or either.
+
+Source: 003_30478fd2f19f0da0.txt L77-193 and STOMP 1.2, sections SEND to ABORT, Value Encoding, Body, Protocol
+Negotiation, Repeated Header Entries. Many sentences bind the client only; what a server does with a client that breaks
+them is then a recommendation (level SHOULD below), except where claiming success contradicts the text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from specs.stomp.states import PREFIX, Conn, Delivery, Free, Phase, Refusal, State, Verdict
+
+SPECIAL = re.compile(r"[\\\r\n:]")
+BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
+RESERVED = frozenset(
+    ["destination", "id", "ack", "receipt", "receipt-id", "transaction", "message-id", "subscription", "content-length", "content-type", "host", "accept-version", "version", "login", "passcode", "heart-beat", "session", "server", "message", "selector", "persistent", "priority", "expires", "timestamp", "reply-to", "redelivered", "type", "correlation-id"]
+)
+_DEFINED = {
+    "CONNECT": {"accept-version", "host", "login", "passcode", "heart-beat"},
+    "SUBSCRIBE": {"destination", "id", "ack"},
+    "UNSUBSCRIBE": {"id", "destination"},
+    "ACK": {"id", "transaction", "message-id", "subscription"},
+    "BEGIN": {"transaction"},
+    "DISCONNECT": set(),
+}
+_DEFINED |= {"STOMP": _DEFINED["CONNECT"], "NACK": _DEFINED["ACK"]}
+_DEFINED |= {"COMMIT": _DEFINED["BEGIN"], "ABORT": _DEFINED["BEGIN"]}
+_GENERAL = {"receipt", "content-length", "content-type"}
+_VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
+BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
+_GUESSED_LENGTH = re.compile(r"[ \t]*\+?[0-9]+[ \t]*\Z", re.ASCII)
+NORMAL_HEADERS, NORMAL_LINE, NORMAL_BODY = 24, 512, 65_536
+"""Headers, characters of one header line, and octets of body within which a server may not plead its limits."""
+
+
+def ids(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(PREFIX + name for name in text.split())
+
+
+@lru_cache(maxsize=256)
+def _refusal(
+    names: str, accepted: str = "MUST", ignored: str = "MUST", silent: str = "SHOULD", why: str = "", forgives: bool = False
+) -> Refusal:
+    first, *also = ids(names)
+    return Refusal(first, accepted, ignored, silent, also=tuple(also), why=why, forgives=forgives)
+
+
+def lenient(names: str, why: str, accepted: str = "SHOULD", forgives: bool = False) -> Refusal:
+    """A frame by which the client breaks a rule of its own: refusing it is a recommendation."""
+    return _refusal(names, accepted, "SHOULD", "SHOULD", why, forgives)
+
+
+def _free(names: str, silent: str = "") -> Free:
+    found = ids(names)
+    return Free(found, silent, found[0])
+
+
+def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, tuple[str, ...]]:
+    """What `frame` calls for on connection `number`, and the requirements that its acceptance shows."""
+    command = frame.command
+    if conn.phase is Phase.OPEN and command not in ("CONNECT", "STOMP"):
+        return _refusal("CONNECT-11 INV-32", ignored="SHOULD", silent="", why="a frame before CONNECT"), ()
+    if frame.warts:
+        return _warts(frame, conn), ()
+    rule = _RULES.get(command)
+    if rule is None:
+        return _unknown(command), ()
+    verdict, proves = rule(state, number, conn, frame)
+    proves += _marks(frame)
+    if verdict is None and frame.body and command not in BODIES:
+        verdict = lenient("BODY-01 INV-31", f"{command} must not have a body")
+    if verdict is None and _oversize(frame):
+        verdict = _free("LIMIT-02 LIMIT-01 FRAME-09 INV-39", "SHOULD")
+    if verdict is None and len(frame.headers) > 1 and _repeats(frame):
+        proves = ids("REPEAT-01") + proves
+    return verdict, proves
+
+
+def _unknown(command: str) -> Verdict:
+    if command in SERVER_COMMANDS:
+        return _free("INV-28")
+    if command.strip().upper() in CLIENT_COMMANDS:
+        return _free("INV-27 FRAME-05 FRAME-07")
+    return _free("INV-27 FRAME-07")
+
+
+def _warts(frame: Frame, conn: Conn) -> Verdict:
+    warts = frame.warts
+    if "undefined-escape" in warts:
+        trailing = any(re.search(r"(?<!\\)(\\\\)*\\\Z", text) for pair in frame.headers for text in pair)
+        if conn.version == "1.1":
+            only_cr = not any(re.search(r"\\[^nrc\\]", t.replace("\\\\", "")) for pair in frame.headers for t in pair)
+            if only_cr and not trailing:
+                return lenient("ENC-11 INV-43", "\\r is no escape in a 1.1 session")
+        name = "ENC-05 INV-15" if trailing else "ENC-04 INV-14"
+        return _refusal(name, why="an undefined escape sequence is a fatal protocol error")
+    if "no-colon" in warts:
+        return lenient("ENC-09 INV-21", "a header line needs a colon")
+    if "empty-name" in warts:
+        return lenient("ENC-09 INV-22", "a header name must not be empty")
+    if "bad-content-length" in warts:
+        value = frame.get("content-length") or ""
+        if _GUESSED_LENGTH.match(value):
+            return _free("INV-18")
+        return lenient("CLEN-09 INV-17", f"content-length {value!r:.40} is no number")
+    if "raw-colon" in warts:
+        return _free("INV-23 ENC-10")
+    if "bare-cr" in warts:
+        return _free("INV-24")
+    if "cr-in-line-end" in warts:
+        return _free("INV-43")
+    return _free("INV-26")
+
+
+def _marks(frame: Frame) -> tuple[str, ...]:
+    """What is special in how the frame's headers read, and must not matter."""
+    marks: list[str] = []
+    names = "".join([name for name, _ in frame.headers])
+    values = "".join([value for _, value in frame.headers])
+    plain = frame.command in ("CONNECT", "STOMP")
+    if not (names.isascii() and values.isascii()):
+        marks += ["ENC-01", "ENC-13"]
+    if SPECIAL.search(values) or SPECIAL.search(names):
+        marks.append("ENC-06" if plain else "ENC-03")
+    if (" " in values or "\t" in values or " " in names) and not plain:
+        marks.append("ENC-07")
+    if frame.command not in BODIES:
+        defined = _DEFINED[frame.command]
+        for name, _ in frame.headers:
+            if name not in defined:
+                if name == "content-length":
+                    marks.append("CLEN-07")
+                elif plain:
+                    marks.append("CONNECT-13")
+                elif name not in _GENERAL:
+                    marks.append("SUB-09" if frame.command == "SUBSCRIBE" else "HDR-05")
+        if not frame.headers:
+            marks.append("FRAME-04")
+    return ids(" ".join(marks)) if marks else ()
+
+
+def _repeats(frame: Frame) -> bool:
+    names = [name for name, _ in frame.headers if name in RESERVED]
+    return len(set(names)) < len(names)
+
+
+def _oversize(frame: Frame) -> bool:
+    return (
+        len(frame.headers) > NORMAL_HEADERS
+        or len(frame.body) > NORMAL_BODY
+        or any(len(name) + len(value) > NORMAL_LINE for name, value in frame.headers)
+    )
+
+
+Rule = tuple[Verdict, tuple[str, ...]]
+
+
+def offered(frame: Frame) -> tuple[str, ...] | None:
+    """The versions that a CONNECT offers, () when none can be read, None when the list is not canonical."""
+    text = frame.get("accept-version")
+    if text is None:
+        return ("1.0",)
+    if not text:
+        return ()
+    return tuple(text.split(",")) if _VERSIONS.match(text) else None
+
+
+def common(state: State, versions: tuple[str, ...]) -> str | None:
+    """The highest version that both sides speak."""
+    return max(set(versions) & state.config.supports, default=None)
+
+
+def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+    if conn.phase is not Phase.OPEN:
+        return _free("INV-33"), ()
+    config, versions = state.config, offered(frame)
+    proves = ids("CONNECT-05") if frame.command == "STOMP" else ()
+    if versions is None:
+        tokens = tuple(token.strip() for token in (frame.get("accept-version") or "").split(","))
+        return _free("NEGO-05 INV-34" if common(state, tokens) else "NEGO-03 INV-34"), proves
+    if common(state, versions) is None:
+        if frame.get("accept-version") is None:
+            return _refusal("NEGO-02", silent="", ignored="SHOULD", why="the server does not speak 1.0"), ()
+        return _refusal("NEGO-03 INV-34", silent="MUST", why="no version in common"), ()
+    beats = frame.get("heart-beat")
+    if beats is not None and not BEATS.match(beats):
+        return lenient("INV-37 HB-01", f"heart-beat {beats!r:.40} is not two integers"), ()
+    if frame.get("host") != config.host:
+        return _free("CONNECT-09 INV-35 CONNECT-08" if frame.get("host") is None else "CONNECT-09"), proves
+    if (frame.get("login") or "") != config.login or (frame.get("passcode") or "") != config.passcode:
+        return _free("CONNECT-03 CONNECT-10 CONNECT-04", "SHOULD"), proves
+    if config.login == "":
+        proves += ids("CONNECT-10")
+    if list(versions) != sorted(versions):
+        proves = ids("NEGO-04") + proves
+    if any(version not in ("1.0", "1.1", "1.2") for version in versions):
+        proves = ids("NEGO-05") + proves
+    if frame.get("receipt") is not None:
+        return _free("INV-36 CONNECT-12"), proves
+    return None, proves
+
+
+def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    destination = frame.get("destination")
+    if destination is None:
+        folded = any(name.strip().lower() == "destination" for name, _ in frame.headers)
+        names = "SEND-01 SEND-06 INV-01 HDR-02" + (" FRAME-05" if folded else "")
+        return _refusal(names, silent="MUST", why="SEND without destination"), ()
+    if destination == "":
+        return _free("INV-02"), ()
+    refused = _transaction(conn, frame)
+    if refused is not None:
+        return refused, ()
+    if state.config.kind(destination) is None:
+        return _free("SEND-03 INV-03", "MUST"), ()
+    proves: tuple[str, ...] = ()
+    if conn.txs:
+        proves = ids("TXN-10") if len(conn.txs) > 1 else ids("TXN-11") if frame.get("transaction") is None else ()
+    if len(frame.headers) > 1:
+        proves += ids("SEND-05")
+    return None, proves
+
+
+def _transaction(conn: Conn, frame: Frame) -> Verdict:
+    tx = frame.get("transaction")
+    if tx is None or tx in conn.txs:
+        return None
+    return lenient("TXN-12 INV-13", f"transaction {tx!r:.40} is not open")
+
+
+def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    destination, sub = frame.get("destination"), frame.get("id")
+    if destination is None:
+        return _refusal("SUB-01 SUB-06 INV-04", silent="MUST", why="SUBSCRIBE without destination"), ()
+    if not sub and conn.version != "1.0":
+        return lenient("SUB-02 INV-05", "SUBSCRIBE without id"), ()
+    if sub in conn.subs:
+        if conn.subs[sub].closing:
+            return _free("SUB-11"), ()
+        return lenient("SUB-03 INV-06", f"subscription {sub!r:.40} is already open", forgives=True), ()
+    mode = frame.get("ack")
+    if mode not in (None, "auto", "client", "client-individual"):
+        return lenient("SUB-07 INV-07", f"there is no acknowledgement mode {mode!r:.40}"), ()
+    if mode == "client-individual" and conn.version == "1.0":
+        return _free("SUB-07"), ()
+    if state.config.kind(destination) is None:
+        return _free("SUB-06", "MUST"), ()
+    proves: tuple[str, ...] = ()
+    if sub in conn.old_subs:
+        proves += ids("SUB-11")
+    if any(sub in other.subs for key, other in state.conns.items() if key != number):
+        proves += ids("SUB-04")
+    if sub and (SPECIAL.search(sub) or not sub.isalnum()):
+        proves += ids("SUB-10")
+    return None, proves
+
+
+def sub_key(conn: Conn, frame: Frame) -> str | None:
+    """Which subscription an UNSUBSCRIBE names; 1.0 allows its destination instead."""
+    key: str | None = frame.get("id")
+    if key is None and conn.version == "1.0" and frame.get("destination") is not None:
+        return f"\0{frame.get('destination')}"
+    return key
+
+
+def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+    key = sub_key(conn, frame)
+    if key is None or key not in conn.subs or conn.subs[key].closing:
+        return lenient("UNSUB-01 INV-08", "UNSUBSCRIBE names no open subscription"), ()
+    return None, ids("UNSUB-02 UNSUB-04" if frame.get("destination") is None else "UNSUB-04")
+
+
+def named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
+    """The delivery that an ACK or NACK names in the version of its session; the latest when several match."""
+    if conn.version == "1.2":
+        wanted = frame.get("id")
+        for delivery in reversed(list(state.deliveries.values())):
+            if delivery.conn == number and delivery.ack == wanted and wanted is not None:
+                return delivery
+        return None
+    wanted, sub = frame.get("message-id"), frame.get("subscription")
+    for delivery in reversed(list(state.deliveries.values())):
+        if delivery.conn == number and delivery.id == wanted and wanted is not None:
+            key = next((s.id for s in conn.subs.values() if s.serial == delivery.sub), sub)
+            if sub is None or key in (sub, None) or key.startswith("\0"):
+                return delivery
+    return None
+
+
+def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    refused = _transaction(conn, frame)
+    if refused is not None:
+        return refused, ()
+    if frame.get("id") is None and conn.version == "1.2":
+        old = frame.get("message-id") is not None
+        return lenient("ACK-03 INV-09", f"{frame.command} without id", "SHOULD" if old else "MUST"), ()
+    delivery = named(state, number, conn, frame)
+    if delivery is None:
+        return lenient("ACK-03 ACK-04 INV-09", f"{frame.command} names no delivery on this connection", "MUST"), ()
+    if delivery.mode == "auto":
+        return _free("ACK-05 INV-09"), ()
+    sub = next((s for s in conn.subs.values() if s.serial == delivery.sub), None)
+    if sub is None or sub.closing:
+        return _free("UNSUB-06"), ()
+    if delivery.fate == "out" and delivery.tx is None:
+        return None, _acked_before(state, delivery, conn) + ids("ACK-01" if frame.command == "ACK" else "NACK-01")
+    if delivery.tx is not None:
+        return _free("ACK-06"), ()
+    return lenient("ACK-03 INV-09", f"{frame.command} of a delivery that is already settled"), ()
+
+
+def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ...]:
+    """What an acknowledgement that must be accepted shows, given the ones before it."""
+    proves: list[str] = []
+    for other in state.deliveries.values():
+        if other.conn != delivery.conn or other.serial == delivery.serial or other.fate not in ("acked", "settled", "nacked"):
+            continue
+        if other.sub != delivery.sub:
+            proves.append("ACKMODE-07")
+        elif delivery.mode == "client-individual":
+            proves.append("NACK-03" if other.fate == "nacked" else "ACKMODE-05")
+        else:
+            proves.append("NACK-03" if other.fate == "nacked" else "ACKMODE-04")
+    if delivery.by == "abort":
+        proves.append("ACK-06")
+    if delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii()):
+        proves.append("ACK-07")
+    if conn.version != "1.2":
+        proves.append("NEGO-06")
+    return ids(" ".join(dict.fromkeys(proves)))
+
+
+def _begin(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    tx = frame.get("transaction")
+    if not tx:
+        return lenient("TXN-01 INV-10", "BEGIN without a transaction id"), ()
+    if tx in conn.txs:
+        return lenient("TXN-06 INV-11", f"transaction {tx!r:.40} is already open", forgives=True), ()
+    proves: tuple[str, ...] = ()
+    if tx in conn.old_txs:
+        proves += ids("TXN-09")
+    if any(tx in other.txs for key, other in state.conns.items() if key != number):
+        proves += ids("TXN-07")
+    if conn.txs:
+        proves += ids("TXN-10")
+    return None, proves
+
+
+def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    tx = frame.get("transaction")
+    if tx is None:
+        return lenient("TXN-01 INV-12", f"{frame.command} without a transaction id", "MUST"), ()
+    if tx not in conn.txs:
+        return lenient("TXN-08 INV-12", f"{frame.command} of a transaction that is not open", "MUST"), ()
+    others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
+    proves = ids("TXN-07") if others else ()
+    if conn.txs[tx].reused:
+        proves += ids("TXN-09")
+    if len(conn.txs) > 1:
+        proves += ids("TXN-10")
+    return None, proves + ids("TXN-03" if frame.command == "COMMIT" else "TXN-04")
+
+
+def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+    return None, ids("DISC-03") if frame.get("receipt") is not None else ()
+
+
+_RULES = {
+    "CONNECT": _connect,
+    "STOMP": _connect,
+    "SEND": _send,
+    "SUBSCRIBE": _subscribe,
+    "UNSUBSCRIBE": _unsubscribe,
+    "ACK": _ack,
+    "NACK": _ack,
+    "BEGIN": _begin,
+    "COMMIT": _end,
+    "ABORT": _end,
+    "DISCONNECT": _disconnect,
+}

@@ -1,0 +1,395 @@
+"""What a client's frame does to the state: what may follow from it, and what is owed from now on.
+
+Source: 003_30478fd2f19f0da0.txt L77-193, STOMP 1.2 sections SEND to DISCONNECT. The state moves when the tester speaks;
+whether the server agreed is settled by what it answers (model.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from specs.stomp.calls import BEATS as BEATS_FORM
+from specs.stomp.calls import RESERVED, SPECIAL, call, common, ids, named, offered, sub_key
+from specs.stomp.frames import BEAT, Frame
+from specs.stomp.states import PREFIX, Conn, Delivery, Free, Message, Pending, Phase, Refusal, State, Sub, Tx
+
+TAG = "k"
+"""User header that tells messages of one plan apart; a message without it is known by its body."""
+
+
+def said(state: State, number: int, frame: Frame) -> State:
+    """The state after the tester sent `frame` on connection `number`."""
+    conn = state.conns.get(number) or Conn(version=state.config.version)
+    if conn.mute_ms:
+        conn = replace(conn, mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
+    if frame == BEAT:
+        return put(state, number, conn)
+    if conn.phase in (Phase.CLOSING, Phase.LEFT, Phase.FAILED):
+        return _after_the_end(state, number, conn, frame)
+    verdict, proves = call(state, number, conn, frame)
+    serial = state.serial + 1
+    pending = Pending(
+        serial,
+        frame,
+        frame.get("receipt"),
+        verdict,
+        proves,
+        tx=frame.get("transaction") if frame.command in ("SEND", "ACK", "NACK") else None,
+        early=conn.phase is Phase.WAIT,
+    )
+    if conn.phase is Phase.OPEN and frame.command in ("CONNECT", "STOMP"):
+        versions = offered(frame) or ()
+        beats = BEATS_FORM.match(frame.get("heart-beat") or "")
+        conn = replace(
+            conn,
+            phase=Phase.WAIT,
+            connect=pending,
+            version=common(state, versions) or conn.version,
+            asked_beats=(int(beats[1]), int(beats[2])) if beats else (0, 0),
+        )
+        return put(state, number, conn, serial)
+    conn = replace(conn, pending=(*conn.pending, pending), midway=False)
+    behind = conn.doom
+    if isinstance(verdict, Refusal) and conn.doom is None:
+        conn = replace(conn, doom=verdict)
+    state = put(state, number, conn, serial)
+    effect = _EFFECTS.get(frame.command)
+    if effect is not None:
+        return effect(state, number, conn, pending, behind)
+    if frame.command.strip().upper() == "SEND":
+        never, level = ("FRAME-05", None) if frame.command.strip() == frame.command else ("INV-27", "SHOULD")
+        return _add_message(state, number, pending, None, never=PREFIX + never, level=level)
+    return state
+
+
+def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
+    """`state` with one connection changed."""
+    return replace(state, conns={**state.conns, number: conn}, serial=state.serial if serial is None else serial)
+
+
+def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State:
+    """Frames behind a DISCONNECT or an ERROR must have no effect; after DISCONNECT the client broke a rule itself."""
+    failed = conn.phase is Phase.FAILED
+    pending = Pending(state.serial + 1, frame, frame.get("receipt"), Free(), due=False)
+    conn = replace(conn, pending=(*conn.pending, pending), said_after_end=True)
+    state = put(state, number, conn, pending.serial)
+    if frame.command != "SEND":
+        return state
+    never, level = (PREFIX + "ERROR-02", None) if failed else (PREFIX + "DISC-06", "SHOULD")
+    return _add_message(state, number, pending, None, never=never, level=level)
+
+
+def _add_message(
+    state: State,
+    number: int,
+    pending: Pending,
+    behind: Refusal | None,
+    *,
+    may: bool = True,
+    never: str = "",
+    level: str | None = None,
+) -> State:
+    frame, conn = pending.frame, state.conns[number]
+    destination = frame.get("destination") or ""
+    message = Message(
+        pending.serial,
+        number,
+        frame,
+        destination,
+        state.config.kind(destination),
+        may,
+        never,
+        level,
+        tx=frame.get("transaction"),
+        loose=isinstance(pending.call, Free),
+        behind=behind,
+        covers=_shown_by_delivery(frame, conn.version),
+    )
+    tag = frame.get(TAG)
+    key = f"\0{frame.body!r}" if tag is None else tag
+    return replace(
+        state,
+        messages={**state.messages, message.serial: message},
+        by_tag={key: message.serial, **state.by_tag},
+    )
+
+
+def _shown_by_delivery(frame: Frame, version: str) -> tuple[str, ...]:
+    """Requirements that a delivery which agrees with `frame` shows to hold."""
+    shown = ["BODY-02" if frame.body else "BODY-03"]
+    user = [(name, value) for name, value in frame.headers if name not in RESERVED]
+    if user:
+        shown += ["SEND-04", "MSG-08"]
+    if frame.body:
+        if frame.get("content-length") is None:
+            shown.append("CLEN-03")
+        if b"\0" in frame.body:
+            shown += ["CLEN-01", "CLEN-04"]
+        if not frame.body.isascii():
+            shown.append("CLEN-06")
+    if frame.get("content-type") is not None:
+        shown += ["CTYPE-04"]
+    text = "".join([name + value for name, value in user])
+    if not text.isascii():
+        shown += ["ENC-01", "ENC-13"]
+    if SPECIAL.search(text):
+        shown += ["ENC-12"] if version == "1.0" else ["ENC-02", "ENC-03"]
+    if " " in text or "\t" in text:
+        shown.append("ENC-07")
+    if any(not value for _, value in user):
+        shown.append("ENC-08")
+    if len(user) > 1 and len({name for name, _ in user}) < len(user):
+        shown += ["REPEAT-02", "REPEAT-03", "REPEAT-04"]
+    if any(frame.get(name) is not None for name in ("message-id", "subscription", "ack")):
+        shown.append("SEND-09")
+    return ids(" ".join(shown))
+
+
+def _send(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
+    if isinstance(pending.call, Refusal):
+        refusal = pending.call
+        return _add_message(state, number, pending, None, never=refusal.requirement, level=refusal.accepted)
+    tx = pending.tx
+    if tx is None or tx not in conn.txs:
+        state = _add_message(state, number, pending, behind)
+        return expect(state, (pending.serial,)) if pending.call is None and behind is None else state
+    state = _add_message(state, number, pending, behind, may=False)
+    conn = state.conns[number]
+    opened = replace(conn.txs[tx], sends=(*conn.txs[tx].sends, pending.serial))
+    return put(state, number, replace(conn, txs={**conn.txs, tx: opened}))
+
+
+def expect(state: State, serials: Iterable[int]) -> State:
+    """Messages that the server must now deliver, where anyone is there for sure to get them."""
+    due, waiting = list(state.due), dict(state.waiting)
+    for serial in serials:
+        message = state.messages[serial]
+        if message.kind is None or message.loose or message.behind or message.never:
+            continue
+        takers = [sub for sub in subscribers(state, message.destination) if sub.sure]
+        if message.kind.fanout:
+            due += [(serial, sub.serial) for sub in takers if message.kind.own or sub.conn != message.conn]
+        elif message.kind.keeps or takers:
+            waiting[message.destination] = (*waiting.get(message.destination, ()), serial)
+    return replace(state, due=tuple(due), waiting=waiting)
+
+
+def subscribers(state: State, destination: str) -> list[Sub]:
+    """Subscriptions of `destination` that are open as far as the tester knows."""
+    return [
+        sub
+        for conn in state.conns.values()
+        if conn.phase is Phase.LIVE and conn.doom is None
+        for sub in conn.subs.values()
+        if destination in sub.destinations and not sub.closing
+    ]
+
+
+def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    frame = pending.frame
+    destination, key = frame.get("destination"), frame.get("id")
+    if destination is None or (key is None and conn.version != "1.0"):
+        return state
+    if key is None:
+        key = f"\0{destination}"
+    known = conn.subs.get(key)
+    if known is not None:
+        both = replace(known, destinations=(*known.destinations, destination), vague=True)
+        return put(state, number, replace(conn, subs={**conn.subs, key: both}))
+    mode = frame.get("ack") or "auto"
+    reused = key in conn.old_subs
+    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused)
+    return put(state, number, replace(conn, subs={**conn.subs, key: sub}))
+
+
+def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    if pending.call is not None:
+        return state
+    key = sub_key(conn, pending.frame)
+    assert key is not None
+    sub = conn.subs[key]
+    state = put(state, number, replace(conn, subs={**conn.subs, key: replace(sub, closing=True)}))
+    return departed(state, [sub])
+
+
+def departed(state: State, subs: Iterable[Sub]) -> State:
+    """Subscriptions that end: nothing more is owed to them, and what they held may go anywhere or nowhere."""
+    gone = {sub.serial for sub in subs}
+    if not gone:
+        return state
+    places = {place for sub in subs for place in sub.destinations}
+    deliveries = {
+        serial: replace(d, fate="freed") if d.sub in gone and d.fate in ("out", "acked") else d
+        for serial, d in state.deliveries.items()
+    }
+    return replace(
+        state,
+        due=tuple(pair for pair in state.due if pair[1] not in gone),
+        waiting={place: queue for place, queue in state.waiting.items() if place not in places},
+        deliveries=deliveries,
+    )
+
+
+def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    if isinstance(pending.call, Refusal):
+        return state
+    delivery = named(state, number, conn, pending.frame)
+    if delivery is None or delivery.fate != "out":
+        return state
+    verb = "acked" if pending.frame.command == "ACK" else "nacked"
+    if isinstance(pending.call, Free):
+        return _settle(state, delivery, "freed", "")
+    if pending.tx is None:
+        return _settle(state, delivery, verb, f"{pending.serial}")
+    opened = conn.txs[pending.tx]
+    opened = replace(opened, acks=(*opened.acks, (delivery.serial, verb)))
+    state = put(state, number, replace(conn, txs={**conn.txs, pending.tx: opened}))
+    held = {d.serial: replace(d, tx=pending.tx) for d in covered_by(state, delivery)}
+    return replace(state, deliveries={**state.deliveries, **held})
+
+
+def covered_by(state: State, delivery: Delivery) -> list[Delivery]:
+    """The deliveries that an acknowledgement of `delivery` is about: in client mode all earlier open ones as well."""
+    if delivery.mode != "client":
+        return [delivery]
+    return [
+        d
+        for d in state.deliveries.values()
+        if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out" and d.tx == delivery.tx
+    ]
+
+
+def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
+    changed = {
+        d.serial: replace(d, fate=fate, by=by if d is delivery else f"{by} cumulative")
+        for d in covered_by(state, delivery)
+    }
+    return replace(state, deliveries={**state.deliveries, **changed})
+
+
+def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    tx = pending.frame.get("transaction")
+    if not tx:
+        return state
+    opened = conn.txs.get(tx)
+    if opened is None:
+        opened = Tx(tx, reused=tx in conn.old_txs)
+    else:
+        state = replace(state, history=state.history | {f"begun twice {number} {tx}"})
+    return put(state, number, replace(conn, txs={**conn.txs, tx: opened}))
+
+
+def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
+    tx = pending.frame.get("transaction")
+    if tx not in conn.txs:
+        return state
+    opened = conn.txs[tx]
+    messages = {serial: replace(state.messages[serial], may=True) for serial in opened.sends}
+    state = replace(_without(state, number, conn, tx), messages={**state.messages, **messages})
+    for serial, verb in opened.acks:
+        delivery = replace(state.deliveries[serial], tx=None)
+        freed = {
+            d.serial: replace(d, tx=None)
+            for d in state.deliveries.values()
+            if d.sub == delivery.sub and d.serial <= serial and d.tx == tx and d.conn == number
+        }
+        state = replace(state, deliveries={**state.deliveries, **freed})
+        state = _settle(state, state.deliveries[serial], verb, f"{pending.serial}")
+    conn = state.conns[number]
+    state = put(state, number, replace(conn, pending=(*conn.pending[:-1], replace(pending, sends=opened.sends))))
+    return expect(state, opened.sends) if pending.call is None and behind is None else state
+
+
+def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    tx = pending.frame.get("transaction")
+    return undone(state, number, [tx], PREFIX + "TXN-04") if tx in conn.txs else state
+
+
+def _without(state: State, number: int, conn: Conn, tx: str) -> State:
+    left = {key: value for key, value in conn.txs.items() if key != tx}
+    return put(state, number, replace(conn, txs=left, old_txs=(*conn.old_txs, tx)))
+
+
+def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> State:
+    """Transactions rolled back: their messages must never be seen, their acknowledgements never happened."""
+    for tx in txs:
+        opened = state.conns[number].txs[tx]
+        never = {serial: replace(state.messages[serial], never=requirement) for serial in opened.sends}
+        back = {
+            d.serial: replace(d, tx=None, by="abort") for d in state.deliveries.values() if d.conn == number and d.tx == tx
+        }
+        state = _without(state, number, state.conns[number], tx)
+        conn = state.conns[number]
+        pending = tuple(replace(p, due=False) if p.tx == tx else p for p in conn.pending)
+        state = put(state, number, replace(conn, pending=pending))
+        state = replace(state, messages={**state.messages, **never}, deliveries={**state.deliveries, **back})
+    return state
+
+
+def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+    state = put(state, number, replace(conn, phase=Phase.CLOSING))
+    return left(state, number, orderly=True)
+
+
+def left(state: State, number: int, *, orderly: bool = False) -> State:
+    """Connection `number` goes: open transactions are aborted, its subscriptions end, what it held is free.
+
+    After an orderly end (DISCONNECT) the server should still process what it received; otherwise nothing is owed for
+    what it has not said it processed.
+    """
+    conn = state.conns[number]
+    state = undone(state, number, list(conn.txs), PREFIX + "TXN-05")
+    held = [sub for sub in conn.subs.values() if not sub.closing]
+    again = [] if orderly else _unsettled(state, number, held)
+    state = departed(state, held)
+    if not orderly:
+        unsure = {m.serial for m in state.messages.values() if m.conn == number and not m.sure}
+        state = replace(
+            state,
+            due=tuple(pair for pair in state.due if pair[0] not in unsure),
+            waiting={place: tuple(m for m in queue if m not in unsure) for place, queue in state.waiting.items()},
+        )
+    if again:
+        waiting = dict(state.waiting)
+        for serial in again:
+            place = state.messages[serial].destination
+            waiting[place] = (*waiting.get(place, ()), serial)
+        state = replace(state, waiting=waiting)
+    return state
+
+
+def _unsettled(state: State, number: int, subs: Iterable[Sub]) -> list[int]:
+    """Messages that a server which redelivers must deliver again: delivered once, in a client mode, never settled.
+
+    Text leaves redelivery free; it is held only to what discovery saw it do every time (docs/ambiguities.md, N-09).
+    """
+    modes = {sub.serial: sub.ack for sub in subs if not sub.vague}
+    found = []
+    for delivery in state.deliveries.values():
+        message = state.messages.get(delivery.message)
+        if (
+            delivery.conn == number
+            and delivery.fate == "out"
+            and modes.get(delivery.sub, "auto") != "auto"
+            and message is not None
+            and message.kind is not None
+            and message.kind.redelivers
+            and not message.kind.fanout
+            and len(message.deliveries) == 1
+        ):
+            found.append(message.serial)
+    return found
+
+
+_EFFECTS = {
+    "SEND": _send,
+    "SUBSCRIBE": _subscribe,
+    "UNSUBSCRIBE": _unsubscribe,
+    "ACK": _ack,
+    "NACK": _ack,
+    "BEGIN": _begin,
+    "COMMIT": _commit,
+    "ABORT": _abort,
+    "DISCONNECT": _disconnect,
+}

@@ -1,0 +1,261 @@
+"""What a MESSAGE must be: to whom, how often, when, and with which content.
+
+Source: 003_30478fd2f19f0da0.txt L117-170 (delivery and acknowledgement), L217-248 (MESSAGE); STOMP 1.2 sections
+MESSAGE, ACK, BEGIN, Repeated Header Entries, Value Encoding.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.stomp.calls import RESERVED, SPECIAL, ids
+from specs.stomp.client import TAG
+from specs.stomp.frames import Frame
+from specs.stomp.states import PREFIX, Conn, Delivery, Message, Phase, State, Sub
+
+MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
+_SHOWN = ids("FRAME-01 FRAME-08 MSG-01 MSG-02 MSG-03 MSG-04 MSG-09 MSG-10 HDR-01 HDR-03 SUB-05 SEND-02 ENC-10")
+_SHOWN_BODY = ids("CLEN-05 MSG-07")
+_SHOWN_AGAIN = {"nacked": ids("NACK-02"), "freed": ids("ACK-02 ACKMODE-03")}
+_SHOWN_MODE = {
+    "auto": ids("ACKMODE-01 SUB-08"),
+    "client": ids("MSG-05 MSG-06"),
+    "client-individual": ids("MSG-05 MSG-06"),
+}
+_OLD_MODES = {"auto": _SHOWN_MODE["auto"], "client": (), "client-individual": ()}
+
+
+def blame(requirement: str, why: str, level: str | None = None, also: str = "", steady: bool = False) -> Breach:
+    """A breach by the server; requirement ids in their short form."""
+    return Breach("server", PREFIX + requirement, why, ANYTHING, level, ids(also), steady)
+
+
+def message(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+    """Judge one MESSAGE on a connection that may get any."""
+    sub = _subscription(state, conn, frame)
+    if isinstance(sub, Breach):
+        return sub
+    for name, requirement in (("destination", "MSG-01"), ("message-id", "MSG-03")):
+        if frame.get(name) is None:
+            return blame(requirement, f"MESSAGE without {name}", also="HDR-01")
+    ack = frame.get("ack")
+    if conn.version == "1.2" and sub.ack != "auto" and ack is None:
+        return blame("MSG-05", f"MESSAGE without ack on a subscription with ack:{sub.ack}")
+    found = _match(state, sub, frame)
+    if isinstance(found, Breach):
+        return found
+    wrong = _untimely(state, number, sub, found) or _repeated(state, sub, found)
+    if wrong is not None:
+        return wrong
+    lapses: list[Breach] = []
+    wrong = _content(conn, frame, found, lapses) or _handles(state, number, conn, sub, frame, found)
+    if wrong is not None:
+        return wrong
+    shown = _shown(state, conn, sub, found)
+    return Allow(_delivered(state, number, conn, sub, frame, found), shown, tuple(lapses))
+
+
+def _shown(state: State, conn: Conn, sub: Sub, found: Message) -> tuple[str, ...]:
+    modes = _SHOWN_MODE if conn.version == "1.2" else _OLD_MODES
+    shown = _SHOWN + modes[sub.ack] + found.covers
+    if found.frame.body:
+        shown += _SHOWN_BODY
+    if sub.sure and found.serial > sub.serial:
+        shown += ids("RECEIPT-04")
+    sender = state.conns[found.conn]
+    if found.conn != sub.conn and sender.phase in (Phase.CLOSING, Phase.LEFT, Phase.CLOSED):
+        shown += ids("DISC-07 DISC-09 RECEIPT-05")
+    if found.deliveries:
+        shown += _SHOWN_AGAIN.get(state.deliveries[found.deliveries[-1]].fate, ())
+    if sub.reused:
+        shown += ids("SUB-11")
+    if found.tx is not None:
+        shown += ids("TXN-02 TXN-03 TXN-14")
+    return shown
+
+
+def _subscription(state: State, conn: Conn, frame: Frame) -> Sub | Breach:
+    key = frame.get("subscription")
+    if key is None:
+        if conn.version == "1.0":
+            for candidate in conn.subs.values():
+                if frame.get("destination") in candidate.destinations:
+                    return candidate
+        return blame("MSG-04", "MESSAGE without subscription", also="HDR-01")
+    sub = conn.subs.get(key)
+    if sub is not None:
+        return sub
+    forged = state.messages.get(state.by_tag.get(frame.get(TAG) or "", -1))
+    if forged is not None and forged.frame.get("subscription") == key:
+        return blame("SEND-09", f"the sender's own header subscription:{key!r:.40} replaced the real one")
+    if key in conn.old_subs:
+        return blame("UNSUB-03", f"MESSAGE for {key!r:.40} after the RECEIPT of its UNSUBSCRIBE", also="MSG-09")
+    for known in conn.subs.values():
+        if known.id.strip() == key.strip() or known.id in key or key in known.id:
+            return blame("SUB-10", f"subscription {key!r:.60} should be {known.id!r:.60}", also="MSG-04")
+    return blame("MSG-04", f"MESSAGE for {key!r:.60}, which was never subscribed here", also="MSG-09")
+
+
+def _match(state: State, sub: Sub, frame: Frame) -> Message | Breach:
+    """The SEND that this MESSAGE delivers."""
+    tag = frame.get(TAG)
+    serial = state.by_tag.get(tag) if tag is not None else None
+    if serial is None:
+        serial = state.by_tag.get(f"\0{frame.body!r}")
+    if serial is not None:
+        return state.messages[serial]
+    unseen = [m for m in state.messages.values() if not m.deliveries and m.destination in sub.destinations]
+    for candidate in unseen:
+        if candidate.frame.body == frame.body:
+            return candidate
+    for other in state.conns.values():
+        if other.lost:
+            return blame(other.lost, "a frame that is malformed was delivered")
+        if other.midway:
+            cut = other.phase is Phase.CLOSED
+            why = "a SEND whose end was never sent was delivered" if cut else "a SEND was delivered before it was complete"
+            return blame("ROB-03" if cut else "CLEN-08", why)
+    if len(unseen) == 1:
+        return unseen[0]
+    return blame("BODY-02", "a MESSAGE that nobody sent: neither its headers nor its body match any SEND", also="MSG-09")
+
+
+def _untimely(state: State, number: int, sub: Sub, found: Message) -> Breach | None:  # noqa: ARG001
+    """Breach if nobody may see this message, or not here."""
+    text = f"the message of SEND {found.frame.body[:40]!r} to {found.destination!r:.60}"
+    if found.never:
+        short = found.never.removeprefix(PREFIX)
+        why = {
+            "TXN-04": "was delivered although its transaction was aborted",
+            "TXN-05": "was delivered although its connection ended before COMMIT",
+        }.get(short, "was delivered although the SEND had to be refused")
+        return Breach("server", found.never, f"{text} {why}", level=found.level)
+    if not found.may:
+        return blame("TXN-02", f"{text} was delivered before COMMIT")
+    if found.destination not in sub.destinations and not sub.vague:
+        later = [value for name, value in found.frame.headers if name == "destination"][1:]
+        if any(place in sub.destinations for place in later):
+            return blame("REPEAT-01", f"{text} went to a repeated destination header that is not the first")
+        return blame("SEND-02", f"{text} went to a subscriber of {sub.destinations[0]!r:.60}")
+    if found.behind is not None and state.conns[found.conn].phase in (Phase.FAILED, Phase.CLOSED):
+        level = None if found.behind.accepted == "MUST" else "SHOULD"
+        return blame("ERROR-02", f"{text} was processed although it stood behind a refused frame", level)
+    return None
+
+
+def _repeated(state: State, sub: Sub, found: Message) -> Breach | None:
+    """Breach if this message was delivered before and nothing justifies a second time."""
+    if found.kind is None or sub.vague:
+        return None
+    before = [state.deliveries[serial] for serial in found.deliveries]
+    if found.kind.fanout:
+        before = [delivery for delivery in before if delivery.sub == sub.serial]
+    if not before:
+        return None
+    last = before[-1]
+    text = f"the message {found.frame.body[:40]!r} came again"
+    if last.fate == "settled":
+        if last.by.endswith("cumulative"):
+            return blame("ACKMODE-04", f"{text} after a cumulative ACK that covered it was receipted", also="ACKMODE-08")
+        return blame("ACKMODE-08", f"{text} after its ACK was receipted")
+    if last.fate in ("out", "acked"):
+        return blame("MSG-10", f"{text} while its first delivery was still outstanding")
+    return None
+
+
+def _content(conn: Conn, frame: Frame, found: Message, lapses: list[Breach]) -> Breach | None:
+    sent = found.frame
+    if frame.get("destination") != found.destination:
+        why = f"destination {frame.get('destination')!r:.60} is not the {found.destination!r:.60} of its SEND"
+        lapses.append(blame("MSG-02", why))
+    if frame.body != sent.body and not found.loose:
+        return _body(frame, sent)
+    if frame.body and frame.get("content-length") is None:
+        lapses.append(blame("CLEN-05", "MESSAGE with a body but without content-length", also="MSG-07"))
+    kind = sent.get("content-type")
+    if kind is not None and frame.get("content-type") != kind:
+        return blame("CTYPE-04", f"content-type {frame.get('content-type')!r:.60} is not the {kind!r:.60} of its SEND")
+    if kind is None and frame.get("content-type") is not None and not MIME.match(frame.get("content-type")):
+        return blame("CTYPE-02", f"content-type {frame.get('content-type')!r:.60} is no MIME type")
+    if found.loose:
+        return None
+    seen: set[str] = set()
+    for name, value in sent.headers:
+        if name in RESERVED or name in seen:
+            continue
+        seen.add(name)
+        got = frame.get(name)
+        if got != value:
+            return _header(conn, sent, name, value, got)
+    for name in ("message-id", "ack"):
+        if sent.get(name) is not None and frame.get(name) == sent.get(name):
+            return blame("SEND-09", f"the sender's own header {name} replaced the server's")
+    return None
+
+
+def _body(frame: Frame, sent: Frame) -> Breach:
+    why = f"the body is {frame.body[:60]!r} ({len(frame.body)} octets), sent was {sent.body[:60]!r} ({len(sent.body)} octets)"
+    cut = sent.body.partition(b"\0")[0]
+    if b"\0" in sent.body and frame.body == cut:
+        if frame.get("content-length") is None:
+            return blame("CLEN-04", why, also="BODY-02")
+        return blame("CLEN-01", why, also="BODY-02")
+    if not sent.body:
+        return blame("BODY-03", why)
+    if not sent.body.isascii() and sent.body.startswith(frame.body):
+        return blame("CLEN-06", why, also="BODY-02")
+    return blame("BODY-02", why)
+
+
+def _header(conn: Conn, sent: Frame, name: str, value: str, got: str | None) -> Breach:
+    """Which rule an altered user header breaks: the most special thing about it."""
+    why = f"user header {name!r:.60} came as {got!r:.80}, sent was {value!r:.80}"
+    later = [v for n, v in sent.headers if n == name][1:]
+    rules: tuple[tuple[bool, str], ...] = (
+        (bool(later) and got in later, "REPEAT-02"),
+        (value == "" or (got is None and not value), "ENC-08"),
+        (got is not None and got == value.strip() != value, "ENC-07"),
+        (conn.version == "1.0" and "\\" in value, "ENC-12"),
+        (SPECIAL.search(name + value) is not None, "ENC-03"),
+        (not (name + value).isascii(), "ENC-01"),
+        (name != name.strip() or value != value.strip(), "ENC-07"),
+    )
+    for holds, requirement in rules:
+        if holds:
+            return blame(requirement, why, also="SEND-04 MSG-08" if requirement != "REPEAT-02" else "")
+    return blame("SEND-04", why, also="MSG-08")
+
+
+def _handles(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> Breach | None:
+    """Breach if its message-id or ack value cannot tell it from another one on this connection."""
+    ack, identity = frame.get("ack"), frame.get("message-id")
+    for other in state.deliveries.values():
+        if other.conn != number:
+            continue
+        if other.id == identity and other.message != found.serial:
+            return blame("MSG-03", f"message-id {identity!r:.60} was given to two different messages on one connection")
+        if conn.version == "1.2" and sub.ack != "auto" and other.ack == ack and other.fate == "out" and other.mode != "auto":
+            return blame("MSG-06", f"ack {ack!r:.60} stands for two deliveries that are both outstanding")
+    return None
+
+
+def _delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> State:
+    serial = state.serial + 1
+    fate = "freed" if sub.closing or not conn.alive else "out"
+    delivery = Delivery(serial, number, sub.serial, found.serial, frame.get("ack"), frame.get("message-id"), sub.ack, fate)
+    due, waiting = state.due, state.waiting
+    if due:
+        due = tuple(pair for pair in due if pair != (found.serial, sub.serial))
+    queue = waiting.get(found.destination)
+    if queue and found.serial in queue:
+        waiting = {**waiting, found.destination: tuple(other for other in queue if other != found.serial)}
+    return replace(
+        state,
+        serial=serial,
+        due=due,
+        waiting=waiting,
+        deliveries={**state.deliveries, serial: delivery},
+        messages={**state.messages, found.serial: replace(found, deliveries=(*found.deliveries, serial))},
+    )

@@ -1,0 +1,509 @@
+"""The STOMP server's acceptor: which answers the text allows to what a client said.
+
+Source: 003_30478fd2f19f0da0.txt L43-56 (CONNECTED), L214-248 (server frames), L250-263 (RECEIPT) and STOMP 1.2
+sections CONNECTED Frame, RECEIPT, ERROR, Heart-beating, Connection Lingering.
+
+The state is an envelope: it knows for everything the tester said whether it may, must or must never show. An answer is
+judged by what had been said before it arrived, so that the same model is sound in lock-step and with any number of
+frames on the wire; nothing is owed before the peer was given its patience (`Quiet(final=True)`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.stomp.calls import BEATS, ids, offered
+from specs.stomp.client import left, put, said
+from specs.stomp.frames import BEAT, Frame
+from specs.stomp.messages import MIME, blame, message
+from specs.stomp.owed import at_the_end, owed
+from specs.stomp.states import ALLOWED, PREFIX, Config, Conn, Free, Pending, Phase, Refusal, State
+
+_SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
+_RECEIPT_SHOWN = ids("RECEIPT-01 RECEIPT-02 RECEIPT-03 RECEIPT-06 RECEIPT-07 HDR-01 FRAME-01 FRAME-08 ERROR-07 BODY-01 ENC-10")
+_SOFT = frozenset(ids("REPEAT-01 CONNECT-14"))
+_LOST = {
+    "content-length-mismatch": "CLEN-02",
+    "nul-in-head": "INV-29",
+    "over-limit": "INV-19",
+}
+_LIFE = {"frame": "HB-06", "eol": "HB-07", "octets": "HB-10"}
+IDLE_MS = 400
+"""A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
+HEART_BEAT_SLACK_MS = 500
+"""Added to twice the agreed interval before a missing heart-beat is a fault: schedulers are not the protocol."""
+
+
+class StompModel:
+    """See the module. `drifts` is False: the envelope needs no silent moves."""
+
+    drifts = False
+
+    def initial(self, config: Config) -> State:
+        """Nothing said on any connection."""
+        return State(config)
+
+    def drift(self, state: State) -> Iterable[State]:  # noqa: ARG002
+        """None; see the class."""
+        return ()
+
+    def owed(self, state: State, role: str) -> Iterator[str]:
+        """Requirements by which the server still has something to say."""
+        return owed(state) if role == "server" else iter(())
+
+    def step(self, state: State, event: Event) -> Iterable[Outcome]:
+        """One reading always: see the module."""
+        if isinstance(event, Said):
+            if event.by == "client":
+                conn = state.conns.get(event.conn)
+                completes = conn is not None and conn.midway and event.frame.get("content-length") is not None
+                return (Allow(said(state, event.conn, event.frame), ids("CLEN-08") if completes else ()),)
+            return (self._answer(state, event.conn, event.frame),)
+        if isinstance(event, Quiet):
+            return self._quiet(state, event)
+        if isinstance(event, Closed):
+            return (self._closed(state, event),)
+        if isinstance(event, Noise):
+            return (self._noise(state, event),)
+        return (self._fact(state, event),)
+
+    # -- what the server says -------------------------------------------------------------------------------------
+
+    def _answer(self, state: State, number: int, frame: Frame) -> Outcome:
+        conn = state.conns.get(number) or Conn()
+        if conn.silent_ms:
+            conn = replace(conn, silent_ms=0)
+            state = put(state, number, conn)
+        if conn.phase is Phase.CLOSED:
+            return Allow(state)  # the tester hung up; what was under way may still be read
+        if frame == BEAT:
+            return Allow(state, ids("HB-04 HB-05") if conn.beats_ms else ())
+        table = ALLOWED[conn.phase]
+        if frame.command not in table or frame.command == "close":
+            return blame("FRAME-08", f"a server does not send {frame.command!r:.60}")
+        after = table[frame.command]
+        if after is None:
+            return self._out_of_phase(conn, frame)
+        if frame.warts:
+            broken = self._warts(conn, frame)
+            if broken is not None:
+                return broken
+        if frame.command == "MESSAGE":
+            return message(state, number, conn, frame)
+        if frame.command == "RECEIPT":
+            return self._receipt(state, number, conn, frame)
+        if frame.command == "CONNECTED":
+            return self._connected(state, number, conn, frame)
+        return self._error(state, number, conn, frame)
+
+    def _out_of_phase(self, conn: Conn, frame: Frame) -> Outcome:
+        command = frame.command
+        if conn.phase is Phase.FAILED:
+            return blame("ERROR-02", f"{command} after ERROR")
+        if conn.phase is Phase.LEFT:
+            late = command == "RECEIPT" and any(p.receipt == frame.get("receipt-id") for p in conn.pending)
+            if late or conn.said_after_end:
+                return Allow(ANYTHING, lapses=(blame("DISC-04", f"{command} after the RECEIPT of DISCONNECT", "SHOULD"),))
+            return blame("DISC-04", f"{command} after the RECEIPT of DISCONNECT")
+        if command == "CONNECTED":
+            if conn.phase is Phase.OPEN:
+                return blame("CONNECT-11", "CONNECTED although no CONNECT was sent")
+            return blame("INV-33", "a second CONNECTED on one connection", "MUST")
+        connect = conn.connect
+        if command == "RECEIPT" and connect is not None and frame.get("receipt-id") == connect.receipt:
+            return blame("CONNECT-12", "RECEIPT for a CONNECT frame", also="INV-36")
+        return blame("CONNECT-11", f"{command} before CONNECTED")
+
+    def _warts(self, conn: Conn, frame: Frame) -> Outcome | None:
+        early = conn.phase in (Phase.OPEN, Phase.WAIT)
+        for wart in frame.warts:
+            if early and wart in ("raw-colon", "undefined-escape"):
+                continue  # docs/ambiguities.md, E-17
+            if wart == "not-utf8":
+                if any("not-utf8" in p.frame.warts for p in conn.pending):
+                    continue
+                return blame("ENC-01", f"{frame.command} has headers that are no UTF-8")
+            if frame.command == "ERROR" and wart in ("raw-colon", "undefined-escape", "bare-cr"):
+                return blame("ERROR-08", f"ERROR with a header that is not escaped ({wart})")
+            requirement = {
+                "raw-colon": "ENC-10",
+                "undefined-escape": "ENC-02",
+                "bare-cr": "ENC-02",
+                "no-colon": "ENC-09",
+                "empty-name": "ENC-09",
+                "bad-content-length": "CLEN-06",
+                "cr-in-line-end": "FRAME-01",
+            }[wart]
+            return blame(requirement, f"{frame.command} is ill-formed ({wart})", also="FRAME-01")
+        return None
+
+    def _connected(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+        connect = conn.connect
+        assert connect is not None
+        covers = ids("CONNECT-02 CONNECTED-02 CONNECTED-05 CONNECT-11 HB-01 FRAME-01 FRAME-08 BODY-01 HDR-01") + connect.proves
+        if frame.body:
+            return blame("BODY-01", "CONNECTED with a body")
+        if isinstance(connect.call, Refusal):
+            return self._accepted(state, connect, connect.call, "CONNECTED although the CONNECT had to be refused")
+        version = frame.get("version")
+        wrong = self._version(conn, connect, version)
+        if wrong is not None:
+            return wrong
+        if connect.frame.get("accept-version") is None:
+            covers += ids("NEGO-02")
+        elif "," in (connect.frame.get("accept-version") or ""):
+            covers += ids("NEGO-01 CONNECTED-01")
+        else:
+            covers += ids("CONNECTED-01")
+        server = frame.get("server")
+        if server is not None and not _SERVER.match(server):
+            return blame("CONNECTED-03", f"server {server!r:.80} does not begin with a name")
+        covers += ids("CONNECTED-03") if server is not None else ()
+        session = frame.get("session")
+        if session is not None and session in state.sessions:
+            return blame("CONNECTED-04", f"session {session!r:.60} was given to two connections")
+        covers += ids("CONNECTED-04") if session is not None and state.sessions else ()
+        beats, heart = frame.get("heart-beat"), (0, 0)
+        if beats is not None:
+            form = BEATS.match(beats)
+            if form is None:
+                return blame("HB-01", f"heart-beat {beats!r:.60} is not two non-negative integers")
+            heart = (int(form[1]), int(form[2]))
+        if isinstance(connect.call, Free):
+            covers += connect.call.covers
+        if version != "1.2":
+            covers += ids("VER-01")
+        others = [c for n, c in state.conns.items() if n != number]
+        if any(c.phase is Phase.FAILED or c.lost or c.doom is not None or c.midway for c in others):
+            covers += ids("ROB-01 ROB-02")
+            covers += ids("ROB-04") if any(c.lost == "ROB-04" for c in others) else ()
+        if sum(c.phase is Phase.CLOSED for c in others) > 4:
+            covers += ids("LINGER-01")
+        asked = conn.asked_beats
+        conn = replace(
+            conn,
+            phase=Phase.LIVE,
+            version=version or "1.0",
+            connect=replace(connect, due=False),
+            beats_ms=max(heart[0], asked[1]) if heart[0] and asked[1] else 0,
+            mine_ms=max(heart[1], asked[0]) if heart[1] and asked[0] else 0,
+            mute_ms=0,
+        )
+        lapses: tuple[Breach, ...] = ()
+        if any(p.call is not None and not p.early for p in conn.pending):
+            lapses = (blame("INV-32", "a frame before CONNECT was ignored"),)
+        state = put(state, number, conn)
+        if session is not None:
+            state = replace(state, sessions=state.sessions | {session})
+        return Allow(state, covers, lapses)
+
+    def _version(self, conn: Conn, connect: Pending, version: str | None) -> Breach | None:
+        versions = offered(connect.frame) or ()
+        if connect.frame.get("accept-version") is None:
+            if version not in (None, "1.0"):
+                return blame("NEGO-02", f"a client that offers nothing speaks 1.0, CONNECTED says {version!r:.40}")
+            return None
+        if version is None:
+            if versions == ("1.0",) or not versions:
+                return None
+            return blame("CONNECTED-01", "CONNECTED without version", also="HDR-01")
+        if not versions:
+            return None  # the list was not canonical: any outcome is allowed
+        if version not in versions:
+            return blame("NEGO-01", f"CONNECTED says version {version!r:.40}, which was not offered")
+        if version != conn.version and not isinstance(connect.call, Free):
+            why = f"CONNECTED says version {version!r:.40}, the highest version in common is {conn.version}"
+            return blame("NEGO-01", why)
+        return None
+
+    def _receipt(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+        if frame.body:
+            return blame("RECEIPT-07", "RECEIPT with a body", also="BODY-01")
+        wanted = frame.get("receipt-id")
+        if wanted is None:
+            return blame("RECEIPT-02", "RECEIPT without receipt-id", also="HDR-01")
+        pending = next((p for p in conn.pending if p.receipt == wanted), None)
+        if pending is None:
+            return self._unasked(conn, wanted)
+        rest = tuple(p for p in conn.pending if p is not pending)
+        covers = _RECEIPT_SHOWN + pending.proves
+        if wanted in conn.answered:
+            covers += ids("RECEIPT-08")
+        if len(rest) < len(conn.pending) - 1 or any(p.serial < pending.serial and p.receipt is None for p in rest):
+            covers += ids("RECEIPT-05")
+        if pending.tx is not None:
+            covers += ids("TXN-13 SEND-07" if pending.frame.command == "SEND" else "TXN-13 ACK-06 NACK-04")
+        if conn.mine_ms and conn.lives:
+            covers += ids("HB-09 " + " ".join(_LIFE[life] for life in conn.lives))
+        if any(c.phase is Phase.FAILED or c.lost or c.doom is not None for n, c in state.conns.items() if n != number):
+            covers += ids("ROB-02 LIMIT-03")
+        if pending.frame.command in ("ACK", "NACK"):
+            covers += ids("NEGO-06")
+        lapses: tuple[Breach, ...] = ()
+        conn = replace(conn, pending=rest, answered=(*conn.answered, wanted))
+        if isinstance(pending.call, Refusal):
+            outcome = self._accepted(state, pending, pending.call, "RECEIPT for a frame that had to be refused")
+            if not pending.call.forgives or isinstance(outcome, Breach):
+                return outcome
+            lapses = outcome.lapses
+            conn = replace(conn, doom=None)
+        elif isinstance(pending.call, Free):
+            covers += pending.call.covers
+        if conn.phase is Phase.CLOSING and not pending.due:
+            lapses = (blame("DISC-06", f"a {pending.frame.command} after DISCONNECT was processed", "SHOULD"),)
+        return Allow(self._processed(state, number, conn, pending), covers, lapses)
+
+    def _accepted(self, state: State, pending: Pending, refusal: Refusal, what: str) -> Allow | Breach:
+        """The server agreed to a frame that it should have refused."""
+        broken = Breach(
+            "server",
+            refusal.requirement,
+            f"{what}: {refusal.why or pending.frame.command}",
+            level=refusal.accepted or None,
+            also=refusal.also + ids("RECEIPT-03"),
+        )
+        if refusal.accepted == "MUST":
+            return broken
+        return Allow(ANYTHING, lapses=(replace(broken, also=refusal.also),) if refusal.accepted else ())
+
+    def _unasked(self, conn: Conn, wanted: str) -> Breach:
+        text = f"RECEIPT for {wanted!r:.60}"
+        for p in conn.pending:
+            if p.receipt is None:
+                continue
+            later = [value for name, value in p.frame.headers if name == "receipt"][1:]
+            if wanted in later:
+                return blame("REPEAT-01", f"{text}, which is not the first of repeated receipt headers")
+            if p.receipt != wanted and (p.receipt.strip() == wanted.strip() or not p.receipt.isalnum()):
+                return blame("RECEIPT-02", f"{text}, asked for was {p.receipt!r:.60}", also="RECEIPT-06")
+        if conn.midway:
+            return blame("CLEN-08", f"{text} before the frame was complete")
+        if wanted in conn.answered:
+            return blame("TXN-13" if conn.old_txs else "RECEIPT-06", f"{text} came twice", also="RECEIPT-06")
+        if any(p.receipt is not None for p in conn.pending):
+            return blame("RECEIPT-02", f"{text}, which was never asked for", also="RECEIPT-06")
+        return blame("RECEIPT-06", f"{text}, which was never asked for")
+
+    def _processed(self, state: State, number: int, conn: Conn, pending: Pending) -> State:
+        """The state once a frame is known to have been processed."""
+        frame, settled = pending.frame, f"{pending.serial}"
+        if frame.command == "SUBSCRIBE":
+            key = frame.get("id")
+            key = f"\0{frame.get('destination')}" if key is None else key
+            sub = conn.subs.get(key)
+            if sub is not None:
+                conn = replace(conn, subs={**conn.subs, key: replace(sub, sure=True)})
+        elif frame.command == "UNSUBSCRIBE":
+            gone = [sub for sub in conn.subs.values() if sub.closing and frame.get("id") == sub.id]
+            gone = gone or [s for s in conn.subs.values() if s.closing and s.id == f"\0{frame.get('destination')}"]
+            places = tuple((place, state.serial) for sub in gone for place in sub.destinations)
+            kept = {key: sub for key, sub in conn.subs.items() if sub not in gone}
+            conn = replace(conn, subs=kept, old_subs=(*conn.old_subs, *[sub.id for sub in gone]))
+            conn = replace(conn, left_places=(*conn.left_places, *places))
+        elif frame.command == "DISCONNECT":
+            conn = replace(conn, phase=Phase.LEFT)
+        state = put(state, number, conn)
+        sure = pending.sends if frame.command == "COMMIT" else (pending.serial,) if frame.command == "SEND" else ()
+        if sure:
+            known = {s: replace(state.messages[s], sure=True) for s in sure if s in state.messages}
+            state = replace(state, messages={**state.messages, **known})
+        if frame.command == "COMMIT" or (frame.command in ("ACK", "NACK") and pending.tx is None):
+            fates = {
+                d.serial: replace(d, fate="settled")
+                for d in state.deliveries.values()
+                if d.fate == "acked" and d.by.split(" ")[0] == settled
+            }
+            state = replace(state, deliveries={**state.deliveries, **fates})
+        return state
+
+    def _error(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+        suspects = [p for p in conn.pending if p.call is not None or p.early]
+        connect = conn.connect if conn.phase is Phase.WAIT else None
+        if connect is not None and connect.call is not None:
+            suspects.insert(0, connect)
+        receipt = frame.get("receipt-id")
+        asked = [*conn.pending, *([conn.connect] if conn.connect else [])]
+        named = next((p for p in asked if receipt is not None and p.receipt == receipt), None)
+        lapses = self._error_form(frame, suspects, receipt)
+        if conn.lost or conn.midway or conn.said_after_end:
+            return Allow(self._failed(state, number, conn), ids("ERROR-03"), lapses)
+        if not suspects:
+            return self._unprovoked(conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session")
+        if receipt is not None and named is None and receipt not in conn.answered:
+            return blame("ERROR-04", f"ERROR with receipt-id {receipt!r:.60}, which no frame asked for", "MUST")
+        if named is not None and named not in suspects and not any(p.serial < named.serial for p in suspects):
+            return self._unprovoked(conn, named, f"ERROR ({frame.get('message')!r:.120}) for a legal frame")
+        hit = [m for m in state.messages.values() if m.conn == number and m.behind and m.deliveries]
+        if any(m.behind and m.behind.accepted == "MUST" for m in hit):
+            return blame("ERROR-02", "a SEND behind a refused frame was delivered")
+        covers = ids("ERROR-03 ERROR-05 ERROR-08 FRAME-01 FRAME-08")
+        for p in suspects[:1]:
+            if isinstance(p.call, Refusal):
+                covers += (p.call.requirement, *p.call.also, *ids("RECEIPT-03"))
+                covers += ids("ERROR-04") if p.receipt is not None else ()
+                covers += ids("CONNECT-04") if p is connect else ()
+            elif isinstance(p.call, Free):
+                covers += p.call.covers
+            else:
+                early = blame("CONNECT-14", "a frame sent before CONNECTED came was refused", "SHOULD")
+                lapses += (early,)
+        return Allow(self._failed(state, number, conn), covers, lapses)
+
+    def _error_form(self, frame: Frame, suspects: list[Pending], receipt: str | None) -> tuple[Breach, ...]:
+        lapses: list[Breach] = []
+        if frame.get("message") is None:
+            lapses.append(blame("ERROR-03", "ERROR without a message header"))
+        if len(suspects) == 1 and suspects[0].receipt is not None and receipt is None:
+            lapses.append(blame("ERROR-04", "ERROR without the receipt-id of the frame that it is about"))
+        if frame.body and frame.get("content-length") is None:
+            lapses.append(blame("ERROR-06", "ERROR with a body but without content-length", also="CLEN-05"))
+        if frame.body and frame.get("content-type") is None:
+            lapses.append(blame("ERROR-06", "ERROR with a body but without content-type", also="CTYPE-01"))
+        elif frame.get("content-type") is not None and not MIME.match(frame.get("content-type")):
+            lapses.append(blame("CTYPE-02", f"content-type {frame.get('content-type')!r:.60} is no MIME type"))
+        return tuple(lapses)
+
+    def _failed(self, state: State, number: int, conn: Conn) -> State:
+        state = put(state, number, replace(conn, phase=Phase.FAILED))
+        return left(state, number)
+
+    def _unprovoked(self, conn: Conn, named: Pending | None, what: str) -> Breach:
+        """ERROR or a close that nothing the client did explains: blame what is most special about what it did."""
+        candidates = [named] if named is not None else list(conn.pending) or ([conn.connect] if conn.connect else [])
+        command = candidates[0].frame.command if candidates else "nothing"
+        for p in candidates:
+            if p.frame.command in ("CONNECT", "STOMP") and conn.phase is Phase.WAIT:
+                requirement = next(iter(p.proves), PREFIX + "CONNECT-02")
+                return Breach("server", requirement, what, level=None if requirement in _SOFT else "MUST", also=ids("CONNECT-02"))
+            if p.proves:
+                level = None if p.proves[0] in _SOFT else "MUST"
+                return Breach("server", p.proves[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
+        return blame("ERROR-07", f"{what}: {command}")
+
+    # -- everything else ------------------------------------------------------------------------------------------
+
+    def _closed(self, state: State, event: Closed) -> Outcome:
+        conn = state.conns.get(event.conn) or Conn()
+        closed = replace(conn, phase=Phase.CLOSED, silent_ms=0)
+        if conn.phase is Phase.CLOSED:
+            return Allow(state)
+        after = put(state, event.conn, closed)
+        if conn.phase in (Phase.CLOSING, Phase.LEFT):
+            owing = next((p for p in conn.pending if p.frame.command == "DISCONNECT" and p.receipt is not None), None)
+            if event.by == "server" and owing is not None:
+                return replace_steady(blame("DISC-03", "closed without the RECEIPT of DISCONNECT", also="RECEIPT-01"))
+            covers = () if event.by == "client" else ids("DISC-04 DISC-08" if owing is None else "DISC-04")
+            return Allow(after, covers)
+        if conn.phase is Phase.FAILED:
+            return Allow(after, ids("ERROR-01 ERROR-02") if event.by == "server" else ())
+        after = left(after, event.conn)
+        if event.by == "client":
+            return Allow(after, ids("DISC-01"))
+        return self._cut_off(after, conn)
+
+    def _cut_off(self, after: State, conn: Conn) -> Outcome:
+        """The server closed without ERROR."""
+        suspects = [p for p in conn.pending if p.call is not None or p.early]
+        if conn.phase is Phase.WAIT and conn.connect is not None and conn.connect.call is not None:
+            suspects.insert(0, conn.connect)
+        if conn.lost or conn.midway:
+            return Allow(after, ids(conn.lost) if conn.lost else ())
+        if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
+            return Allow(after, ids("HB-08"))
+        if not suspects:
+            if conn.mine_ms and not conn.pending and (conn.mute_ms or conn.lives):
+                life = next((_LIFE[kind] for kind in ("octets", "eol", "frame") if kind in conn.lives), "HB-08")
+                why = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
+                return blame(life, why, also="HB-08 HB-09")
+            if conn.phase is Phase.OPEN:
+                return Allow(after)
+            if conn.phase is Phase.LIVE and not conn.pending and conn.mute_ms > IDLE_MS:
+                why = f"closed an idle connection after {conn.mute_ms} ms although no heart-beats were agreed"
+                return replace_steady(blame("HB-03", why, also="HB-02 ERROR-07"))
+            broken = self._unprovoked(conn, None, "closed the connection in a legal session")
+            return replace_steady(broken)
+        first = suspects[0]
+        call = first.call
+        covers: tuple[str, ...] = ()
+        lapses: tuple[Breach, ...] = ()
+        if isinstance(call, Refusal):
+            covers = (call.requirement, *call.also, *ids("RECEIPT-03"))
+            if call.silent:
+                requirement = {"SEND-01": "SEND-06", "SUB-01": "SUB-06"}.get(call.requirement.removeprefix(PREFIX))
+                name = requirement or call.requirement.removeprefix(PREFIX)
+                missing = replace_steady(blame(name, f"closed without ERROR: {call.why}", call.silent, "LINGER-02"))
+                missing = replace(missing, also=())
+                if call.silent == "MUST":
+                    return replace(missing, then=after)
+                lapses = (missing,)
+        elif isinstance(call, Free):
+            covers = call.covers
+            if call.silent:
+                lapses = (replace_steady(blame(call.requirement.removeprefix(PREFIX), "closed without ERROR", "SHOULD")),)
+        else:
+            lapses = (blame("CONNECT-14", "closed because of a frame sent before CONNECTED came", "SHOULD"),)
+        return Allow(after, covers, lapses)
+
+    def _quiet(self, state: State, event: Quiet) -> Iterable[Outcome]:
+        if event.ms or event.elapsed:
+            late = self._overdue(state, event)
+            if late is not None:
+                return (late,)
+            state = self._aged(state, event)
+        if event.final:
+            return (at_the_end(state),)
+        idle = [c for c in state.conns.values() if c.phase is Phase.LIVE and c.mute_ms > IDLE_MS and not c.mine_ms]
+        return (Allow(state, ids("HB-02 HB-03") if idle else ()),)
+
+    def _overdue(self, state: State, event: Quiet) -> Breach | None:
+        for conn in state.conns.values():
+            silent = conn.silent_ms + event.ms
+            if conn.beats_ms and conn.phase is Phase.LIVE and silent > 2 * conn.beats_ms + HEART_BEAT_SLACK_MS:
+                return blame("HB-04", f"silent for {silent} ms, agreed was something at least every {conn.beats_ms} ms")
+        return None
+
+    def _aged(self, state: State, event: Quiet) -> State:
+        elapsed = max(event.ms, event.elapsed)
+        conns = {
+            number: replace(conn, silent_ms=conn.silent_ms + event.ms, mute_ms=conn.mute_ms + elapsed) if conn.alive else conn
+            for number, conn in state.conns.items()
+        }
+        return replace(state, conns=conns)
+
+    def _noise(self, state: State, event: Noise) -> Outcome:
+        conn = state.conns.get(event.conn) or Conn(version=state.config.version)
+        if event.by == "server":
+            if conn.phase is Phase.CLOSED:
+                return Allow(state)
+            name = {"content-length-mismatch": "CLEN-06", "cut-off": "FRAME-01"}.get(event.why, "FRAME-01")
+            expected = [m for m in state.messages.values() if b"\0" in m.frame.body]
+            if event.why == "nul-in-head" and expected:
+                name = "CLEN-04"
+            return blame(name, f"octets that are no frame ({event.why}): {event.data[:80]!r}")
+        lost = _LOST.get(event.why, "ROB-04")
+        if conn.phase is Phase.OPEN:
+            lost = "ROB-04"
+        return Allow(put(state, event.conn, replace(conn, lost=lost, mute_ms=0, midway=False)))
+
+    def _fact(self, state: State, event: Fact) -> Outcome:
+        conn = state.conns.get(event.conn) or Conn(version=state.config.version)
+        if event.name == "refused":
+            return blame("ROB-01", f"a new connection was refused: {event.value!r:.120}")
+        if event.name == "octets":
+            if event.by == "server":
+                conn = replace(conn, silent_ms=0)
+            else:
+                lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
+                conn = replace(conn, midway=True, mute_ms=0, lives=lives)
+            return Allow(put(state, event.conn, conn))
+        return Allow(state)
+
+
+def replace_steady(breach: Breach) -> Breach:
+    """The same breach, counted only when every repetition shows it: the text lets a last frame get lost."""
+    return replace(breach, steady=True)
+

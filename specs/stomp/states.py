@@ -1,0 +1,286 @@
+"""What a STOMP conversation has come to: the state, and the table of connection phases.
+
+Source: 003_30478fd2f19f0da0.txt L43-56 and L194-212 (opening and ending), STOMP 1.2 sections Connecting, DISCONNECT,
+ERROR. The table below is the control skeleton; the data (subscriptions, transactions, deliveries) is guarded by the
+functions in model.py, messages.py and acks.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+
+from specs.stomp.frames import Frame
+
+PREFIX = "STOMP-1.2-"
+
+
+class Phase(Enum):
+    """Where one connection stands, as the tester has seen it."""
+
+    OPEN = "nothing said yet"
+    WAIT = "CONNECT sent, not answered"
+    LIVE = "CONNECTED"
+    CLOSING = "DISCONNECT sent"
+    LEFT = "DISCONNECT receipted"
+    FAILED = "ERROR received"
+    CLOSED = "ended by either side"
+
+
+_O, _W, _L, _C, _T, _F, _X = Phase
+_N: None = None
+ALLOWED: Mapping[Phase, Mapping[str, Phase | None]] = MappingProxyType(
+    {
+        # What each side may say in each phase and where it leads; None: never. Every row shows every event.
+        # server      CONNECTED       MESSAGE         RECEIPT         ERROR          closes
+        _O: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _F, "close": _X},
+        _W: {"CONNECTED": _L, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _F, "close": _X},
+        _L: {"CONNECTED": _N, "MESSAGE": _L, "RECEIPT": _L, "ERROR": _F, "close": _X},
+        _C: {"CONNECTED": _N, "MESSAGE": _C, "RECEIPT": _C, "ERROR": _F, "close": _X},
+        _T: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
+        _F: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
+        _X: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
+    }
+)
+ASKED: Mapping[Phase, Mapping[str, Phase]] = MappingProxyType(
+    {
+        # client         CONNECT/STOMP  DISCONNECT       any other        closes
+        _O: {"CONNECT": _W, "DISCONNECT": _O, "other": _O, "close": _X},
+        _W: {"CONNECT": _W, "DISCONNECT": _C, "other": _W, "close": _X},
+        _L: {"CONNECT": _L, "DISCONNECT": _C, "other": _L, "close": _X},
+        _C: {"CONNECT": _C, "DISCONNECT": _C, "other": _C, "close": _X},
+        _T: {"CONNECT": _T, "DISCONNECT": _T, "other": _T, "close": _X},
+        _F: {"CONNECT": _F, "DISCONNECT": _F, "other": _F, "close": _X},
+        _X: {"CONNECT": _X, "DISCONNECT": _X, "other": _X, "close": _X},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a family of destinations does with messages; the text leaves all of it to the server.
+
+    `template` holds `{name}`. `fanout`: every subscriber gets a copy, else one does. `keeps`: a message waits for a
+    subscriber. `own`: a connection gets what it sent itself. `redelivers`: what was not acknowledged comes again.
+    """
+
+    template: str
+    fanout: bool
+    keeps: bool = False
+    own: bool = True
+    redelivers: bool = False
+
+    def holds(self, destination: str) -> bool:
+        """True when `destination` is one of this family."""
+        before, _, after = self.template.partition("{name}")
+        return (
+            destination.startswith(before)
+            and destination.endswith(after)
+            and len(destination) > len(before) + len(after)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What is known of the implementation before a plan begins: its manifest, and what discovery learnt."""
+
+    version: str = "1.2"
+    supports: frozenset[str] = frozenset({"1.0", "1.1", "1.2"})
+    login: str = ""
+    passcode: str = ""
+    host: str = "/"
+    queue: Kind = Kind("/queue/{name}", fanout=False, keeps=True)
+    topic: Kind = Kind("/topic/{name}", fanout=True)
+
+    def kind(self, destination: str) -> Kind | None:
+        """The family that a destination belongs to, or None when nothing is known of it."""
+        if self.queue.holds(destination):
+            return self.queue
+        return self.topic if self.topic.holds(destination) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a client frame should be refused, and how grave each way of not refusing it is.
+
+    `accepted`: a RECEIPT came for it. `ignored`: no ERROR, no close. `silent`: closed without ERROR. Each is a level
+    or "" (fine). `steady`: the missing ERROR counts only when every repetition shows it (a reset may eat it).
+    `requirement` is blamed, `also` as well.
+    """
+
+    requirement: str
+    accepted: str = "MUST"
+    ignored: str = "MUST"
+    silent: str = "SHOULD"
+    steady: bool = True
+    also: tuple[str, ...] = ()
+    forgives: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A client frame that the text lets the server accept or refuse; `silent` as in `Refusal`."""
+
+    covers: tuple[str, ...] = ()
+    silent: str = ""
+    requirement: str = ""
+
+
+Verdict = Refusal | Free | None
+"""What a client frame calls for; None: it must be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A client frame that is not answered yet.
+
+    `proves`: the requirements that its acceptance shows, the most special first. `due`: its RECEIPT is owed now.
+    `early`: it was sent before CONNECTED came. `sends`: the messages that it makes visible.
+    """
+
+    serial: int
+    frame: Frame
+    receipt: str | None
+    call: Verdict = None
+    proves: tuple[str, ...] = ()
+    tx: str | None = None
+    due: bool = True
+    early: bool = False
+    sends: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice."""
+
+    serial: int
+    conn: int
+    id: str
+    destinations: tuple[str, ...]
+    ack: str
+    sure: bool = False
+    closing: bool = False
+    vague: bool = False
+    reused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tx:
+    """An open transaction: serials of its messages, and (delivery, verb) pairs of its acknowledgements."""
+
+    id: str
+    sends: tuple[int, ...] = ()
+    acks: tuple[tuple[int, str], ...] = ()
+    reused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A SEND. `may`: it may be seen; else `never` is the requirement that its delivery breaks (`level` as override).
+
+    `sure`: the server has said that it processed it. `loose`: the server was free to refuse it. `behind`: it was sent
+    behind a frame that had to be refused. `covers`: what a correct delivery shows.
+    """
+
+    serial: int
+    conn: int
+    frame: Frame
+    destination: str
+    kind: Kind | None
+    may: bool = True
+    never: str = ""
+    level: str | None = None
+    sure: bool = False
+    tx: str | None = None
+    loose: bool = False
+    behind: Refusal | None = None
+    covers: tuple[str, ...] = ()
+    deliveries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A MESSAGE that arrived. `fate`: out, acked (sent), settled (receipted), nacked, freed (redelivery is free)."""
+
+    serial: int
+    conn: int
+    sub: int
+    message: int
+    ack: str | None
+    id: str
+    mode: str
+    fate: str = "out"
+    tx: str | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conn:
+    """One connection.
+
+    `doom`: a frame that must be refused stands in `pending`. `lost`: octets were sent that end the framing, and which
+    requirement they try. `midway`: a frame was begun and not finished. `left_places`: destinations no longer
+    subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
+    `silent_ms`, `mute_ms`: how long each has been silent; `lives`: how the client showed life ("frame", "eol",
+    "octets") after a pause.
+    """
+
+    phase: Phase = Phase.OPEN
+    version: str = "1.2"
+    connect: Pending | None = None
+    pending: tuple[Pending, ...] = ()
+    answered: tuple[str, ...] = ()
+    subs: Mapping[str, Sub] = field(default_factory=dict)
+    old_subs: tuple[str, ...] = ()
+    left_places: tuple[tuple[str, int], ...] = ()
+    txs: Mapping[str, Tx] = field(default_factory=dict)
+    old_txs: tuple[str, ...] = ()
+    doom: Refusal | None = None
+    ids: frozenset[str] = frozenset()
+    lost: str = ""
+    midway: bool = False
+    said_after_end: bool = False
+    beats_ms: int = 0
+    mine_ms: int = 0
+    silent_ms: int = 0
+    mute_ms: int = 0
+    asked_beats: tuple[int, int] = (0, 0)
+    lives: frozenset[str] = frozenset()
+
+    @property
+    def alive(self) -> bool:
+        """True while the server may still be doing something for it."""
+        return self.phase in (Phase.WAIT, Phase.LIVE, Phase.CLOSING)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
+    `waiting` are, for each queue-like destination, the messages that wait there for sure."""
+
+    config: Config
+    conns: Mapping[int, Conn] = field(default_factory=dict)
+    serial: int = 0
+    messages: Mapping[int, Message] = field(default_factory=dict)
+    deliveries: Mapping[int, Delivery] = field(default_factory=dict)
+    due: tuple[tuple[int, int], ...] = ()
+    waiting: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    by_tag: Mapping[str, int] = field(default_factory=dict)
+    sessions: frozenset[str] = frozenset()
+    history: frozenset[str] = frozenset()
+
+
+def diagram() -> str:
+    """The phases as a mermaid state diagram, drawn from the two tables."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for table, side in ((ASKED, "client"), (ALLOWED, "server")):
+        for phase, row in table.items():
+            for event, after in row.items():
+                if after is not None and after is not phase:
+                    arrows.setdefault((phase.name, after.name), []).append(f"{side} {event}")
+    lines = ["stateDiagram-v2", "    [*] --> OPEN"]
+    lines += [f"    {a} --> {b}: {' / '.join(events)}" for (a, b), events in arrows.items()]
+    return "\n".join([*lines, "    CLOSED --> [*]"])
