@@ -122,9 +122,10 @@ class _Drive:
     # -- steps ----------------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> None:
-        if isinstance(step, Wait):
-            for number in list(self._lines):
+        for number, line in self._lines.items():
+            if line.held and (isinstance(step, Wait) or number != step.conn):
                 self._flush(number)
+        if isinstance(step, Wait):
             if step.ms:
                 self._rest(step.ms)
             else:

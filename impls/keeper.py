@@ -61,8 +61,11 @@ def main() -> int:
         return 127
     _say(status, {"pid": program})
     code = None
+    ready = select.poll()
+    ready.register(lifeline, select.POLLIN)
+    ready.register(woken, select.POLLIN)
     while code is None and os.getppid() == run:
-        asked = select.select([lifeline, woken], [], [], LOOK_S)[0]
+        asked = {file for file, _ in ready.poll(LOOK_S * 1000)}
         if lifeline in asked or (woken in asked and set(os.read(woken, 4096)) & set(ENDERS)):
             break
         code = _reap(program)

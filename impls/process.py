@@ -49,6 +49,7 @@ class Process(Running):
         self._port_free = port_free
         self._grace_s = grace_s
         self._log = Log()
+        self._hearing = threading.Lock()
         self._port = 0
         self._pid = 0
         self._ending = "it was not started"
@@ -105,6 +106,8 @@ class Process(Running):
             os.close(self._status)
 
     def _start(self) -> None:
+        if sys.platform != "linux":
+            raise LaunchError(f"{self.name}: start.command needs Linux; start it yourself and give start.address")
         port = self._port_free()
         argv, env = self._plan(port)
         kept, lifeline = os.pipe()
@@ -144,20 +147,23 @@ class Process(Running):
 
     def _hear(self, wait_s: float) -> None:
         """Read what the keeper says, waiting up to `wait_s` seconds for it to say something."""
-        if not select.select([self._status], [], [], max(wait_s, 0.0))[0]:
-            return
-        data = os.read(self._status, 65536)
-        *lines, self._heard = (self._heard + data).split(b"\n")
-        for line in lines:
-            message = json.loads(line)
-            if "pid" in message:
-                self._pid = message["pid"]
-            elif "error" in message:
-                self._ending = f"cannot be run ({printable(message['error'])})"
-            elif not self._ending:
-                self._ending = _ending(message["code"])
-        if not data and not self._ending:
-            self._ending = "the process that kept it was killed"
+        with self._hearing:  # two threads that ask at once must not both read
+            ready = select.poll()  # not select.select, which stops at file 1023
+            ready.register(self._status, select.POLLIN)
+            if self._ending or not ready.poll(max(wait_s, 0.0) * 1000):
+                return
+            data = os.read(self._status, 65536)
+            *lines, self._heard = (self._heard + data).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                if "pid" in message:
+                    self._pid = message["pid"]
+                elif "error" in message:
+                    self._ending = f"cannot be run ({printable(message['error'])})"
+                else:
+                    self._ending = _ending(message["code"])
+            if not data and not self._ending:
+                self._ending = "the process that kept it was killed"
 
 
 def _ending(code: int) -> str:

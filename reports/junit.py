@@ -11,7 +11,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from records.text import printable
-from reports import transcript
+from reports import terminal, transcript
 from reports.result import Result
 from reports.summary import Summary
 
@@ -66,7 +66,7 @@ def _requirement(suite: Element, protocol: str, found: Result, results: Path | N
         case = _case(suite, classname, found.id)
         SubElement(case, "system-out").text = f"judged {found.judged} times"
     else:
-        _case(suite, classname, found.id, "skipped", message=f"{found.standing}: {found.message}")
+        _case(suite, classname, found.id, "skipped", message=found.message)
 
 
 def _story(found: Result, results: Path | None) -> list[str]:
@@ -76,7 +76,7 @@ def _story(found: Result, results: Path | None) -> list[str]:
     if fault:
         told.append(fault.expected and f"expected: {fault.expected}")
         told.append(f"came: {found.message}")
-        told.append(f"seen {fault.reproduced} of {fault.tried} times in {fault.steps} steps by {fault.property}")
+        told.append(terminal.seen(fault))
     if found.witness:
         told.append(f"trace: {found.witness}")
         trace = transcript.load(results, found.witness) if results else None

@@ -1,6 +1,6 @@
 """The summary as GitHub-flavoured Markdown, for the page of a build.
 
-Two escapes, one for each kind of place: `plain` where Markdown is read, `html.escape` inside the blocks of HTML that
+Two escapes, one for each kind of place: `plain` where Markdown is read, `_html` inside the blocks of HTML that
 hold conversations. Nothing that an implementation says can open a tag, a link, a table cell or a code span.
 """
 
@@ -130,7 +130,7 @@ def _failure(summary: Summary, found: Result, results: Path | None) -> Iterator[
     if trace:
         yield "<pre>"
         # One reference at the start keeps a line that would be blank from ending the block.
-        yield from (html.escape(line) or "&#32;" for line in transcript.lines(trace))
+        yield from (_html(line, 10_000) or "&#32;" for line in transcript.lines(trace))
         yield "</pre>"
     if found.witness:
         yield f"<p><code>{_html(terminal.replay(summary, found.witness, results), 600)}</code></p>"
@@ -138,4 +138,4 @@ def _failure(summary: Summary, found: Result, results: Path | None) -> Iterator[
 
 
 def _html(text: str, limit: int = 500) -> str:
-    return html.escape(printable(text, limit))
+    return html.escape(printable(text, limit)).replace("`", "&#96;")

@@ -193,8 +193,13 @@ def listen(seconds, quiet=None, until=None):
 def value(conn, pattern, nth):
     """What the other side gave us: the first group of the nth match in all that came on this connection."""
     def found():
-        return [m.group(1) for m in re.finditer(pattern, bytes(received[conn]))][nth:nth + 1]
+        matches = [m for m in re.finditer(pattern, bytes(received[conn]))][nth:nth + 1]
+        return [m.group(1 if m.re.groups else 0) or b"" for m in matches]
 
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        sys.exit("%r is no regular expression: %s" % (pattern, error))
     listen(PATIENCE, until=found)
     if not found():
         sys.exit("what came has no match number %d for %r, so the conversation cannot go on" % (nth, pattern))

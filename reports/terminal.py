@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from records.rows import FaultRow
 from records.text import printable
 from reports import transcript
 from reports.result import Result
@@ -16,6 +17,8 @@ from reports.summary import COLUMNS, Summary
 MAX_IN_FULL: Final = 30
 """Failures that are told with their conversation; the rest in one line each."""
 MAX_LISTED: Final = 50
+MIN_WIDTH: Final = 76
+"""Columns that the table by section needs."""
 BASES: Final = {
     "text": "what the text demands",
     "derived": "what follows from the text",
@@ -28,12 +31,12 @@ Paint = Callable[[str, str], str]
 
 
 def render(summary: Summary, width: int = 100, color: bool = False, results: Path | None = None) -> str:
-    """The report of one run, at most `width` (and never less than 60) characters wide except for paths and commands.
+    """The report of one run, at most `width` characters wide (MIN_WIDTH at least), paths and commands apart.
 
     `results` is where the traces are; without it no conversation is shown. Everything that an implementation or a file
     says is printable; the only escapes are the colours, when `color` is true.
     """
-    width = max(60, width)
+    width = max(MIN_WIDTH, width)
 
     def paint(text: str, name: str) -> str:
         return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m" if color and text and name else text
@@ -78,7 +81,7 @@ def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
     if longest + sum(len(head) + 2 for head in heads) > width:
         names = {head: _SHORT.get(head, head) for head in heads}
     cells = sum(len(names[head]) + 2 for head in heads)
-    longest = min(longest, max(12, width - cells))
+    longest = min(longest, max(7, width - cells))
 
     def row(name: str, counts: dict[str, int]) -> str:
         line = printable(name)[:longest].ljust(longest)
@@ -102,7 +105,8 @@ def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
     if total.get("unselected"):
         yield f"not selected in this run: {total['unselected']}"
     if names["inconclusive"] != "inconclusive":
-        yield paint("known: accepted by the baseline; open: inconclusive; no test: untestable; n/a: unsupported", "dim")
+        legend = "; ".join(f"{short}: {head}" for head, short in _SHORT.items())
+        yield from (paint(line, "dim") for line in textwrap.wrap(legend, width))
 
 
 def _failure(summary: Summary, found: Result, width: int, paint: Paint, results: Path | None) -> Iterator[str]:
@@ -120,7 +124,7 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
         yield from _prose("expected", expected, width)
     yield from _prose("came", found.message, width)
     if fault is not None:
-        yield from _prose("seen", _seen(fault.reproduced, fault.tried, fault.steps, fault.property), width)
+        yield from _prose("seen", seen(fault), width)
         others = [name for name in (fault.requirement, *fault.also) if name != found.id]
         yield from _prose("also breaks", ", ".join(others), width)
         yield from _prose("matters", ", ".join(fault.features), width)
@@ -135,10 +139,11 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
         yield from _prose("more", f"{len(found.faults) - 1} further faults of this requirement; see the traces", width)
 
 
-def _seen(reproduced: int, tried: int, steps: int, by: str) -> str:
-    often = f"{reproduced} of {tried} times" if tried else "once"
-    size = f", {steps} steps" if steps else ""
-    return f"{often}{size}" + (f", {by}" if by else "")
+def seen(fault: FaultRow) -> str:
+    """How often, how short, and by which property."""
+    often = f"{fault.reproduced} of {fault.tried} times" if fault.tried else "once"
+    size = f", {fault.steps} steps" if fault.steps else ""
+    return f"{often}{size}" + (f", {fault.property}" if fault.property else "")
 
 
 def _prose(label: str, text: str, width: int) -> list[str]:

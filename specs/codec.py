@@ -103,11 +103,8 @@ class Decoder:
         self._reader = Reader()
         self._reading = grammar.frame(self._reader)
         self.bad: Bad | None = None
-
-    @property
-    def midway(self) -> bool:
-        """True while octets of an unfinished frame are held."""
-        return self.bad is None and len(self._reader) > 0
+        self.midway = False
+        """True while a frame has been begun and not finished."""
 
     def feed(self, data: bytes) -> list[Any]:
         """Frames completed by `data`; the last item is a `Bad` when decoding cannot go on."""
@@ -115,18 +112,20 @@ class Decoder:
             return []
         reader, items = self._reader, []
         reader.buffer += data
-        start = reader.pos
+        begun, start = self.midway, reader.pos
         while True:
             try:
-                start = reader.pos
                 next(self._reading)
+                self.midway = len(reader) > 0 or reader.pos > start or begun
                 break
             except StopIteration as done:
                 items.append(done.value)
                 self._reading = self._grammar.frame(reader)
+                begun, start = False, reader.pos
             except Malformed as malformed:
                 self.bad = Bad(bytes(reader.buffer[start : start + self.KEEP]), malformed.why)
                 items.append(self.bad)
+                self.midway = False
                 reader.buffer.clear()
                 reader.pos = 0
                 return items

@@ -92,7 +92,8 @@ for broker in "${wanted[@]}"; do
     exit 2
   fi
 done
-mkdir -p "$state" 2>/dev/null || state=$(mktemp -d)
+mkdir -p "$state" 2>/dev/null || true
+[ -w "$state" ] || state=$(mktemp -d)
 exec 9>"$state/lock"
 flock 9  # two jobs at once would start two daemons, and the second takes the network away from the first
 answers || start_engine

@@ -20,7 +20,7 @@ DEAD_LETTERS = "/queue/dead-letters"
 MAX_DEAD_LETTERS = 1000
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818  it is what a server does, not a mistake of its own
     """A frame cannot be processed: ERROR, then close. `headers` go on the ERROR."""
 
     def __init__(self, why: str, *headers: tuple[str, str]) -> None:
@@ -42,7 +42,7 @@ class Message(NamedTuple):
 class Delivery(NamedTuple):
     """One message on its way to one subscription, until it is settled. `key` is what ACK and NACK name it by."""
 
-    key: str | tuple[object, str]
+    key: str | tuple[str, str]
     number: int
     subscription: Subscription
     message: Message
@@ -51,15 +51,15 @@ class Delivery(NamedTuple):
 class Subscription:
     """One subscription. `key` tells it from others of its connection; `id` is None for those of 1.0 that have none."""
 
-    __slots__ = ("key", "id", "session", "destination", "mode", "unacked", "backlog", "delivered")
+    __slots__ = ("backlog", "delivered", "destination", "id", "key", "mode", "session", "unacked")
 
-    def __init__(self, key: object, id: str | None, session: Session, destination: Destination, mode: str) -> None:
+    def __init__(self, key: str, number: str | None, session: Session, destination: Destination, mode: str) -> None:
         self.key = key
-        self.id = id
+        self.id = number
         self.session = session
         self.destination = destination
         self.mode = mode
-        self.unacked: dict[object, Delivery] = {}  # in the order of delivery
+        self.unacked: dict[str | tuple[str, str], Delivery] = {}  # in the order of delivery
         self.backlog: deque[Message] = deque()  # copies of a topic's messages that wait for their turn
         self.delivered = 0
 
@@ -116,7 +116,7 @@ class Queue(Destination):
         self.ready: deque[Message] = deque()
         self.size = 0
 
-    def accept(self, message: Message, sender: Session) -> None:
+    def accept(self, message: Message, sender: Session) -> None:  # noqa: ARG002  topics look at it
         self.keep(message)
         if self.subscribers:
             self.dispatch()
@@ -220,7 +220,7 @@ class Broker:
         self.server = server
         self.destinations: dict[str, Destination] = {}
         self.kept = 0  # octets in all queues
-        self.later: list[tuple[int, int, str, Message]] = []  # (due, order, destination, message): a heap
+        self.later: list[tuple[float, int, str, Message]] = []  # (due, order, destination, message): a heap
 
     def is_topic(self, name: str) -> bool:
         """Whether a name stands for a topic."""

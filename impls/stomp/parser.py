@@ -38,7 +38,7 @@ class Frame(NamedTuple):
     """What it takes to keep this frame: its octets, and something for each header."""
 
 
-class Malformed(Exception):
+class Malformed(Exception):  # noqa: N818  it tells of the peer's octets
     """The octets are not STOMP. `frame` holds what could still be read: its command and its receipt header."""
 
     def __init__(self, why: str, frame: Frame | None = None) -> None:
@@ -147,7 +147,8 @@ class Parser:
         if not (value.isascii() and value.isdecimal()):
             raise Malformed("content-length is not a number")
         # A number that is too long to be small is not worth converting.
-        if len(value.lstrip("0")) > 20 or (length := int(value)) > self.switches.max_body:
+        value = value.lstrip("0") or "0"
+        if len(value) > 20 or (length := int(value)) > self.switches.max_body:
             raise OverLimit("content-length is too large")
         return length
 
@@ -282,11 +283,11 @@ class Parser:
     # What an ERROR can say about a frame that cannot be read
 
     def salvage(self, octets: bytes) -> Frame:
-        """The command, and the receipt header if that one can be read."""
-        command, *lines = octets.split(b"\n", self.switches.max_headers)
+        """The command, and the receipt header if that one can be read. What stands behind a NUL is another frame."""
+        command, *lines = octets.partition(b"\0")[0].split(b"\n", self.switches.max_headers)
         name = command.removesuffix(b"\r").decode(errors="replace")
         for line in lines:
-            if line.startswith(b"receipt:") and 0 not in line:
+            if line.startswith(b"receipt:"):
                 try:
                     ((_, value),) = self.read_headers(name, [self.end_line(line.decode())])
                 except (Malformed, UnicodeDecodeError):

@@ -23,14 +23,16 @@ from impls.stomp.broker import (
     Subscription,
     Topic,
 )
+from impls.stomp.connection import EXTRA_BEAT, Connection, Phase
 from impls.stomp.parser import Frame, Malformed, OverLimit, Parser
-from impls.stomp.session import Phase, Session, Settle, Transaction
+from impls.stomp.session import Session, Settle, Transaction
 from impls.stomp.switches import SWITCHES, Switches, draw, from_text
 from impls.stomp.writer import Writer
 
 __all__ = [
     "SWITCHES",
     "Broker",
+    "Connection",
     "Delivery",
     "Destination",
     "Frame",
@@ -72,7 +74,7 @@ class Server:
     def __init__(self, *, seed: int = 0, **switches: Any) -> None:
         self.switches = Switches(**switches)
         self.chance = random.Random(seed)
-        self.now = 0
+        self.now: float = 0
         self.sessions: dict[int, Session] = {}
         self.broker = self.broker_type(self)
         self._count = itertools.count(1)
@@ -93,13 +95,13 @@ class Server:
         self.sessions[session.number] = session
         return session
 
-    def advance(self, ms: int) -> None:
-        """Let virtual time pass, and do what falls due on the way."""
+    def advance(self, ms: float) -> None:
+        """Let virtual milliseconds pass, and do what falls due on the way."""
         until = self.now + ms
         for session in self.sessions.values():
             session.stamp()
         while (due := self.next_due()) <= until:
-            self.now = max(self.now, int(due))
+            self.now = max(self.now, due)
             self.broker.tick()
             for session in [*self.sessions.values()]:
                 session.tick()
@@ -107,7 +109,7 @@ class Server:
         self.now = until
         if self.switches.extra_beats:
             for session in self.sessions.values():
-                if session.phase is Phase.LIVE and self.chance.random() < 0.2:
+                if session.phase is Phase.LIVE and self.chance.random() < EXTRA_BEAT:
                     session.beat()
 
     def next_due(self) -> float:
@@ -121,7 +123,7 @@ class Server:
         """A number that was not given before."""
         return next(self._count)
 
-    def session_id(self, session: Session) -> str:
+    def session_id(self, session: Connection) -> str:
         """The session header. CONNECTED is not escaped, so a colon stands there as it is."""
         return f"reference:{session.number}"
 

@@ -27,12 +27,14 @@ class Writer:
         self.switches = switches
         self.chance = chance
         self.version = "1.2"
-        self.agreed = False
+        self.crlf_allowed = False  # a client of 1.1 would not understand it
+        self.crlf = False
 
     def agree(self, version: str) -> None:
         """From now on the session speaks `version`."""
         self.version = version
-        self.agreed = True
+        self.crlf_allowed = version == "1.2"
+        self.crlf = self.crlf_allowed and self.switches.line_end == "crlf"
 
     def encode(self, command: str, headers: Sequence[Header], body: bytes = b"") -> bytes:
         """The octets of a frame. Adds content-length where it is needed or wanted."""
@@ -44,10 +46,7 @@ class Writer:
         lines = "\n".join(map(":".join, headers))
         # With no more than its own separators the head has nothing to escape, as nearly always.
         if (
-            "\\" in lines
-            or lines.count(":") != len(headers)
-            or lines.count("\n") != len(headers) - 1
-            or "\r" in lines
+            "\\" in lines or lines.count(":") != len(headers) or lines.count("\n") != len(headers) - 1 or "\r" in lines
         ) and command != "CONNECTED":
             lines = "\n".join(map(":".join, self.escape(headers)))
         head = f"{command}\n{lines}\n\n" if headers else f"{command}\n\n"
@@ -79,11 +78,6 @@ class Writer:
         place = {name: self.chance.random() for name, _ in headers}
         return sorted(headers, key=lambda header: place[header[0]])
 
-    @property
-    def crlf(self) -> bool:
-        """True when lines end with CR LF, which a client of 1.1 would not understand."""
-        return self.switches.line_end == "crlf" and self.agreed and self.version == "1.2"
-
     def eol(self) -> bytes:
         """A line end to stand between frames, as heart-beats do."""
         return b"\r\n" if self.crlf else b"\n"
@@ -93,8 +87,7 @@ class Writer:
         style = self.switches.trailing_eols
         if style == "none":
             return b""
-        crlf = self.agreed and self.version == "1.2"
         if style == "several":
-            kinds = (b"\n", b"\r\n") if crlf else (b"\n",)
+            kinds = (b"\n", b"\r\n") if self.crlf_allowed else (b"\n",)
             return b"".join(self.chance.choices(kinds, k=self.chance.randint(0, 4)))
-        return b"\r\n" if crlf and style == "crlf" else b"\n"
+        return b"\r\n" if self.crlf_allowed and style == "crlf" else b"\n"

@@ -35,8 +35,10 @@ class StompMemory:
             self._seen.setdefault((event.conn, sub if sub is not None else ""), []).append(event.frame)
 
     def resolve(self, ref: Ref) -> str | None:
-        """`queue` and `topic`: a fresh name; `ack` and `message-id`: of the nth MESSAGE, key (connection, sub, n)."""
+        """`queue` and `topic`: a fresh name; `odd`: the key with a fresh `{name}`; `ack` and `message-id`: of the nth MESSAGE, key (connection, sub, n)."""
         template = self._templates.get(ref.name)
+        if ref.name == "odd":
+            return str(ref.key).replace("{name}", self._prefix)
         if template is not None:
             return template.replace("{name}", f"{self._prefix}{ref.key}")
         conn, sub, nth = ref.key
@@ -117,7 +119,12 @@ def to_json(value: Any) -> Any:
         headers = [[name, to_json(text)] for name, text in value.headers]
         return {"command": value.command, "headers": headers, "body": value.body.hex()}
     if isinstance(value, Style):
-        return {"version": value.version, "eol": value.eol.hex(), "before": value.before.hex(), "after": value.after.hex()}
+        return {
+            "version": value.version,
+            "eol": value.eol.hex(),
+            "before": value.before.hex(),
+            "after": value.after.hex(),
+        }
     if isinstance(value, Ref):
         return {"ref": value.name, "key": value.key}
     return value

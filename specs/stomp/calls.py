@@ -16,7 +16,36 @@ from specs.stomp.states import PREFIX, Conn, Delivery, Free, Phase, Refusal, Sta
 SPECIAL = re.compile(r"[\\\r\n:]")
 BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
 RESERVED = frozenset(
-    ["destination", "id", "ack", "receipt", "receipt-id", "transaction", "message-id", "subscription", "content-length", "content-type", "host", "accept-version", "version", "login", "passcode", "heart-beat", "session", "server", "message", "selector", "persistent", "priority", "expires", "timestamp", "reply-to", "redelivered", "type", "correlation-id"]
+    [
+        "destination",
+        "id",
+        "ack",
+        "receipt",
+        "receipt-id",
+        "transaction",
+        "message-id",
+        "subscription",
+        "content-length",
+        "content-type",
+        "host",
+        "accept-version",
+        "version",
+        "login",
+        "passcode",
+        "heart-beat",
+        "session",
+        "server",
+        "message",
+        "selector",
+        "persistent",
+        "priority",
+        "expires",
+        "timestamp",
+        "reply-to",
+        "redelivered",
+        "type",
+        "correlation-id",
+    ]
 )
 _DEFINED = {
     "CONNECT": {"accept-version", "host", "login", "passcode", "heart-beat"},
@@ -43,7 +72,12 @@ def ids(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _refusal(
-    names: str, accepted: str = "MUST", ignored: str = "MUST", silent: str = "SHOULD", why: str = "", forgives: bool = False
+    names: str,
+    accepted: str = "MUST",
+    ignored: str = "MUST",
+    silent: str = "SHOULD",
+    why: str = "",
+    forgives: bool = False,
 ) -> Refusal:
     first, *also = ids(names)
     return Refusal(first, accepted, ignored, silent, also=tuple(also), why=why, forgives=forgives)
@@ -71,6 +105,9 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
         return _unknown(command), ()
     verdict, proves = rule(state, number, conn, frame)
     proves += _marks(frame)
+    length = frame.get("content-length")
+    if verdict is None and length is not None and length.startswith("0") and length != "0":
+        verdict = _free("INV-18")
     if verdict is None and frame.body and command not in BODIES:
         verdict = lenient("BODY-01 INV-31", f"{command} must not have a body")
     if verdict is None and _oversize(frame):
@@ -187,7 +224,7 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # no
             return _refusal("NEGO-02", silent="", ignored="SHOULD", why="the server does not speak 1.0"), ()
         return _refusal("NEGO-03 INV-34", silent="MUST", why="no version in common"), ()
     beats = frame.get("heart-beat")
-    if beats is not None and not BEATS.match(beats):
+    if beats is not None and not BEATS.match(beats) and common(state, versions) != "1.0":
         return lenient("INV-37 HB-01", f"heart-beat {beats!r:.40} is not two integers"), ()
     if frame.get("host") != config.host:
         return _free("CONNECT-09 INV-35 CONNECT-08" if frame.get("host") is None else "CONNECT-09"), proves
@@ -317,7 +354,11 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
     """What an acknowledgement that must be accepted shows, given the ones before it."""
     proves: list[str] = []
     for other in state.deliveries.values():
-        if other.conn != delivery.conn or other.serial == delivery.serial or other.fate not in ("acked", "settled", "nacked"):
+        if (
+            other.conn != delivery.conn
+            or other.serial == delivery.serial
+            or other.fate not in ("acked", "settled", "nacked")
+        ):
             continue
         if other.sub != delivery.sub:
             proves.append("ACKMODE-07")

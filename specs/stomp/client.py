@@ -7,7 +7,6 @@ whether the server agreed is settled by what it answers (model.py).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from specs.stomp.calls import BEATS as BEATS_FORM
 from specs.stomp.calls import RESERVED, SPECIAL, call, common, ids, named, offered, sub_key
@@ -22,7 +21,7 @@ def said(state: State, number: int, frame: Frame) -> State:
     """The state after the tester sent `frame` on connection `number`."""
     conn = state.conns.get(number) or Conn(version=state.config.version)
     if conn.mute_ms:
-        conn = replace(conn, mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
+        conn = conn._replace(mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
     if frame == BEAT:
         return put(state, number, conn)
     if conn.phase in (Phase.CLOSING, Phase.LEFT, Phase.FAILED):
@@ -41,18 +40,17 @@ def said(state: State, number: int, frame: Frame) -> State:
     if conn.phase is Phase.OPEN and frame.command in ("CONNECT", "STOMP"):
         versions = offered(frame) or ()
         beats = BEATS_FORM.match(frame.get("heart-beat") or "")
-        conn = replace(
-            conn,
+        conn = conn._replace(
             phase=Phase.WAIT,
             connect=pending,
             version=common(state, versions) or conn.version,
             asked_beats=(int(beats[1]), int(beats[2])) if beats else (0, 0),
         )
         return put(state, number, conn, serial)
-    conn = replace(conn, pending=(*conn.pending, pending), midway=False)
+    conn = conn._replace(pending=(*conn.pending, pending), midway=False)
     behind = conn.doom
     if isinstance(verdict, Refusal) and conn.doom is None:
-        conn = replace(conn, doom=verdict)
+        conn = conn._replace(doom=verdict)
     state = put(state, number, conn, serial)
     effect = _EFFECTS.get(frame.command)
     if effect is not None:
@@ -65,14 +63,14 @@ def said(state: State, number: int, frame: Frame) -> State:
 
 def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
     """`state` with one connection changed."""
-    return replace(state, conns={**state.conns, number: conn}, serial=state.serial if serial is None else serial)
+    return state._replace(conns={**state.conns, number: conn}, serial=state.serial if serial is None else serial)
 
 
 def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State:
     """Frames behind a DISCONNECT or an ERROR must have no effect; after DISCONNECT the client broke a rule itself."""
     failed = conn.phase is Phase.FAILED
-    pending = Pending(state.serial + 1, frame, frame.get("receipt"), Free(), due=False)
-    conn = replace(conn, pending=(*conn.pending, pending), said_after_end=True)
+    pending = Pending(state.serial + 1, frame, frame.get("receipt"), Free(), due=False, late=True)
+    conn = conn._replace(pending=(*conn.pending, pending), said_after_end=True)
     state = put(state, number, conn, pending.serial)
     if frame.command != "SEND":
         return state
@@ -108,8 +106,7 @@ def _add_message(
     )
     tag = frame.get(TAG)
     key = f"\0{frame.body!r}" if tag is None else tag
-    return replace(
-        state,
+    return state._replace(
         messages={**state.messages, message.serial: message},
         by_tag={key: message.serial, **state.by_tag},
     )
@@ -156,8 +153,8 @@ def _send(state: State, number: int, conn: Conn, pending: Pending, behind: Refus
         return expect(state, (pending.serial,)) if pending.call is None and behind is None else state
     state = _add_message(state, number, pending, behind, may=False)
     conn = state.conns[number]
-    opened = replace(conn.txs[tx], sends=(*conn.txs[tx].sends, pending.serial))
-    return put(state, number, replace(conn, txs={**conn.txs, tx: opened}))
+    opened = conn.txs[tx]._replace(sends=(*conn.txs[tx].sends, pending.serial))
+    return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
 
 
 def expect(state: State, serials: Iterable[int]) -> State:
@@ -172,7 +169,7 @@ def expect(state: State, serials: Iterable[int]) -> State:
             due += [(serial, sub.serial) for sub in takers if message.kind.own or sub.conn != message.conn]
         elif message.kind.keeps or takers:
             waiting[message.destination] = (*waiting.get(message.destination, ()), serial)
-    return replace(state, due=tuple(due), waiting=waiting)
+    return state._replace(due=tuple(due), waiting=waiting)
 
 
 def subscribers(state: State, destination: str) -> list[Sub]:
@@ -195,12 +192,12 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
         key = f"\0{destination}"
     known = conn.subs.get(key)
     if known is not None:
-        both = replace(known, destinations=(*known.destinations, destination), vague=True)
-        return put(state, number, replace(conn, subs={**conn.subs, key: both}))
+        both = known._replace(destinations=(*known.destinations, destination), vague=True, closing=False)
+        return put(state, number, conn._replace(subs={**conn.subs, key: both}))
     mode = frame.get("ack") or "auto"
     reused = key in conn.old_subs
     sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused)
-    return put(state, number, replace(conn, subs={**conn.subs, key: sub}))
+    return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 
 def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
@@ -209,7 +206,7 @@ def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind
     key = sub_key(conn, pending.frame)
     assert key is not None
     sub = conn.subs[key]
-    state = put(state, number, replace(conn, subs={**conn.subs, key: replace(sub, closing=True)}))
+    state = put(state, number, conn._replace(subs={**conn.subs, key: sub._replace(closing=True)}))
     return departed(state, [sub])
 
 
@@ -220,11 +217,10 @@ def departed(state: State, subs: Iterable[Sub]) -> State:
         return state
     places = {place for sub in subs for place in sub.destinations}
     deliveries = {
-        serial: replace(d, fate="freed") if d.sub in gone and d.fate in ("out", "acked") else d
+        serial: d._replace(fate="freed") if d.sub in gone and d.fate in ("out", "acked") else d
         for serial, d in state.deliveries.items()
     }
-    return replace(
-        state,
+    return state._replace(
         due=tuple(pair for pair in state.due if pair[1] not in gone),
         waiting={place: queue for place, queue in state.waiting.items() if place not in places},
         deliveries=deliveries,
@@ -243,10 +239,13 @@ def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusa
     if pending.tx is None:
         return _settle(state, delivery, verb, f"{pending.serial}")
     opened = conn.txs[pending.tx]
-    opened = replace(opened, acks=(*opened.acks, (delivery.serial, verb)))
-    state = put(state, number, replace(conn, txs={**conn.txs, pending.tx: opened}))
-    held = {d.serial: replace(d, tx=pending.tx) for d in covered_by(state, delivery)}
-    return replace(state, deliveries={**state.deliveries, **held})
+    opened = opened._replace(acks=(*opened.acks, (delivery.serial, verb)))
+    state = put(state, number, conn._replace(txs={**conn.txs, pending.tx: opened}))
+    held = {
+        d.serial: d._replace(tx=pending.tx) if d.tx is None else d._replace(fate="freed")
+        for d in covered_by(state, delivery)
+    }
+    return state._replace(deliveries={**state.deliveries, **held})
 
 
 def covered_by(state: State, delivery: Delivery) -> list[Delivery]:
@@ -254,18 +253,20 @@ def covered_by(state: State, delivery: Delivery) -> list[Delivery]:
     if delivery.mode != "client":
         return [delivery]
     return [
-        d
-        for d in state.deliveries.values()
-        if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out" and d.tx == delivery.tx
+        d for d in state.deliveries.values() if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out"
     ]
 
 
 def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
-    changed = {
-        d.serial: replace(d, fate=fate, by=by if d is delivery else f"{by} cumulative")
-        for d in covered_by(state, delivery)
-    }
-    return replace(state, deliveries={**state.deliveries, **changed})
+    """Give a delivery and those that it covers their fate; what another transaction holds becomes free to go anywhere:
+    the text does not say which of two acknowledgements of one message counts."""
+    changed = {}
+    for d in covered_by(state, delivery):
+        if d.tx != delivery.tx:
+            changed[d.serial] = d._replace(fate="freed")
+        else:
+            changed[d.serial] = d._replace(fate=fate, by=by if d is delivery else f"{by} cumulative")
+    return state._replace(deliveries={**state.deliveries, **changed})
 
 
 def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
@@ -276,8 +277,8 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
     if opened is None:
         opened = Tx(tx, reused=tx in conn.old_txs)
     else:
-        state = replace(state, history=state.history | {f"begun twice {number} {tx}"})
-    return put(state, number, replace(conn, txs={**conn.txs, tx: opened}))
+        state = state._replace(history=state.history | {f"begun twice {number} {tx}"})
+    return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
 
 
 def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
@@ -285,19 +286,19 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
     if tx not in conn.txs:
         return state
     opened = conn.txs[tx]
-    messages = {serial: replace(state.messages[serial], may=True) for serial in opened.sends}
-    state = replace(_without(state, number, conn, tx), messages={**state.messages, **messages})
+    messages = {serial: state.messages[serial]._replace(may=True) for serial in opened.sends}
+    state = _without(state, number, conn, tx)._replace(messages={**state.messages, **messages})
     for serial, verb in opened.acks:
-        delivery = replace(state.deliveries[serial], tx=None)
+        delivery = state.deliveries[serial]._replace(tx=None)
         freed = {
-            d.serial: replace(d, tx=None)
+            d.serial: d._replace(tx=None)
             for d in state.deliveries.values()
             if d.sub == delivery.sub and d.serial <= serial and d.tx == tx and d.conn == number
         }
-        state = replace(state, deliveries={**state.deliveries, **freed})
+        state = state._replace(deliveries={**state.deliveries, **freed})
         state = _settle(state, state.deliveries[serial], verb, f"{pending.serial}")
     conn = state.conns[number]
-    state = put(state, number, replace(conn, pending=(*conn.pending[:-1], replace(pending, sends=opened.sends))))
+    state = put(state, number, conn._replace(pending=(*conn.pending[:-1], pending._replace(sends=opened.sends))))
     return expect(state, opened.sends) if pending.call is None and behind is None else state
 
 
@@ -308,27 +309,29 @@ def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
 
 def _without(state: State, number: int, conn: Conn, tx: str) -> State:
     left = {key: value for key, value in conn.txs.items() if key != tx}
-    return put(state, number, replace(conn, txs=left, old_txs=(*conn.old_txs, tx)))
+    return put(state, number, conn._replace(txs=left, old_txs=(*conn.old_txs, tx)))
 
 
 def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> State:
     """Transactions rolled back: their messages must never be seen, their acknowledgements never happened."""
     for tx in txs:
         opened = state.conns[number].txs[tx]
-        never = {serial: replace(state.messages[serial], never=requirement) for serial in opened.sends}
+        never = {serial: state.messages[serial]._replace(never=requirement) for serial in opened.sends}
         back = {
-            d.serial: replace(d, tx=None, by="abort") for d in state.deliveries.values() if d.conn == number and d.tx == tx
+            d.serial: d._replace(tx=None, by="abort")
+            for d in state.deliveries.values()
+            if d.conn == number and d.tx == tx
         }
         state = _without(state, number, state.conns[number], tx)
         conn = state.conns[number]
-        pending = tuple(replace(p, due=False) if p.tx == tx else p for p in conn.pending)
-        state = put(state, number, replace(conn, pending=pending))
-        state = replace(state, messages={**state.messages, **never}, deliveries={**state.deliveries, **back})
+        pending = tuple(p._replace(due=False) if p.tx == tx else p for p in conn.pending)
+        state = put(state, number, conn._replace(pending=pending))
+        state = state._replace(messages={**state.messages, **never}, deliveries={**state.deliveries, **back})
     return state
 
 
 def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
-    state = put(state, number, replace(conn, phase=Phase.CLOSING))
+    state = put(state, number, conn._replace(phase=Phase.CLOSING))
     return left(state, number, orderly=True)
 
 
@@ -345,8 +348,7 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
     state = departed(state, held)
     if not orderly:
         unsure = {m.serial for m in state.messages.values() if m.conn == number and not m.sure}
-        state = replace(
-            state,
+        state = state._replace(
             due=tuple(pair for pair in state.due if pair[0] not in unsure),
             waiting={place: tuple(m for m in queue if m not in unsure) for place, queue in state.waiting.items()},
         )
@@ -355,7 +357,7 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
         for serial in again:
             place = state.messages[serial].destination
             waiting[place] = (*waiting.get(place, ()), serial)
-        state = replace(state, waiting=waiting)
+        state = state._replace(waiting=waiting)
     return state
 
 

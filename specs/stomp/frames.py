@@ -183,9 +183,10 @@ class Grammar:
         version = self.version
         lines = text.split("\n")
         if "\r" in text:
-            lines = [line.removesuffix("\r") for line in lines]
-            if version != "1.2":
+            cut = [line.removesuffix("\r") for line in lines]
+            if cut != lines and version != "1.2":
                 warts.append("cr-in-line-end")
+            lines = cut
             if any("\r" in line for line in lines):
                 warts.append("bare-cr")
         command = lines[0]
@@ -231,7 +232,10 @@ def describe(frame: Frame) -> str:
         return "(end of line)"
     lines = [frame.command, *[f"{name}:{value}" for name, value in frame.headers]]
     if frame.body:
-        lines += ["", repr(frame.body[:400])[2:-1] + (f" ... {len(frame.body)} octets" if len(frame.body) > 400 else "")]
+        lines += [
+            "",
+            repr(frame.body[:400])[2:-1] + (f" ... {len(frame.body)} octets" if len(frame.body) > 400 else ""),
+        ]
     if frame.warts:
         lines.append("(" + ", ".join(frame.warts) + ")")
     return "\n".join(lines)

@@ -24,11 +24,12 @@ from specs.stomp.owed import at_the_end, owed
 from specs.stomp.states import ALLOWED, PREFIX, Config, Conn, Free, Pending, Phase, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
-_RECEIPT_SHOWN = ids("RECEIPT-01 RECEIPT-02 RECEIPT-03 RECEIPT-06 RECEIPT-07 HDR-01 FRAME-01 FRAME-08 ERROR-07 BODY-01 ENC-10")
+_RECEIPT_SHOWN = ids(
+    "RECEIPT-01 RECEIPT-02 RECEIPT-03 RECEIPT-06 RECEIPT-07 HDR-01 FRAME-01 FRAME-08 ERROR-07 BODY-01 ENC-10"
+)
 _SOFT = frozenset(ids("REPEAT-01 CONNECT-14"))
 _LOST = {
     "content-length-mismatch": "CLEN-02",
-    "nul-in-head": "INV-29",
     "over-limit": "INV-19",
 }
 _LIFE = {"frame": "HB-06", "eol": "HB-07", "octets": "HB-10"}
@@ -62,7 +63,7 @@ class StompModel:
                 conn = state.conns.get(event.conn)
                 completes = conn is not None and conn.midway and event.frame.get("content-length") is not None
                 return (Allow(said(state, event.conn, event.frame), ids("CLEN-08") if completes else ()),)
-            return (self._answer(state, event.conn, event.frame),)
+            return self._answer(state, event.conn, event.frame)
         if isinstance(event, Quiet):
             return self._quiet(state, event)
         if isinstance(event, Closed):
@@ -73,32 +74,32 @@ class StompModel:
 
     # -- what the server says -------------------------------------------------------------------------------------
 
-    def _answer(self, state: State, number: int, frame: Frame) -> Outcome:
+    def _answer(self, state: State, number: int, frame: Frame) -> Iterable[Outcome]:
         conn = state.conns.get(number) or Conn()
         if conn.silent_ms:
-            conn = replace(conn, silent_ms=0)
+            conn = conn._replace(silent_ms=0)
             state = put(state, number, conn)
         if conn.phase is Phase.CLOSED:
-            return Allow(state)  # the tester hung up; what was under way may still be read
+            return (Allow(state),)  # the tester hung up; what was under way may still be read
         if frame == BEAT:
-            return Allow(state, ids("HB-04 HB-05") if conn.beats_ms else ())
+            return (Allow(state, ids("HB-04 HB-05") if conn.beats_ms else ()),)
         table = ALLOWED[conn.phase]
         if frame.command not in table or frame.command == "close":
-            return blame("FRAME-08", f"a server does not send {frame.command!r:.60}")
+            return (blame("FRAME-08", f"a server does not send {frame.command!r:.60}"),)
         after = table[frame.command]
         if after is None:
-            return self._out_of_phase(conn, frame)
+            return (self._out_of_phase(conn, frame),)
         if frame.warts:
             broken = self._warts(conn, frame)
             if broken is not None:
-                return broken
+                return (broken,)
         if frame.command == "MESSAGE":
-            return message(state, number, conn, frame)
+            return (message(state, number, conn, frame),)
         if frame.command == "RECEIPT":
             return self._receipt(state, number, conn, frame)
         if frame.command == "CONNECTED":
-            return self._connected(state, number, conn, frame)
-        return self._error(state, number, conn, frame)
+            return (self._connected(state, number, conn, frame),)
+        return (self._error(state, number, conn, frame),)
 
     def _out_of_phase(self, conn: Conn, frame: Frame) -> Outcome:
         command = frame.command
@@ -107,7 +108,9 @@ class StompModel:
         if conn.phase is Phase.LEFT:
             late = command == "RECEIPT" and any(p.receipt == frame.get("receipt-id") for p in conn.pending)
             if late or conn.said_after_end:
-                return Allow(ANYTHING, lapses=(blame("DISC-04", f"{command} after the RECEIPT of DISCONNECT", "SHOULD"),))
+                return Allow(
+                    ANYTHING, lapses=(blame("DISC-04", f"{command} after the RECEIPT of DISCONNECT", "SHOULD"),)
+                )
             return blame("DISC-04", f"{command} after the RECEIPT of DISCONNECT")
         if command == "CONNECTED":
             if conn.phase is Phase.OPEN:
@@ -123,6 +126,8 @@ class StompModel:
         for wart in frame.warts:
             if early and wart in ("raw-colon", "undefined-escape"):
                 continue  # docs/ambiguities.md, E-17
+            if wart == "bare-cr" and conn.version != "1.2":
+                continue  # those versions have no escape for it
             if wart == "not-utf8":
                 if any("not-utf8" in p.frame.warts for p in conn.pending):
                     continue
@@ -144,7 +149,10 @@ class StompModel:
     def _connected(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         connect = conn.connect
         assert connect is not None
-        covers = ids("CONNECT-02 CONNECTED-02 CONNECTED-05 CONNECT-11 HB-01 FRAME-01 FRAME-08 BODY-01 HDR-01") + connect.proves
+        covers = (
+            ids("CONNECT-02 CONNECTED-02 CONNECTED-05 CONNECT-11 HB-01 FRAME-01 FRAME-08 BODY-01 HDR-01")
+            + connect.proves
+        )
         if frame.body:
             return blame("BODY-01", "CONNECTED with a body")
         if isinstance(connect.call, Refusal):
@@ -184,11 +192,10 @@ class StompModel:
         if sum(c.phase is Phase.CLOSED for c in others) > 4:
             covers += ids("LINGER-01")
         asked = conn.asked_beats
-        conn = replace(
-            conn,
+        conn = conn._replace(
             phase=Phase.LIVE,
             version=version or "1.0",
-            connect=replace(connect, due=False),
+            connect=connect._replace(due=False),
             beats_ms=max(heart[0], asked[1]) if heart[0] and asked[1] else 0,
             mine_ms=max(heart[1], asked[0]) if heart[1] and asked[0] else 0,
             mute_ms=0,
@@ -198,7 +205,7 @@ class StompModel:
             lapses = (blame("INV-32", "a frame before CONNECT was ignored"),)
         state = put(state, number, conn)
         if session is not None:
-            state = replace(state, sessions=state.sessions | {session})
+            state = state._replace(sessions=state.sessions | {session})
         return Allow(state, covers, lapses)
 
     def _version(self, conn: Conn, connect: Pending, version: str | None) -> Breach | None:
@@ -220,15 +227,19 @@ class StompModel:
             return blame("NEGO-01", why)
         return None
 
-    def _receipt(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+    def _receipt(self, state: State, number: int, conn: Conn, frame: Frame) -> Iterable[Outcome]:
         if frame.body:
-            return blame("RECEIPT-07", "RECEIPT with a body", also="BODY-01")
+            return (blame("RECEIPT-07", "RECEIPT with a body", also="BODY-01"),)
         wanted = frame.get("receipt-id")
         if wanted is None:
-            return blame("RECEIPT-02", "RECEIPT without receipt-id", also="HDR-01")
-        pending = next((p for p in conn.pending if p.receipt == wanted), None)
-        if pending is None:
-            return self._unasked(conn, wanted)
+            return (blame("RECEIPT-02", "RECEIPT without receipt-id", also="HDR-01"),)
+        asked = [p for p in conn.pending if p.receipt == wanted]
+        if not asked:
+            return (self._unasked(conn, wanted),)
+        # RECEIPTs of different frames may come in any order: one reading for each frame that it may be about
+        return [self._receipted(state, number, conn, pending, wanted) for pending in asked]
+
+    def _receipted(self, state: State, number: int, conn: Conn, pending: Pending, wanted: str) -> Outcome:
         rest = tuple(p for p in conn.pending if p is not pending)
         covers = _RECEIPT_SHOWN + pending.proves
         if wanted in conn.answered:
@@ -244,16 +255,16 @@ class StompModel:
         if pending.frame.command in ("ACK", "NACK"):
             covers += ids("NEGO-06")
         lapses: tuple[Breach, ...] = ()
-        conn = replace(conn, pending=rest, answered=(*conn.answered, wanted))
+        conn = conn._replace(pending=rest, answered=(*conn.answered, wanted))
         if isinstance(pending.call, Refusal):
             outcome = self._accepted(state, pending, pending.call, "RECEIPT for a frame that had to be refused")
             if not pending.call.forgives or isinstance(outcome, Breach):
                 return outcome
             lapses = outcome.lapses
-            conn = replace(conn, doom=None)
+            conn = conn._replace(doom=None)
         elif isinstance(pending.call, Free):
             covers += pending.call.covers
-        if conn.phase is Phase.CLOSING and not pending.due:
+        if pending.late:
             lapses = (blame("DISC-06", f"a {pending.frame.command} after DISCONNECT was processed", "SHOULD"),)
         return Allow(self._processed(state, number, conn, pending), covers, lapses)
 
@@ -296,28 +307,28 @@ class StompModel:
             key = f"\0{frame.get('destination')}" if key is None else key
             sub = conn.subs.get(key)
             if sub is not None:
-                conn = replace(conn, subs={**conn.subs, key: replace(sub, sure=True)})
+                conn = conn._replace(subs={**conn.subs, key: sub._replace(sure=True)})
         elif frame.command == "UNSUBSCRIBE":
             gone = [sub for sub in conn.subs.values() if sub.closing and frame.get("id") == sub.id]
             gone = gone or [s for s in conn.subs.values() if s.closing and s.id == f"\0{frame.get('destination')}"]
             places = tuple((place, state.serial) for sub in gone for place in sub.destinations)
             kept = {key: sub for key, sub in conn.subs.items() if sub not in gone}
-            conn = replace(conn, subs=kept, old_subs=(*conn.old_subs, *[sub.id for sub in gone]))
-            conn = replace(conn, left_places=(*conn.left_places, *places))
+            conn = conn._replace(subs=kept, old_subs=(*conn.old_subs, *[sub.id for sub in gone]))
+            conn = conn._replace(left_places=(*conn.left_places, *places))
         elif frame.command == "DISCONNECT":
-            conn = replace(conn, phase=Phase.LEFT)
+            conn = conn._replace(phase=Phase.LEFT)
         state = put(state, number, conn)
         sure = pending.sends if frame.command == "COMMIT" else (pending.serial,) if frame.command == "SEND" else ()
         if sure:
-            known = {s: replace(state.messages[s], sure=True) for s in sure if s in state.messages}
-            state = replace(state, messages={**state.messages, **known})
+            known = {s: state.messages[s]._replace(sure=True) for s in sure if s in state.messages}
+            state = state._replace(messages={**state.messages, **known})
         if frame.command == "COMMIT" or (frame.command in ("ACK", "NACK") and pending.tx is None):
             fates = {
-                d.serial: replace(d, fate="settled")
+                d.serial: d._replace(fate="settled")
                 for d in state.deliveries.values()
                 if d.fate == "acked" and d.by.split(" ")[0] == settled
             }
-            state = replace(state, deliveries={**state.deliveries, **fates})
+            state = state._replace(deliveries={**state.deliveries, **fates})
         return state
 
     def _error(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
@@ -330,7 +341,7 @@ class StompModel:
         named = next((p for p in asked if receipt is not None and p.receipt == receipt), None)
         lapses = self._error_form(frame, suspects, receipt)
         if conn.lost or conn.midway or conn.said_after_end:
-            return Allow(self._failed(state, number, conn), ids("ERROR-03"), lapses)
+            return Allow(self._failed(state, number, conn), ids("ERROR-03") + _lost_covers(conn), lapses)
         if not suspects:
             return self._unprovoked(conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session")
         if receipt is not None and named is None and receipt not in conn.answered:
@@ -368,7 +379,7 @@ class StompModel:
         return tuple(lapses)
 
     def _failed(self, state: State, number: int, conn: Conn) -> State:
-        state = put(state, number, replace(conn, phase=Phase.FAILED))
+        state = put(state, number, conn._replace(phase=Phase.FAILED))
         return left(state, number)
 
     def _unprovoked(self, conn: Conn, named: Pending | None, what: str) -> Breach:
@@ -378,7 +389,9 @@ class StompModel:
         for p in candidates:
             if p.frame.command in ("CONNECT", "STOMP") and conn.phase is Phase.WAIT:
                 requirement = next(iter(p.proves), PREFIX + "CONNECT-02")
-                return Breach("server", requirement, what, level=None if requirement in _SOFT else "MUST", also=ids("CONNECT-02"))
+                return Breach(
+                    "server", requirement, what, level=None if requirement in _SOFT else "MUST", also=ids("CONNECT-02")
+                )
             if p.proves:
                 level = None if p.proves[0] in _SOFT else "MUST"
                 return Breach("server", p.proves[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
@@ -388,7 +401,7 @@ class StompModel:
 
     def _closed(self, state: State, event: Closed) -> Outcome:
         conn = state.conns.get(event.conn) or Conn()
-        closed = replace(conn, phase=Phase.CLOSED, silent_ms=0)
+        closed = conn._replace(phase=Phase.CLOSED, silent_ms=0)
         if conn.phase is Phase.CLOSED:
             return Allow(state)
         after = put(state, event.conn, closed)
@@ -411,7 +424,7 @@ class StompModel:
         if conn.phase is Phase.WAIT and conn.connect is not None and conn.connect.call is not None:
             suspects.insert(0, conn.connect)
         if conn.lost or conn.midway:
-            return Allow(after, ids(conn.lost) if conn.lost else ())
+            return Allow(after, _lost_covers(conn))
         if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
             return Allow(after, ids("HB-08"))
         if not suspects:
@@ -443,7 +456,9 @@ class StompModel:
         elif isinstance(call, Free):
             covers = call.covers
             if call.silent:
-                lapses = (replace_steady(blame(call.requirement.removeprefix(PREFIX), "closed without ERROR", "SHOULD")),)
+                lapses = (
+                    replace_steady(blame(call.requirement.removeprefix(PREFIX), "closed without ERROR", "SHOULD")),
+                )
         else:
             lapses = (blame("CONNECT-14", "closed because of a frame sent before CONNECTED came", "SHOULD"),)
         return Allow(after, covers, lapses)
@@ -469,10 +484,12 @@ class StompModel:
     def _aged(self, state: State, event: Quiet) -> State:
         elapsed = max(event.ms, event.elapsed)
         conns = {
-            number: replace(conn, silent_ms=conn.silent_ms + event.ms, mute_ms=conn.mute_ms + elapsed) if conn.alive else conn
+            number: conn._replace(silent_ms=conn.silent_ms + event.ms, mute_ms=conn.mute_ms + elapsed)
+            if conn.alive
+            else conn
             for number, conn in state.conns.items()
         }
-        return replace(state, conns=conns)
+        return state._replace(conns=conns)
 
     def _noise(self, state: State, event: Noise) -> Outcome:
         conn = state.conns.get(event.conn) or Conn(version=state.config.version)
@@ -485,9 +502,12 @@ class StompModel:
                 name = "CLEN-04"
             return blame(name, f"octets that are no frame ({event.why}): {event.data[:80]!r}")
         lost = _LOST.get(event.why, "ROB-04")
+        if event.why == "nul-in-head":
+            nul = event.data.find(0)
+            lost = "INV-29" if event.data[:nul].endswith(b"\n") else "INV-25" if nul else "INV-30"
         if conn.phase is Phase.OPEN:
             lost = "ROB-04"
-        return Allow(put(state, event.conn, replace(conn, lost=lost, mute_ms=0, midway=False)))
+        return Allow(put(state, event.conn, conn._replace(lost=lost, mute_ms=0, midway=False)))
 
     def _fact(self, state: State, event: Fact) -> Outcome:
         conn = state.conns.get(event.conn) or Conn(version=state.config.version)
@@ -495,15 +515,19 @@ class StompModel:
             return blame("ROB-01", f"a new connection was refused: {event.value!r:.120}")
         if event.name == "octets":
             if event.by == "server":
-                conn = replace(conn, silent_ms=0)
+                conn = conn._replace(silent_ms=0)
             else:
                 lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
-                conn = replace(conn, midway=True, mute_ms=0, lives=lives)
+                conn = conn._replace(midway=True, mute_ms=0, lives=lives)
             return Allow(put(state, event.conn, conn))
         return Allow(state)
+
+
+def _lost_covers(conn: Conn) -> tuple[str, ...]:
+    """What the end of a connection on which the framing was broken shows."""
+    return ids(f"{conn.lost} INV-16" if conn.lost == "CLEN-02" else conn.lost) if conn.lost else ()
 
 
 def replace_steady(breach: Breach) -> Breach:
     """The same breach, counted only when every repetition shows it: the text lets a last frame get lost."""
     return replace(breach, steady=True)
-

@@ -126,7 +126,9 @@ def _unanswered(state: State, number: int, conn: Conn) -> Outcome | None:  # noq
         refused = next(p for p in conn.pending if p.call is conn.doom)
         return _ignored(conn.doom, refused)
     if conn.lost == "CLEN-02":
-        return blame("CLEN-02", "octets follow the body where NUL must stand, and the connection stayed open", also="INV-16")
+        return blame(
+            "CLEN-02", "octets follow the body where NUL must stand, and the connection stayed open", also="INV-16"
+        )
     for p in _receipts(conn):
         return _no_receipt(conn, p)
     return None
@@ -148,14 +150,13 @@ def _no_receipt(conn: Conn, pending: Pending) -> Outcome:
         return Allow(ANYTHING, lapses=(blame("CONNECT-14", why, "SHOULD"),))
     if PREFIX + "REPEAT-01" in pending.proves:
         return blame("REPEAT-01", why)
-    also = tuple(name for name in pending.proves if name not in ids("SEND-05"))
     if frame.command == "DISCONNECT":
-        return replace(blame("DISC-03", why), also=(PREFIX + "RECEIPT-01", *also))
+        return blame("DISC-03", why, also="RECEIPT-01")
     if receipt in conn.answered or sum(p.receipt == receipt for p in conn.pending) > 1:
         return blame("RECEIPT-08", why, also="RECEIPT-01")
     if not (receipt.isascii() and receipt.replace("-", "").isalnum()):
-        return replace(blame("RECEIPT-02", why), also=(PREFIX + "RECEIPT-01", *also))
-    return replace(blame("RECEIPT-01", why), also=also)
+        return blame("RECEIPT-02", why, also="RECEIPT-01")
+    return blame("RECEIPT-01", why)
 
 
 def _missing(state: State, message: Message, sub: Sub) -> Breach:
@@ -166,7 +167,7 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
     if before:
         return _not_again(state, message, why)
     if sender.phase in _ENDED and not message.sure and sub.conn != message.conn:
-        return blame("DISC-07", f"{why}, though its sender disconnected in order", "SHOULD", "DISC-09 RECEIPT-05")
+        return blame("DISC-07", f"{why}, though its sender disconnected in order", "SHOULD")
     names = [name for name, _ in message.frame.headers]
     if names.count("destination") > 1 or names.count("transaction") > 1:
         return blame("REPEAT-01", why)
@@ -188,8 +189,7 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
     for holds, requirement in rules:
         if holds:
             return replace(blame(requirement, why, also="SUB-05"), steady=sub.ack == "auto")
-    also = "ACKMODE-01" if sub.ack == "auto" else ""
-    return replace(blame("SUB-05", why, also=also), steady=sub.ack == "auto")
+    return replace(blame("SUB-05", why), steady=sub.ack == "auto")
 
 
 def _twice_begun(state: State, message: Message) -> bool:
@@ -213,7 +213,14 @@ def _not_again(state: State, message: Message, why: str) -> Breach:
 def _shown_by_silence(state: State) -> tuple[str, ...]:
     """What did not come although someone was there to get it, and what could not be disturbed."""
     shown: list[str] = []
-    places = {place for conn in state.conns.values() if conn.phase is Phase.LIVE for s in conn.subs.values() if s.sure for place in s.destinations}
+    places = {
+        place
+        for conn in state.conns.values()
+        if conn.phase is Phase.LIVE
+        for s in conn.subs.values()
+        if s.sure
+        for place in s.destinations
+    }
     for message in state.messages.values():
         if message.never and message.destination in places:
             shown.append(message.never)

@@ -1,0 +1,1 @@
+"""How conversations are drawn: Hypothesis strategies for cheap data, and pure functions that turn it into plans."""

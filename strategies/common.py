@@ -1,0 +1,100 @@
+"""Programs: the cheap data from which every protocol interprets its plans.
+
+A program is a few head numbers and a list of free-standing ops, each a kind and a few small numbers. Any program is
+valid: `interpret` of a protocol gives every number a meaning, so that any op may be deleted and any number lowered,
+which is all that shrinking needs. Drawing is one byte string: it is what Hypothesis does fastest (one draw instead of
+one for each op), and Hypothesis' generation still finds its way through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+ARGS = 5
+"""Numbers of one op."""
+WIDTH = ARGS + 1
+"""Octets drawn for one op."""
+
+
+class Op(NamedTuple):
+    """One thing to do; what the numbers mean is the interpreter's affair. Zero is always the simplest choice."""
+
+    kind: str
+    args: tuple[int, ...] = (0,) * ARGS
+
+
+class Program(NamedTuple):
+    """Head numbers (choices for the whole plan) and ops."""
+
+    head: tuple[int, ...]
+    ops: tuple[Op, ...]
+
+
+def programs(kinds: Mapping[str, int], *, head: int, most: int, least: int = 1) -> SearchStrategy[Program]:
+    """Programs of `least` to `most` ops whose kinds have the given weights, with `head` head numbers."""
+    wheel = _wheel(kinds)
+
+    def decode(data: bytes) -> Program:
+        count = least + data[head] % (most - least + 1)
+        ops = []
+        at = head + 1
+        for _ in range(count):
+            ops.append(Op(wheel[data[at]], tuple(data[at + 1 : at + WIDTH])))
+            at += WIDTH
+        return Program(tuple(data[:head]), tuple(ops))
+
+    size = head + 1 + most * WIDTH
+    return st.binary(min_size=size, max_size=size).map(decode)
+
+
+def _wheel(kinds: Mapping[str, int]) -> list[str]:
+    """256 kinds in proportion to their weights."""
+    total = sum(kinds.values())
+    wheel: list[str] = []
+    seen = 0
+    for kind, weight in kinds.items():
+        seen += weight
+        wheel += [kind] * (256 * seen // total - len(wheel))
+    return wheel
+
+
+def simpler(program: Program) -> Iterator[Program]:
+    """Programs to try in place of `program`, boldest first: runs of ops left out, then numbers lowered."""
+    head, ops = program
+    size = len(ops)
+    chunk = size
+    while chunk >= 1:
+        for start in range(0, size, chunk):
+            if chunk < size or size == 1:
+                yield Program(head, ops[:start] + ops[start + chunk :])
+        chunk //= 2
+    for i in range(size):
+        for j in range(i + 1, size):
+            yield Program(head, ops[:i] + ops[i + 1 : j] + ops[j + 1 :])
+        if size > 12:
+            break
+    if any(head):
+        yield Program((0,) * len(head), ops)
+    for i, value in enumerate(head):
+        for lower in _lower(value):
+            yield Program((*head[:i], lower, *head[i + 1 :]), ops)
+    for i, op in enumerate(ops):
+        if any(op.args):
+            yield Program(head, (*ops[:i], Op(op.kind), *ops[i + 1 :]))
+    for i, op in enumerate(ops):
+        for j, value in enumerate(op.args):
+            for lower in _lower(value):
+                args = (*op.args[:j], lower, *op.args[j + 1 :])
+                yield Program(head, (*ops[:i], Op(op.kind, args), *ops[i + 1 :]))
+
+
+def _lower(value: int) -> Sequence[int]:
+    """Smaller numbers worth trying: zero, one bit less, one less."""
+    if value == 0:
+        return ()
+    bits = {value & ~(1 << bit) for bit in range(8) if value & (1 << bit)}
+    return sorted({0, value // 2, value - 1, *bits})

@@ -1,0 +1,411 @@
+"""One honest misuse at the end of a legal session: each invalid input of the catalogue, by requirement id.
+
+Every misuse is a function (writer, line, a, b): it says the bad thing on `line`; a and b choose among its forms. Around
+it stand a good frame before and behind, a witness on another connection, and a new connection afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan, Ref
+from specs.stomp.bundle import connect
+from specs.stomp.frames import Frame, encode
+from specs.stomp.states import Config
+from strategies.common import Program, programs
+from strategies.stomp.sessions import EVEN, HEAD, play, version_of
+from strategies.stomp.writer import PLACES, Line, Writer
+
+Misuse = Callable[[Writer, Line, int, int], None]
+QUEUE, TOPIC = PLACES[0], PLACES[1]
+
+
+def _send_without_destination(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    wrong = ((), (("Destination", QUEUE),), (("DESTINATION", TOPIC),))[a % 3]
+    w.say(line, "SEND", [*wrong, ("k", f"{w.fresh()}"), w.receipt()], b"x")
+
+
+def _send_to_nowhere(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.say(line, "SEND", [("destination", ""), ("k", f"{w.fresh()}"), w.receipt()], b"x")
+
+
+def _odd_destination(w: Writer, line: Line, a: int, b: int) -> None:
+    forms = ("{name} b", "é{name}漢", "a:{name}", "{name}\\n", "{name}", "/{name}", "//{name}", " {name}", "/x/{name}")
+    form = forms[a % len(forms)]
+    name = Ref("odd", form.replace(":", "") if w.version == "1.0" else form)
+    if b % 2:
+        w.say(line, "SUBSCRIBE", [("id", "odd"), ("destination", name), w.receipt()])
+    w.say(line, "SEND", [("destination", name), ("k", f"{w.fresh()}"), w.receipt()], b"x")
+
+
+def _sub_without_destination(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.say(line, "SUBSCRIBE", [("id", "bad"), *(() if a % 2 else (("Destination", TOPIC),)), w.receipt()])
+
+
+def _sub_without_id(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.say(line, "SUBSCRIBE", [*((("id", ""),) if a % 2 else ()), ("destination", QUEUE), w.receipt()])
+
+
+def _sub_twice(w: Writer, line: Line, a: int, b: int) -> None:
+    sub = w.subscribe(line, PLACES[2], ("auto", "client", "client-individual")[b % 3], receipt=w.receipt())
+    again = PLACES[2] if a % 2 else PLACES[3]
+    w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", again), w.receipt()])
+
+
+def _bad_mode(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    mode = ("sometimes", "AUTO", "Client", "client-Individual", "", "auto ", "none")[a % 7]
+    w.say(line, "SUBSCRIBE", [("id", "bad"), ("destination", QUEUE), ("ack", mode), w.receipt()])
+
+
+def _unsub_unknown(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    if a % 3 == 2:
+        sub = w.subscribe(line, PLACES[2], receipt=w.receipt())
+        w.unsubscribe(line, sub, receipt=w.receipt())
+        w.say(line, "UNSUBSCRIBE", [("id", sub.id), w.receipt()])
+    else:
+        w.say(line, "UNSUBSCRIBE", [*((("id", "unknown"),) if a % 3 else ()), w.receipt()])
+
+
+def _delivery(w: Writer, line: Line, mode: str) -> str:
+    """One message delivered to a new subscription on `line`; the subscription's id."""
+    sub = w.subscribe(line, PLACES[2], mode, receipt=w.receipt())
+    w.send(line, PLACES[2], receipt=w.receipt())
+    w.wait()
+    return sub.id
+
+
+def _bad_ack(w: Writer, line: Line, a: int, b: int) -> None:
+    verb = "NACK" if b % 2 and line.version != "1.0" else "ACK"
+    modes = ("client", "client-individual") if line.version != "1.0" else ("client", "client")
+    mode = modes[b // 2 % 2]
+    form = a % 6
+    if form == 0:
+        w.say(line, verb, [*((("id", "unknown"),) if line.version == "1.2" else (("message-id", "unknown"),)), w.receipt()])
+    elif form == 1:
+        w.say(line, verb, [w.receipt()])
+    elif form == 2:
+        sub = _delivery(w, line, mode)
+        w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
+        w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
+    elif form == 3:
+        other = w.line(1)
+        sub = _delivery(w, other, mode)
+        w.say(line, verb, [*w.handle(other, sub, 0), w.receipt()])
+    elif form == 4:
+        sub = _delivery(w, line, "auto")
+        w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
+    else:
+        sub = _delivery(w, line, mode)
+        old = Line(line.number, "1.1")
+        w.say(line, verb, [*w.handle(old, sub, 0), w.receipt()])
+
+
+def _begin_without_id(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.say(line, "BEGIN", [*((("transaction", ""),) if a % 2 else ()), w.receipt()])
+
+
+def _begin_twice(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    tx = "twice"
+    w.say(line, "BEGIN", [("transaction", tx), w.receipt()])
+    w.send(line, TOPIC, b"first", [("transaction", tx)])
+    w.say(line, "BEGIN", [("transaction", tx), w.receipt()])
+    w.wait()
+    w.send(line, TOPIC, b"second", [("transaction", tx)])
+    w.say(line, "COMMIT", [("transaction", tx), w.receipt()])
+
+
+def _end_unknown(w: Writer, line: Line, a: int, b: int) -> None:
+    verb = ("COMMIT", "ABORT")[b % 2]
+    if a % 3 == 2:
+        w.say(line, "BEGIN", [("transaction", "done"), w.receipt()])
+        w.say(line, "COMMIT", [("transaction", "done"), w.receipt()])
+        w.say(line, verb, [("transaction", "done"), w.receipt()])
+    else:
+        w.say(line, verb, [*((("transaction", "unknown"),) if a % 3 == 0 else ()), w.receipt()])
+
+
+def _unknown_tx(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    if a % 3 == 0:
+        w.say(line, "SEND", [("destination", TOPIC), ("transaction", "unknown"), ("k", f"{w.fresh()}"), w.receipt()], b"x")
+        return
+    verb = "ACK" if a % 3 == 1 or line.version == "1.0" else "NACK"
+    sub = _delivery(w, line, "client")
+    w.say(line, verb, [*w.handle(line, sub, 0), ("transaction", "unknown"), w.receipt()])
+
+
+def _raw(w: Writer, line: Line, lines: Sequence[bytes], body: bytes = b"x", *, command: bytes = b"SEND") -> None:
+    """A SEND (or another frame) with header lines given as octets, between a destination and a receipt."""
+    known = [b"\nk:%d\nreceipt:%b\n" % (w.fresh(), w.receipt()[1].encode()), *[text + b"\n" for text in lines]]
+    w.blurt(line, command + b"\ndestination:", TOPIC, *known, b"\n" + body + b"\0")
+
+
+def _undefined_escape(w: Writer, line: Line, a: int, b: int) -> None:
+    escape = (b"\\t", b"\\C", b"\\0", b"\\:", b"\\x41", b"\\R", b"\\\xc3\xa9", b"\\ ")[a % 8]
+    text = (b"a:x%by", b"a%b:x", b"a:%b", b"a:\\\\%b")[b % 4] % escape
+    if b % 8 == 7:
+        w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
+    elif b % 8 == 6:
+        w.blurt(line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt()[1].encode()), TOPIC, b"\n\n\0")
+    else:
+        _raw(w, line, [text])
+
+
+def _trailing_backslash(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    _raw(w, line, [(b"a:x\\", b"a\\:x", b"a:\\", b"a:x\\\\\\")[a % 4]])
+
+
+def _short_length(w: Writer, line: Line, a: int, b: int) -> None:
+    body = (b"0123456789", b"ab\0cd", "é漢".encode(), b"x" * 300)[b % 4]
+    _raw(w, line, [b"content-length:%d" % (a % len(body))], body)
+
+
+def _bad_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    _raw(w, line, [b"content-length:" + (b"abc", b"", b"-1", b"1e1", b"0x5", b"5.0", b"1,0", b"NaN")[a % 8]])
+
+
+def _padded_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    _raw(w, line, [b"content-length:" + (b"+1", b" 1", b"1 ", b"001", b"+0001")[a % 5]])
+
+
+def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    number = (2**31, 2**32, 2**63, 2**64 + 5, 10**17, 10**29)[a % 6]
+    _raw(w, line, [b"content-length:%d" % number])
+
+
+def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    body = b"0123456789"
+    _raw(w, line, [b"content-length:10", b"content-length:%d" % (3, 5, 20)[a % 3]], body)
+
+
+def _broken_line(*forms: bytes) -> Misuse:
+    def misuse(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+        _raw(w, line, [forms[a % len(forms)]])
+
+    return misuse
+
+
+def _unknown_command(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    command = (b"FOO", b"send", b"Send", b"SEND ", b" SEND", b"SENDX", b"MESSAGES", b"PING")[a % 8]
+    _raw(w, line, [], command=command)
+
+
+def _server_command(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    command = ("CONNECTED", "MESSAGE", "RECEIPT", "ERROR")[a % 4]
+    w.say(line, command, [("version", "1.2"), ("receipt-id", "x"), ("destination", TOPIC), w.receipt()])
+
+
+def _no_blank_line(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.blurt(line, b"SEND\nk:%d\ndestination:" % w.fresh(), TOPIC, b"\n\0")
+
+
+def _lone_nul(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    w.blurt(line, b"\0" * (1 + a % 3))
+
+
+def _body_on_bodyless(w: Writer, line: Line, a: int, b: int) -> None:
+    body = b"body"
+    extra = [("content-length", "4")] if b % 2 else []
+    if a % 3 == 0:
+        w.say(line, "SUBSCRIBE", [("id", "bad"), ("destination", QUEUE), *extra, w.receipt()], body)
+    elif a % 3 == 1:
+        w.say(line, "BEGIN", [("transaction", "bad"), *extra, w.receipt()], body)
+    else:
+        w.say(line, "DISCONNECT", [*extra, w.receipt()], body)
+
+
+def _before_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    fresh = w.bare(4)
+    form = a % 4
+    if form == 0:
+        w.say(fresh, "SEND", [("destination", TOPIC), ("k", f"{w.fresh()}"), w.receipt()], b"x")
+    elif form == 1:
+        w.say(fresh, "SUBSCRIBE", [("id", "0"), ("destination", TOPIC), w.receipt()])
+    elif form == 2:
+        w.say(fresh, "DISCONNECT", [w.receipt()])
+    else:
+        w.say(fresh, "BEGIN", [("transaction", "t"), w.receipt()])
+    fresh.ended = True
+
+
+def _second_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    command = ("CONNECT", "STOMP")[a % 2]
+    w.say(line, command, connect(w.config, version=line.version).headers)
+
+
+def _connecting(*changes: Mapping[str, str | None]) -> Misuse:
+    """A CONNECT on a new connection with headers changed (None: left out)."""
+
+    def misuse(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+        fresh = w.bare(4)
+        headers = dict(connect(w.config, version=w.version).headers)
+        for name, value in changes[a % len(changes)].items():
+            if value is None:
+                headers.pop(name, None)
+            else:
+                headers[name] = value
+        w.say(fresh, "CONNECT", list(headers.items()))
+        w.wait()
+        fresh.ended = True
+
+    return misuse
+
+
+def _after_disconnect(w: Writer, line: Line, a: int, b: int) -> None:
+    fresh = w.connect(4)
+    w.say(fresh, "DISCONNECT", [w.receipt()] if a % 2 else [], when="join" if b % 2 else "turn")
+    w.send(fresh, TOPIC, receipt=w.receipt() if b % 3 else None, when="now")
+    w.wait()
+    fresh.ended = True
+
+
+def _too_much(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    fresh = w.connect(4)
+    form = a % 5
+    if form == 0:
+        _raw(w, fresh, [b"long:" + b"x" * 65_536])
+    elif form == 1:
+        _raw(w, fresh, [b"h%d:x" % n for n in range(2000)])
+    elif form == 2:
+        _raw(w, fresh, [], b"x" * (1 << 20))
+    elif form == 3:
+        w.blurt(fresh, b"X" * 4096 + b"\n\n\0")
+    else:
+        w.blurt(fresh, b"SEND\nlong:" + b"x" * 300_000)
+        w.hang(fresh)
+    fresh.ended = True
+
+
+def _junk_first(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    fresh = w.bare(4)
+    hello = bytes.fromhex("16030100c8010000c40303") + bytes(range(200))
+    w.blurt(fresh, (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", hello, bytes(range(256)), b"\xff" * 64, b"\r\r\n")[a % 5])
+    w.hang(fresh)
+
+
+def _cut_off(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    fresh = w.connect(4)
+    start = b"SEND\nk:%d\ndestination:" % w.fresh()
+    rest = b"\ncontent-length:5\n\nhello\0"
+    keep = (a * 7 + b) % len(rest)
+    w.blurt(fresh, start, TOPIC, rest[:keep])
+    w.hang(fresh, "reset" if b % 2 else "close")
+
+
+def _unfinished(w: Writer, line: Line, a: int, b: int) -> None:
+    """A frame whose end comes late (legal): nothing may follow from it before."""
+    number = w.fresh()
+    body = (b"hello", b"a\0b\0c", "é漢😀".encode())[b % 3]
+    head = b"\nk:%d\nreceipt:%b\ncontent-length:%d\n\n" % (number, w.receipt()[1].encode(), len(body))
+    keep = a % len(body)
+    w.blurt(line, b"SEND\ndestination:", TOPIC, head + body[:keep])
+    w.wait(30)
+    w.blurt(line, body[keep:] + b"\0")
+
+
+def _flood(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    fresh = w.connect(4)
+    for _ in range(100):
+        w.send(fresh, PLACES[2], receipt=w.receipt(), when="join")
+    w.wait()
+    w.hang(fresh)
+
+
+def _many_sessions(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    for _ in range(8 + a % 16):
+        w.hang(w.connect(4), "reset" if b % 2 else "close")
+    w.connect(4)
+
+
+MISUSES: Mapping[str, Misuse] = {
+    "INV-01": _send_without_destination,
+    "INV-02": _send_to_nowhere,
+    "INV-03": _odd_destination,
+    "INV-04": _sub_without_destination,
+    "INV-05": _sub_without_id,
+    "INV-06": _sub_twice,
+    "INV-07": _bad_mode,
+    "INV-08": _unsub_unknown,
+    "INV-09": _bad_ack,
+    "INV-10": _begin_without_id,
+    "INV-11": _begin_twice,
+    "INV-12": _end_unknown,
+    "INV-13": _unknown_tx,
+    "INV-14": _undefined_escape,
+    "INV-15": _trailing_backslash,
+    "INV-16": _short_length,
+    "INV-17": _bad_length,
+    "INV-18": _padded_length,
+    "INV-19": _huge_length,
+    "INV-20": _repeated_length,
+    "INV-21": _broken_line(b"nocolon", b"x y", b" "),
+    "INV-22": _broken_line(b":x", b":"),
+    "INV-23": _broken_line(b"a:b:c", b"a::"),
+    "INV-24": _broken_line(b"a:x\ry", b"\ra:x"),
+    "INV-25": _broken_line(b"a:x\0y", b"\0", b"a\0:x"),
+    "INV-26": _broken_line(b"a:\xff\xfe", b"\xc3:x", b"a:\xed\xa0\x80"),
+    "INV-27": _unknown_command,
+    "INV-28": _server_command,
+    "INV-29": _no_blank_line,
+    "INV-30": _lone_nul,
+    "INV-31": _body_on_bodyless,
+    "INV-32": _before_connect,
+    "INV-33": _second_connect,
+    "INV-34": _connecting(
+        {"accept-version": "2.0"}, {"accept-version": ""}, {"accept-version": "9.9,10.0"}, {"accept-version": "foo"},
+        {"accept-version": "0.9"}, {"accept-version": "1.3,2.1"},
+    ),
+    "INV-35": _connecting({"host": None}, {"host": "no-such-host"}, {"host": ""}),
+    "INV-36": _connecting({"receipt": "c"}),
+    "INV-37": _connecting(
+        *({"heart-beat": text} for text in ("abc", "5", "1,2,3", "-1,0", "1.5,2", "", " 0 , 0 ", "9" * 20 + ",0", "0,"))
+    ),
+    "INV-38": _after_disconnect,
+    "INV-39": _too_much,
+    "INV-40": _junk_first,
+    "INV-41": _cut_off,
+    "INV-42": _flood,
+    "CLEN-08": _unfinished,
+    "LINGER-01": _many_sessions,
+    "CONNECT-03": _connecting({"login": "nobody", "passcode": "wrong"}, {"login": None, "passcode": None}),
+    "NEGO-02": _connecting({"accept-version": None}, {"accept-version": None, "host": None}),
+    "NEGO-05": _connecting({"accept-version": "1.1,foo,1.2"}, {"accept-version": "1.2,"}, {"accept-version": "1.0, 1.1"}),
+}  # fmt: skip
+
+
+def misuses(names: Sequence[str] | None = None) -> SearchStrategy[Program]:
+    """Short legal sessions with one misuse behind them; `names` limits which."""
+    del names  # the interpreter chooses by head number; see `interpret`
+    return programs(EVEN, head=HEAD + 4, most=4, least=0)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, names: Sequence[str] = tuple(MISUSES)) -> Plan:
+    """Head numbers: as in a legal session, then which misuse, its two choices, and how it is surrounded."""
+    which, a, b, around = program.head[HEAD:]
+    name = names[which % len(names)]
+    version = version_of(program.head[0], config)
+    if name == "INV-05" and version == "1.0":
+        version = config.version
+    writer = Writer(config, version=version, hurry=hurry)
+    witness = writer.line(8)
+    writer.subscribe(witness, TOPIC, receipt=writer.receipt())
+    play(writer, Program((0, 0, 0), program.ops))
+    writer.wait()
+    line = writer.line(0)
+    if around & 1:
+        writer.send(line, TOPIC, b"before", receipt=writer.receipt())
+    MISUSES[name](writer, line, a, b)
+    if not line.ended and not around & 2:
+        writer.send(line, TOPIC, b"behind", receipt=writer.receipt(), when="now")
+    writer.wait()
+    writer.send(witness, TOPIC, b"marker", receipt=writer.receipt())
+    if around & 4:
+        after = writer.connect(7)
+        writer.send(after, TOPIC, b"after", receipt=writer.receipt())
+    return writer.plan()
+
+
+def encoded_connect(config: Config) -> bytes:
+    """The octets of a CONNECT that must be accepted."""
+    return encode(Frame("CONNECT", connect(config).headers))

@@ -1,0 +1,228 @@
+"""Legal sessions: ops and what they mean.
+
+Head numbers: version (0: the claimed one), wire (which ways of writing frames are used), ending (what is done at the
+end to make losses and repetitions visible).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan
+from specs.stomp.states import Config
+from strategies.common import Op, Program, programs
+from strategies.stomp.texts import BODIES, MIME_TYPES, NAMES, pick
+from strategies.stomp.writer import PLACES, REPEAT, Line, Sub, Writer
+
+HEAD = 3
+_MODES = ("auto", "client", "client-individual")
+_WIRES = (0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 1 | 2, 4 | 8, 1 | 2 | 4 | 8 | 16 | 32, 2 | 8, 127)
+_VERSIONS = (None,) * 13 + ("1.1", "1.1", "1.0")
+
+EVEN: Mapping[str, int] = {
+    "send": 8, "sub": 5, "unsub": 2, "ack": 4, "nack": 2, "begin": 2, "commit": 2, "abort": 1, "connect": 1,
+    "disconnect": 1, "hang": 1,
+}  # fmt: skip
+
+
+def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = 20, least: int = 1) -> SearchStrategy[Program]:
+    """Legal sessions with the given weights of ops."""
+    return programs(kinds, head=HEAD, most=most, least=least)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """The plan that a program means; total, pure, and the same for every run."""
+    writer = Writer(
+        config,
+        version=version_of(program.head[0], config),
+        wire=_WIRES[program.head[1] % len(_WIRES)],
+        hurry=hurry,
+    )
+    play(writer, program)
+    return writer.plan()
+
+
+def version_of(number: int, config: Config) -> str:
+    """The session's version: nearly always the claimed one, else another that the server speaks."""
+    chosen = _VERSIONS[number % len(_VERSIONS)]
+    usable = chosen is not None and chosen in config.supports and chosen < config.version
+    return chosen if usable and chosen is not None else config.version
+
+
+def play(writer: Writer, program: Program) -> None:
+    """Write the ops of a program and its ending."""
+    for op in program.ops:
+        _OPS[op.kind](writer, op)
+    _finish(writer, program.head[2])
+
+
+def _line(writer: Writer, op: Op) -> Line:
+    return writer.line(op.args[0] % 3)
+
+
+def _style(op: Op) -> int:
+    return op.args[0] // 3
+
+
+def _asked(writer: Writer, flags: int) -> tuple[str, str] | None:
+    """Mostly a receipt header of its own; by flags none, one with traps, or one that is used again and again."""
+    if flags & 8:
+        return None
+    if flags & 4:
+        return ("receipt", "again") if flags & 16 else writer.receipt(flags >> 4)
+    return writer.receipt()
+
+
+def _send(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    _, where, what, text, flags = op.args
+    headers: list[tuple[str, str]] = []
+    chosen = (where >> 2) % 4
+    if chosen and line.txs:
+        headers.append(("transaction", line.txs[(chosen - 1) % len(line.txs)]))
+    names = NAMES[line.version]
+    for i in range(flags & 3):
+        headers.append((pick(names, text + i), writer.value(text + 61 * i, what + i)))
+    if flags & 32:
+        headers.append(("content-type", pick(MIME_TYPES, text)))
+    if flags & 64 and headers and line.version == "1.2":
+        headers.append((headers[-1][0], "later") if headers[-1][0] in names else ("Foo", ""))
+    if flags & 128 and line.version == "1.2":
+        headers.append(pick_forged(text))
+    body = BODIES[what % len(BODIES)]
+    if what & 128 and body and line.version != "1.0":
+        headers.append(("content-length", f"{len(body)}"))
+    tag = flags & 3 > 0 or flags & 16 == 0
+    if not tag:
+        headers = [pair for pair in headers if pair[0] != "content-length"]
+    writer.send(line, PLACES[where % 4], body, headers, tag=tag, receipt=_asked(writer, flags), style=_style(op))
+
+
+def pick_forged(number: int) -> tuple[str, str]:
+    """A header that only the server may set on a MESSAGE."""
+    return (("message-id", "forged"), ("subscription", "forged"), ("ack", "forged"))[number % 3]
+
+
+def _sub(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    if len(line.subs) >= 5:
+        return
+    _, where, name, mode, flags = op.args
+    kind = _MODES[mode % 3] if line.version != "1.0" else _MODES[mode % 2]
+    identity = writer.value(name, flags) if name % 4 == 3 else f"s{name % 5}" if name % 4 else None
+    headers = [("x-extra", "1")] if flags & 32 and line.version == "1.2" else []
+    asked = None if flags & 8 and flags & 64 else _asked(writer, flags & ~8)
+    writer.subscribe(line, PLACES[where % 4], kind, identity, headers, receipt=asked, style=_style(op))
+
+
+def _unsub(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    if not line.subs:
+        _sub(writer, op)
+        return
+    sub = line.subs[op.args[1] % len(line.subs)]
+    writer.unsubscribe(line, sub, receipt=_asked(writer, op.args[4] & ~8), style=_style(op) & ~REPEAT)
+
+
+def _open_subs(line: Line) -> list[Sub]:
+    return [sub for sub in line.subs if sub.mode != "auto"]
+
+
+def _ack(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    subs = _open_subs(line)
+    if not subs:
+        _sub(writer, Op("sub", (*op.args[:3], 1 + op.args[3] % 2, op.args[4])))
+        return
+    sub = subs[op.args[1] % len(subs)]
+    free = [n for n in range(writer.sent.get(sub.place, 0)) if n not in sub.taken]
+    if not free:
+        _send(writer, Op("send", (op.args[0], PLACES.index(sub.place), 0, 0, 0)))
+        return
+    chosen = (op.args[1] >> 3) % 3
+    tx = line.txs[(chosen - 1) % len(line.txs)] if chosen and line.txs else None
+    verb = "NACK" if op.kind == "nack" and line.version != "1.0" else "ACK"
+    nth = free[op.args[2] % 3 % len(free)]
+    writer.acknowledge(line, sub, nth, verb=verb, tx=tx, receipt=_asked(writer, op.args[4]), style=_style(op))
+
+
+def _begin(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    number = op.args[1] % 4
+    tx = f"t{number}" if number < 3 else writer.value(op.args[2], op.args[3])
+    if tx in line.txs or len(line.txs) >= 3:
+        return
+    line.txs.append(tx)
+    asked = _asked(writer, op.args[4])
+    writer.say(line, "BEGIN", [("transaction", tx), *([asked] if asked else [])], style=_style(op))
+
+
+def _end(writer: Writer, op: Op) -> None:
+    line = _line(writer, op)
+    if not line.txs:
+        _begin(writer, op)
+        return
+    tx = line.txs.pop(op.args[1] % len(line.txs))
+    asked = _asked(writer, op.args[4])
+    headers = [("transaction", tx), *([asked] if asked else [])]
+    if op.args[4] & 32:
+        headers.append(("content-length", "0"))
+    writer.say(line, op.kind.upper(), headers, style=_style(op))
+
+
+def _connect(writer: Writer, op: Op) -> None:
+    slot, kind, text = op.args[0] % 3, op.args[1] % 4, op.args[2]
+    if slot in writer.lines and not writer.lines[slot].ended:
+        return
+    if kind == 1:
+        writer.connect(slot, command="STOMP", style=_style(op))
+    elif kind == 2:
+        value = writer.value(text, op.args[3]).replace("\r", "").replace("\n", "")
+        writer.connect(slot, extra=[("x-first", "1"), ("x-raw", value)], style=_style(op))
+    else:
+        writer.connect(slot, style=_style(op), early=kind == 3 and op.args[4] & 3 == 3)
+
+
+def _disconnect(writer: Writer, op: Op) -> None:
+    line = writer.lines.get(op.args[0] % 3)
+    if line is not None and not line.ended:
+        writer.disconnect(line, receipt=not op.args[1] & 1, style=_style(op))
+
+
+def _hang(writer: Writer, op: Op) -> None:
+    line = writer.lines.get(op.args[0] % 3)
+    if line is not None and not line.ended:
+        writer.hang(line, "reset" if op.args[1] & 1 else "close")
+
+
+_OPS: Mapping[str, Callable[[Writer, Op], None]] = {
+    "send": _send, "sub": _sub, "unsub": _unsub, "ack": _ack, "nack": _ack, "begin": _begin, "commit": _end,
+    "abort": _end, "connect": _connect, "disconnect": _disconnect, "hang": _hang,
+}  # fmt: skip
+
+
+def _finish(writer: Writer, ending: int) -> None:
+    """Make what was lost, repeated or kept visible: markers, ended connections, a collector at each queue."""
+    live = [line for line in writer.lines.values() if not line.ended]
+    if ending & 1:
+        writer.wait()
+        for place in PLACES:
+            if live and any(sub.place == place for line in live for sub in line.subs):
+                writer.send(live[-1], place, b"marker", receipt=writer.receipt())
+    if ending & 2:
+        writer.wait()
+        for line in live:
+            writer.disconnect(line) if ending & 4 else writer.hang(line)
+        collector = writer.connect(9)
+        for place in (PLACES[0], PLACES[2]):
+            if writer.sent.get(place):
+                writer.subscribe(collector, place, receipt=writer.receipt())
+        writer.wait()
+        for place in (PLACES[0], PLACES[2]):
+            if writer.sent.get(place):
+                writer.send(collector, place, b"marker", receipt=writer.receipt())
+    elif ending & 8:
+        for line in live:
+            writer.disconnect(line)
