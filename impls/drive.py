@@ -7,7 +7,7 @@ waits for a deadline: an implementation that hangs, floods or dies ends the plan
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from impls.link import Ground, Link, LinkError
@@ -25,7 +25,9 @@ KEEP_WIRE = 1 << 16
 SLICE_MS = 20.0
 """Longest single wait: what one wait took longer than that, the tester itself was not running."""
 PATIENCES = 12
-"""A plan is given up after this many times its patience, explicit waits apart."""
+"""A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
+DRIBBLES = 4
+"""A peer that sends octets all the time is waited for at most this many times the patience until they make a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class _Drive:
                 line.link.close()
         out.judgement = self._watcher.judgement()
         if out.overflow and out.judgement.verdict == "pass":
-            out.judgement = Judgement("inconclusive", (), (), out.judgement.covered, why=out.overflow)
+            out.judgement = replace(out.judgement, verdict="inconclusive", why=out.overflow)
         return out
 
     # -- steps ----------------------------------------------------------------------------------------------------
@@ -173,7 +175,7 @@ class _Drive:
             self._flush(step.conn)
             self._turn()  # what the reference names may still be on its way
             frame = self._protocol.resolve(step.frame, self._memory)
-        if frame is None:
+        if frame is None or line.ended:
             self._out.skipped += 1
             return
         data = self._protocol.encode(frame, step.style)
@@ -223,7 +225,11 @@ class _Drive:
 
     def _send(self, number: int, line: _Line, data: bytes) -> None:
         self._log(number, "sent", data)
-        line.link.send(data)
+        if not line.link.send(data):
+            self._pump()
+            if not line.ended:
+                self._out.overflow = f"the {self._watched} took no more octets"
+                raise _Stop
 
     def _flush(self, number: int) -> None:
         line = self._lines.get(number)
@@ -280,9 +286,9 @@ class _Drive:
             raise _Stop
 
     def _turn(self) -> None:
-        """Wait until the peer owes nothing, or for all the patience of the run since it last said something whole."""
+        """Wait until the peer owes nothing, or for all the patience of the run since it last said something."""
         patience, slice_ms = self._setting.patience_ms, 1.0
-        began = last = self._ground.now()
+        began = last = whole = self._ground.now()
         while True:
             heard = self._pump()
             if self._watcher.over or not self._watcher.owed(self._watched):
@@ -290,7 +296,11 @@ class _Drive:
             now = self._ground.now()
             if heard:
                 last, slice_ms = now, 1.0
-            if now - last >= patience or now > self._deadline:
+                whole = now if any(not isinstance(event, Fact) for event in self._out.events[-heard:]) else whole
+            if now > self._deadline:
+                self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
+                raise _Stop
+            if now - last >= patience or now - whole >= patience * DRIBBLES:
                 self._feed(Quiet(int(now - last), math.ceil(now - began), final=True))
                 self._mark, self._silence = now, 0.0
                 return

@@ -100,7 +100,7 @@ class MemoryGround:
 class TcpLink:
     """A TCP connection; Nagle's algorithm is off so that every write is its own segment."""
 
-    __slots__ = ("_ended", "_inbox", "socket")
+    __slots__ = ("_deaf", "_ended", "_inbox", "socket")
 
     SEND_S = 10.0
     """How long a peer may refuse to read before the connection counts as ended."""
@@ -112,22 +112,24 @@ class TcpLink:
             raise LinkError(f"cannot connect to {address[0]}:{address[1]}: {error.strerror or error}") from None
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
-        self._ended = False
+        self._ended = self._deaf = False
         self._inbox = bytearray()
 
     def send(self, data: bytes) -> bool:
-        """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other."""
-        view = memoryview(data)
+        """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other. Once a write
+        was cut short nothing more is written: what follows would land in the middle of a frame."""
+        view = memoryview(data[:0] if self._deaf else data)
         deadline = time.monotonic() + self.SEND_S
         while view:
             try:
                 view = view[self.socket.send(view) :]
             except BlockingIOError:
                 if not self._until_writable(deadline):
-                    return False
+                    self._deaf = True
+                    break
             except OSError:
                 return False  # what the implementation said before it closed is still to be read
-        return True
+        return not self._deaf
 
     def _until_writable(self, deadline: float) -> bool:
         poll = select.poll()

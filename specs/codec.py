@@ -47,14 +47,14 @@ class Reader:
     def search(self, pattern: re.Pattern[bytes], overlap: int, limit: int) -> Generator[None, None, tuple[int, int]]:
         """Offsets (start, end) in `buffer` of the first match; `overlap` is the longest match less one.
 
-        Raises Malformed("over-limit") once more than `limit` octets are held without a match.
+        Raises Malformed("over-limit") once it is certain that no match begins within `limit` octets.
         """
         self._seen = self.pos
         while True:
             match = pattern.search(self.buffer, self._seen)
             if match is not None and match.start() - self.pos <= limit:
                 return match.start(), match.end()
-            if len(self.buffer) - self.pos > limit:
+            if match is not None or len(self.buffer) - self.pos > limit + overlap:
                 raise Malformed("over-limit")
             self._seen = max(self.pos, len(self.buffer) - overlap)
             held = self.pos
@@ -112,16 +112,16 @@ class Decoder:
             return []
         reader, items = self._reader, []
         reader.buffer += data
-        begun, start = self.midway, reader.pos
+        start = 0  # where the frame that is being read begins: its octets are held until it is whole
         while True:
             try:
                 next(self._reading)
-                self.midway = len(reader) > 0 or reader.pos > start or begun
+                self.midway = len(reader.buffer) > start
                 break
             except StopIteration as done:
                 items.append(done.value)
                 self._reading = self._grammar.frame(reader)
-                begun, start = False, reader.pos
+                start = reader.pos
             except Malformed as malformed:
                 self.bad = Bad(bytes(reader.buffer[start : start + self.KEEP]), malformed.why)
                 items.append(self.bad)
@@ -129,7 +129,7 @@ class Decoder:
                 reader.buffer.clear()
                 reader.pos = 0
                 return items
-        if reader.pos:
-            del reader.buffer[: reader.pos]
-            reader.pos = 0
+        if start:
+            del reader.buffer[:start]
+            reader.pos -= start
         return items

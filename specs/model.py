@@ -143,13 +143,14 @@ class Watcher:
             if reading.state is ANYTHING:
                 after.append(reading)
                 continue
+            known = len(after)
             for outcome in self._model.step(reading.state, event):
                 after.append(self._follow(reading, outcome, index))
-        if not after:
-            self._hole = f"no rule for {event!r:.300}"
-            self._excused_from = index
-            return
-        self._readings = after if len(after) == 1 else _distinct(after)
+            if len(after) == known:
+                self._hole = f"no rule for {event!r:.300}"
+                self._excused_from = index
+                return
+        self._readings = after if len(after) == 1 else _distinct(after, self._watched)
         if len(self._readings) > MAX_STATES:
             self._crowded, self._excused_from = True, index
         elif all(reading.state is ANYTHING for reading in self._readings):
@@ -164,6 +165,8 @@ class Watcher:
             if outcome.lapses:
                 lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
             return _Reading(outcome.state, trail, lapses, reading.breach)
+        if outcome.by != self._watched and outcome.then is not ANYTHING:
+            return _Reading(outcome.then, reading.trail, reading.lapses, reading.breach)  # the text says what follows
         blame = reading.breach or Blame(outcome, index)
         return _Reading(outcome.then, reading.trail, reading.lapses, blame)
 
@@ -179,7 +182,7 @@ class Watcher:
             for state in self._model.drift(reading.state):
                 moved = _Reading(state, reading.trail, reading.lapses, reading.breach)
                 known = len(self._readings)
-                self._readings = _distinct([*self._readings, moved])
+                self._readings = _distinct([*self._readings, moved], self._watched)
                 if len(self._readings) > known:
                     todo.append(moved)
                 if len(self._readings) > MAX_STATES:
@@ -190,17 +193,23 @@ class Watcher:
         """True when at least one living reading allows `event` now. Changes nothing."""
         return any(
             reading.state is ANYTHING or any(isinstance(o, Allow) for o in self._model.step(reading.state, event))
-            for reading in self._readings
+            for reading in self._living()
         )
 
     def owed(self, role: str) -> bool:
-        """True while, in every living reading, `role` still has something to say or do."""
+        """True while, in every living reading, `role` still has something to say or do.
+
+        Readings that already blame someone count only when no other is left: they must not make the tester hurry.
+        """
         if self._excused_from is not None:
             return False
         return all(
             reading.state is not ANYTHING and any(True for _ in self._model.owed(reading.state, role))
-            for reading in self._readings
+            for reading in self._living()
         )
+
+    def _living(self) -> list[_Reading]:
+        return [reading for reading in self._readings if reading.breach is None] or self._readings
 
     @property
     def over(self) -> bool:
@@ -208,10 +217,10 @@ class Watcher:
         return self._excused_from is not None
 
     def judgement(self) -> Judgement:
-        """The verdict so far; the best reading (fewest breaches, then fewest lapses) speaks for all."""
+        """The verdict so far; the best reading speaks for all (see `_guilt`)."""
         if self._hole:
             return Judgement("error", excused_from=self._excused_from, why=self._hole)
-        best = min(self._readings, key=lambda r: (r.breach is not None, len(r.lapses)))
+        best = min(self._readings, key=lambda reading: _guilt(reading, self._watched))
         covered: Counter[str] = Counter()
         trail = best.trail
         while trail is not None:
@@ -228,15 +237,22 @@ class Watcher:
         return Judgement("fail", (best.breach,), lapses, covered, self._excused_from)
 
 
-def _distinct(readings: Sequence[_Reading]) -> list[_Reading]:
-    """Readings with equal states merged; the one blamed for less survives."""
+def _guilt(reading: _Reading, watched: str) -> tuple[int, int, int]:
+    """How ill a reading speaks of the watched role; of those that blame it, the one that held out longest is best."""
+    if reading.breach is None:
+        return 0, 0, len(reading.lapses)
+    return 1 + (reading.breach.breach.by == watched), -reading.breach.at, len(reading.lapses)
+
+
+def _distinct(readings: Sequence[_Reading], watched: str) -> list[_Reading]:
+    """Readings with equal states merged; the one that speaks better of the watched role survives."""
     kept: list[_Reading] = []
     for reading in readings:
         for i, other in enumerate(kept):
             if reading.state is other.state or (
                 reading.state is not ANYTHING and other.state is not ANYTHING and reading.state == other.state
             ):
-                if (reading.breach is not None, len(reading.lapses)) < (other.breach is not None, len(other.lapses)):
+                if _guilt(reading, watched) < _guilt(other, watched):
                     kept[i] = reading
                 break
         else:

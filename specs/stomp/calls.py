@@ -347,6 +347,8 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return None, _acked_before(state, delivery, conn) + ids("ACK-01" if frame.command == "ACK" else "NACK-01")
     if delivery.tx is not None:
         return _free("ACK-06"), ()
+    if delivery.fate in ("nacked", "freed"):
+        return _free("NACK-02"), ()  # it may have come again meanwhile, under the same ack value
     return lenient("ACK-03 INV-09", f"{frame.command} of a delivery that is already settled"), ()
 
 

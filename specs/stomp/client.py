@@ -231,8 +231,11 @@ def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusa
     if isinstance(pending.call, Refusal):
         return state
     delivery = named(state, number, conn, pending.frame)
-    if delivery is None or delivery.fate != "out":
+    if delivery is None:
         return state
+    if delivery.fate != "out":
+        found = state.messages[delivery.message]
+        return state._replace(messages={**state.messages, found.serial: found._replace(wild=True)})
     verb = "acked" if pending.frame.command == "ACK" else "nacked"
     if isinstance(pending.call, Free):
         return _settle(state, delivery, "freed", "")
@@ -331,7 +334,8 @@ def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> S
 
 
 def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
-    state = put(state, number, conn._replace(phase=Phase.CLOSING))
+    if conn.phase is Phase.LIVE:  # before CONNECTED, that comes first
+        state = put(state, number, conn._replace(phase=Phase.CLOSING))
     return left(state, number, orderly=True)
 
 
@@ -347,6 +351,9 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
     again = [] if orderly else _unsettled(state, number, held)
     state = departed(state, held)
     if not orderly:
+        # until the server notices that the connection is gone, its subscriptions may swallow what is sent meanwhile
+        haunted = {place for sub in conn.subs.values() if sub.vague or not _comes_back(state, sub) for place in sub.destinations}
+        state = state._replace(haunted=state.haunted | haunted)
         unsure = {m.serial for m in state.messages.values() if m.conn == number and not m.sure}
         state = state._replace(
             due=tuple(pair for pair in state.due if pair[0] not in unsure),
@@ -359,6 +366,11 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
             waiting[place] = (*waiting.get(place, ()), serial)
         state = state._replace(waiting=waiting)
     return state
+
+
+def _comes_back(state: State, sub: Sub) -> bool:
+    kind = state.config.kind(sub.destinations[0])
+    return sub.ack != "auto" and kind is not None and kind.redelivers
 
 
 def _unsettled(state: State, number: int, subs: Iterable[Sub]) -> list[int]:

@@ -40,7 +40,7 @@ def message(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         if frame.get(name) is None:
             return blame(requirement, f"MESSAGE without {name}", also="HDR-01")
     ack = frame.get("ack")
-    if conn.version == "1.2" and sub.ack != "auto" and ack is None:
+    if conn.version == "1.2" and sub.ack != "auto" and ack is None and not sub.vague:
         return blame("MSG-05", f"MESSAGE without ack on a subscription with ack:{sub.ack}")
     found = _match(state, sub, frame)
     if found is None:
@@ -162,7 +162,7 @@ def _repeated(state: State, conn: Conn, sub: Sub, found: Message) -> Breach | No
     What arrives on a subscription that is being closed may have been sent before a delivery that was seen earlier on
     another connection, so it justifies itself; so does an end of the earlier connection that is not seen yet.
     """
-    if found.kind is None or sub.vague or sub.closing or conn.phase is not Phase.LIVE:
+    if found.kind is None or found.wild or sub.vague or sub.closing or conn.phase is not Phase.LIVE:
         return None
     before = [state.deliveries[serial] for serial in found.deliveries]
     if found.kind.fanout:

@@ -193,7 +193,7 @@ class StompModel:
             covers += ids("LINGER-01")
         asked = conn.asked_beats
         conn = conn._replace(
-            phase=Phase.LIVE,
+            phase=Phase.CLOSING if any(p.frame.command == "DISCONNECT" for p in conn.pending) else Phase.LIVE,
             version=version or "1.0",
             connect=connect._replace(due=False),
             beats_ms=max(heart[0], asked[1]) if heart[0] and asked[1] else 0,
@@ -234,6 +234,10 @@ class StompModel:
         if wanted is None:
             return (blame("RECEIPT-02", "RECEIPT without receipt-id", also="HDR-01"),)
         asked = [p for p in conn.pending if p.receipt == wanted]
+        if not asked and conn.lost == "CLEN-02":
+            return (blame("CLEN-02", "RECEIPT for a frame whose content-length does not fit", also="INV-16 RECEIPT-03"),)
+        if not asked and conn.lost:
+            return (Allow(state),)  # the server was free to make what it could of those octets
         if not asked:
             return (self._unasked(conn, wanted),)
         # RECEIPTs of different frames may come in any order: one reading for each frame that it may be about
@@ -312,6 +316,7 @@ class StompModel:
             gone = [sub for sub in conn.subs.values() if sub.closing and frame.get("id") == sub.id]
             gone = gone or [s for s in conn.subs.values() if s.closing and s.id == f"\0{frame.get('destination')}"]
             places = tuple((place, state.serial) for sub in gone for place in sub.destinations)
+            gone = [sub for sub in gone if not sub.vague]
             kept = {key: sub for key, sub in conn.subs.items() if sub not in gone}
             conn = conn._replace(subs=kept, old_subs=(*conn.old_subs, *[sub.id for sub in gone]))
             conn = conn._replace(left_places=(*conn.left_places, *places))
@@ -446,10 +451,7 @@ class StompModel:
         if isinstance(call, Refusal):
             covers = (call.requirement, *call.also, *ids("RECEIPT-03"))
             if call.silent:
-                requirement = {"SEND-01": "SEND-06", "SUB-01": "SUB-06"}.get(call.requirement.removeprefix(PREFIX))
-                name = requirement or call.requirement.removeprefix(PREFIX)
-                missing = replace_steady(blame(name, f"closed without ERROR: {call.why}", call.silent, "LINGER-02"))
-                missing = replace(missing, also=())
+                missing = replace_steady(blame(_silently(call), f"closed without ERROR: {call.why}", call.silent))
                 if call.silent == "MUST":
                     return replace(missing, then=after)
                 lapses = (missing,)
@@ -526,6 +528,14 @@ class StompModel:
 def _lost_covers(conn: Conn) -> tuple[str, ...]:
     """What the end of a connection on which the framing was broken shows."""
     return ids(f"{conn.lost} INV-16" if conn.lost == "CLEN-02" else conn.lost) if conn.lost else ()
+
+
+def _silently(call: Refusal) -> str:
+    """The requirement that a close without ERROR misses, in its short form: the rule about ERROR rather than the rule
+    that the client broke."""
+    short = call.requirement.removeprefix(PREFIX)
+    input_row = next((name.removeprefix(PREFIX) for name in call.also if "INV-" in name), short)
+    return {"SEND-01": "SEND-06", "SUB-01": "SUB-06", "NEGO-03": "NEGO-03"}.get(short, input_row)
 
 
 def replace_steady(breach: Breach) -> Breach:

@@ -83,7 +83,7 @@ def _due(state: State) -> Iterator[tuple[Message, Sub]]:
 def _stuck(state: State) -> Iterator[Message]:
     """Messages at a queue that every subscriber of it is free to take, and none does."""
     for place, queue in state.waiting.items():
-        if not queue:
+        if not queue or place in state.haunted:
             continue
         takers = subscribers(state, place)
         if not takers or not all(sub.sure and not sub.vague and _idle(state, sub) for sub in takers):

@@ -182,7 +182,7 @@ class Message(NamedTuple):
     """A SEND. `may`: it may be seen; else `never` is the requirement that its delivery breaks (`level` as override).
 
     `sure`: the server has said that it processed it. `loose`: the server was free to refuse it. `behind`: it was sent
-    behind a frame that had to be refused. `covers`: what a correct delivery shows.
+    behind a frame that had to be refused. `wild`: how often it may come is not known. `covers`: what a correct delivery shows.
     """
 
     serial: int
@@ -197,6 +197,7 @@ class Message(NamedTuple):
     tx: str | None = None
     loose: bool = False
     behind: Refusal | None = None
+    wild: bool = False
     covers: tuple[str, ...] = ()
     deliveries: tuple[int, ...] = ()
 
@@ -261,7 +262,8 @@ class Conn(NamedTuple):
 
 class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
-    `waiting` are, for each queue-like destination, the messages that wait there for sure."""
+    `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
+    whose messages a connection that ended without a word may have swallowed."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING
@@ -273,6 +275,7 @@ class State(NamedTuple):
     by_tag: Mapping[str, int] = _NOTHING
     sessions: frozenset[str] = frozenset()
     history: frozenset[str] = frozenset()
+    haunted: frozenset[str] = frozenset()
 
 
 def diagram() -> str:
