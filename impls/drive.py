@@ -26,8 +26,8 @@ SLICE_MS = 20.0
 """Longest single wait: what one wait took longer than that, the tester itself was not running."""
 PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
-DRIBBLES = 4
-"""A peer that sends octets all the time is waited for at most this many times the patience until they make a frame."""
+ENOUGH = 4
+"""When the plan is given up, a peer that did not answer for this many times the patience has failed to, though it talks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class _Drive:
     def _turn(self) -> None:
         """Wait until the peer owes nothing, or for all the patience of the run since it last said something."""
         patience, slice_ms = self._setting.patience_ms, 1.0
-        began = last = whole = self._ground.now()
+        began = last = self._ground.now()
         while True:
             heard = self._pump()
             if self._watcher.over or not self._watcher.owed(self._watched):
@@ -296,14 +296,14 @@ class _Drive:
             now = self._ground.now()
             if heard:
                 last, slice_ms = now, 1.0
-                whole = now if any(not isinstance(event, Fact) for event in self._out.events[-heard:]) else whole
-            if now > self._deadline:
-                self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
-                raise _Stop
-            if now - last >= patience or now - whole >= patience * DRIBBLES:
+            late = now > self._deadline
+            if now - last >= patience or (late and now - began >= patience * ENOUGH):
                 self._feed(Quiet(int(now - last), math.ceil(now - began), final=True))
                 self._mark, self._silence = now, 0.0
                 return
+            if late:
+                self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
+                raise _Stop
             self._ground.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
             slice_ms *= 2
 

@@ -45,12 +45,14 @@ class Feature:
     """A property of how a plan is written that must not matter.
 
     When the shortest plan that shows a fault still needs the feature, the fault is that the feature matters, and
-    `requirement` is to blame rather than whatever the model saw go wrong behind it.
+    `requirement` is to blame rather than whatever the model saw go wrong behind it; only where that is one of
+    `instead_of`, unless it is empty.
     """
 
     name: str
     requirement: str
     why: str
+    instead_of: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,7 @@ class Protocol:
     such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
     learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads what
     `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills in Refs and
-    answers None when one is not known. `symptoms` are requirement ids in the order in which they should be blamed
-    when one plan shows several.
+    answers None when one is not known.
     """
 
     name: str

@@ -13,6 +13,7 @@ from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Feature, Memory, Protocol
 from specs.requirement import load
 from specs.stomp import frames
+from specs.stomp.calls import ids
 from specs.stomp.frames import Frame, Style
 from specs.stomp.model import StompModel
 from specs.stomp.states import PREFIX, Config, Kind
@@ -149,7 +150,12 @@ FEATURES = (
     Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows"),
     Feature("stomp", PREFIX + "CONNECT-05", "STOMP is not handled like CONNECT"),
     Feature("order", PREFIX + "HDR-04", "the order of headers matters"),
-    Feature("together", PREFIX + "FRAME-06", "it matters whether frames are sent together or one after the other"),
+    Feature(
+        "together",
+        PREFIX + "FRAME-06",
+        "it matters whether frames are sent together or one after the other",
+        frozenset(ids("RECEIPT-01 CONNECT-02 CONNECT-10 ERROR-07 SEND-05 DISC-03 FRAME-01 BODY-02 SUB-05")),
+    ),
 )
 
 protocol = Protocol(

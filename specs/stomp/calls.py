@@ -113,7 +113,8 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     if verdict is None and _oversize(frame):
         verdict = _free("LIMIT-02 LIMIT-01 FRAME-09 INV-39", "SHOULD")
     if verdict is None and len(frame.headers) > 1 and _repeats(frame):
-        proves = ids("REPEAT-01") + proves
+        repeated = [name for name, _ in frame.headers].count("content-length") > 1
+        proves = ids("REPEAT-01 INV-20" if repeated else "REPEAT-01") + proves
     return verdict, proves
 
 
@@ -344,7 +345,8 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if sub is None or sub.closing:
         return _free("UNSUB-06"), ()
     if delivery.fate == "out" and delivery.tx is None:
-        return None, _acked_before(state, delivery, conn) + ids("ACK-01" if frame.command == "ACK" else "NACK-01")
+        own = "ACK-01 ACK-07" if conn.version == "1.2" else "ACK-01"
+        return None, _acked_before(state, delivery, conn) + ids(own if frame.command == "ACK" else "NACK-01")
     if delivery.tx is not None:
         return _free("ACK-06"), ()
     if delivery.fate in ("nacked", "freed"):
@@ -370,9 +372,10 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
             proves.append("NACK-03" if other.fate == "nacked" else "ACKMODE-04")
     if delivery.by == "abort":
         proves.append("ACK-06")
-    if delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii()):
-        proves.append("ACK-07")
-    if conn.version != "1.2":
+    if conn.version == "1.2":
+        special = delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii())
+        proves += ["ACK-07"] if special else []
+    else:
         proves.append("NEGO-06")
     return ids(" ".join(dict.fromkeys(proves)))
 

@@ -256,7 +256,9 @@ def covered_by(state: State, delivery: Delivery) -> list[Delivery]:
     if delivery.mode != "client":
         return [delivery]
     return [
-        d for d in state.deliveries.values() if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out"
+        d
+        for d in state.deliveries.values()
+        if d.sub == delivery.sub and d.serial <= delivery.serial and d.fate == "out"
     ]
 
 
@@ -352,7 +354,12 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
     state = departed(state, held)
     if not orderly:
         # until the server notices that the connection is gone, its subscriptions may swallow what is sent meanwhile
-        haunted = {place for sub in conn.subs.values() if sub.vague or not _comes_back(state, sub) for place in sub.destinations}
+        haunted = {
+            place
+            for sub in conn.subs.values()
+            if sub.vague or not _comes_back(state, sub)
+            for place in sub.destinations
+        }
         state = state._replace(haunted=state.haunted | haunted)
         unsure = {m.serial for m in state.messages.values() if m.conn == number and not m.sure}
         state = state._replace(

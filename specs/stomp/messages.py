@@ -17,6 +17,7 @@ from specs.stomp.states import PREFIX, Conn, Delivery, Message, Phase, State, Su
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
 _SHOWN = ids("FRAME-01 FRAME-08 MSG-01 MSG-02 MSG-03 MSG-04 MSG-09 MSG-10 HDR-01 HDR-03 SUB-05 SEND-02 ENC-10")
 _SHOWN_BODY = ids("CLEN-05 MSG-07")
+_SHOWN_TYPE = ids("CTYPE-02")
 _SHOWN_AGAIN = {"nacked": ids("NACK-02"), "freed": ids("ACK-02 ACKMODE-03")}
 _SHOWN_MODE = {
     "auto": ids("ACKMODE-01 SUB-08"),
@@ -44,7 +45,9 @@ def message(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         return blame("MSG-05", f"MESSAGE without ack on a subscription with ack:{sub.ack}")
     found = _match(state, sub, frame)
     if found is None:
-        return Allow(state)
+        # nothing is owed any more to a subscription that may be busy with it
+        subs = {**conn.subs, sub.id: sub._replace(vague=True)}
+        return Allow(state._replace(conns={**state.conns, number: conn._replace(subs=subs)}))
     if isinstance(found, Breach):
         return found
     wrong = _untimely(state, number, sub, found) or _repeated(state, conn, sub, found)
@@ -63,6 +66,8 @@ def _shown(state: State, conn: Conn, sub: Sub, found: Message) -> tuple[str, ...
     shown = _SHOWN + modes[sub.ack] + found.covers
     if found.frame.body:
         shown += _SHOWN_BODY
+        if found.frame.get("content-type") is None:
+            shown += _SHOWN_TYPE
     if sub.sure and found.serial > sub.serial:
         shown += ids("RECEIPT-04")
     sender = state.conns[found.conn]
@@ -251,7 +256,7 @@ def _handles(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, foun
     """Breach if its message-id or ack value cannot tell it from another one on this connection."""
     ack, identity = frame.get("ack"), frame.get("message-id")
     for other in state.deliveries.values():
-        if other.conn != number:
+        if other.conn != number or (found.wild and other.message == found.serial):
             continue
         if other.id == identity and other.message != found.serial:
             return blame("MSG-03", f"message-id {identity!r:.60} was given to two different messages on one connection")

@@ -33,6 +33,8 @@ _LOST = {
     "over-limit": "INV-19",
 }
 _LIFE = {"frame": "HB-06", "eol": "HB-07", "octets": "HB-10"}
+MANY = 50
+"""Frames in flight on one connection that make a client a slow reader."""
 IDLE_MS = 400
 """A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
 HEART_BEAT_SLACK_MS = 500
@@ -188,7 +190,7 @@ class StompModel:
         others = [c for n, c in state.conns.items() if n != number]
         if any(c.phase is Phase.FAILED or c.lost or c.doom is not None or c.midway for c in others):
             covers += ids("ROB-01 ROB-02")
-            covers += ids("ROB-04") if any(c.lost == "ROB-04" for c in others) else ()
+            covers += ids("ROB-04 INV-40") if any(c.lost == "ROB-04" for c in others) else ()
         if sum(c.phase is Phase.CLOSED for c in others) > 4:
             covers += ids("LINGER-01")
         asked = conn.asked_beats
@@ -235,7 +237,9 @@ class StompModel:
             return (blame("RECEIPT-02", "RECEIPT without receipt-id", also="HDR-01"),)
         asked = [p for p in conn.pending if p.receipt == wanted]
         if not asked and conn.lost == "CLEN-02":
-            return (blame("CLEN-02", "RECEIPT for a frame whose content-length does not fit", also="INV-16 RECEIPT-03"),)
+            return (
+                blame("CLEN-02", "RECEIPT for a frame whose content-length does not fit", also="INV-16 RECEIPT-03"),
+            )
         if not asked and conn.lost:
             return (Allow(state),)  # the server was free to make what it could of those octets
         if not asked:
@@ -250,6 +254,10 @@ class StompModel:
             covers += ids("RECEIPT-08")
         if len(rest) < len(conn.pending) - 1 or any(p.serial < pending.serial and p.receipt is None for p in rest):
             covers += ids("RECEIPT-05")
+        if pending.early:
+            covers += ids("CONNECT-14")
+        if len(rest) > MANY:
+            covers += ids("INV-42")
         if pending.tx is not None:
             covers += ids("TXN-13 SEND-07" if pending.frame.command == "SEND" else "TXN-13 ACK-06 NACK-04")
         if conn.mine_ms and conn.lives:
@@ -367,6 +375,10 @@ class StompModel:
             else:
                 early = blame("CONNECT-14", "a frame sent before CONNECTED came was refused", "SHOULD")
                 lapses += (early,)
+        if frame.body:
+            covers += ids("ERROR-06 CTYPE-01")
+        if frame.get("content-type") is not None:
+            covers += ids("CTYPE-02")
         return Allow(self._failed(state, number, conn), covers, lapses)
 
     def _error_form(self, frame: Frame, suspects: list[Pending], receipt: str | None) -> tuple[Breach, ...]:
@@ -414,7 +426,7 @@ class StompModel:
             owing = next((p for p in conn.pending if p.frame.command == "DISCONNECT" and p.receipt is not None), None)
             if event.by == "server" and owing is not None:
                 return replace_steady(blame("DISC-03", "closed without the RECEIPT of DISCONNECT", also="RECEIPT-01"))
-            covers = () if event.by == "client" else ids("DISC-04 DISC-08" if owing is None else "DISC-04")
+            covers = ids("LINGER-02 DISC-04 DISC-08" if owing is None else "LINGER-02 DISC-04")
             return Allow(after, covers)
         if conn.phase is Phase.FAILED:
             return Allow(after, ids("ERROR-01 ERROR-02") if event.by == "server" else ())

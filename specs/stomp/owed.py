@@ -163,8 +163,8 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
     """A message that never came; the circumstances that are left in a shortest plan say which rule that breaks."""
     sender, taker = state.conns[message.conn], state.conns[sub.conn]
     why = f"the message {message.frame.body[:40]!r} sent to {message.destination!r:.60} never came to {sub.id!r:.40}"
-    before = [state.deliveries[serial] for serial in message.deliveries]
-    if before:
+    fanout = message.kind is not None and message.kind.fanout
+    if message.deliveries and not fanout:
         return _not_again(state, message, why)
     if sender.phase in _ENDED and not message.sure and sub.conn != message.conn:
         return blame("DISC-07", f"{why}, though its sender disconnected in order", "SHOULD")
@@ -224,6 +224,7 @@ def _shown_by_silence(state: State) -> tuple[str, ...]:
     for message in state.messages.values():
         if message.never and message.destination in places:
             shown.append(message.never)
+            shown += ids("INV-38") if message.never == PREFIX + "DISC-06" else ()
         elif message.behind is not None and message.destination in places and not message.deliveries:
             shown.append(PREFIX + "ERROR-02")
         elif not message.may and message.destination in places:
@@ -237,5 +238,5 @@ def _shown_by_silence(state: State) -> tuple[str, ...]:
                 shown += ids("UNSUB-03")
                 shown += ids("UNSUB-05") if place in places else ()
         if conn.midway and conn.phase is Phase.CLOSED and places:
-            shown += ids("ROB-03")
+            shown += ids("ROB-03 INV-41")
     return tuple(shown)

@@ -6,14 +6,13 @@ it stand a good frame before and behind, a witness on another connection, and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Ref
 from specs.stomp.bundle import connect
-from specs.stomp.frames import Frame, encode
-from specs.stomp.states import Config
+from specs.stomp.states import PREFIX, Config
 from strategies.common import Program, programs
 from strategies.stomp.sessions import EVEN, HEAD, play, version_of
 from strategies.stomp.writer import PLACES, Line, Writer
@@ -22,12 +21,12 @@ Misuse = Callable[[Writer, Line, int, int], None]
 QUEUE, TOPIC = PLACES[0], PLACES[1]
 
 
-def _send_without_destination(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _send_without_destination(w: Writer, line: Line, a: int, b: int) -> None:
     wrong = ((), (("Destination", QUEUE),), (("DESTINATION", TOPIC),))[a % 3]
     w.say(line, "SEND", [*wrong, ("k", f"{w.fresh()}"), w.receipt()], b"x")
 
 
-def _send_to_nowhere(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _send_to_nowhere(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SEND", [("destination", ""), ("k", f"{w.fresh()}"), w.receipt()], b"x")
 
 
@@ -40,11 +39,11 @@ def _odd_destination(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SEND", [("destination", name), ("k", f"{w.fresh()}"), w.receipt()], b"x")
 
 
-def _sub_without_destination(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _sub_without_destination(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SUBSCRIBE", [("id", "bad"), *(() if a % 2 else (("Destination", TOPIC),)), w.receipt()])
 
 
-def _sub_without_id(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _sub_without_id(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SUBSCRIBE", [*((("id", ""),) if a % 2 else ()), ("destination", QUEUE), w.receipt()])
 
 
@@ -54,12 +53,12 @@ def _sub_twice(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", again), w.receipt()])
 
 
-def _bad_mode(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _bad_mode(w: Writer, line: Line, a: int, b: int) -> None:
     mode = ("sometimes", "AUTO", "Client", "client-Individual", "", "auto ", "none")[a % 7]
     w.say(line, "SUBSCRIBE", [("id", "bad"), ("destination", QUEUE), ("ack", mode), w.receipt()])
 
 
-def _unsub_unknown(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _unsub_unknown(w: Writer, line: Line, a: int, b: int) -> None:
     if a % 3 == 2:
         sub = w.subscribe(line, PLACES[2], receipt=w.receipt())
         w.unsubscribe(line, sub, receipt=w.receipt())
@@ -82,7 +81,11 @@ def _bad_ack(w: Writer, line: Line, a: int, b: int) -> None:
     mode = modes[b // 2 % 2]
     form = a % 6
     if form == 0:
-        w.say(line, verb, [*((("id", "unknown"),) if line.version == "1.2" else (("message-id", "unknown"),)), w.receipt()])
+        w.say(
+            line,
+            verb,
+            [*((("id", "unknown"),) if line.version == "1.2" else (("message-id", "unknown"),)), w.receipt()],
+        )
     elif form == 1:
         w.say(line, verb, [w.receipt()])
     elif form == 2:
@@ -102,11 +105,11 @@ def _bad_ack(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, verb, [*w.handle(old, sub, 0), w.receipt()])
 
 
-def _begin_without_id(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _begin_without_id(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "BEGIN", [*((("transaction", ""),) if a % 2 else ()), w.receipt()])
 
 
-def _begin_twice(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _begin_twice(w: Writer, line: Line, a: int, b: int) -> None:
     tx = "twice"
     w.say(line, "BEGIN", [("transaction", tx), w.receipt()])
     w.send(line, TOPIC, b"first", [("transaction", tx)])
@@ -126,9 +129,11 @@ def _end_unknown(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, verb, [*((("transaction", "unknown"),) if a % 3 == 0 else ()), w.receipt()])
 
 
-def _unknown_tx(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _unknown_tx(w: Writer, line: Line, a: int, b: int) -> None:
     if a % 3 == 0:
-        w.say(line, "SEND", [("destination", TOPIC), ("transaction", "unknown"), ("k", f"{w.fresh()}"), w.receipt()], b"x")
+        w.say(
+            line, "SEND", [("destination", TOPIC), ("transaction", "unknown"), ("k", f"{w.fresh()}"), w.receipt()], b"x"
+        )
         return
     verb = "ACK" if a % 3 == 1 or line.version == "1.0" else "NACK"
     sub = _delivery(w, line, "client")
@@ -147,12 +152,14 @@ def _undefined_escape(w: Writer, line: Line, a: int, b: int) -> None:
     if b % 8 == 7:
         w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
     elif b % 8 == 6:
-        w.blurt(line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt()[1].encode()), TOPIC, b"\n\n\0")
+        w.blurt(
+            line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt()[1].encode()), TOPIC, b"\n\n\0"
+        )
     else:
         _raw(w, line, [text])
 
 
-def _trailing_backslash(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _trailing_backslash(w: Writer, line: Line, a: int, b: int) -> None:
     _raw(w, line, [(b"a:x\\", b"a\\:x", b"a:\\", b"a:x\\\\\\")[a % 4]])
 
 
@@ -161,46 +168,46 @@ def _short_length(w: Writer, line: Line, a: int, b: int) -> None:
     _raw(w, line, [b"content-length:%d" % (a % len(body))], body)
 
 
-def _bad_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _bad_length(w: Writer, line: Line, a: int, b: int) -> None:
     _raw(w, line, [b"content-length:" + (b"abc", b"", b"-1", b"1e1", b"0x5", b"5.0", b"1,0", b"NaN")[a % 8]])
 
 
-def _padded_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _padded_length(w: Writer, line: Line, a: int, b: int) -> None:
     _raw(w, line, [b"content-length:" + (b"+1", b" 1", b"1 ", b"001", b"+0001")[a % 5]])
 
 
-def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:
     number = (2**31, 2**32, 2**63, 2**64 + 5, 10**17, 10**29)[a % 6]
     _raw(w, line, [b"content-length:%d" % number])
 
 
-def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:
     body = b"0123456789"
     _raw(w, line, [b"content-length:10", b"content-length:%d" % (3, 5, 20)[a % 3]], body)
 
 
 def _broken_line(*forms: bytes) -> Misuse:
-    def misuse(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    def misuse(w: Writer, line: Line, a: int, b: int) -> None:
         _raw(w, line, [forms[a % len(forms)]])
 
     return misuse
 
 
-def _unknown_command(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _unknown_command(w: Writer, line: Line, a: int, b: int) -> None:
     command = (b"FOO", b"send", b"Send", b"SEND ", b" SEND", b"SENDX", b"MESSAGES", b"PING")[a % 8]
     _raw(w, line, [], command=command)
 
 
-def _server_command(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _server_command(w: Writer, line: Line, a: int, b: int) -> None:
     command = ("CONNECTED", "MESSAGE", "RECEIPT", "ERROR")[a % 4]
     w.say(line, command, [("version", "1.2"), ("receipt-id", "x"), ("destination", TOPIC), w.receipt()])
 
 
-def _no_blank_line(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _no_blank_line(w: Writer, line: Line, a: int, b: int) -> None:
     w.blurt(line, b"SEND\nk:%d\ndestination:" % w.fresh(), TOPIC, b"\n\0")
 
 
-def _lone_nul(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _lone_nul(w: Writer, line: Line, a: int, b: int) -> None:
     w.blurt(line, b"\0" * (1 + a % 3))
 
 
@@ -215,7 +222,7 @@ def _body_on_bodyless(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, "DISCONNECT", [*extra, w.receipt()], body)
 
 
-def _before_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _before_connect(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.bare(4)
     form = a % 4
     if form == 0:
@@ -229,7 +236,7 @@ def _before_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG
     fresh.ended = True
 
 
-def _second_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _second_connect(w: Writer, line: Line, a: int, b: int) -> None:
     command = ("CONNECT", "STOMP")[a % 2]
     w.say(line, command, connect(w.config, version=line.version).headers)
 
@@ -237,7 +244,7 @@ def _second_connect(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG
 def _connecting(*changes: Mapping[str, str | None]) -> Misuse:
     """A CONNECT on a new connection with headers changed (None: left out)."""
 
-    def misuse(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+    def misuse(w: Writer, line: Line, a: int, b: int) -> None:
         fresh = w.bare(4)
         headers = dict(connect(w.config, version=w.version).headers)
         for name, value in changes[a % len(changes)].items():
@@ -260,7 +267,7 @@ def _after_disconnect(w: Writer, line: Line, a: int, b: int) -> None:
     fresh.ended = True
 
 
-def _too_much(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _too_much(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.connect(4)
     form = a % 5
     if form == 0:
@@ -277,14 +284,14 @@ def _too_much(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
     fresh.ended = True
 
 
-def _junk_first(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _junk_first(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.bare(4)
     hello = bytes.fromhex("16030100c8010000c40303") + bytes(range(200))
     w.blurt(fresh, (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", hello, bytes(range(256)), b"\xff" * 64, b"\r\r\n")[a % 5])
     w.hang(fresh)
 
 
-def _cut_off(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _cut_off(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.connect(4)
     start = b"SEND\nk:%d\ndestination:" % w.fresh()
     rest = b"\ncontent-length:5\n\nhello\0"
@@ -304,7 +311,7 @@ def _unfinished(w: Writer, line: Line, a: int, b: int) -> None:
     w.blurt(line, body[keep:] + b"\0")
 
 
-def _flood(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _flood(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.connect(4)
     for _ in range(100):
         w.send(fresh, PLACES[2], receipt=w.receipt(), when="join")
@@ -312,7 +319,27 @@ def _flood(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
     w.hang(fresh)
 
 
-def _many_sessions(w: Writer, line: Line, a: int, b: int) -> None:  # noqa: ARG001
+def _escaped_cr(w: Writer, line: Line, a: int, b: int) -> None:
+    r"""A `\\r` or a CR LF in a 1.1 session, where neither has a meaning."""
+    if "1.1" not in w.config.supports:
+        return
+    w.version, before = "1.1", w.version
+    old = w.connect(4)
+    w.version = before
+    _raw(w, old, [(b"a:x\\ry", b"a\\r:x", b"a:\\r")[a % 3]] if b % 4 else [b"a:x\r"])
+    w.wait()
+    old.ended = True
+
+
+def _late_ack(w: Writer, line: Line, a: int, b: int) -> None:
+    """ACK or NACK of a delivery whose subscription is gone: free."""
+    sub = _delivery(w, line, "client")
+    w.say(line, "UNSUBSCRIBE", [("id", sub), w.receipt()])
+    line.subs = [known for known in line.subs if known.id != sub]
+    w.say(line, "NACK" if a & 1 and line.version != "1.0" else "ACK", [*w.handle(line, sub, 0), w.receipt()])
+
+
+def _many_sessions(w: Writer, line: Line, a: int, b: int) -> None:
     for _ in range(8 + a % 16):
         w.hang(w.connect(4), "reset" if b % 2 else "close")
     w.connect(4)
@@ -366,6 +393,8 @@ MISUSES: Mapping[str, Misuse] = {
     "INV-40": _junk_first,
     "INV-41": _cut_off,
     "INV-42": _flood,
+    "INV-43": _escaped_cr,
+    "UNSUB-06": _late_ack,
     "CLEN-08": _unfinished,
     "LINGER-01": _many_sessions,
     "CONNECT-03": _connecting({"login": "nobody", "passcode": "wrong"}, {"login": None, "passcode": None}),
@@ -374,16 +403,26 @@ MISUSES: Mapping[str, Misuse] = {
 }  # fmt: skip
 
 
-def misuses(names: Sequence[str] | None = None) -> SearchStrategy[Program]:
-    """Short legal sessions with one misuse behind them; `names` limits which."""
-    del names  # the interpreter chooses by head number; see `interpret`
+def misuses() -> SearchStrategy[Program]:
+    """Short legal sessions with one misuse behind them; the interpreter is told which misuses."""
     return programs(EVEN, head=HEAD + 4, most=4, least=0)
 
 
-def interpret(program: Program, config: Config, *, hurry: bool = False, names: Sequence[str] = tuple(MISUSES)) -> Plan:
-    """Head numbers: as in a legal session, then which misuse, its two choices, and how it is surrounded."""
+def interpret(
+    program: Program,
+    config: Config,
+    *,
+    hurry: bool = False,
+    names: Sequence[str] = tuple(MISUSES),
+    avoid: Collection[str] = (),
+) -> Plan:
+    """Head numbers: as in a legal session, then which misuse, its two choices, and how it is surrounded.
+
+    `names` are the misuses to choose from; those whose requirement is in `avoid` are replaced by the next one.
+    """
     which, a, b, around = program.head[HEAD:]
-    name = names[which % len(names)]
+    turned = [names[(which + i) % len(names)] for i in range(len(names))]
+    name = next((n for n in turned if PREFIX + n not in avoid), turned[0])
     version = version_of(program.head[0], config)
     if name == "INV-05" and version == "1.0":
         version = config.version
@@ -404,8 +443,3 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, names: S
         after = writer.connect(7)
         writer.send(after, TOPIC, b"after", receipt=writer.receipt())
     return writer.plan()
-
-
-def encoded_connect(config: Config) -> bytes:
-    """The octets of a CONNECT that must be accepted."""
-    return encode(Frame("CONNECT", connect(config).headers))

@@ -6,7 +6,7 @@ end to make losses and repetitions visible).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from hypothesis.strategies import SearchStrategy
 
@@ -32,12 +32,15 @@ def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = 20, least: int = 1)
     return programs(kinds, head=HEAD, most=most, least=least)
 
 
-def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means; total, pure, and the same for every run."""
+def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = _WIRES) -> Plan:
+    """The plan that a program means; total, pure, and the same for every run.
+
+    `wires` are the sets of ways of writing frames among which the head chooses.
+    """
     writer = Writer(
         config,
         version=version_of(program.head[0], config),
-        wire=_WIRES[program.head[1] % len(_WIRES)],
+        wire=wires[program.head[1] % len(wires)],
         hurry=hurry,
     )
     play(writer, program)

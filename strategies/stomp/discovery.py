@@ -1,0 +1,94 @@
+"""Finding out what the text leaves to the server, before anything is judged.
+
+Each trait is claimed in the model's config and tried; it holds when no repetition of its probe ends in a silence that
+the claim does not allow. A trait that does not hold is not asked for later: nothing here can make a server fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from specs.events import Quiet, Said, Trace
+from specs.model import Judgement
+from specs.plan import Plan, Say
+from specs.stomp.bundle import connect
+from specs.stomp.frames import Style
+from specs.stomp.states import Config
+from strategies.stomp.writer import PLACES, Writer
+
+VERSIONS = ("1.0", "1.1", "1.2")
+Configure = Callable[[Mapping[str, Any]], Config]
+Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
+
+
+def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
+    """What `configure` takes as `learnt`: supported versions, and the traits of queue-like and topic-like names.
+
+    `play` drives a plan with a config and answers the trace and its judgement.
+    """
+    supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
+    learnt: dict[str, Any] = {"supports": supports or (configure({}).version,), "queue": {"own": False}, "topic": {}}
+    for family, trait, probe, times in (
+        ("queue", "own", _own_queue, 2),
+        ("topic", "own", _own_topic, 2),
+        ("queue", "keeps", _kept, 4),
+        ("queue", "redelivers", _redelivered, 6),
+    ):
+        claimed = {**learnt, family: {**learnt[family], trait: True}}
+        config = configure(claimed)
+        learnt[family][trait] = all(_held(play, probe(config), config) for _ in range(times))
+    return learnt
+
+
+def _speaks(play: Play, configure: Configure, version: str) -> bool:
+    config = configure({"supports": VERSIONS})
+    trace, _ = play(Plan((Say(0, connect(config, version=version), style=Style(version)),)), config)
+    said = [event.frame for event in trace if isinstance(event, Said) and event.by == "server"]
+    return any(frame.command == "CONNECTED" and (frame.get("version") or "1.0") == version for frame in said)
+
+
+def _held(play: Play, plan: Plan, config: Config) -> bool:
+    trace, judgement = play(plan, config)
+    return not any(isinstance(trace[blame.at], Quiet) for blame in judgement.blamed)
+
+
+def _own(config: Config, number: int) -> Plan:
+    writer = Writer(config)
+    line = writer.line(0)
+    writer.subscribe(line, PLACES[number], receipt=writer.receipt())
+    writer.send(line, PLACES[number], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()
+
+
+def _own_queue(config: Config) -> Plan:
+    return _own(config, 0)
+
+
+def _own_topic(config: Config) -> Plan:
+    return _own(config, 1)
+
+
+def _kept(config: Config) -> Plan:
+    writer = Writer(config)
+    for _ in range(3):
+        writer.send(writer.line(0), PLACES[0], receipt=writer.receipt())
+    writer.subscribe(writer.line(1), PLACES[0], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()
+
+
+def _redelivered(config: Config) -> Plan:
+    """Deliveries that are never acknowledged, on a connection that is cut, to two subscribers after it."""
+    writer = Writer(config)
+    mode = "client" if config.version == "1.0" else "client-individual"
+    first = writer.line(0)
+    writer.subscribe(first, PLACES[0], mode, receipt=writer.receipt())
+    for _ in range(5):
+        writer.send(writer.line(1), PLACES[0], receipt=writer.receipt())
+    writer.wait()
+    writer.hang(first)
+    writer.subscribe(writer.line(2), PLACES[0], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()

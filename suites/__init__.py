@@ -1,0 +1,1 @@
+"""What is tested: the suites that users run, and the hunt that they share."""

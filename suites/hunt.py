@@ -1,0 +1,212 @@
+"""Looking for faults: draw, drive, judge, and go on.
+
+A property is a strategy of programs and their interpretation. A hunt plays as many plans as its time allows. A fault
+found does not end it: the fault is investigated (`suites.investigate`), its requirement set aside, and the hunt goes on
+for others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import SearchStrategy
+
+from impls.drive import Recording, Setting, drive
+from specs.model import Blame
+from specs.plan import Plan
+from specs.requirement import Requirement
+from strategies.common import Program
+
+FIRST_CHUNK, LARGEST_CHUNK = 3, 100
+"""Programs drawn by one Hypothesis run: it cannot be stopped in between, and drawing goes on after the time is up."""
+INVESTIGATIONS = 3
+"""How often one symptom is investigated: several faults may show the same one."""
+
+Interpret = Callable[..., Plan]
+
+
+@dataclass(frozen=True)
+class Property:
+    """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
+    are set aside, when `avoids` is true. `weight` is its share of the budget."""
+
+    name: str
+    programs: SearchStrategy[Program]
+    interpret: Interpret
+    hurry: bool = False
+    weight: float = 1.0
+    avoids: bool = False
+
+    def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
+        """The plan that a program means."""
+        if self.avoids:
+            return self.interpret(program, config, hurry=self.hurry, avoid=frozenset(avoid))
+        return self.interpret(program, config, hurry=self.hurry)
+
+    def unhurried(self) -> Property:
+        """The same property in lock-step."""
+        return replace(self, hurry=False)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
+    repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
+    and not every repetition showed it."""
+
+    requirement: str
+    level: str
+    also: tuple[str, ...]
+    why: str
+    expected: str
+    property: str
+    program: Program
+    plan: Plan
+    recording: Recording
+    deciding: int
+    reproduced: int
+    tried: int
+    steady: bool
+    features: tuple[str, ...]
+    found_after_s: float
+    shrink_s: float
+    verdict: str = "fail"
+
+
+@dataclass
+class Tally:
+    """What one hunt did."""
+
+    plans: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    inconclusive: int = 0
+    errors: int = 0
+    exercised: Counter[str] = field(default_factory=Counter)
+    judged: Counter[str] = field(default_factory=Counter)
+    ended: str = "budget"
+
+
+Investigate = Callable[["Hunter", Property, Program, str, float], Fault | None]
+
+
+class Hunter:
+    """Hunts over one implementation. `binding` are the requirements that it must answer for.
+
+    `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
+    called after each plan and may restart an implementation that died; it answers what to write into the records.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        binding: Mapping[str, Requirement],
+        *,
+        investigate: Investigate,
+        run_seed: int = 0,
+        report: Callable[[Fault], None] = lambda fault: None,
+        trouble: Callable[[str, str], None] = lambda where, message: None,
+        settle: Callable[[Recording], None] = lambda recording: None,
+        progress: Callable[[Tally], None] = lambda tally: None,
+        prefix: str = "w",
+    ) -> None:
+        self.setting = setting
+        self.binding = binding
+        self.faults: dict[str, Fault] = {}
+        self._investigate = investigate
+        self._seed = run_seed
+        self._report, self._trouble, self._settle, self._progress = report, trouble, settle, progress
+        self._prefix = prefix
+        self._serial = 0
+        self._looked: Counter[str] = Counter()
+        self._holes: set[str] = set()
+        self._started = time.monotonic()
+
+    def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
+        """Drive one plan with fresh names."""
+        self._serial += 1
+        recording = drive(plan, setting or self.setting, f"{self._prefix}{self._serial}-")
+        self._settle(recording)
+        return recording
+
+    def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
+        """(requirement, level, blame) for everything that counts against this implementation's claim."""
+        found = []
+        for blame in recording.judgement.faults:
+            breach = blame.breach
+            name = next((n for n in (breach.requirement, *breach.also) if n in self.binding), None)
+            if name is not None:
+                found.append((name, breach.level or self.binding[name].level, blame))
+        return found
+
+    def hunt(self, prop: Property, budget_s: float) -> Tally:
+        """Play plans of `prop` for `budget_s` seconds; investigations may take longer."""
+        tally, start = Tally(), time.monotonic()
+        self._spent = 0.0
+        chunk, batch = FIRST_CHUNK, 0
+        while (left := budget_s - (time.monotonic() - start - self._spent)) > 0 and tally.ended == "budget":
+            before, played = time.monotonic(), tally.plans
+            self._draw(prop, chunk, batch, tally, start + budget_s)
+            batch += 1
+            each = (time.monotonic() - before) / max(1, tally.plans - played)
+            chunk = max(1, min(LARGEST_CHUNK, int(left / 4 / each) if each else LARGEST_CHUNK))
+            self._progress(tally)
+        tally.seconds = time.monotonic() - start
+        return tally
+
+    def _draw(self, prop: Property, count: int, batch: int, tally: Tally, deadline: float) -> None:
+        @settings(
+            max_examples=count,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],  # shrinking has a budget of its own: see suites.investigate
+            suppress_health_check=list(HealthCheck),  # a plan against a real server takes what it takes
+        )
+        @seed(hash((self._seed, prop.name, batch)))
+        @given(prop.programs)
+        def example(program: Program) -> None:
+            if time.monotonic() - self._spent < deadline:
+                self._try(prop, program, tally)
+
+        example()
+
+    def _try(self, prop: Property, program: Program, tally: Tally) -> None:
+        plan = prop.plan(program, self.setting.config, self.faults)
+        recording = self.play(plan)
+        judgement = recording.judgement
+        tally.plans += 1
+        tally.steps += len(plan.steps)
+        tally.judged.update(judgement.covered)
+        tally.exercised.update(judgement.covered.keys())
+        if judgement.verdict == "error":
+            tally.errors += 1
+            if judgement.why not in self._holes:
+                self._holes.add(judgement.why)
+                self._trouble("model", judgement.why)
+        elif judgement.verdict == "inconclusive":
+            tally.inconclusive += 1
+        blamed = self.blamed(recording)
+        if not blamed and judgement.verdict == "pass" and judgement.covered:
+            for feature in self.setting.protocol.features:
+                if feature.name in plan.features:
+                    tally.judged[feature.requirement] += 1
+                    tally.exercised[feature.requirement] += 1
+        for name, _, _ in blamed:
+            tally.judged[name] += 1
+            tally.exercised[name] += 1
+            if name not in self.faults and self._looked[name] < INVESTIGATIONS:
+                self._looked[name] += 1
+                self._look(prop, program, name)
+
+    def _look(self, prop: Property, program: Program, name: str) -> None:
+        before = time.monotonic()
+        fault = self._investigate(self, prop, program, name, before - self._started)
+        self._spent += time.monotonic() - before
+        if fault is not None and fault.requirement not in self.faults:
+            self.faults[fault.requirement] = fault
+            self._report(fault)

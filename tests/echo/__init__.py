@@ -1,0 +1,61 @@
+"""ECHO, a miniature protocol that is added to the house for the length of a test, as docs/add-a-protocol.md tells."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import impls
+import specs
+import strategies
+from impls.drive import Recording, Setting, drive
+from impls.link import MemoryGround
+from specs.lag import Lagged
+from specs.plan import Plan
+
+HERE = Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def joined() -> Iterator[SimpleNamespace]:
+    """The miniature's folders stand beside those of the house; afterwards no trace of them is left."""
+    layers = (specs, strategies, impls)
+    for layer in layers:
+        layer.__path__.append(str(HERE / layer.__name__))
+    try:
+        yield SimpleNamespace(
+            protocol=importlib.import_module("specs.protocol").find("echo"),
+            frames=importlib.import_module("specs.echo.frames"),
+            states=importlib.import_module("specs.echo.states"),
+            plans=importlib.import_module("strategies.echo"),
+            reference=importlib.import_module("impls.echo.reference"),
+            mutants=importlib.import_module("impls.echo.mutants"),
+        )
+    finally:
+        for layer in layers:
+            layer.__path__.remove(str(HERE / layer.__name__))
+            vars(layer).pop("echo", None)
+        for name in [name for name in sys.modules if name.split(".")[1:2] == ["echo"]]:
+            del sys.modules[name]
+
+
+def setting(house: SimpleNamespace, role: str, make: Callable[[], Any], *, lagged: bool = False) -> Setting:
+    """`make()` is judged in `role`, by the plain model or by the one for pipelined plans."""
+    protocol = house.protocol
+    config = protocol.configure(role, "1", {"puts": 3}, {})
+    if lagged:
+        protocol = replace(protocol, model=Lagged(protocol.model, protocol.roles[role]))
+    return Setting(protocol, config, role, MemoryGround(make), patience_ms=200.0)
+
+
+def play(house: SimpleNamespace, role: str, make: Callable[[], Any], program: Any, *, hurry: bool = False) -> Recording:
+    """Lock-step is judged by the plain model, pipelined by `Lagged`."""
+    where = setting(house, role, make, lagged=hurry)
+    plan: Plan = house.plans.interpret(program, where.config, hurry=hurry)
+    return drive(plan, where, "q")

@@ -1,0 +1,1 @@
+"""ECHO peers that live in this process."""

@@ -1,0 +1,197 @@
+"""What the seeded faults are made with: the record of one fault, its registration, and the shortest ways to show one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from impls.stomp.reference import Broker, Parser, Queue, Server, Session, Topic, Writer
+from specs.plan import Blurt, Plan, Ref, Say
+from specs.stomp.states import PREFIX, Config
+from strategies.stomp import writer as plans
+from strategies.stomp.writer import PLACES, Line
+
+QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
+Play = Callable[[plans.Writer], None]
+Witness = Callable[[Config], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One fault seeded into the reference server.
+
+    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make` gives
+    a fresh faulty server, `witness` a plan, as short as possible, that proves the fault is there. `level` is "SHOULD"
+    where the text only recommends otherwise. `profile` is the version that the server under test claims. `history`
+    counts the client frames of the witness. `unseen` says why the fault is not judged as it should be, if it is not;
+    `smoke` is False when even the simplest session shows it.
+    """
+
+    name: str
+    requirement: str
+    accept: tuple[str, ...]
+    make: Callable[[], Server]
+    witness: Witness
+    history: int
+    level: str
+    why: str
+    theme: str
+    profile: str = "1.2"
+    unseen: str = ""
+    smoke: bool = True
+
+    @property
+    def blames(self) -> frozenset[str]:
+        """Every requirement that may be blamed."""
+        return frozenset((self.requirement, *self.accept))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MUTANTS: list[Mutant] = []
+"""All registered faults, in the order of their modules."""
+
+_PARTS: Mapping[type, str] = {
+    Parser: "parser_type",
+    Writer: "writer_type",
+    Session: "session_type",
+    Broker: "broker_type",
+    Queue: "queue_type",
+    Topic: "topic_type",
+}
+CONNECTS = ("CONNECT", "STOMP")
+
+
+def frames(plan: Plan, *, connects: bool = True) -> int:
+    """How many client frames a plan holds."""
+    said = [step for step in plan.steps if isinstance(step, (Say, Blurt))]
+    return sum(connects or not (isinstance(step, Say) and step.frame.command in CONNECTS) for step in said)
+
+
+def server_of(*parts: type) -> type[Server]:
+    """A server class made of faulty parts."""
+    base = next((part for part in parts if issubclass(part, Server)), Server)
+    named: dict[str, Any] = {}
+    for part in parts:
+        for kind, attribute in _PARTS.items():
+            if issubclass(part, kind):
+                named[attribute] = part
+    places = {name: named.pop(name) for name in ("queue_type", "topic_type") if name in named}
+    if places:
+        named["broker_type"] = type("FaultyBroker", (named.get("broker_type", Broker),), places)
+    return type("Faulty", (base,), named)
+
+
+def ids(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(PREFIX + name for name in text.split())
+
+
+def mutant(
+    name: str,
+    requirement: str,
+    witness: Witness,
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    also: Sequence[type] = (),
+    switches: Mapping[str, Any] | None = None,
+    profile: str = "1.2",
+    unseen: str = "",
+    smoke: bool = True,
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a server (or a faulty server). Its docstring is the one sentence
+    that explains it; `also` are further faulty parts, `switches` legal behaviour that the fault needs."""
+
+    def register(part: type) -> type:
+        made, chosen = server_of(part, *also), dict(switches or {})
+        history = frames(witness(Config(version=profile)))
+        why, theme = " ".join((part.__doc__ or "").split()), part.__module__.rpartition(".stomp_")[2]
+        (full,) = ids(requirement)
+        MUTANTS.append(
+            Mutant(
+                name, full, ids(accept), lambda: made(**chosen), witness, history, level, why, theme, profile, unseen, smoke
+            )
+        )
+        return part
+
+    return register
+
+
+# -- the shortest ways to show a fault ------------------------------------------------------------------------------
+
+
+def plan(play: Play | None = None, *, version: str | None = None, wire: int = 0, hurry: bool = False) -> Any:
+    """Turn a function that writes a plan into a witness."""
+
+    def witness_of(play: Play) -> Witness:
+        def witness(config: Config) -> Plan:
+            writer = plans.Writer(config, version=version, wire=wire, hurry=hurry)
+            play(writer)
+            return writer.plan()
+
+        return witness
+
+    return witness_of if play is None else witness_of(play)
+
+
+Headers = Sequence[tuple[str, Any]]
+
+
+def round_trip(
+    *headers: tuple[str, str],
+    body: bytes = b"x",
+    version: str | None = None,
+    style: int = 0,
+    tag: bool = True,
+    mode: str = "auto",
+    identity: str | None = None,
+    place: Ref = QUEUE,
+    ask: bool = False,
+) -> Witness:
+    """A message to oneself."""
+
+    def play(w: plans.Writer) -> None:
+        line = w.line()
+        w.subscribe(line, place, mode, identity)
+        w.send(line, place, body, headers, tag=tag, style=style, receipt=w.receipt() if ask else None)
+
+    return plan(play, version=version, wire=style)
+
+
+def one(command: str, *headers: tuple[str, Any], body: bytes = b"", version: str | None = None, style: int = 0) -> Witness:
+    """A session, and one frame that asks for a receipt."""
+
+    def play(w: plans.Writer) -> None:
+        w.say(w.line(), command, [*headers, w.receipt()], body, style=style)
+
+    return plan(play, version=version, wire=style)
+
+
+def raw(*parts: bytes | Ref, version: str | None = None) -> Witness:
+    """A session, and octets."""
+
+    def play(w: plans.Writer) -> None:
+        w.blurt(w.line(), *parts)
+
+    return plan(play, version=version)
+
+
+def connecting(command: str = "CONNECT", **headers: str | None) -> Witness:
+    """One CONNECT with headers changed or, for None, left out. Names are written with an underscore."""
+
+    def play(w: plans.Writer) -> None:
+        connect_with(w, w.bare(0), command, **headers)
+
+    return plan(play)
+
+
+def connect_with(w: plans.Writer, line: Line, command: str = "CONNECT", **headers: str | None) -> None:
+    """Say CONNECT with headers changed or left out."""
+    known: dict[str, str | None] = {"accept-version": w.version, "host": w.config.host}
+    known |= {name.replace("_", "-"): value for name, value in headers.items()}
+    if command == "STOMP":
+        w.features.add("stomp")
+    w.say(line, command, [(name, value) for name, value in known.items() if value is not None])

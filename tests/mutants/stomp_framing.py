@@ -1,0 +1,437 @@
+"""Faults in finding frames: lines, ends of frames, segments, commands, repeated headers, and sizes."""
+
+from __future__ import annotations
+
+import re
+
+from impls.stomp.reference import Frame, Parser, Server, Session, Writer
+from strategies.stomp import writer as plans
+from strategies.stomp.writer import CRLF, CUTS, EOLS, JOIN, ORDER
+from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, connecting, mutant, one, plan, raw, round_trip
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+
+@mutant("cr-kept", "FRAME-02", one("BEGIN", ("transaction", "t"), style=CRLF), switches={"bare_cr": "keep"})
+class CrKept(Parser):
+    """The CR of a CR LF becomes the last octet of a header value."""
+
+    def end_line(self, line: str) -> str:
+        return line if ":" in line else line.removesuffix("\r")
+
+
+@mutant("crlf-blank-line-missed", "FRAME-02", one("BEGIN", ("transaction", "t"), style=CRLF))
+class CrlfBlankLineMissed(Parser):
+    """Only two LFs in a row end the headers, so that a frame in CR LF has none of its body."""
+
+    @Parser.version.setter
+    def version(self, version: str) -> None:
+        Parser.version.fset(self, version)
+        self._blank_line = re.compile(rb"\n\n")
+
+
+@plan(wire=EOLS)
+def _eols(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [("transaction", "t")], style=EOLS)
+    w.fresh()
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@plan(wire=EOLS)
+def _many_eols(w: plans.Writer) -> None:
+    line = w.line()
+    w.fresh()
+    w.fresh()
+    w.say(line, "BEGIN", [("transaction", "t")], style=EOLS)
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@plan(wire=EOLS)
+def _crlf_behind(w: plans.Writer) -> None:
+    line = w.line()
+    w.fresh()
+    w.say(line, "BEGIN", [("transaction", "t")], style=EOLS)
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@mutant("eol-begins-command", "FRAME-03", _eols)
+class EolBeginsCommand(Parser):
+    """An EOL behind the NUL is taken for the beginning of the next frame's command line."""
+
+    def _skip_eols(self) -> bool:
+        return True
+
+
+@mutant("one-eol-skipped", "FRAME-03", _many_eols)
+class OneEolSkipped(Parser):
+    """Only one EOL is skipped behind a frame."""
+
+    def _skip_eols(self) -> bool:
+        before = self._at
+        held = super()._skip_eols()
+        if self._at > before + 1:
+            self._at = self._seen = self._line = before + 1
+            return True
+        return held
+
+
+@mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind)
+class CrlfBetweenFramesKept(Parser):
+    """Between frames LF is skipped, but CR LF is not."""
+
+    def __init__(self, switches: object) -> None:
+        super().__init__(switches)  # type: ignore[arg-type]
+        self._eols = re.compile(rb"\n*+")
+
+
+@plan
+def _bare_disconnect(w: plans.Writer) -> None:
+    w.disconnect(w.line(), receipt=False)
+
+
+@mutant("headers-required", "FRAME-04", _bare_disconnect)
+class HeadersRequired(Parser):
+    """A frame without a single header line is taken for a broken one."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        return super().read_headers(command, lines or [""])
+
+
+# -- commands and names ------------------------------------------------------------------------------------------------
+
+
+@plan
+def _small_send(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.say(line, "send", [("destination", TOPIC), ("k", "1")], b"x")
+
+
+@mutant("commands-any-case", "FRAME-05", _small_send, accept="INV-27")
+class CommandsAnyCase(Session):
+    """Commands are understood in any case."""
+
+    def handle(self, frame: Frame) -> None:
+        super().handle(frame._replace(command=frame.command.upper()))
+
+
+@mutant("header-names-any-case", "FRAME-05", one("SEND", ("Destination", TOPIC)), accept="SEND-01 SEND-06 INV-01 HDR-02")
+class HeaderNamesAnyCase(Parser):
+    """A header is found under its name in any case."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        return [(name.lower(), value) for name, value in super().read_headers(command, lines)]
+
+
+@plan
+def _padded_send(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.say(line, "SEND ", [("destination", TOPIC), ("k", "1")], b"x")
+
+
+@mutant("commands-stripped", "FRAME-05", _padded_send, accept="INV-27 FRAME-07", level="SHOULD")
+class CommandsStripped(Session):
+    """Blanks around a command are ignored and the frame is carried out."""
+
+    def handle(self, frame: Frame) -> None:
+        super().handle(frame._replace(command=frame.command.strip()))
+
+
+@plan
+def _long_command(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.say(line, "SENDER", [("destination", TOPIC), ("k", "1")], b"x")
+
+
+@mutant("commands-by-prefix", "INV-27", _long_command, accept="FRAME-05 FRAME-07 MSG-09")
+class CommandsByPrefix(Session):
+    """A command is recognised by how it begins."""
+
+    def handle(self, frame: Frame) -> None:
+        known = (name for name in sorted(self.commands, key=len, reverse=True) if frame.command.startswith(name))
+        super().handle(frame._replace(command=next(known, frame.command)))
+
+
+@mutant("order-of-headers", "HDR-04", round_trip(style=ORDER))
+class OrderOfHeaders(Session):
+    """The destination of a SEND is only found when it stands before the sender's own headers."""
+
+    def on_SEND(self, frame: Frame) -> None:
+        names = [name for name, _ in frame.headers]
+        if names[-1] == "destination" and len(names) > 1:
+            frame = frame._replace(first={name: value for name, value in frame.first.items() if name != "destination"})
+        super().on_SEND(frame)
+
+
+# -- segments ---------------------------------------------------------------------------------------------------------
+
+
+@mutant("one-segment-a-frame", "FRAME-06", one("BEGIN", ("transaction", "t"), style=CUTS), accept="CLEN-08")
+class OneSegmentAFrame(Parser):
+    """What is left of a segment when no whole frame is in it is thrown away."""
+
+    def next(self) -> Frame | None:
+        found = super().next()
+        if found is None:
+            self._buffer.clear()
+            self._head, self._length = None, None
+            self._at = self._seen = self._line = 0
+        return found
+
+
+@plan(wire=JOIN)
+def _two_at_once(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [("transaction", "t")], style=JOIN)
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@mutant("second-in-segment-lost", "FRAME-06", _two_at_once)
+class SecondInSegmentLost(Session):
+    """Of two frames in one segment only the first is read."""
+
+    def handle(self, frame: Frame) -> None:
+        self.parser.next()
+        super().handle(frame)
+
+
+@plan(wire=JOIN)
+def _three_at_once(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [("transaction", "t")], style=JOIN)
+    w.send(line, QUEUE, b"x", [("transaction", "t")], style=JOIN)
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@mutant("third-in-segment-waits", "FRAME-06", _three_at_once)
+class ThirdInSegmentWaits(Session):
+    """At most two frames are taken out of a segment; further ones wait for more octets to come."""
+
+    def send(self, data: bytes) -> None:
+        self.taken = 0
+        super().send(data)
+
+    def work(self) -> None:
+        frame = True
+        while self.listening and frame and self.taken < 2:
+            frame = self.parser.next()
+            if frame:
+                self.taken += 1
+                self.handle(frame)
+
+
+@mutant("characters-cut", "FRAME-06", round_trip(("a", "é漢😀"), style=CUTS), accept="ENC-01 ENC-13")
+class CharactersCut(Parser):
+    """Each segment is decoded by itself, so that a character that is cut in two is lost."""
+
+    def feed(self, data: bytes) -> None:
+        super().feed(data.decode(errors="replace").encode())
+
+
+@plan
+def _cr_lf_apart(w: plans.Writer) -> None:
+    line = w.line()
+    w.blurt(line, b"BEGIN\r\ntransaction:t\r\nreceipt:r\r")
+    w.blurt(line, b"\n\r\n\0")
+
+
+@mutant("cr-at-segment-end", "FRAME-06", _cr_lf_apart, accept="FRAME-02 RECEIPT-02", switches={"bare_cr": "keep"})
+class CrAtSegmentEnd(Parser):
+    """A CR is only dropped when its LF came in the same segment."""
+
+    def feed(self, data: bytes) -> None:
+        self.odd = bool(self._buffer) and self._buffer.endswith(b"\r") and data.startswith(b"\n")
+        super().feed(data)
+
+    def end_line(self, line: str) -> str:
+        return line if self.odd and line.startswith("receipt") else super().end_line(line)
+
+
+@plan(wire=CUTS)
+def _body_in_pieces(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE)
+    w.fresh()
+    w.send(line, QUEUE, b"0123456789" * 30, style=CUTS)
+
+
+@mutant("body-of-first-segment", "FRAME-06", _body_in_pieces, accept="BODY-02")
+class BodyOfFirstSegment(Parser):
+    """A long body that comes in many pieces loses what came in the last of them."""
+
+    pieces = 0
+
+    def feed(self, data: bytes) -> None:
+        self.pieces = self.pieces + 1 if self._head else 0
+        super().feed(data)
+
+    def next(self) -> Frame | None:
+        found = super().next()
+        return found._replace(body=found.body[:200]) if found and self.pieces > 10 else found
+
+
+# -- what the server writes --------------------------------------------------------------------------------------------
+
+
+@mutant("no-blank-line", "FRAME-01", one("BEGIN", ("transaction", "t")), smoke=False)
+class NoBlankLine(Writer):
+    """RECEIPT ends behind its last header: the blank line is left out, as in some printed examples."""
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        data = super().encode(command, headers, body)
+        return data.replace(b"\n\n\0", b"\n\0") if command == "RECEIPT" else data
+
+
+@mutant("no-nul", "FRAME-01", one("DISCONNECT"), accept="DISC-03 RECEIPT-01", smoke=False)
+class NoNul(Writer):
+    """The last RECEIPT has no NUL behind it, because the connection ends there anyway."""
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        data = super().encode(command, headers, body)
+        return data.removesuffix(b"\0") if command == "RECEIPT" and headers[0][1].startswith(("d", "r1")) else data
+
+
+@mutant("crlf-in-1.1", "FRAME-01", one("BEGIN", ("transaction", "t"), version="1.1"), switches={"line_end": "crlf"})
+class CrlfInOldSessions(Writer):
+    """Frames are written with CR LF in sessions of 1.1 as well, where only LF is a line end."""
+
+    def agree(self, version: str) -> None:
+        super().agree(version)
+        self.crlf = version != "1.0"
+
+
+@mutant("foreign-frame", "FRAME-08", one("BEGIN", ("transaction", "t")))
+class ForeignFrame(Session):
+    """A frame of the server's own, which no version knows, goes with every BEGIN."""
+
+    def on_BEGIN(self, frame: Frame) -> None:
+        super().on_BEGIN(frame)
+        self.emit("BEGUN", [("transaction", frame.first["transaction"])])
+
+
+# -- repeated headers --------------------------------------------------------------------------------------------------
+
+
+@plan
+def _repeated_destination(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE)
+    w.say(line, "SEND", [("destination", QUEUE), ("destination", QUEUE_2), ("k", "1")], b"x")
+
+
+@mutant("last-destination", "REPEAT-01", _repeated_destination, level="SHOULD")
+class LastDestination(Parser):
+    """Of a repeated header the last entry counts."""
+
+    def next(self) -> Frame | None:
+        found = super().next()
+        return found and found._replace(first=dict(found.headers))
+
+
+@mutant("last-receipt", "REPEAT-01", one("BEGIN", ("transaction", "t"), ("receipt", "first")), level="SHOULD")
+class LastReceipt(Parser):
+    """Of a repeated receipt header the last one is answered."""
+
+    def next(self) -> Frame | None:
+        found = super().next()
+        last = found and [value for name, value in found.headers if name == "receipt"]
+        return found._replace(first={**found.first, "receipt": last[-1]}) if found and last else found
+
+
+@mutant(
+    "last-length", "INV-20",
+    raw(b"SEND\ndestination:", TOPIC, b"\nk:1\nreceipt:r\ncontent-length:5\ncontent-length:3\n\n12345\0"),
+    accept="REPEAT-01 CLEN-01", level="SHOULD",
+)  # fmt: skip
+class LastLength(Parser):
+    """Of a repeated content-length the last one is believed."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        headers = super().read_headers(command, lines)
+        lengths = [header for header in headers if header[0] == "content-length"]
+        return lengths[-1:] + [header for header in headers if header[0] != "content-length"]
+
+
+@mutant("last-user-header", "REPEAT-02", round_trip(("a", "1"), ("a", "2")), level="SHOULD")
+class LastUserHeader(Session):
+    """Of a user's repeated header the last entry is delivered as the first."""
+
+    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
+        return super().pass_through(frame)[::-1]
+
+
+@mutant("headers-joined", "REPEAT-02", round_trip(("a", "1"), ("a", "2")), level="SHOULD")
+class HeadersJoined(Session):
+    """The values of a repeated header are joined by commas, as HTTP does."""
+
+    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
+        joined: dict[str, str] = {}
+        for name, value in super().pass_through(frame):
+            joined[name] = f"{joined[name]},{value}" if name in joined else value
+        return [*joined.items()]
+
+
+# -- sizes ------------------------------------------------------------------------------------------------------------
+
+
+@plan
+def _long_line(w: plans.Writer) -> None:
+    w.send(w.line(), TOPIC, headers=[("long", "x" * 5000)], receipt=w.receipt())
+
+
+@mutant("over-limit-in-silence", "LIMIT-02", _long_line, accept="INV-39", level="SHOULD", switches={"max_line": 4096})
+class OverLimitInSilence(Session):
+    """A header line that is too long ends the connection without a word."""
+
+    def on_malformed(self, malformed: Exception) -> None:
+        self.on_lost_connection()
+        self.end()
+
+
+@plan
+def _long_line_beside(w: plans.Writer) -> None:
+    other = w.line(1)
+    w.send(w.line(), TOPIC, headers=[("long", "x" * 5000)])
+    w.wait()
+    w.send(other, TOPIC_2, receipt=w.receipt())
+
+
+@mutant(
+    "over-limit-for-all", "LIMIT-03", _long_line_beside, accept="ROB-02 FRAME-09", switches={"max_line": 4096},
+)  # fmt: skip
+class OverLimitForAll(Session):
+    """A header line that is too long on one connection ends all the others, too."""
+
+    def on_malformed(self, malformed: Exception) -> None:
+        super().on_malformed(malformed)
+        for other in [*self.server.sessions.values()]:
+            other.end()
+
+
+@plan
+def _large_body(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE)
+    w.send(line, QUEUE, b"x" * 70_000)
+
+
+@mutant("large-body-cut", "FRAME-09", _large_body, accept="BODY-02 LIMIT-02")
+class LargeBodyCut(Parser):
+    """A body of more than 64 KiB is cut there instead of being refused."""
+
+    def next(self) -> Frame | None:
+        found = super().next()
+        return found and found._replace(body=found.body[:65_536])
+
+
+@mutant("third-connection-waits", "CONNECT-02", connecting(), smoke=False)
+class SilentServer(Server):
+    """CONNECT is never answered."""
+
+    def open(self) -> Session:
+        session = super().open()
+        session.on_connected = lambda frame: None  # type: ignore[method-assign]
+        return session

@@ -1,0 +1,185 @@
+"""The miniature protocol runs through the core as it is, in both roles, in lock-step and pipelined."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from echo import joined, play
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from impls.link import MemoryGround
+from specs import protocol as protocols
+from specs.plan import Blurt, Plan, Ref, Say
+
+ROOT = Path(__file__).resolve().parent.parent
+ROLES = ("server", "client")
+
+
+@pytest.fixture(scope="module")
+def house():
+    with joined() as found:
+        yield found
+
+
+def test_real_discovery_finds_it_and_forgets_it_again():
+    before = protocols.names()
+    with joined():
+        assert protocols.find("echo").name == "echo"
+        assert protocols.names() == sorted([*before, "echo"])
+    assert protocols.names() == before
+    with pytest.raises(LookupError, match="unknown protocol 'echo'"):
+        protocols.find("echo")
+
+
+def test_roles_name_each_other(house):
+    roles = house.protocol.roles
+    assert {roles[roles[role]] for role in roles} == set(roles)
+
+
+def test_every_phase_is_in_the_table_with_every_deed(house):
+    table = house.states.NEXT
+    assert set(table) == set(house.states.Phase)
+    assert len({tuple(row) for row in table.values()}) == 1
+
+
+@pytest.mark.parametrize("hurry", [False, True], ids=["lock-step", "pipelined"])
+@pytest.mark.parametrize("role", ROLES)
+def test_reference_keeps_to_the_text(house, role, hurry):
+    @settings(max_examples=300, deadline=None, database=None)
+    @given(program=house.plans.sessions(), seed=st.integers(0, 10_000))
+    def keeps(program, seed):
+        make = getattr(house.reference, role)
+        played = play(house, role, lambda: make(seed), program, hurry=hurry)
+        assert (played.judgement.verdict, played.judgement.why, played.judgement.faults) == ("pass", "", ())
+
+    keeps()
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_requirement_of_a_role_is_covered_on_the_reference(house, role):
+    covered: set[str] = set()
+    make = getattr(house.reference, role)
+
+    @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+    @given(program=house.plans.sessions())
+    def gather(program):
+        covered.update(play(house, role, make, program).judgement.covered)
+
+    gather()
+    assert {r.id for r in house.protocol.requirements.binding(role, "1")} <= covered
+
+
+def _hunt(house, role, mutant, hurry):
+    """The first recording that blames the mutant."""
+    extra = (3,) if role == "client" else ()
+    found = []
+
+    def blamed(program):
+        played = play(house, role, lambda: house.reference.Host(mutant, 1, *extra), program, hurry=hurry)
+        if played.judgement.verdict == "fail":
+            found.append(played)
+        return played.judgement.verdict == "fail"
+
+    limits = settings(max_examples=400, deadline=None, database=None, phases=[Phase.generate])
+    try:
+        find(house.plans.sessions(), blamed, settings=limits, random=random.Random(0))
+    except NoSuchExample:
+        return None
+    return found[0]
+
+
+def _mutants():
+    """(role, class name): read without importing, because the folder joins the house only inside the fixture."""
+    text = (Path(__file__).parent / "echo" / "impls" / "echo" / "mutants.py").read_text()
+    for role, table in (("server", "SERVERS"), ("client", "CLIENTS")):
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.AnnAssign) and node.target.id == table:
+                yield from ((role, key.id) for key in node.value.keys)
+
+
+@pytest.mark.parametrize(("role", "name"), list(_mutants()))
+def test_mutant_is_killed_in_lock_step_for_what_it_breaks(house, role, name):
+    mutant = getattr(house.mutants, name)
+    wanted = (house.mutants.SERVERS | house.mutants.CLIENTS)[mutant]
+    played = _hunt(house, role, mutant, hurry=False)
+    assert played is not None, "it survived"
+    assert [blame.breach.requirement for blame in played.judgement.blamed] == [wanted], played.events
+
+
+def test_every_requirement_is_broken_by_some_mutant(house):
+    for role, mutants in (("server", house.mutants.SERVERS), ("client", house.mutants.CLIENTS)):
+        bound = {requirement.id for requirement in house.protocol.requirements.binding(role, "1")}
+        assert bound == set(mutants.values())
+
+
+def test_smoke_plan_gets_an_answer(house):
+    for role in ROLES:
+        played = play(house, role, getattr(house.reference, role), _program(house))
+        assert played.judgement.verdict == "pass"
+        assert house.protocol.smoke(house.protocol.configure(role, "1", {"puts": 3}, {})).steps
+
+
+def _program(house):
+    return find(house.plans.sessions(), lambda program: True, random=random.Random(0))
+
+
+@given(st.binary(max_size=8), st.integers(0, 9))
+def test_frames_survive_json(data, key):
+    with joined() as house:
+        protocol = house.protocol
+        for frame in (house.frames.Line("PUT", data.hex()), house.frames.Line("DONE", Ref("put", (0, key)))):
+            assert protocol.from_json(json.loads(json.dumps(protocol.to_json(frame)))) == frame
+
+
+def test_tester_that_is_no_line_is_no_excuse_for_the_peer(house):
+    """The text says what follows what is no line, so judging goes on although it was our own side."""
+    from echo import setting  # noqa: PLC0415
+
+    from impls.drive import drive  # noqa: PLC0415
+
+    plan = Plan((Say(0, house.frames.Line("HELLO")), Blurt(0, b"NO\n")))
+    kept = drive(plan, setting(house, "server", house.reference.server), "q").judgement
+    assert kept.verdict == "pass"
+    assert kept.covered["ECHO-LINE-02"] == 1
+    where = setting(house, "server", lambda: house.reference.Host(house.mutants.Unmoved))
+    broken = drive(plan, where, "q").judgement
+    assert [blame.breach.requirement for blame in broken.blamed] == ["ECHO-LINE-02"]
+
+
+def test_memory_ground_restarts_the_peer(house):
+    ground = MemoryGround(house.reference.server)
+    before = ground.open()
+    before.send(b"HELLO\n")
+    ground.restart()
+    after = ground.open()
+    assert (before.take(), after.take()) == (b"WELCOME\n", b"")
+
+
+# -- the recipe ----------------------------------------------------------------------------------------------------
+
+
+def _recipe() -> str:
+    return (ROOT / "docs" / "add-a-protocol.md").read_text()
+
+
+def test_every_file_that_the_recipe_names_exists():
+    named = set(re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|toml|md))`", _recipe()))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_the_recipe_names_every_file_of_the_miniature():
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "echo").rglob("*") if path.suffix in (".py", ".toml")}
+    inits = {name for name in files if name.endswith("/echo/__init__.py") and "/strategies/" not in name}
+    assert [name for name in sorted(files - inits) if f"`{name}`" not in _recipe()] == []
+
+
+def test_the_recipe_lists_every_requirement(house):
+    assert [name for name in house.protocol.requirements if name not in _recipe()] == []
