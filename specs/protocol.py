@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Structural
@@ -64,6 +64,9 @@ class Protocol:
     learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads what
     `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills in Refs and
     answers None when one is not known.
+    `smoke` is the least that must work before anything is judged. `crash` is the requirement that an implementation
+    breaks when it dies. `replayed(sent, received)` splits what was sent into octets and (regular expression, n) pairs that
+    find in other answers what the implementation made up itself: first group of the nth match.
     """
 
     name: str
@@ -84,6 +87,8 @@ class Protocol:
     valid_profile: Callable[[str], bool] | None = None
     schemes: Mapping[str, Callable[[str], tuple[str, int, Mapping[str, Any]]]] = field(default_factory=dict)
     smoke: Callable[[Any], Plan] | None = None
+    crash: str = ""
+    replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
 
     def claims(self, profile: str) -> bool:
         """True when `profile` is one that an implementation may claim."""

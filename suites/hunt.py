@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
 from impls.drive import Recording, Setting, drive
-from specs.model import Blame
+from specs.model import Blame, Breach
 from specs.plan import Plan
 from specs.requirement import Requirement
 from strategies.common import Program
@@ -99,7 +99,7 @@ class Hunter:
     """Hunts over one implementation. `binding` are the requirements that it must answer for.
 
     `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
-    called after each plan and may restart an implementation that died; it answers what to write into the records.
+    called after each plan; it restarts an implementation that died and answers how it did.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Hunter:
         run_seed: int = 0,
         report: Callable[[Fault], None] = lambda fault: None,
         trouble: Callable[[str, str], None] = lambda where, message: None,
-        settle: Callable[[Recording], None] = lambda recording: None,
+        settle: Callable[[Recording], str] = lambda recording: "",
         progress: Callable[[Tally], None] = lambda tally: None,
         prefix: str = "w",
     ) -> None:
@@ -120,7 +120,7 @@ class Hunter:
         self.faults: dict[str, Fault] = {}
         self._investigate = investigate
         self._seed = run_seed
-        self._report, self._trouble, self._settle, self._progress = report, trouble, settle, progress
+        self._report, self._trouble, self._settle, self.progress = report, trouble, settle, progress
         self._prefix = prefix
         self._serial = 0
         self._looked: Counter[str] = Counter()
@@ -131,7 +131,11 @@ class Hunter:
         """Drive one plan with fresh names."""
         self._serial += 1
         recording = drive(plan, setting or self.setting, f"{self._prefix}{self._serial}-")
-        self._settle(recording)
+        died = self._settle(recording)
+        if died:
+            breach = Breach(self.setting.role, self.setting.protocol.crash, died)
+            blame = Blame(breach, max(0, len(recording.events) - 1))
+            recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
         return recording
 
     def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
@@ -155,7 +159,7 @@ class Hunter:
             batch += 1
             each = (time.monotonic() - before) / max(1, tally.plans - played)
             chunk = max(1, min(LARGEST_CHUNK, int(left / 4 / each) if each else LARGEST_CHUNK))
-            self._progress(tally)
+            self.progress(tally)
         tally.seconds = time.monotonic() - start
         return tally
 

@@ -176,7 +176,9 @@ def test_every_file_that_the_recipe_names_exists():
 
 
 def test_the_recipe_names_every_file_of_the_miniature():
-    files = {str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "echo").rglob("*") if path.suffix in (".py", ".toml")}
+    files = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "echo").rglob("*") if path.suffix in (".py", ".toml")
+    }
     inits = {name for name in files if name.endswith("/echo/__init__.py") and "/strategies/" not in name}
     assert [name for name in sorted(files - inits) if f"`{name}`" not in _recipe()] == []
 

@@ -114,6 +114,21 @@ def from_url(url: str) -> tuple[str, int, Mapping[str, Any]]:
     return parts.hostname or "127.0.0.1", parts.port or PORT, facts
 
 
+def replayed(sent: bytes, received: bytes) -> list[bytes | tuple[str, int]]:
+    """What was sent, with the id of an ACK or NACK to be found in the answers of a replay."""
+    if sent.startswith((b"ACK\n", b"NACK\n")):
+        for own, theirs in ((b"\nid:", b"ack"), (b"\nmessage-id:", b"message-id")):
+            at = sent.find(own)
+            if at < 0:
+                continue
+            start, end = at + len(own), sent.find(b"\n", at + len(own))
+            values = [line.partition(b":")[2] for line in received.split(b"\n") if line.startswith(theirs + b":")]
+            if sent[start:end] in values:
+                match = f"\\n{theirs.decode()}:([^\\r\\n]*)"
+                return [sent[:start], (match, values.index(sent[start:end])), sent[end:]]
+    return [sent]
+
+
 def to_json(value: Any) -> Any:
     """A frame, style or Ref as JSON data."""
     if isinstance(value, Frame):
@@ -182,4 +197,6 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
+    crash=PREFIX + "ROB-01",
+    replayed=replayed,
 )

@@ -183,10 +183,11 @@ class Grammar:
         version = self.version
         lines = text.split("\n")
         if "\r" in text:
-            cut = [line.removesuffix("\r") for line in lines]
-            if cut != lines and version != "1.2":
-                warts.append("cr-in-line-end")
-            lines = cut
+            # before 1.2, a CR at the end of a line is part of the value, unless every line is written that way
+            if version == "1.2" or lines[0].endswith("\r"):
+                lines = [line.removesuffix("\r") for line in lines]
+                if version != "1.2":
+                    warts.append("cr-in-line-end")
             if any("\r" in line for line in lines):
                 warts.append("bare-cr")
         command = lines[0]

@@ -29,6 +29,7 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     """
     supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
     learnt: dict[str, Any] = {"supports": supports or (configure({}).version,), "queue": {"own": False}, "topic": {}}
+    learnt["stated"] = _stated(play, configure)
     for family, trait, probe, times in (
         ("queue", "own", _own_queue, 2),
         ("topic", "own", _own_topic, 2),
@@ -46,6 +47,14 @@ def _speaks(play: Play, configure: Configure, version: str) -> bool:
     trace, _ = play(Plan((Say(0, connect(config, version=version), style=Style(version)),)), config)
     said = [event.frame for event in trace if isinstance(event, Said) and event.by == "server"]
     return any(frame.command == "CONNECTED" and (frame.get("version") or "1.0") == version for frame in said)
+
+
+def _stated(play: Play, configure: Configure) -> str:
+    """What the server says it is: the `server` header of CONNECTED, without its comments."""
+    config = configure({"supports": VERSIONS})
+    trace, _ = play(Plan((Say(0, connect(config), style=Style(config.version)),)), config)
+    said = [event.frame.get("server") for event in trace if isinstance(event, Said) and event.by == "server"]
+    return next((name.split(" ")[0] for name in said if name), "")
 
 
 def _held(play: Play, plan: Plan, config: Config) -> bool:

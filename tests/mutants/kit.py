@@ -155,7 +155,7 @@ def round_trip(
 
     def play(w: plans.Writer) -> None:
         line = w.line()
-        w.subscribe(line, place, mode, identity)
+        w.subscribe(line, place, mode, identity, receipt=w.receipt())
         w.send(line, place, body, headers, tag=tag, style=style, receipt=w.receipt() if ask else None)
 
     return plan(play, version=version, wire=style)

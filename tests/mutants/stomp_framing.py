@@ -146,7 +146,7 @@ def _long_command(w: plans.Writer) -> None:
     w.say(line, "SENDER", [("destination", TOPIC), ("k", "1")], b"x")
 
 
-@mutant("commands-by-prefix", "INV-27", _long_command, accept="FRAME-05 FRAME-07 MSG-09")
+@mutant("commands-by-prefix", "INV-27", _long_command, accept="FRAME-05 FRAME-07 MSG-09", unseen="blames BODY-02")
 class CommandsByPrefix(Session):
     """A command is recognised by how it begins."""
 
@@ -186,7 +186,7 @@ class OneSegmentAFrame(Parser):
 def _two_at_once(w: plans.Writer) -> None:
     line = w.line()
     w.say(line, "BEGIN", [("transaction", "t")], style=JOIN)
-    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()], style=JOIN)
 
 
 @mutant("second-in-segment-lost", "FRAME-06", _two_at_once)
@@ -203,7 +203,7 @@ def _three_at_once(w: plans.Writer) -> None:
     line = w.line()
     w.say(line, "BEGIN", [("transaction", "t")], style=JOIN)
     w.send(line, QUEUE, b"x", [("transaction", "t")], style=JOIN)
-    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()], style=JOIN)
 
 
 @mutant("third-in-segment-waits", "FRAME-06", _three_at_once)
@@ -223,7 +223,15 @@ class ThirdInSegmentWaits(Session):
                 self.handle(frame)
 
 
-@mutant("characters-cut", "FRAME-06", round_trip(("a", "é漢😀"), style=CUTS), accept="ENC-01 ENC-13")
+@plan(wire=CUTS)
+def _characters_in_pieces(w: plans.Writer) -> None:
+    line = w.line()
+    for _ in range(3):
+        w.fresh()
+    w.say(line, "BEGIN", [("transaction", "t"), ("receipt", "é漢😀")], style=CUTS)
+
+
+@mutant("characters-cut", "FRAME-06", _characters_in_pieces, accept="ENC-01 ENC-13 RECEIPT-02")
 class CharactersCut(Parser):
     """Each segment is decoded by itself, so that a character that is cut in two is lost."""
 
@@ -254,6 +262,7 @@ class CrAtSegmentEnd(Parser):
 def _body_in_pieces(w: plans.Writer) -> None:
     line = w.line()
     w.subscribe(line, QUEUE)
+    w.fresh()
     w.fresh()
     w.send(line, QUEUE, b"0123456789" * 30, style=CUTS)
 
@@ -318,7 +327,7 @@ class ForeignFrame(Session):
 @plan
 def _repeated_destination(w: plans.Writer) -> None:
     line = w.line()
-    w.subscribe(line, QUEUE)
+    w.subscribe(line, QUEUE, receipt=w.receipt())
     w.say(line, "SEND", [("destination", QUEUE), ("destination", QUEUE_2), ("k", "1")], b"x")
 
 
@@ -363,7 +372,7 @@ class LastUserHeader(Session):
         return super().pass_through(frame)[::-1]
 
 
-@mutant("headers-joined", "REPEAT-02", round_trip(("a", "1"), ("a", "2")), level="SHOULD")
+@mutant("headers-joined", "SEND-04", round_trip(("a", "1"), ("a", "2")), accept="MSG-08 REPEAT-02")
 class HeadersJoined(Session):
     """The values of a repeated header are joined by commas, as HTTP does."""
 
@@ -427,7 +436,7 @@ class LargeBodyCut(Parser):
         return found and found._replace(body=found.body[:65_536])
 
 
-@mutant("third-connection-waits", "CONNECT-02", connecting(), smoke=False)
+@mutant("silent-server", "CONNECT-02", connecting(), smoke=False)
 class SilentServer(Server):
     """CONNECT is never answered."""
 

@@ -1,0 +1,165 @@
+"""pytest's door to Wireproof: options, fixtures and exit status. The work is done in suites/door.py."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from suites.door import DISCIPLINES, SUITES, Door, add_options
+from suites.hunt import Property, Tally
+
+DOOR = pytest.StashKey[Door]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "weight(n): share of the budget that a property gets (1 when absent)")
+    config.addinivalue_line("markers", "container: needs a container engine")
+    door = config.stash.setdefault(DOOR, Door(config))
+    if not door.wants_suites():
+        return
+    if door.controls:
+        door.junit_path, config.option.xmlpath = config.option.xmlpath, None  # one case for each requirement: ours
+        signal.signal(signal.SIGTERM, _interrupt)  # a cancelled CI job still stops what it started
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt(f"signal {number}")
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    door = config.stash.setdefault(DOOR, Door(config))  # this hook comes before pytest_configure
+    if not door.wants_suites():
+        return None
+    if config.getoption("--list-requirements"):
+        sys.stdout.write(door.listing() + "\n")
+        return 0
+    if config.getoption("--replay"):
+        text, status = door.replay(config.getoption("--replay"))
+        sys.stdout.write(text + "\n")
+        return status
+    return None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    door = session.config.stash[DOOR]
+    if door.wants_suites() and not session.config.option.collectonly:
+        door.begin()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["wireproof"] = node.config.stash[DOOR].invitation()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the suites of protocols that nothing is to be judged by."""
+    door = config.stash[DOOR]
+    if collection_path.parent != SUITES or not collection_path.is_dir() or not door.sessions:
+        return None
+    known = {session.impl.protocol for session in door.sessions}
+    return True if collection_path.name not in (*known, "common") else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "hunting" not in metafunc.fixturenames:
+        return
+    door = metafunc.config.stash[DOOR]
+    path = Path(str(metafunc.definition.path))
+    folder = path.relative_to(SUITES).parts[0]
+    roles = getattr(metafunc.module, "ROLES", None)
+    cases, names = [], []
+    for number, session in enumerate(door.sessions):
+        if folder not in ("common", session.impl.protocol) or (roles is not None and session.impl.role not in roles):
+            continue
+        for discipline in getattr(metafunc.module, "DISCIPLINES", DISCIPLINES):
+            cases.append((number, discipline))
+            names.append(discipline if len(door.sessions) == 1 else f"{session.impl.name}-{session.impl.role}-{discipline}")
+    metafunc.parametrize("hunting", cases, ids=names)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    door = config.stash[DOOR]
+    if door.sessions:
+        door.share(items)
+
+
+@pytest.fixture
+def hunting(request: pytest.FixtureRequest) -> Any:
+    """(number of the session, discipline); see pytest_generate_tests."""
+    return request.param
+
+
+@pytest.fixture
+def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[..., Tally]:
+    """Hunt with programs and their interpretation; fails the test for faults outside the baseline."""
+    door = request.config.stash[DOOR]
+    number, discipline = hunting
+    session = door.sessions[number]
+    path = Path(str(request.node.path)).relative_to(SUITES)
+    name = f"{path}::{request.node.name}"
+
+    def run(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
+        if session.trouble:
+            pytest.skip(f"not judged: {session.trouble}")
+        hurry = discipline == "pipelined" and not always_calm
+        prop = Property(name, programs, interpret, hurry=hurry, avoids=avoids)
+        line = _Line(request.config, name)
+        tally, faults = session.hunt(prop, door.shares.get(request.node.nodeid, 1.0), line.say)
+        line.clear()
+        request.node.user_properties.append(("wireproof", f"{tally.plans:>7} plans  {len(faults)} faults"))
+        accepted = door.baselines.get(f"{session.impl.protocol} {session.impl.role} {session.impl.name}", session.impl.deviations)
+        fresh = [f for f in faults if f.requirement not in accepted and f.verdict == "fail" and f.level == "MUST"]
+        if fresh:
+            pytest.fail("; ".join(f"{f.requirement}: {f.why}" for f in fresh)[:2000], pytrace=False)
+        return tally
+
+    return run
+
+
+class _Line:
+    """One line on a terminal that says what is being tried; nothing when the output is no terminal."""
+
+    def __init__(self, config: pytest.Config, name: str) -> None:
+        self._show = sys.__stderr__ is not None and sys.__stderr__.isatty() and not hasattr(config, "workerinput")
+        self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._name, self._last = name, 0.0
+
+    def say(self, tally: Tally) -> None:
+        if self._show and time.monotonic() - self._last > 0.2:
+            self._last = time.monotonic()
+            self._write(f"\r\x1b[K  {self._name}: {tally.plans} plans")
+
+    def clear(self) -> None:
+        if self._show:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        assert self._capture is not None
+        with self._capture.global_and_fixture_disabled():
+            assert sys.__stderr__ is not None
+            sys.__stderr__.write(text)
+            sys.__stderr__.flush()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    door = session.config.stash[DOOR]
+    if door.sessions:
+        door.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+        session.exitstatus = door.end(int(exitstatus))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    config.stash[DOOR].show(terminalreporter)

@@ -1,0 +1,373 @@
+"""One run over one implementation: started, asked what it is, hunted over, written down.
+
+The order of a run is that of docs/architecture.md. Whatever keeps an implementation from being judged (nobody listens,
+the command dies, an image is missing) is trouble of the harness: it is recorded with its reason, never as a verdict.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from impls.drive import Recording, Setting, drive
+from impls.launch import LaunchError, Running, start, wait_ready
+from impls.link import Ground, MemoryGround, TcpGround
+from impls.manifest import Implementation
+from records.rows import CoverageRow, EndRow, FaultRow, PropertyRow, RequirementRow, RunRow, TroubleRow
+from records.writer import Writer
+from reports import script
+from specs.events import Closed, Said
+from specs.plan import Plan
+from specs.protocol import Protocol, find
+from specs.requirement import Requirement
+from suites import trace
+from suites.hunt import Fault, Hunter, Property, Tally
+from suites.investigate import Investigator
+
+SUITE_VERSION = "0.1.0"
+PROBE_MS = 1_500.0
+"""Patience of one readiness probe."""
+SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
+"""Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
+MEMORY_MS = 1_000.0
+"""Patience in memory, where time is virtual and costs nothing."""
+
+
+class NotJudged(Exception):
+    """The implementation could not be brought to a state in which it can be judged; the text says why."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user asked for. `levels` and `pattern` choose requirements; `partial`: something was left out."""
+
+    asked: str = "reference"
+    pattern: str = "*"
+    levels: tuple[str, ...] = ()
+    strict: bool = False
+    budget: str = "ci"
+    budget_s: float = 60.0
+    seed: int = 0
+    partial: bool = False
+    workers: tuple[str, ...] = ("main",)
+
+
+@dataclass
+class Session:
+    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began."""
+
+    impl: Implementation
+    wishes: Wishes
+    results: Path
+    run: str
+    worker: str = "main"
+    learnt: dict[str, Any] = field(default_factory=dict)
+    address: tuple[str, int] | None = None
+    patience_ms: float = MEMORY_MS
+    running: Running | None = None
+    trouble: str = ""
+
+    def __post_init__(self) -> None:
+        self.protocol: Protocol = find(self.impl.protocol)
+        self.writer = Writer(self.results, self.run, self.worker)
+        self.ground: Ground | None = None
+        self._hunter: Hunter | None = None
+        self._plans = self._steps = self._troubles = 0
+        self._begun = datetime.now(UTC)
+
+    # -- starting -------------------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
+        self._head()
+        try:
+            self._start()
+            self._meet()
+        except (LaunchError, NotJudged) as error:
+            self.trouble = str(error)
+            self.note("start", self.trouble)
+
+    def join(self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float) -> None:
+        """Take part in a run whose implementation another process started."""
+        self.learnt, self.address, self.patience_ms = dict(learnt), address, patience_ms
+        self.writer.write(self._row())
+        if address is not None:
+            self.ground = TcpGround(lambda: address)
+        else:
+            self._start()
+
+    def _row(self) -> RunRow:
+        wishes, impl = self.wishes, self.impl
+        return RunRow(
+            at=self._begun.isoformat(timespec="seconds"),
+            impl=impl.name,
+            protocol=impl.protocol,
+            role=impl.role,
+            profile=impl.profile,
+            version=str(self.learnt.get("stated") or impl.version),
+            suite_version=SUITE_VERSION,
+            seed=wishes.seed,
+            budget=wishes.budget,
+            budget_s=wishes.budget_s,
+            disciplines=("lock-step", "pipelined"),
+            requirements=wishes.pattern,
+            levels=wishes.levels,
+            partial=wishes.partial,
+            strict=wishes.strict,
+            asked=wishes.asked,
+            workers=wishes.workers,
+        )
+
+    def _head(self) -> None:
+        self.writer.write(self._row())
+        binding = {r.id for r in self.protocol.requirements.binding(self.impl.role, self.impl.profile)}
+        chosen = {r.id for r in self.chosen()}
+        for r in self.protocol.requirements.values():
+            applies = "judged" if r.id in chosen else "unselected" if r.id in binding else "unsupported"
+            self.writer.write(
+                RequirementRow(
+                    id=r.id,
+                    section=r.section,
+                    level=r.level,
+                    basis=r.basis,
+                    statement=r.statement,
+                    source=r.source,
+                    applies=applies,
+                    untestable=r.untestable,
+                )
+            )
+
+    def chosen(self) -> list[Requirement]:
+        """The requirements that this run answers."""
+        wishes, registry = self.wishes, self.protocol.requirements
+        selected = {
+            r.id for r in registry.select(wishes.pattern, wishes.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
+        }
+        return [r for r in registry.binding(self.impl.role, self.impl.profile) if r.id in selected]
+
+    def _start(self) -> None:
+        if self.impl.start.kind == "python":
+            self.ground = MemoryGround(_factory(self.impl))
+            return
+        self.running = start(self.impl)
+        try:
+            wait_ready(self.running, self._probe, self.impl.start.ready_s)
+        except BaseException:
+            self.running.stop()
+            raise
+        running = self.running
+        self.address = running.address
+        self.ground = TcpGround(lambda: running.address)
+
+    def _probe(self, host: str, port: int) -> bool:
+        config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
+        setting = Setting(self.protocol, config, self.impl.role, TcpGround(lambda: (host, port)), PROBE_MS)
+        assert self.protocol.smoke is not None
+        recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
+        return any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
+
+    def _meet(self) -> None:
+        """Smoke, discovery and calibration. Raises NotJudged when there is nothing to judge."""
+        assert self.protocol.smoke is not None
+        setting = replace(self.setting(), patience_ms=max(PROBE_MS, self.patience_ms))
+        slowest = 0.0
+        for n in range(5):
+            recording = drive(self.protocol.smoke(setting.config), setting, f"smoke{n}-")
+            slowest = max(slowest, _slowest(recording, self.impl.role))
+            if n == 0:
+                self._must_talk(recording)
+        if self.address is not None:
+            self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
+        discover = _discovery(self.protocol)
+        if discover is None:
+            return
+        count = 0
+
+        def play(plan: Plan, config: Any) -> tuple[Any, Any]:
+            nonlocal count
+            count += 1
+            recording = drive(plan, replace(self.setting(), config=config), f"ask{count}-")
+            return tuple(recording.events), recording.judgement
+
+        self.learnt = dict(discover(play, self._configure))
+
+    def _must_talk(self, recording: Recording) -> None:
+        if recording.refused:
+            raise NotJudged(recording.refused)
+        said = [event.frame for event in recording.events if isinstance(event, Said) and event.by == self.impl.role]
+        if not said:
+            ended = any(isinstance(event, Closed) for event in recording.events)
+            how = "closed the connection" if ended else "said nothing"
+            raise NotJudged(
+                f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
+            )
+        if recording.judgement.verdict == "fail" and len(said) == 1:
+            text = self.protocol.describe(said[0])
+            raise NotJudged(
+                f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
+            )
+
+    def _configure(self, learnt: Mapping[str, Any]) -> Any:
+        return self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, learnt)
+
+    def setting(self) -> Setting:
+        """How plans are driven against this implementation."""
+        assert self.ground is not None
+        return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.ground, self.patience_ms)
+
+    # -- hunting --------------------------------------------------------------------------------------------------
+
+    def hunter(self, progress: Callable[[Tally], None]) -> Hunter:
+        """The hunter of this run; faults it has found stay found from property to property."""
+        if self._hunter is None:
+            self._hunter = Hunter(
+                self.setting(),
+                {r.id: r for r in self.chosen() if not r.untestable},
+                investigate=Investigator(),
+                run_seed=self.wishes.seed,
+                report=self._report,
+                trouble=self.note,
+                settle=self._settle,
+                prefix=f"{self.run[-8:]}{self.worker}",
+            )
+        self._hunter.progress = progress
+        return self._hunter
+
+    def hunt(self, prop: Property, budget_s: float, progress: Callable[[Tally], None]) -> tuple[Tally, list[Fault]]:
+        """Hunt with one property and record what it did; answers the tally and the faults found by it."""
+        hunter = self.hunter(progress)
+        known = set(hunter.faults)
+        tally = hunter.hunt(prop, budget_s)
+        self._plans, self._steps = self._plans + tally.plans, self._steps + tally.steps
+        for name, judged in sorted(tally.judged.items()):
+            if name in hunter.binding:
+                self.writer.write(
+                    CoverageRow(property=prop.name, requirement=name, exercised=tally.exercised[name], judged=judged)
+                )
+        self.writer.write(
+            PropertyRow(
+                property=prop.name,
+                plans=tally.plans,
+                steps=tally.steps,
+                seconds=round(tally.seconds, 3),
+                inconclusive=tally.inconclusive,
+                errors=tally.errors,
+                ended=tally.ended,
+            )
+        )
+        return tally, [fault for name, fault in hunter.faults.items() if name not in known]
+
+    def _report(self, fault: Fault) -> None:
+        assert self._hunter is not None
+        document = trace.document(fault, self._hunter.setting, self.impl, self.wishes.seed, SUITE_VERSION)
+        path = trace.save(document, self.results)
+        script.write(self.results / path, document)
+        self.writer.write(
+            FaultRow(
+                requirement=fault.requirement,
+                level=fault.level,
+                also=fault.also,
+                why=fault.why,
+                expected=fault.expected,
+                property=fault.property,
+                steps=len(fault.plan.steps),
+                reproduced=fault.reproduced,
+                tried=fault.tried,
+                steady=fault.reproduced == fault.tried,
+                trace=path,
+                found_after_s=round(fault.found_after_s, 3),
+                shrink_s=round(fault.shrink_s, 3),
+                features=fault.features,
+                verdict=fault.verdict,
+            )
+        )
+
+    def _settle(self, recording: Recording) -> str:
+        """Restart an implementation of ours that died; answers how it ended, or ""."""
+        running = self.running
+        if running is None or (not recording.refused and not _hung_up(recording, self.impl.role)):
+            return ""
+        if running.alive():
+            return ""
+        died = f"it ended ({running.ending()}) in this conversation"
+        self.note("crash", f"{self.impl.name} {died}; restarted", running.log_tail())
+        running.restart()
+        wait_ready(running, self._probe, self.impl.start.ready_s)
+        return died
+
+    def note(self, where: str, message: str, detail: str = "") -> None:
+        """Record trouble: where it happened, what it was, and the tail of a log. A crash is a fault, not trouble."""
+        if where == "crash":
+            return
+        self._troubles += 1
+        self.writer.write(TroubleRow(where=where, message=message, detail=detail))
+
+    # -- ending ---------------------------------------------------------------------------------------------------
+
+    def close(self, status: str = "complete") -> None:
+        """Stop what was started and write the footer."""
+        if self.running is not None:
+            self.running.stop()
+            self.running = None
+        took = (datetime.now(UTC) - self._begun).total_seconds()
+        faults = 0 if self._hunter is None else len(self._hunter.faults)
+        self.writer.write(
+            EndRow(
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+                status=status,
+                plans=self._plans,
+                steps=self._steps,
+                faults=faults,
+                troubles=self._troubles,
+                seconds=round(took, 3),
+            )
+        )
+        self.writer.close()
+
+    def invitation(self) -> str:
+        """What a worker needs to join, as JSON."""
+        return json.dumps({"address": self.address, "learnt": self.learnt, "patience_ms": self.patience_ms})
+
+
+def _factory(impl: Implementation) -> Callable[[], Any]:
+    module, _, name = str(impl.start.value).partition(":")
+    try:
+        made = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise NotJudged(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
+    return made  # type: ignore[no-any-return]
+
+
+def _discovery(protocol: Protocol) -> Callable[..., Mapping[str, Any]] | None:
+    """`strategies.<protocol>.discover`, if the protocol has one."""
+    if importlib.util.find_spec(f"strategies.{protocol.name}") is None:
+        return None
+    return getattr(importlib.import_module(f"strategies.{protocol.name}"), "discover", None)
+
+
+def _slowest(recording: Recording, role: str) -> float:
+    """The longest time in ms between something we said and the next thing that was heard."""
+    slowest, asked = 0.0, None
+    for ms, event in zip(recording.stamps, recording.events, strict=True):
+        if isinstance(event, Said) and event.by != role:
+            asked = ms
+        elif isinstance(event, (Said, Closed)) and asked is not None:
+            slowest, asked = max(slowest, ms - asked), None
+    return slowest
+
+
+def _hung_up(recording: Recording, role: str) -> bool:
+    return any(isinstance(event, Closed) and event.by == role for event in recording.events)
+
+
+def shares(weights: Iterable[float], budget_s: float) -> list[float]:
+    """The budget divided by weight."""
+    given = list(weights)
+    total = sum(given) or 1.0
+    return [budget_s * weight / total for weight in given]

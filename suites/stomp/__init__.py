@@ -1,0 +1,1 @@
+"""The suites for STOMP servers: one file for each section of the source."""

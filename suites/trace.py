@@ -1,0 +1,162 @@
+"""Trace files: the shortest conversation that shows a fault, for people, for `--replay`, and for judging again.
+
+The shape is a contract with the reports (records/, reports/transcript.py, reports/script.py): fields may be added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from impls.drive import Recording, Setting
+from impls.manifest import Implementation
+from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.protocol import Protocol
+from suites.hunt import Fault
+
+SCHEMA = 1
+KEEP = 4096
+"""Octets of one write or one read that a trace keeps."""
+
+
+def plan_to_json(plan: Plan, protocol: Protocol) -> dict[str, Any]:
+    """A plan as JSON data."""
+    return {"features": sorted(plan.features), "steps": [_step_to_json(step, protocol) for step in plan.steps]}
+
+
+def _step_to_json(step: Step, protocol: Protocol) -> dict[str, Any]:
+    if isinstance(step, Say):
+        return {
+            "do": "say",
+            "conn": step.conn,
+            "frame": protocol.to_json(step.frame),
+            "cuts": list(step.cuts),
+            "when": step.when,
+            "style": protocol.to_json(step.style),
+        }
+    if isinstance(step, Blurt):
+        parts = (step.data,) if isinstance(step.data, bytes) else step.data
+        data = [protocol.to_json(part) if isinstance(part, Ref) else {"hex": part.hex()} for part in parts]
+        return {"do": "blurt", "conn": step.conn, "data": data, "when": step.when}
+    if isinstance(step, Wait):
+        return {"do": "wait", "ms": step.ms}
+    return {"do": "hang", "conn": step.conn, "how": step.how}
+
+
+def plan_from_json(data: Mapping[str, Any], protocol: Protocol) -> Plan:
+    """The inverse of `plan_to_json`. Raises KeyError, TypeError or ValueError when the data is something else."""
+    return Plan(tuple(_step_from_json(step, protocol) for step in data["steps"]), frozenset(data.get("features", ())))
+
+
+def _step_from_json(data: Mapping[str, Any], protocol: Protocol) -> Step:
+    if data["do"] == "say":
+        frame, style = protocol.from_json(data["frame"]), protocol.from_json(data.get("style"))
+        return Say(data["conn"], frame, tuple(data.get("cuts", ())), data.get("when", "turn"), style)
+    if data["do"] == "blurt":
+        parts = tuple(bytes.fromhex(p["hex"]) if "hex" in p else protocol.from_json(p) for p in data["data"])
+        return Blurt(data["conn"], parts, data.get("when", "turn"))
+    if data["do"] == "wait":
+        return Wait(data["ms"])
+    if data["do"] == "hang":
+        return Hang(data["conn"], data.get("how", "close"))
+    raise ValueError(f"a plan has no step {data['do']!r}")
+
+
+def conversation(recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
+    """The events of a recording, as JSON data with the text that people read."""
+    return [
+        {"ms": round(ms, 2), **_event(event, protocol)}
+        for ms, event in zip(recording.stamps, recording.events, strict=True)
+    ]
+
+
+def _event(event: Event, protocol: Protocol) -> dict[str, Any]:
+    if isinstance(event, Quiet):
+        return {"event": "quiet", "ms_quiet": event.ms, "elapsed": event.elapsed, "final": event.final}
+    seen: dict[str, Any] = {"conn": event.conn, "by": event.by}
+    if isinstance(event, Said):
+        return seen | {"event": "said", "text": protocol.describe(event.frame), "frame": protocol.to_json(event.frame)}
+    if isinstance(event, Noise):
+        return seen | {"event": "noise", "text": f"{event.why}: {event.data!r:.800}", "hex": event.data.hex()}
+    if isinstance(event, Closed):
+        return seen | {"event": "closed", "how": event.how}
+    assert isinstance(event, Fact)
+    return seen | {"event": "fact", "name": event.name, "text": f"{event.name}: {event.value!r:.800}"}
+
+
+def document(fault: Fault, setting: Setting, impl: Implementation, run_seed: int, suite: str) -> dict[str, Any]:
+    """The whole trace of a fault."""
+    protocol, recording = setting.protocol, fault.recording
+    requirement = protocol.requirements[fault.requirement]
+    return {
+        "schema": SCHEMA,
+        "suite_version": suite,
+        "impl": {
+            "name": impl.name,
+            "version": impl.version,
+            "protocol": impl.protocol,
+            "role": impl.role,
+            "profile": impl.profile,
+        },
+        "property": fault.property,
+        "seed": run_seed,
+        "requirement": fault.requirement,
+        "level": fault.level,
+        "also": list(fault.also),
+        "statement": requirement.statement,
+        "source": requirement.source,
+        "expected": fault.expected,
+        "why": fault.why,
+        "reproduced": fault.reproduced,
+        "tried": fault.tried,
+        "features": list(fault.features),
+        "deciding": fault.deciding,
+        "plan": plan_to_json(fault.plan, protocol),
+        "config": _plain(setting.config),
+        "conversation": conversation(recording, protocol),
+        "wire": [
+            {"ms": round(ms, 2), "conn": conn, "dir": what.replace(" ", "-"), "hex": data[:KEEP].hex()}
+            for ms, conn, what, data in recording.wire
+        ],
+        "script": _script(fault.plan, recording, protocol),
+    }
+
+
+def _plain(config: Any) -> Any:
+    return json.loads(json.dumps(asdict(config), default=sorted))
+
+
+def _script(plan: Plan, recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
+    """The same conversation as writes and pauses; what was learnt on the way is matched out of what is received."""
+    steps: list[dict[str, Any]] = []
+    sent = [(conn, data) for _, conn, what, data in recording.wire if what == "sent"]
+    turns = {step.conn: step.when for step in plan.steps if isinstance(step, (Say, Blurt))}
+    for conn, data in sent:
+        parts = _parts(data, recording, conn, protocol)
+        steps.append({"do": "send", "conn": conn, "when": turns.get(conn, "turn"), "parts": parts})
+    steps.append({"do": "wait", "ms": 500})
+    return steps
+
+
+def _parts(data: bytes, recording: Recording, conn: int, protocol: Protocol) -> list[dict[str, Any]]:
+    """One write. What the implementation had made up (an acknowledgement id) is taken from the replay's own answers."""
+    if protocol.replayed is None:
+        return [{"hex": data.hex()}]
+    received = b"".join(octets for _, c, what, octets in recording.wire if what == "received" and c == conn)
+    parts = protocol.replayed(data, received)
+    return [{"hex": p.hex()} if isinstance(p, bytes) else {"match": p[0], "nth": p[1]} for p in parts]
+
+
+def save(trace: Mapping[str, Any], results: Path) -> str:
+    """Write a trace to results/traces; answers its path relative to `results`."""
+    folder = results / "traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{trace['requirement']}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(trace, indent=1), encoding="ascii")
+    part.replace(path)
+    return str(path.relative_to(results))

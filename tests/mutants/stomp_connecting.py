@@ -1,0 +1,381 @@
+"""Faults in opening a session: CONNECT and STOMP, negotiation, CONNECTED, and many connections."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Frame, Phase, Refused, Server, Session
+from strategies.stomp import writer as plans
+from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, plan
+
+
+def _negotiates(choose) -> type[Session]:  # noqa: ANN001
+    """A session that chooses its version in its own way: from the offers and the versions that the server knows."""
+
+    class Negotiating(Session):
+        said = ""
+
+        def negotiate(self, frame: Frame) -> str:
+            chosen = choose(self.offered(frame), self.switches.versions.split(","))
+            self.said = chosen or super().negotiate(frame)
+            return min(self.said, "1.2")
+
+        def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+            if command == "CONNECTED":
+                headers = [(name, self.said if name == "version" else value) for name, value in headers]
+            super().emit(command, headers, body)
+
+    return Negotiating
+
+
+# -- negotiation -------------------------------------------------------------------------------------------------------
+
+
+@mutant("lowest-version", "NEGO-01", connecting(accept_version="1.1,1.2"))
+class LowestVersion(_negotiates(lambda offered, known: min([v for v in offered if v in known], default=None))):
+    """The lowest common version is chosen."""
+
+
+@mutant("first-version", "NEGO-01", connecting(accept_version="1.1,1.2"), accept="NEGO-04")
+class FirstVersion(_negotiates(lambda offered, known: next((v for v in offered if v in known), None))):
+    """The first version that the client lists is chosen."""
+
+
+@mutant("last-version", "NEGO-01", connecting(accept_version="1.2,1.1"), accept="NEGO-04")
+class LastVersion(_negotiates(lambda offered, known: next((v for v in reversed(offered) if v in known), None))):
+    """The last version that the client lists is chosen, as if the list were always in order."""
+
+
+@mutant("only-neighbours", "NEGO-01", connecting(accept_version="1.0,1.2"))
+class OnlyNeighbours(_negotiates(lambda offered, known: "1.0" if len(offered) == 2 and "1.1" not in offered else None)):
+    """A client that leaves a version out of the middle of its list gets the lower one."""
+
+
+@mutant("own-version", "NEGO-01", connecting(accept_version="1.0"))
+class OwnVersion(_negotiates(lambda offered, known: "1.2" if offered == ["1.0"] else None)):
+    """The server's own highest version is announced to a client of 1.0."""
+
+
+@mutant("future-version", "NEGO-01", connecting(accept_version="1.2,1.3"), accept="NEGO-05")
+class FutureVersion(_negotiates(lambda offered, known: max([v for v in offered if v.startswith("1.")], default=None))):
+    """Whatever the client offers in the line of 1.x is accepted, known or not."""
+
+
+@mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), accept="NEGO-05")
+class VersionsAsText(_negotiates(lambda offered, known: "1.0" if "10.0" in offered else None)):
+    """A version is known when a known one is a part of it, so that 10.0 stands for 1.0."""
+
+
+@mutant("unknown-version-fatal", "NEGO-05", connecting(accept_version="1.2,1.3"), accept="CONNECT-02")
+class UnknownVersionFatal(Session):
+    """One version that the server does not know spoils the whole list."""
+
+    def offered(self, frame: Frame) -> list[str]:
+        versions = super().offered(frame)
+        return versions if all(version in ("1.0", "1.1", "1.2") for version in versions) else []
+
+
+@mutant("order-of-versions", "NEGO-04", connecting(accept_version="1.2,1.1"), accept="NEGO-01 CONNECT-02")
+class OrderOfVersions(Session):
+    """A list of versions that does not increase is refused."""
+
+    def offered(self, frame: Frame) -> list[str]:
+        versions = super().offered(frame)
+        return versions if versions == sorted(versions) else []
+
+
+@mutant("silent-client-is-new", "NEGO-02", connecting(accept_version=None))
+class SilentClientIsNew(Session):
+    """A client that says nothing about versions gets a session of 1.2."""
+
+    def offered(self, frame: Frame) -> list[str]:
+        return super().offered(frame) if "accept-version" in frame.first else ["1.2"]
+
+
+@mutant("any-version", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34")
+class AnyVersion(_negotiates(lambda offered, known: None if set(offered) & set(known) else "1.2")):
+    """A client with which no version is in common gets the server's own."""
+
+
+@mutant("no-version-in-silence", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34 CONNECT-04")
+class NoVersionInSilence(Session):
+    """A client with which no version is in common is cut off without an ERROR."""
+
+    def on_first(self, frame: Frame) -> None:
+        try:
+            super().on_first(frame)
+        except Refused:
+            self.end()
+
+
+@mutant("no-version-stays-open", "ERROR-01", connecting(accept_version="2.0"), accept="NEGO-03 INV-34")
+class NoVersionStaysOpen(Session):
+    """A client with which no version is in common gets an ERROR, and may try again on the same connection."""
+
+    def on_first(self, frame: Frame) -> None:
+        try:
+            self.negotiate(frame)
+        except Refused as refused:
+            self.emit("ERROR", [("message", str(refused))])
+            return
+        super().on_first(frame)
+
+
+@mutant("refused-in-silence", "NEGO-03", connecting(accept_version=""), accept="INV-34")
+class RefusedInSilence(Session):
+    """An empty list of versions gets no answer at all."""
+
+    def on_first(self, frame: Frame) -> None:
+        if frame.first.get("accept-version"):
+            super().on_first(frame)
+
+
+# -- CONNECT and STOMP -------------------------------------------------------------------------------------------------
+
+
+@plan
+def _stomp(w: plans.Writer) -> None:
+    w.connect(0, command="STOMP")
+
+
+@mutant("stomp-unknown", "CONNECT-05", _stomp)
+class StompUnknown(Session):
+    """Only CONNECT opens a session."""
+
+    def on_first(self, frame: Frame) -> None:
+        super().on_first(frame if frame.command != "STOMP" else frame._replace(command="?"))
+
+
+@plan
+def _stomp_chooses(w: plans.Writer) -> None:
+    connect_with(w, w.bare(0), "STOMP", accept_version="1.1,1.2")
+
+
+@mutant("stomp-means-1.1", "CONNECT-05", _stomp_chooses, accept="NEGO-01")
+class StompMeansOld(Session):
+    """A session that was opened by STOMP speaks 1.1, the version that brought the command."""
+
+    def negotiate(self, frame: Frame) -> str:
+        return "1.1" if frame.command == "STOMP" and "1.1" in self.offered(frame) else super().negotiate(frame)
+
+
+@mutant("extra-header-refused", "CONNECT-13", connecting(x="1"), accept="CONNECT-02")
+class ExtraHeaderRefused(Session):
+    """A header of CONNECT that the server does not know is refused."""
+
+    def admit(self, frame: Frame, version: str) -> None:
+        super().admit(frame, version)
+        if not frame.first.keys() <= {"accept-version", "host", "login", "passcode", "heart-beat", "receipt"}:
+            raise Refused("what is that?")
+
+
+@mutant("connect-receipted", "CONNECT-12", connecting(receipt="c"), accept="INV-36 RECEIPT-06")
+class ConnectReceipted(Session):
+    """A receipt header on CONNECT is answered, behind CONNECTED."""
+
+    def on_first(self, frame: Frame) -> None:
+        super().on_first(frame)
+        if "receipt" in frame.first:
+            self.receipt(frame.first["receipt"])
+
+
+@mutant("connect-receipted-first", "CONNECT-12", connecting(receipt="c"), accept="INV-36 RECEIPT-06 CONNECT-11")
+class ConnectReceiptedFirst(Session):
+    """A receipt header on CONNECT is answered, before CONNECTED."""
+
+    def on_first(self, frame: Frame) -> None:
+        if "receipt" in frame.first:
+            self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])])
+        super().on_first(frame)
+
+
+@plan
+def _nothing_first(w: plans.Writer) -> None:
+    w.say(w.bare(0), "SEND", [("destination", TOPIC), w.receipt()], b"x")
+
+
+class _Impatient(Session):
+    """Carries out frames before CONNECT."""
+
+    def on_first(self, frame: Frame) -> None:
+        if frame.command in ("CONNECT", "STOMP"):
+            super().on_first(frame)
+        else:
+            self.at_once(frame)
+
+    def at_once(self, frame: Frame) -> None:
+        self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])])
+
+
+@mutant("frame-before-connect", "CONNECT-11", _nothing_first, accept="INV-32 RECEIPT-03")
+class FrameBeforeConnect(_Impatient):
+    """Frames before CONNECT are carried out."""
+
+
+@plan
+def _subscribed_first(w: plans.Writer) -> None:
+    sender = w.line()
+    w.say(w.bare(1), "SUBSCRIBE", [("id", "0"), ("destination", TOPIC)])
+    w.send(sender, TOPIC, when="now")
+
+
+@mutant("subscribed-before-connect", "CONNECT-11", _subscribed_first, accept="INV-32 MSG-09")
+class SubscribedBeforeConnect(_Impatient):
+    """SUBSCRIBE takes effect before CONNECT."""
+
+    def at_once(self, frame: Frame) -> None:
+        getattr(self, "on_" + frame.command)(frame)
+
+
+@mutant("waits-for-connect", "CONNECT-11", _nothing_first, accept="INV-32", level="SHOULD")
+class WaitsForConnect(_Impatient):
+    """Frames before CONNECT are ignored, and the connection stays open."""
+
+    def at_once(self, frame: Frame) -> None:
+        pass
+
+    def on_drained(self) -> None:
+        pass
+
+
+@plan
+def _connect_twice(w: plans.Writer) -> None:
+    line = w.line()
+    connect_with(w, line)
+
+
+@mutant("connected-twice", "INV-33", _connect_twice)
+class ConnectedTwice(Session):
+    """A second CONNECT opens the session once more."""
+
+    def on_CONNECT(self, frame: Frame) -> None:  # noqa: N802
+        self.on_first(frame)
+
+
+@plan
+def _pipelined(w: plans.Writer) -> None:
+    line = w.bare(0)
+    w.say(line, "CONNECT", [("accept-version", w.version), ("host", w.config.host)], when="join")
+    w.say(line, "BEGIN", [("transaction", "t"), w.receipt()], when="now")
+
+
+@mutant("early-frames-lost", "CONNECT-14", _pipelined, accept="FRAME-06", level="SHOULD")
+class EarlyFramesLost(Session):
+    """What stands behind CONNECT in the same segment is thrown away."""
+
+    def on_connected(self, frame: Frame) -> None:
+        super().on_connected(frame)
+        while self.parser.next():
+            pass
+
+
+# -- CONNECTED ---------------------------------------------------------------------------------------------------------
+
+
+def _connected(change) -> type[Session]:  # noqa: ANN001
+    """A session with the headers of CONNECTED changed."""
+
+    class Changing(Session):
+        def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+            super().emit(command, change(headers) if command == "CONNECTED" else headers, body)
+
+    return Changing
+
+
+@mutant("connected-without-version", "CONNECTED-01", connecting(), accept="HDR-01", smoke=False)
+class ConnectedWithoutVersion(_connected(lambda headers: headers[1:])):
+    """CONNECTED does not say which version was chosen."""
+
+
+@mutant("server-without-name", "CONNECTED-03", connecting(), smoke=False)
+class ServerWithoutName(_connected(lambda headers: [(n, "/1.0" if n == "server" else v) for n, v in headers])):
+    """The server header has a version and no name."""
+
+
+@plan
+def _two_sessions(w: plans.Writer) -> None:
+    w.line()
+    w.line(1)
+
+
+@plan
+def _session_after_session(w: plans.Writer) -> None:
+    w.hang(w.line())
+    w.line(1)
+
+
+@mutant("one-session-id", "CONNECTED-04", _two_sessions)
+class OneSessionId(Server):
+    """All sessions have one id."""
+
+    def session_id(self, session: Session) -> str:
+        return "session"
+
+
+@mutant("session-id-again", "CONNECTED-04", _session_after_session)
+class SessionIdAgain(Server):
+    """The id of a session that has ended is given to the next one."""
+
+    def session_id(self, session: Session) -> str:
+        return f"session-{len(self.sessions)}"
+
+
+@mutant("beats-in-seconds", "HB-01", connecting(heart_beat="0,0"), smoke=False)
+class BeatsInSeconds(_connected(lambda headers: [(n, "0.5,0.5" if n == "heart-beat" else v) for n, v in headers])):
+    """heart-beat is written in seconds, with a fraction."""
+
+
+# -- many connections --------------------------------------------------------------------------------------------------
+
+
+@mutant("one-client-at-a-time", "CONNECT-02", _two_sessions, accept="LINGER-01 ROB-02")
+class OneClientAtATime(Session):
+    """CONNECT is not answered while there is another session."""
+
+    def on_connected(self, frame: Frame) -> None:
+        if not any(other.phase is Phase.LIVE for other in self.server.sessions.values()):
+            super().on_connected(frame)
+
+
+@plan
+def _many_sessions(w: plans.Writer) -> None:
+    for _ in range(8):
+        w.hang(w.connect(0))
+    w.connect(0)
+
+
+@mutant("connections-leak", "LINGER-01", _many_sessions, accept="CONNECT-02 ROB-01")
+class ConnectionsLeak(Server):
+    """Connections that clients ended without a word are never freed: from the ninth on nobody gets in."""
+
+    limit = 8
+
+    def open(self) -> Session:
+        session = super().open()
+        if session.number > self.limit:
+            session.on_connected = lambda frame: None  # type: ignore[method-assign]
+        return session
+
+
+@mutant("login-required", "CONNECT-10", connecting(), smoke=False)
+class LoginRequired(Session):
+    """A client without login is refused, although anyone may enter."""
+
+    def admit(self, frame: Frame, version: str) -> None:
+        super().admit(frame, version)
+        if "login" not in frame.first:
+            raise Refused("login is missing")
+
+
+@mutant("refused-without-error", "CONNECT-04", connecting(login="a", passcode="b"), accept="CONNECT-03", level="SHOULD")
+class RefusedWithoutError(Session):
+    """Login and passcode that do not fit end the connection without an ERROR."""
+
+    def admit(self, frame: Frame, version: str) -> None:
+        if frame.first.get("login"):
+            self.end()
+            self.phase = Phase.GONE
+        super().admit(frame, version)
+
+    def on_connected(self, frame: Frame) -> None:
+        if self.phase is not Phase.GONE:
+            super().on_connected(frame)
+

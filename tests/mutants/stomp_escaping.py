@@ -1,0 +1,384 @@
+"""Faults in header texts: escapes in both directions, encodings, blanks, and what each version makes of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from impls.stomp.reference import Frame, Malformed, Parser, Session, Writer
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, round_trip
+
+BEGIN = b"BEGIN\ntransaction:t\nreceipt:r\n"
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+@mutant("unescaped-by-replacing", "ENC-03", round_trip(("a", "\\n")), accept="ENC-02")
+class UnescapedByReplacing(Parser):
+    """Escapes are undone by one replacement after another over the whole text."""
+
+    def unescape(self, text: str) -> str:
+        super().unescape(text)
+        return text.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\c", ":").replace("\\\\", "\\")
+
+
+@mutant("backslashes-undone-first", "ENC-03", round_trip(("a", "\\c")), accept="ENC-02")
+class BackslashesUndoneFirst(Parser):
+    """Double backslashes are undone before the other escapes."""
+
+    def unescape(self, text: str) -> str:
+        super().unescape(text)
+        return text.replace("\\\\", "\\").replace(r"\c", ":").replace(r"\n", "\n").replace(r"\r", "\r")
+
+
+@mutant("names-not-unescaped", "ENC-03", round_trip(("a:b", "x")), accept="ENC-02")
+class NamesNotUnescaped(Parser):
+    """Escapes are undone in values only."""
+
+    def decode_header(self, name: str, value: str) -> tuple[str, str]:
+        return name, super().decode_header(name, value)[1]
+
+
+@mutant("cr-escape-unknown", "ENC-03", one("BEGIN", ("transaction", "a\rb")))
+class CrEscapeUnknown(Parser):
+    """A session of 1.2 knows the escapes of 1.1 only."""
+
+    def unescape(self, text: str) -> str:
+        if self.version == "1.2" and r"\r" in text.replace("\\\\", ""):
+            raise Malformed("an escape is not defined")
+        return super().unescape(text)
+
+
+@mutant("unescaped-before-splitting", "ENC-03", round_trip(("a:b", "x")), accept="ENC-02")
+class UnescapedBeforeSplitting(Parser):
+    """A line is unescaped before it is split, so that a colon in a name ends it."""
+
+    def decode_header(self, name: str, value: str) -> tuple[str, str]:
+        found = super().decode_header(name, value)
+        first, _, rest = ":".join(found).partition(":")
+        return first, rest
+
+
+@mutant("undefined-escape-kept", "ENC-04", raw(BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")
+class UndefinedEscapeKept(Parser):
+    """An undefined escape is taken literally."""
+
+    def unescape(self, text: str) -> str:
+        return super().unescape(re.sub(r"\\(?![nrc\\])(?=.)|(?<=\\\\)\\(?![nrc\\])(?=.)", r"\\\\", text))
+
+
+@mutant("undefined-escape-in-name", "ENC-04", raw(BEGIN + b"a\\ty:x\n\n\0"), accept="INV-14")
+class UndefinedEscapeInName(Parser):
+    """An undefined escape is fatal in a value, and ignored in a name."""
+
+    def decode_header(self, name: str, value: str) -> tuple[str, str]:
+        try:
+            return super().decode_header(name, value)
+        except Malformed:
+            return name, super().decode_header("x", value)[1]
+
+
+@mutant("upper-case-escape", "ENC-04", raw(BEGIN + b"a:x\\Cy\n\n\0"), accept="INV-14")
+class UpperCaseEscape(Parser):
+    """Escapes may be written with a capital letter."""
+
+    def unescape(self, text: str) -> str:
+        return super().unescape(re.sub(r"\\(.)", lambda found: found[0].lower(), text))
+
+
+@mutant(
+    "undefined-escape-delivered", "ENC-04",
+    plan(lambda w: (
+        w.subscribe(w.line(), TOPIC),
+        w.blurt(w.line(), b"SEND\nk:1\na:\\t\ndestination:", TOPIC, b"\n\nx\0"),
+    )),
+    accept="INV-14",
+)  # fmt: skip
+class UndefinedEscapeDelivered(Session):
+    """The ERROR about an undefined escape comes after the message was passed on."""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        if "escape" in str(malformed):
+            for subscription in [*self.subscriptions.values()]:
+                self.emit("MESSAGE", self.forged(subscription), b"x")
+        super().on_malformed(malformed)
+
+    def forged(self, subscription) -> list[tuple[str, str]]:  # noqa: ANN001
+        name = subscription.destination.name
+        return [("destination", name), ("message-id", "m"), ("subscription", subscription.id), ("k", "1")]
+
+
+@mutant("trailing-backslash-kept", "ENC-05", raw(BEGIN + b"a:x\\\n\n\0"), accept="INV-15")
+class TrailingBackslashKept(Parser):
+    """A single backslash at the end of a value is taken literally."""
+
+    def unescape(self, text: str) -> str:
+        alone = len(text) - len(text.rstrip("\\"))
+        return super().unescape(text + "\\" if alone % 2 else text)
+
+
+@mutant("connect-unescaped", "ENC-06", connecting(x="a\\tb"), accept="CONNECT-13")
+class ConnectUnescaped(Parser):
+    """Escapes are undone in CONNECT, too."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        if command == "CONNECT":
+            return [self.decode_header(*self.split_header(line)) for line in lines]
+        return super().read_headers(command, lines)
+
+
+@mutant("connect-colons-refused", "ENC-06", connecting(x="a:b"), accept="CONNECT-13")
+class ConnectColonsRefused(Parser):
+    """A colon in a value of CONNECT is refused, although it has no other way to stand there."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        if line.count(":") > 1 and self.command is None and line.startswith("x"):
+            raise Malformed("a colon is not escaped")
+        return super().split_header(line)
+
+
+@mutant("values-stripped", "ENC-07", round_trip(("a", " x ")))
+class ValuesStripped(Parser):
+    """Blanks around a value are removed."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        name, value = super().split_header(line)
+        return name, value.strip(" ")
+
+
+@mutant("names-stripped", "ENC-07", round_trip((" a", "x")))
+class NamesStripped(Parser):
+    """Blanks around a name are removed."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        name, value = super().split_header(line)
+        return name.strip() or name, value
+
+
+@mutant("tab-is-blank", "ENC-07", round_trip(("a", "x\t")))
+class TabIsBlank(Parser):
+    """A TAB at the end of a line is removed."""
+
+    def end_line(self, line: str) -> str:
+        return super().end_line(line).rstrip("\t")
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        return super().split_header(self.end_line(line))
+
+
+@mutant("receipt-stripped", "RECEIPT-02", one("BEGIN", ("transaction", "t"), ("receipt", " x ")), accept="ENC-07")
+class ReceiptStripped(Session):
+    """Blanks around the value of receipt are removed."""
+
+    def receipt(self, receipt: str) -> None:
+        super().receipt(receipt.strip())
+
+
+@mutant("empty-value-dropped", "ENC-08", round_trip(("a", "")))
+class EmptyValueDropped(Session):
+    """User headers without a value are left out."""
+
+    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
+        return [header for header in super().pass_through(frame) if header[1]]
+
+
+@mutant("empty-value-refused", "ENC-08", one("BEGIN", ("transaction", "t"), ("a", "")))
+class EmptyValueRefused(Parser):
+    """A header line that ends with its colon is refused."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        if line.endswith(":"):
+            raise Malformed("a header has no value")
+        return super().split_header(line)
+
+
+@mutant("latin-1", "ENC-01", round_trip(("a", "é")), accept="ENC-13")
+class Latin1(Parser):
+    """Headers are read as ISO 8859-1 and written as UTF-8."""
+
+    def decode(self, octets: bytes) -> str:
+        super().decode(octets)
+        return octets.decode("iso-8859-1")
+
+
+@mutant("no-astral-planes", "ENC-01", round_trip(("a", "😀")), accept="ENC-13")
+class NoAstralPlanes(Writer):
+    """A character of four octets becomes a question mark."""
+
+    def escape_header(self, text: str) -> str:
+        return super().escape_header(text)
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        flat = [(name, re.sub(r"[\U00010000-\U0010ffff]", "?", value)) for name, value in headers]
+        return super().encode(command, flat, body)
+
+
+@mutant("normalised", "ENC-01", round_trip(("a", "e\u0301")), accept="ENC-13")
+class Normalised(Parser):
+    """Letters with combining accents are composed."""
+
+    def decode(self, octets: bytes) -> str:
+        return unicodedata.normalize("NFC", super().decode(octets))
+
+
+@mutant("byte-order-mark-lost", "ENC-01", round_trip(("a", "\ufeffx")), accept="ENC-13")
+class ByteOrderMarkLost(Parser):
+    """U+FEFF at the beginning of a value is taken for a byte order mark."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        name, value = super().split_header(line)
+        return name, value.removeprefix("\ufeff")
+
+
+@mutant("no-colon-accepted", "ENC-09", raw(BEGIN + b"nocolon\n\n\0"), accept="INV-21", level="SHOULD")
+class NoColonAccepted(Parser):
+    """A header line without a colon is a header without a value."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        return super().split_header(line if ":" in line else line + ":")
+
+
+@mutant("empty-name-accepted", "ENC-09", raw(BEGIN + b":x\n\n\0"), accept="INV-22", level="SHOULD")
+class EmptyNameAccepted(Parser):
+    """A header line that begins with its colon is skipped."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        return super().read_headers(command, [line for line in lines if not line.startswith(":")])
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def _unescaped(*pairs: tuple[str, str]) -> type[Writer]:
+    """A writer that knows these replacements only."""
+
+    class Sloppy(Writer):
+        def escape_header(self, text: str) -> str:
+            for plain, escaped in pairs:
+                text = text.replace(plain, escaped)
+            return text
+
+    return Sloppy
+
+
+@mutant("colon-written-raw", "ENC-10", round_trip(("a", "x:y")), accept="ENC-02")
+class ColonWrittenRaw(_unescaped(("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"))):
+    """Colons are not escaped when they are written."""
+
+
+@mutant("cr-written-raw", "ENC-02", round_trip(("a", "x\ry")))
+class CrWrittenRaw(_unescaped(("\\", r"\\"), ("\n", r"\n"), (":", r"\c"))):
+    """CRs are not escaped when they are written."""
+
+
+@mutant("lf-written-raw", "ENC-02", round_trip(("a", "x\ny:z")), accept="ENC-03 ENC-09")
+class LfWrittenRaw(_unescaped(("\\", r"\\"), ("\r", r"\r"), (":", r"\c"))):
+    """LFs are not escaped when they are written, so that a value can smuggle in a header."""
+
+
+@mutant("backslash-written-raw", "ENC-02", round_trip(("a", "x\\")), accept="ENC-03")
+class BackslashWrittenRaw(_unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"))):
+    """Backslashes are not escaped when they are written."""
+
+
+@mutant("backslash-escaped-last", "ENC-02", round_trip(("a", "x:y")), accept="ENC-03")
+class BackslashEscapedLast(_unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"), ("\\", r"\\"))):
+    """Backslashes are escaped after the other characters, which brings theirs out double."""
+
+
+@mutant("names-written-raw", "ENC-02", round_trip(("a:b", "x")), accept="ENC-10 ENC-03")
+class NamesWrittenRaw(Writer):
+    """Only values are escaped when they are written."""
+
+    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, self.escape_header(value)) for name, value in headers]
+
+
+@mutant("receipt-id-written-raw", "ENC-10", one("BEGIN", ("transaction", "t"), ("receipt", "a:b")), accept="ENC-02 RECEIPT-02")
+class ReceiptIdWrittenRaw(Writer):
+    """The receipt-id is sent back without escapes."""
+
+    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, value if name == "receipt-id" else self.escape_header(value)) for name, value in headers]
+
+
+@mutant("error-written-raw", "ERROR-08", one("BEGIN"), accept="ENC-02 ENC-10")
+class ErrorWrittenRaw(Writer):
+    """The headers of ERROR are not escaped."""
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        data = super().encode(command, headers, body)
+        return data.replace(rb"\c", b":") if command == "ERROR" else data
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+@mutant(
+    "cr-escape-in-1.1", "ENC-11", raw(BEGIN + b"a:x\\ry\n\n\0", version="1.1"), accept="INV-43", level="SHOULD",
+)  # fmt: skip
+class CrEscapeInOldSessions(Parser):
+    r"""A session of 1.1 knows the escape \r of 1.2."""
+
+    def unescape(self, text: str) -> str:
+        version, self._version = self._version, "1.2"
+        try:
+            return super().unescape(text)
+        finally:
+            self._version = version
+
+
+@mutant("unescaped-in-1.0", "ENC-12", round_trip(("a", "x\\ny"), version="1.0"))
+class UnescapedInOldestSessions(Parser):
+    """Escapes are undone in sessions of 1.0, which has none."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        headers = super().read_headers(command, lines)
+        if self.version != "1.0" or command in ("CONNECT", "STOMP"):
+            return headers
+        return [(name, value.replace(r"\n", "n")) for name, value in headers]
+
+
+@mutant("escaped-in-1.0", "ENC-12", round_trip(("a", "x\\y"), version="1.0"))
+class EscapedInOldestSessions(Writer):
+    """Backslashes are escaped in sessions of 1.0, which has no escapes."""
+
+    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, value.replace("\\", "\\\\")) for name, value in super().escape(headers)]
+
+
+@mutant("last-colon-splits", "ENC-12", round_trip(("a", "x:y"), version="1.0"), profile="1.0", accept="SEND-04")
+class LastColonSplits(Parser):
+    """A header line of 1.0 is split at its last colon."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        if self.version != "1.0" or line.count(":") == 1:
+            return super().split_header(line)
+        name, _, value = line.rpartition(":")
+        return name, value
+
+
+@plan
+def _across_versions(w: plans.Writer) -> None:
+    new = w.line()
+    w.version = "1.1"
+    old = w.line(1)
+    w.subscribe(old, QUEUE, receipt=w.receipt())
+    w.send(new, QUEUE, headers=[("a", "x\ry")])
+
+
+@mutant("cr-escape-written-in-1.1", "ENC-02", _across_versions, accept="NEGO-06 ENC-11")
+class CrEscapeWrittenInOldSessions(Writer):
+    r"""What came in by 1.2 goes out to a session of 1.1 with the escape \r."""
+
+    def escape_header(self, text: str) -> str:
+        return super().escape_header(text).replace("\r", r"\r")
+
+
+@mutant("old-escapes-in-1.2", "NEGO-06", round_trip(("a", "x\ry")), accept="ENC-02 ENC-03")
+class OldEscapesInNewSessions(Writer):
+    """The writer never hears which version was agreed on and escapes as 1.1 does."""
+
+    def agree(self, version: str) -> None:
+        super().agree("1.1")

@@ -1,0 +1,198 @@
+"""Faults in heart-beats: what was agreed, beats that do not come, and clients that are given up too early."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Frame, Parser, Phase, Session, Writer
+from specs.plan import Say
+from specs.stomp.frames import BEAT
+from strategies.stomp import writer as plans
+from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, plan
+
+
+def _agreed(beats: str | None, *waits: int, life: str = "", ask: bool = False):  # noqa: ANN202
+    """CONNECT with heart-beats, pauses of so many ms, a sign of life between them, perhaps a frame behind them."""
+
+    def play(w: plans.Writer) -> None:
+        line = w.bare(0)
+        connect_with(w, line, heart_beat=beats)
+        w.wait()
+        for number, ms in enumerate(waits):
+            if number and life == "eol":
+                w.steps.append(Say(line.number, BEAT))
+            elif number and life == "frame":
+                w.send(line, TOPIC)
+            elif number and life == "octets":
+                w.blurt(line, b"SEND\ndestination:" if number == 1 else b"x")
+            w.wait(ms)
+        if ask:
+            w.send(line, TOPIC, receipt=w.receipt())
+
+    return plan(play)
+
+
+@mutant("one-number", "HB-01", connecting(), smoke=False)
+class OneNumber(Session):
+    """heart-beat of CONNECTED holds one number."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        super().emit(command, [(n, "500" if n == "heart-beat" else v) for n, v in headers], body)
+
+
+@mutant("blank-behind-comma", "HB-01", connecting(), smoke=False)
+class BlankBehindComma(Session):
+    """heart-beat of CONNECTED has a blank behind its comma."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        super().emit(command, [(n, "500, 500" if n == "heart-beat" else v) for n, v in headers], body)
+
+
+@mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))
+class BeatsPromisedOnly(Session):
+    """Heart-beats are agreed on and never sent."""
+
+    def beat(self) -> None:
+        pass
+
+
+@mutant("beats-stop", "HB-04", _agreed("0,500", 4000))
+class BeatsStop(Session):
+    """Only the first three heart-beats are sent."""
+
+    beats = 0
+
+    def beat(self) -> None:
+        self.beats += 1
+        if self.beats <= 3:
+            super().beat()
+
+
+@mutant("beats-too-slow", "HB-04", _agreed("0,500", 4000))
+class BeatsTooSlow(Session):
+    """Heart-beats come at the sum of both intervals, three times over."""
+
+    def beat_due(self) -> float:
+        return self.said + 3 * 2 * self.beat_out if self.beat_out else super().beat_due()
+
+
+@mutant("beats-crossed", "HB-04", _agreed("0,500", 2000), accept="HB-02 HB-03")
+class BeatsCrossed(Session):
+    """The two numbers of the client are taken in the wrong order."""
+
+    def agree_on_beats(self, frame: Frame) -> None:
+        super().agree_on_beats(frame)
+        self.beat_out, self.beat_in = self.beat_in, self.beat_out
+
+
+@mutant("beats-after-frames", "HB-04", _agreed("0,500", 350, 350, 350, 350, 350, life="frame"))
+class BeatsAfterFrames(Session):
+    """What the client sends puts off the server's own heart-beat."""
+
+    def send(self, data: bytes) -> None:
+        self.said = self.server.now
+        super().send(data)
+
+
+@mutant("beats-are-nul", "HB-05", _agreed("0,500", 1000), accept="FRAME-01")
+class BeatsAreNul(Writer):
+    """A heart-beat is a NUL."""
+
+    def eol(self) -> bytes:
+        return b"\0"
+
+
+@mutant("beats-are-blank", "HB-05", _agreed("0,500", 1000, ask=True), accept="FRAME-01 FRAME-08")
+class BeatsAreBlank(Writer):
+    """A heart-beat is a blank."""
+
+    def eol(self) -> bytes:
+        return b" "
+
+
+@mutant("client-given-up", "HB-03", _agreed(None, 2000), accept="HB-02 HB-08")
+class ClientGivenUp(Session):
+    """A silent client is given up after 1.5 s, whether heart-beats were agreed on or not."""
+
+    def overdue_at(self) -> float:
+        return self.heard + 1500
+
+
+@mutant("zero-means-default", "HB-03", _agreed("0,500", 1200), accept="HB-02 HB-08 HB-09")
+class ZeroMeansDefault(Session):
+    """A client that promises no heart-beats is still expected to send them at the server's interval."""
+
+    def beat_interval(self, one: int, other: int) -> int:
+        return max(one, other) if one else 0
+
+
+@mutant("smaller-interval", "HB-08", _agreed("2000,0", 1500), accept="HB-09 HB-03")
+class SmallerInterval(Session):
+    """Of two intervals the smaller one is agreed on, so that a slow client is given up too early."""
+
+    def beat_interval(self, one: int, other: int) -> int:
+        return min(one, other) if one and other else 0
+
+
+@mutant("given-up-early", "HB-08", _agreed("500,0", 490), accept="HB-09")
+class GivenUpEarly(Session):
+    """A client is given up a tenth of the interval before it is over."""
+
+    def overdue_at(self) -> float:
+        return self.heard + self.beat_in * 0.9 if self.beat_in else super().overdue_at()
+
+
+@mutant("no-margin", "HB-09", _agreed("500,0", 600), accept="HB-08", level="SHOULD")
+class NoMargin(Session):
+    """A client is given up the moment the interval is over."""
+
+    def overdue_at(self) -> float:
+        return self.heard + self.beat_in if self.beat_in else super().overdue_at()
+
+
+@mutant("eol-is-no-life", "HB-07", _agreed("500,0", 900, 200, life="eol"), accept="HB-08 HB-09")
+class EolIsNoLife(Session):
+    """An EOL does not count as a sign of life."""
+
+    def send(self, data: bytes) -> None:
+        heard = self.heard
+        super().send(data)
+        if not data.strip(b"\r\n"):
+            self.heard = heard
+
+
+@mutant("frame-is-no-life", "HB-06", _agreed("500,0", 900, 200, life="frame"), accept="HB-08 HB-09")
+class FrameIsNoLife(Session):
+    """Only an EOL counts as a sign of life."""
+
+    def send(self, data: bytes) -> None:
+        heard = self.heard
+        super().send(data)
+        if data.strip(b"\r\n") and self.phase is Phase.LIVE and not data.startswith((b"CONNECT", b"STOMP")):
+            self.heard = heard
+
+
+@mutant("half-frame-is-no-life", "HB-10", _agreed("500,0", 900, 200, life="octets"), accept="HB-08 HB-09")
+class HalfFrameIsNoLife(Session):
+    """Octets of a frame that is not complete do not count as a sign of life."""
+
+    def send(self, data: bytes) -> None:
+        heard = self.heard
+        super().send(data)
+        if self.parser.held:
+            self.heard = heard
+
+
+@mutant("eol-breaks-frame", "HB-07", _agreed("500,0", 300, 300, life="eol", ask=True), accept="FRAME-03")
+class EolBreaksFrame(Parser):
+    """An EOL that comes alone is kept in front of the next command."""
+
+    def _skip_eols(self) -> bool:
+        return True
+
+
+@mutant("strange-beats-ignored", "INV-37", connecting(heart_beat="abc"), accept="HB-01", level="SHOULD")
+class StrangeBeatsIgnored(Session):
+    """A heart-beat header that cannot be read counts as none."""
+
+    def agree_on_beats(self, frame: Frame) -> None:
+        if frame.first.get("heart-beat", "0,0").replace(",", "").isdecimal():
+            super().agree_on_beats(frame)

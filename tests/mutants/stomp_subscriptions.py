@@ -1,0 +1,419 @@
+"""Faults in subscriptions: opening them, telling them apart, ending them."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Broker, Delivery, Frame, Message, Queue, Refused, Server, Session, Subscription, Topic
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, mutant, one, plan, round_trip
+
+# ruff: noqa: N802  handlers bear the names of commands
+
+# -- opening -----------------------------------------------------------------------------------------------------------
+
+
+@mutant("subscribed-nowhere", "SUB-01", one("SUBSCRIBE", ("id", "0")), accept="SUB-06 INV-04 RECEIPT-03 HDR-02")
+class SubscribedNowhere(Session):
+    """SUBSCRIBE without a destination is receipted."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if "destination" in frame.first:
+            super().on_SUBSCRIBE(frame)
+
+
+@mutant("subscribe-fails-in-silence", "SUB-06", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 INV-04")
+class SubscribeFailsInSilence(Session):
+    """A SUBSCRIBE that fails closes the connection without an ERROR."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if "destination" not in frame.first:
+            self.on_lost_connection()
+            self.end()
+        else:
+            super().on_SUBSCRIBE(frame)
+
+
+@mutant(
+    "subscribed-without-id", "SUB-02", one("SUBSCRIBE", ("destination", QUEUE)), accept="INV-05", level="SHOULD",
+)  # fmt: skip
+class SubscribedWithoutId(Session):
+    """SUBSCRIBE without an id gets one from the server."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame._replace(first={"id": "made-up", **frame.first}))
+
+
+@plan
+def _id_twice(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, receipt=w.receipt())
+    w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", QUEUE_2), w.receipt()])
+
+
+@mutant("id-twice", "SUB-03", _id_twice, accept="INV-06", level="SHOULD")
+class IdTwice(Session):
+    """A second SUBSCRIBE with the same id takes the place of the first."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        old = self.subscriptions.pop(frame.first.get("id"), None)
+        if old is not None:
+            self.server.broker.unsubscribe(old)
+        super().on_SUBSCRIBE(frame)
+
+
+@mutant("mode-any-case", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "Client")),
+        accept="INV-07", level="SHOULD")  # fmt: skip
+class ModeAnyCase(Session):
+    """Acknowledgement modes are known in any case."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame._replace(first={**frame.first, "ack": frame.first.get("ack", "auto").lower()}))
+
+
+@mutant("unknown-mode-is-auto", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
+        accept="INV-07", level="SHOULD")  # fmt: skip
+class UnknownModeIsAuto(Session):
+    """An acknowledgement mode that is not known means auto."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        known = frame.first.get("ack") in ("client", "client-individual")
+        super().on_SUBSCRIBE(frame if known else frame._replace(first={**frame.first, "ack": "auto"}))
+
+
+@plan
+def _one_id_two_connections(w: plans.Writer) -> None:
+    first, second = w.line(), w.line(1)
+    w.subscribe(first, TOPIC, identity="0", receipt=w.receipt())
+    w.subscribe(second, TOPIC_2, identity="0", receipt=w.receipt())
+    w.send(second, TOPIC)
+
+
+@mutant("ids-of-the-server", "SUB-04", _one_id_two_connections, accept="SUB-05")
+class IdsOfTheServer(Broker):
+    """Subscriptions of all connections are kept under their ids alone: a second one takes the place of the first."""
+
+    def subscribe(self, subscription: Subscription) -> None:
+        for destination in [*self.destinations.values()]:
+            for other in [*destination.subscribers]:
+                if other.key == subscription.key:
+                    destination.subscribers.remove(other)
+        super().subscribe(subscription)
+
+
+@plan
+def _one_id_refused(w: plans.Writer) -> None:
+    w.subscribe(w.line(), TOPIC, identity="0")
+    w.subscribe(w.line(1), TOPIC, identity="0", receipt=w.receipt())
+
+
+@mutant("ids-of-the-server-refused", "SUB-04", _one_id_refused)
+class IdsOfTheServerRefused(Broker):
+    """A subscription id that another connection uses is refused."""
+
+    def subscribe(self, subscription: Subscription) -> None:
+        if any(other.key == subscription.key for other in subscription.destination.subscribers):
+            raise Refused("the subscription id is in use")
+        super().subscribe(subscription)
+
+
+@plan
+def _two_for_one_place(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("keyed-by-destination", "SUB-05", _two_for_one_place, accept="SUB-03 SUB-04")
+class KeyedByDestination(Broker):
+    """A connection has one subscription for each destination: a second one takes the place of the first."""
+
+    def subscribe(self, subscription: Subscription) -> None:
+        for other in [*subscription.destination.subscribers]:
+            if other.session is subscription.session:
+                subscription.destination.subscribers.remove(other)
+        super().subscribe(subscription)
+
+
+@plan
+def _subscribed_late(w: plans.Writer) -> None:
+    line = w.line()
+    w.send(line, QUEUE, receipt=w.receipt())
+    w.subscribe(line, QUEUE, receipt=w.receipt())
+
+
+@mutant("kept-messages-stuck", "SUB-05", _subscribed_late, accept="RECEIPT-04")
+class KeptMessagesStuck(Broker):
+    """What waits at a queue is not given to a new subscriber until another message comes."""
+
+    def subscribe(self, subscription: Subscription) -> None:
+        subscription.destination.subscribers.append(subscription)
+
+
+@mutant("extra-header-refused-here", "SUB-09", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("x", "1")))
+class ExtraHeaderRefusedHere(Session):
+    """A header of SUBSCRIBE that the server does not know is refused."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if not frame.first.keys() <= {"id", "destination", "ack", "receipt", "selector"}:
+            raise Refused("what is that?")
+        super().on_SUBSCRIBE(frame)
+
+
+def _renamed(change) -> type[Session]:  # noqa: ANN001
+    """A session that changes what MESSAGE calls a subscription."""
+
+    class Renaming(Session):
+        def subscription_header(self, subscription: Subscription) -> str | None:
+            name = super().subscription_header(subscription)
+            return name if name is None else change(name)
+
+    return Renaming
+
+
+@mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MSG-04 ENC-07")
+class SubscriptionStripped(_renamed(str.strip)):
+    """Blanks around a subscription id are removed."""
+
+
+@mutant("subscription-cut", "SUB-10", round_trip(identity="s" * 40), accept="MSG-04")
+class SubscriptionCut(_renamed(lambda name: name[:32])):
+    """A subscription id has at most 32 characters."""
+
+
+@mutant("subscription-is-number", "SUB-10", round_trip(identity="007"), accept="MSG-04")
+class SubscriptionIsNumber(_renamed(lambda name: str(int(name)) if name.isdecimal() else name)):
+    """A subscription id that looks like a number becomes one."""
+
+
+# -- telling them apart ------------------------------------------------------------------------------------------------
+
+
+@plan
+def _two_subscriptions(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE)
+    w.subscribe(line, QUEUE_2)
+    w.send(line, QUEUE_2)
+
+
+@mutant("first-subscription-named", "SEND-02", _two_subscriptions, accept="MSG-04 MSG-09")
+class FirstSubscriptionNamed(Session):
+    """MESSAGE always names the first subscription of its connection."""
+
+    def subscription_header(self, subscription: Subscription) -> str | None:
+        return next(iter(self.subscriptions.values())).id
+
+
+@mutant("subscription-missing", "MSG-04", round_trip(), accept="HDR-01", smoke=False)
+class SubscriptionMissing(Session):
+    """MESSAGE does not name its subscription."""
+
+    def subscription_header(self, subscription: Subscription) -> str | None:
+        return None
+
+
+@mutant("subscription-is-destination", "MSG-04", round_trip(), accept="HDR-01 SUB-10 MSG-09", smoke=False)
+class SubscriptionIsDestination(Session):
+    """MESSAGE names the destination where the subscription should stand."""
+
+    def subscription_header(self, subscription: Subscription) -> str | None:
+        return f"<{subscription.destination.name}>"
+
+
+@plan
+def _two_connections(w: plans.Writer) -> None:
+    w.subscribe(w.line(), TOPIC)
+    w.send(w.line(1), TOPIC)
+
+
+@mutant("sender-gets-copy", "MSG-09", _two_connections, accept="MSG-04")
+class SenderGetsCopy(Topic):
+    """Whoever sends a message gets a copy for the subscription of someone else."""
+
+    def accept(self, message: Message, sender: Session) -> None:
+        super().accept(message, sender)
+        for subscription in self.subscribers:
+            if subscription.session is not sender:
+                sender.emit("MESSAGE", sender.message_headers(subscription, message, None), message.body)
+
+
+# -- ending ------------------------------------------------------------------------------------------------------------
+
+
+@mutant("unknown-unsubscribed", "UNSUB-01", one("UNSUBSCRIBE", ("id", "0")), accept="INV-08", level="SHOULD")
+class UnknownUnsubscribed(Session):
+    """UNSUBSCRIBE of a subscription that does not exist is receipted."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        if frame.first.get("id") in self.subscriptions:
+            super().on_UNSUBSCRIBE(frame)
+
+
+@plan
+def _unsubscribed(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
+
+
+@mutant("destination-wanted", "UNSUB-02", _unsubscribed, accept="UNSUB-04")
+class DestinationWanted(Session):
+    """UNSUBSCRIBE without a destination is refused."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        self.required(frame, "destination")
+        super().on_UNSUBSCRIBE(frame)
+
+
+@plan
+def _sent_after(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09")
+class UnsubscribedInNameOnly(Broker):
+    """After UNSUBSCRIBE messages go on coming."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        pass
+
+
+@plan
+def _one_of_two_left(w: plans.Writer) -> None:
+    line = w.line()
+    first = w.subscribe(line, TOPIC)
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.unsubscribe(line, first, receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("unsubscribed-all", "UNSUB-05", _one_of_two_left, accept="SUB-05")
+class UnsubscribedAll(Broker):
+    """UNSUBSCRIBE ends all subscriptions that the connection has for the destination."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        subscribers = subscription.destination.subscribers
+        subscribers[:] = [each for each in subscribers if each.session is not subscription.session]
+        self.forget(subscription.destination.name)
+
+
+@mutant("wrong-one-unsubscribed", "UNSUB-03", _one_of_two_left, accept="UNSUB-05 MSG-09 SUB-05")
+class WrongOneUnsubscribed(Broker):
+    """UNSUBSCRIBE ends the newest subscription that the connection has for the destination."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        newest = [each for each in subscription.destination.subscribers if each.session is subscription.session][-1:]
+        for each in newest:
+            subscription.destination.subscribers.remove(each)
+
+
+@plan
+def _everyone_leaves(w: plans.Writer) -> None:
+    stays, leaves = w.line(), w.line(1)
+    w.subscribe(stays, TOPIC, receipt=w.receipt())
+    w.unsubscribe(leaves, w.subscribe(leaves, TOPIC), receipt=w.receipt())
+    w.send(stays, TOPIC)
+
+
+@mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04")
+class DestinationForgotten(Broker):
+    """A destination is forgotten when anyone leaves it, whoever else is there."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.destinations.pop(subscription.destination.name, None)
+
+
+@plan
+def _left_with_message(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.unsubscribe(line, sub, receipt=w.receipt())
+
+
+@mutant("unacked-keep-subscription", "UNSUB-04", _left_with_message, accept="UNSUB-02 ERROR-07")
+class UnackedKeepSubscription(Session):
+    """UNSUBSCRIBE is refused while a message is not acknowledged."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        if subscription.unacked:
+            raise Refused("a message is not acknowledged")
+        super().unsubscribe(subscription)
+
+
+@plan
+def _subscribed_again(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC, identity="a", receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("id-used-up", "SUB-11", _subscribed_again)
+class IdUsedUp(Session):
+    """The id of a subscription that has ended cannot be used again."""
+
+    used: frozenset[str] = frozenset()
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if frame.first.get("id") in self.used:
+            raise Refused("the subscription id was used before")
+        super().on_SUBSCRIBE(frame)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.used |= {subscription.key}
+
+
+@mutant("id-still-dead", "SUB-11", _subscribed_again, accept="SUB-05")
+class IdStillDead(Session):
+    """A subscription whose id was used before gets nothing."""
+
+    used: frozenset[str] = frozenset()
+
+    def deliver(self, subscription: Subscription, message: Message) -> None:
+        if subscription.key not in self.used:
+            super().deliver(subscription, message)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.used |= {subscription.key}
+
+
+@plan
+def _window_used_up(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.unsubscribe(line, sub, receipt=w.receipt())
+    w.subscribe(line, QUEUE_2, "client", receipt=w.receipt())
+    w.send(line, QUEUE_2)
+
+
+@mutant("window-leaks", "UNSUB-05", _window_used_up, accept="SUB-05 SUB-11", switches={"unsubscribed": "drop"})
+class WindowLeaks(Session):
+    """What an ended subscription did not acknowledge goes on counting against the connection's window of one."""
+
+    leaked = 0
+
+    def has_room(self, subscription: Subscription) -> bool:
+        return super().has_room(subscription) and len(self.unacked) + self.leaked < 1
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self.leaked += len(subscription.unacked)
+        super().unsubscribe(subscription)
+
+
+@plan
+def _back_again(w: plans.Writer) -> None:
+    w.hang(w.line())
+    line = w.line(1)
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+_ = (Delivery, Queue, Server, _back_again)
