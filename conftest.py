@@ -85,7 +85,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             continue
         for discipline in getattr(metafunc.module, "DISCIPLINES", DISCIPLINES):
             cases.append((number, discipline))
-            names.append(discipline if len(door.sessions) == 1 else f"{session.impl.name}-{session.impl.role}-{discipline}")
+            names.append(
+                discipline if len(door.sessions) == 1 else f"{session.impl.name}-{session.impl.role}-{discipline}"
+            )
     metafunc.parametrize("hunting", cases, ids=names)
 
 
@@ -119,7 +121,9 @@ def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[.
         tally, faults = session.hunt(prop, door.shares.get(request.node.nodeid, 1.0), line.say)
         line.clear()
         request.node.user_properties.append(("wireproof", f"{tally.plans:>7} plans  {len(faults)} faults"))
-        accepted = door.baselines.get(f"{session.impl.protocol} {session.impl.role} {session.impl.name}", session.impl.deviations)
+        accepted = door.baselines.get(
+            f"{session.impl.protocol} {session.impl.role} {session.impl.name}", session.impl.deviations
+        )
         fresh = [f for f in faults if f.requirement not in accepted and f.verdict == "fail" and f.level == "MUST"]
         if fresh:
             pytest.fail("; ".join(f"{f.requirement}: {f.why}" for f in fresh)[:2000], pytrace=False)

@@ -41,13 +41,20 @@ def add_options(parser: pytest.Parser) -> None:
     add("--impl-path", action="append", default=[], metavar="DIR", help="also look for NAME.toml here")
     add("--role", default=None, help="judge this role only")
     add("--profile", default=None, help="judge this profile instead of the one that the manifest claims")
-    add("--budget", default="ci", help="quick (10 s), ci (60 s), nightly (900 s) or seconds, for each protocol and role")
+    add(
+        "--budget", default="ci", help="quick (10 s), ci (60 s), nightly (900 s) or seconds, for each protocol and role"
+    )
     add("--results", default="results", metavar="DIR", help="where summary, records and traces go")
     add("--requirement", default="*", metavar="GLOB", help="judge only requirements whose id matches")
     add("--level", action="append", default=[], help="judge only requirements of this level (may be repeated)")
     # --strict is pytest's own already; a run takes it to mean that a SHOULD that fails counts as well
     add("--seed", type=int, default=None, help="repeat the draws of a run")
-    add("--baseline", default=None, metavar="FILE", help="take [deviations] from this manifest instead; none: no baseline")
+    add(
+        "--baseline",
+        default=None,
+        metavar="FILE",
+        help="take [deviations] from this manifest instead; none: no baseline",
+    )
     add("--update-baseline", action="store_true", help="write what fails now into the manifest's [deviations]")
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
@@ -163,7 +170,9 @@ class Door:
     def _partial(self) -> bool:
         option = self.config.getoption
         whole = all(
-            (path := Path(str(arg).split("::")[0]).resolve()) == SUITES or path in SUITES.parents or path.parent == SUITES
+            (path := Path(str(arg).split("::")[0]).resolve()) == SUITES
+            or path in SUITES.parents
+            or path.parent == SUITES
             for arg in self.config.args
         )
         chosen = option("keyword") or option("markexpr") or any("::" in str(arg) for arg in self.config.args)
@@ -203,7 +212,9 @@ class Door:
         for impl in impls:
             self.baselines[_key(impl)] = self.accepted(impl)
         if option("--update-baseline") and (wishes.partial or any(impl.path is None for impl in impls)):
-            raise usage("--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level")
+            raise usage(
+                "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
+            )
         for impl in impls:
             session = Session(impl, wishes, self.folder(impl, impls), run, self.worker)
             self.sessions.append(session)
@@ -279,7 +290,7 @@ class Door:
 
     def show(self, reporter: Any) -> None:
         """Print the summaries."""
-        width = min(120, reporter._tw.fullwidth)  # noqa: SLF001 - pytest offers no other way to ask
+        width = min(120, reporter._tw.fullwidth)
         for session, found in self.summaries:
             reporter.section(f"{session.impl.name}: {session.impl.protocol} {session.impl.role}", "=")
             text = terminal.render(found, width, reporter.hasmarkup, session.results)
@@ -292,7 +303,9 @@ class Door:
         wishes, parts = self.wishes(), []
         for impl in self.implementations():
             registry = find(impl.protocol).requirements
-            chosen = {r.id for r in registry.select(wishes.pattern, wishes.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))}
+            chosen = {
+                r.id for r in registry.select(wishes.pattern, wishes.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
+            }
             rows = [
                 RequirementRow(
                     id=r.id,

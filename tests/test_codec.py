@@ -1,4 +1,4 @@
-"""Decoding does not depend on where the octets are cut, holds a bounded number of them, and stops at the first fault."""
+"""Decoding does not depend on where octets are cut, holds a bounded number of them, and stops at the first fault."""
 
 from __future__ import annotations
 

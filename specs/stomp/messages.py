@@ -263,6 +263,7 @@ def _handles(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, foun
         if (
             conn.version == "1.2"
             and sub.ack != "auto"
+            and ack is not None
             and other.ack == ack
             and other.fate == "out"
             and other.mode != "auto"

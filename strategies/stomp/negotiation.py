@@ -49,7 +49,11 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         command = "STOMP" if form & 1 else "CONNECT"
         if form & 1:
             writer.features.add("stomp")
-        writer.steps.append(Say(line.number, Frame(command, tuple(headers)), style=Style(config.version)))
+        early = form & 24 == 24
+        how = "join" if early else "turn"
+        writer.steps.append(Say(line.number, Frame(command, tuple(headers)), when=how, style=Style(config.version)))
+        if early:
+            writer.send(line, PLACES[0], receipt=writer.receipt(), when="now")
         writer.wait()
         spoken = max((v for v in offered.split(",") if v in config.supports), default=None)
         if spoken is None:

@@ -32,16 +32,26 @@ def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = 20, least: int = 1)
     return programs(kinds, head=HEAD, most=most, least=least)
 
 
-def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = _WIRES) -> Plan:
+def interpret(
+    program: Program,
+    config: Config,
+    *,
+    hurry: bool = False,
+    wires: Sequence[int] = _WIRES,
+    slots: int = 3,
+    places: int = len(PLACES),
+) -> Plan:
     """The plan that a program means; total, pure, and the same for every run.
 
-    `wires` are the sets of ways of writing frames among which the head chooses.
+    `wires` are the sets of ways of writing frames among which the head chooses; `slots` and `places` as in `Writer`.
     """
     writer = Writer(
         config,
         version=version_of(program.head[0], config),
         wire=wires[program.head[1] % len(wires)],
         hurry=hurry,
+        slots=slots,
+        places=places,
     )
     play(writer, program)
     return writer.plan()
@@ -62,7 +72,7 @@ def play(writer: Writer, program: Program) -> None:
 
 
 def _line(writer: Writer, op: Op) -> Line:
-    return writer.line(op.args[0] % 3)
+    return writer.line(op.args[0] % writer.slots)
 
 
 def _style(op: Op) -> int:
@@ -100,7 +110,9 @@ def _send(writer: Writer, op: Op) -> None:
     tag = flags & 3 > 0 or flags & 16 == 0
     if not tag:
         headers = [pair for pair in headers if pair[0] != "content-length"]
-    writer.send(line, PLACES[where % 4], body, headers, tag=tag, receipt=_asked(writer, flags), style=_style(op))
+    writer.send(
+        line, PLACES[where % writer.places], body, headers, tag=tag, receipt=_asked(writer, flags), style=_style(op)
+    )
 
 
 def pick_forged(number: int) -> tuple[str, str]:
@@ -117,7 +129,7 @@ def _sub(writer: Writer, op: Op) -> None:
     identity = writer.value(name, flags) if name % 4 == 3 else f"s{name % 5}" if name % 4 else None
     headers = [("x-extra", "1")] if flags & 32 and line.version == "1.2" else []
     asked = None if flags & 8 and flags & 64 else _asked(writer, flags & ~8)
-    writer.subscribe(line, PLACES[where % 4], kind, identity, headers, receipt=asked, style=_style(op))
+    writer.subscribe(line, PLACES[where % writer.places], kind, identity, headers, receipt=asked, style=_style(op))
 
 
 def _unsub(writer: Writer, op: Op) -> None:
@@ -176,7 +188,7 @@ def _end(writer: Writer, op: Op) -> None:
 
 
 def _connect(writer: Writer, op: Op) -> None:
-    slot, kind, text = op.args[0] % 3, op.args[1] % 4, op.args[2]
+    slot, kind, text = op.args[0] % writer.slots, op.args[1] % 4, op.args[2]
     if slot in writer.lines and not writer.lines[slot].ended:
         return
     if kind == 1:
@@ -189,13 +201,13 @@ def _connect(writer: Writer, op: Op) -> None:
 
 
 def _disconnect(writer: Writer, op: Op) -> None:
-    line = writer.lines.get(op.args[0] % 3)
+    line = writer.lines.get(op.args[0] % writer.slots)
     if line is not None and not line.ended:
         writer.disconnect(line, receipt=not op.args[1] & 1, style=_style(op))
 
 
 def _hang(writer: Writer, op: Op) -> None:
-    line = writer.lines.get(op.args[0] % 3)
+    line = writer.lines.get(op.args[0] % writer.slots)
     if line is not None and not line.ended:
         writer.hang(line, "reset" if op.args[1] & 1 else "close")
 

@@ -46,10 +46,21 @@ class Line:
 
 
 class Writer:
-    """Collects steps. `hurry`: say everything without waiting for turns, except behind CONNECT."""
+    """Collects steps. `hurry`: say everything without waiting for turns, except behind CONNECT. `slots` and `places`
+    are how many connections and destinations legal sessions use: few make them meet more often."""
 
-    def __init__(self, config: Config, *, version: str | None = None, wire: int = 0, hurry: bool = False) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        version: str | None = None,
+        wire: int = 0,
+        hurry: bool = False,
+        slots: int = 3,
+        places: int = len(PLACES),
+    ) -> None:
         self.config = config
+        self.slots, self.places = slots, places
         self.version = version or config.version
         self.wire = wire
         self.when = "now" if hurry else "turn"

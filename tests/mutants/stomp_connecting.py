@@ -215,6 +215,7 @@ def _subscribed_first(w: plans.Writer) -> None:
     sender = w.line()
     w.say(w.bare(1), "SUBSCRIBE", [("id", "0"), ("destination", TOPIC)])
     w.send(sender, TOPIC, when="now")
+    w.wait()
 
 
 @mutant("subscribed-before-connect", "CONNECT-11", _subscribed_first, accept="INV-32 MSG-09")

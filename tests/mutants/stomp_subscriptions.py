@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Broker, Delivery, Frame, Message, Queue, Refused, Server, Session, Subscription, Topic
+from impls.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription, Topic
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, mutant, one, plan, round_trip
 
@@ -352,7 +352,14 @@ def _subscribed_again(w: plans.Writer) -> None:
     w.send(line, TOPIC)
 
 
-@mutant("id-used-up", "SUB-11", _subscribed_again)
+@plan
+def _id_again(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC, identity="a", receipt=w.receipt())
+
+
+@mutant("id-used-up", "SUB-11", _id_again)
 class IdUsedUp(Session):
     """The id of a subscription that has ended cannot be used again."""
 
@@ -406,14 +413,3 @@ class WindowLeaks(Session):
     def unsubscribe(self, subscription: Subscription) -> None:
         self.leaked += len(subscription.unacked)
         super().unsubscribe(subscription)
-
-
-@plan
-def _back_again(w: plans.Writer) -> None:
-    w.hang(w.line())
-    line = w.line(1)
-    w.subscribe(line, TOPIC, receipt=w.receipt())
-    w.send(line, TOPIC)
-
-
-_ = (Delivery, Queue, Server, _back_again)
