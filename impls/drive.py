@@ -27,7 +27,7 @@ SLICE_MS = 20.0
 PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
 ENOUGH = 4
-"""When the plan is given up, a peer that did not answer for this many times the patience has failed to, though it talks."""
+"""When the plan is given up, a peer that talked on but did not answer for this many patiences has failed to answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,8 +144,7 @@ class Watcher:
                 after.append(reading)
                 continue
             known = len(after)
-            for outcome in self._model.step(reading.state, event):
-                after.append(self._follow(reading, outcome, index))
+            after += [self._follow(reading, outcome, index) for outcome in self._model.step(reading.state, event)]
             if len(after) == known:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index

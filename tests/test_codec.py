@@ -199,9 +199,27 @@ def test_stomp_frames_survive_the_wire(version):
 
 
 HOSTILE = st.sampled_from(
-    [b"\0", b"\n", b"\r", b"\r\n", b":", b"\\", b"\\q", b"\\n", b"SEND\n", b"content-length:2\n", b"content-length:\n", b"\n\n",
-     b"CONNECTED\nversion:1.0\n\n\0", b"CONNECTED\nversion:1.2\n\n\0", b"\xff", b"a:b\\cc\n", b"MESSAGE\n\nx\0", b"ab"]
-)  # fmt: skip
+    [
+        b"\x00",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b":",
+        b"\\",
+        b"\\q",
+        b"\\n",
+        b"SEND\n",
+        b"content-length:2\n",
+        b"content-length:\n",
+        b"\n\n",
+        b"CONNECTED\nversion:1.0\n\n\x00",
+        b"CONNECTED\nversion:1.2\n\n\x00",
+        b"\xff",
+        b"a:b\\cc\n",
+        b"MESSAGE\n\nx\x00",
+        b"ab",
+    ]
+)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

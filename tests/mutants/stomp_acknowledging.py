@@ -1,0 +1,480 @@
+"""Faults in ACK and NACK: what they name, what they settle, and what comes again."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Broker, Delivery, Frame, Message, Queue, Refused, Server, Session, Subscription
+from strategies.stomp import writer as plans
+from strategies.stomp.writer import Line, Sub
+from tests.mutants.kit import QUEUE, QUEUE_2, mutant, one, plan
+
+# ruff: noqa: N802  handlers bear the names of commands
+
+
+def _taken(w: plans.Writer, mode: str, count: int = 1, place=QUEUE, slot: int = 0) -> tuple[Line, Sub]:  # noqa: ANN001
+    """A subscription in a mode, and so many messages delivered to it."""
+    line = w.line(slot)
+    sub = w.subscribe(line, place, mode)
+    for _ in range(count):
+        w.send(line, place)
+    w.wait()
+    return line, sub
+
+
+def _collected(w: plans.Writer, line: Line, place=QUEUE) -> None:  # noqa: ANN001
+    """The connection ends without a word, and another one takes what is left."""
+    w.hang(line)
+    w.subscribe(w.line(9), place, receipt=w.receipt())
+
+
+def _acked(mode: str, count: int, *acks: int, verb: str = "ACK", ends: bool = True):  # noqa: ANN202
+    """Messages, acknowledgements of some of them, and perhaps a second connection that takes the rest."""
+
+    def play(w: plans.Writer) -> None:
+        line, sub = _taken(w, mode, count)
+        for nth in acks:
+            w.acknowledge(line, sub, nth, verb=verb, receipt=w.receipt())
+        if ends:
+            w.wait()
+            _collected(w, line)
+
+    return plan(play)
+
+
+# -- what they name ----------------------------------------------------------------------------------------------------
+
+
+@mutant("ack-wants-subscription", "ACK-01", _acked("client", 1, 0, ends=False), accept="NEGO-06")
+class AckWantsSubscription(Session):
+    """ACK needs a subscription header, as in 1.1."""
+
+    def key_of(self, frame: Frame) -> object:
+        self.required(frame, "subscription")
+        return super().key_of(frame)
+
+
+@mutant("ack-by-message-id", "ACK-01", _acked("client", 1, 0, ends=False), accept="NEGO-06")
+class AckByMessageId(Session):
+    """ACK must name the message-id instead of the ack value."""
+
+    def on_settle(self, frame: Frame, accepted: bool) -> None:
+        found = [d for d in self.unacked.values() if d.message.id == frame.first.get("id")]
+        if not found:
+            raise Refused("no such message")
+        self.settle(found[0], accepted)
+
+
+@mutant("old-ack-in-1.2", "NEGO-06", _acked("client", 1, 0, ends=False), accept="ACK-01")
+class OldAckInNewSessions(Session):
+    """ACK is read as in 1.1 whatever version was agreed on."""
+
+    def key_of(self, frame: Frame) -> object:
+        return self.required(frame, "message-id")
+
+
+@plan(version="1.1")
+def _old_ack(w: plans.Writer) -> None:
+    line, sub = _taken(w, "client")
+    w.acknowledge(line, sub, 0, receipt=w.receipt())
+
+
+@mutant("new-ack-in-1.1", "NEGO-06", _old_ack, accept="ACK-01 VER-01")
+class NewAckInOldSessions(Session):
+    """ACK is read as in 1.2 whatever version was agreed on."""
+
+    def key_of(self, frame: Frame) -> object:
+        return self.required(frame, "id")
+
+
+@mutant("unknown-ack-receipted", "ACK-03", one("ACK", ("id", "unknown")), accept="ACK-04 INV-09 RECEIPT-03")
+class UnknownAckReceipted(Session):
+    """ACK of something unknown is ignored and receipted."""
+
+    def named_by(self, frame: Frame) -> Delivery | None:
+        return self.unacked.get(self.key_of(frame))
+
+
+@mutant("unknown-ack-twice-answered", "ACK-03", one("ACK", ("id", "unknown")), accept="ACK-04 INV-09 RECEIPT-03")
+class UnknownAckTwiceAnswered(Session):
+    """ACK of something unknown is receipted on arrival and then answered by ERROR."""
+
+    def on_ACK(self, frame: Frame) -> None:
+        if "receipt" in frame.first:
+            self.receipt(frame.first["receipt"])
+        super().on_ACK(frame._replace(first={k: v for k, v in frame.first.items() if k != "receipt"}))
+
+    def on_receipt(self, frame: Frame) -> None:
+        if frame.command != "ACK":
+            super().on_receipt(frame)
+
+
+@mutant("unknown-nack-unheard", "ACK-03", one("NACK", ("id", "unknown")), accept="INV-09", level="SHOULD")
+class UnknownNackUnheard(Session):
+    """NACK of something unknown is ignored, without RECEIPT, ERROR or end."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command != "NACK" or frame.first.get("id") in self.unacked:
+            super().handle(frame)
+
+
+@plan
+def _nameless(w: plans.Writer) -> None:
+    line, _ = _taken(w, "client")
+    w.say(line, "ACK", [w.receipt()])
+
+
+@mutant("nameless-ack-takes-last", "ACK-03", _nameless, accept="INV-09 ACK-04 RECEIPT-03 HDR-02")
+class NamelessAckTakesLast(Session):
+    """ACK without an id is about the last message delivered."""
+
+    def key_of(self, frame: Frame) -> object:
+        return frame.first.get("id") or next(reversed(self.unacked), None)
+
+
+@mutant("acked-twice", "ACK-03", _acked("client-individual", 1, 0, 0, ends=False), accept="INV-09", level="SHOULD")
+class AckedTwice(Session):
+    """A second ACK of the same message is receipted."""
+
+    def release(self, delivery: Delivery) -> None:
+        super().release(delivery)
+        self.tolerate(delivery.key)
+
+
+@plan
+def _ack_of_another(w: plans.Writer) -> None:
+    line, sub = _taken(w, "client")
+    w.say(w.line(1), "ACK", [*w.handle(line, sub.id, 0), w.receipt()])
+
+
+@mutant("ack-of-another", "ACK-03", _ack_of_another, accept="INV-09 ACK-04 RECEIPT-03")
+class AckOfAnother(Session):
+    """A connection can acknowledge what another one was given."""
+
+    def named_by(self, frame: Frame) -> Delivery | None:
+        for session in self.server.sessions.values():
+            if self.key_of(frame) in session.unacked:
+                return session.unacked[self.key_of(frame)]
+        return super().named_by(frame)
+
+    def settle(self, delivery: Delivery, accepted: bool) -> None:
+        Session.settle(delivery.subscription.session, delivery, accepted)
+
+
+@mutant(
+    "ack-not-unescaped", "ACK-07", _acked("client", 1, 0, ends=False), accept="ACK-01 ENC-03", switches={"ack_style": "odd"},
+)  # fmt: skip
+class AckNotUnescaped(Session):
+    """The id of an ACK is compared with blanks removed."""
+
+    def key_of(self, frame: Frame) -> object:
+        return super().key_of(frame).strip()
+
+
+@plan
+def _come_again(w: plans.Writer) -> None:
+    line, sub = _taken(w, "client")
+    w.acknowledge(line, sub, 0, verb="NACK", receipt=w.receipt())
+    w.wait()
+    w.acknowledge(line, sub, 1, receipt=w.receipt())
+
+
+@mutant("redelivery-cannot-be-acked", "ACK-01", _come_again, accept="NACK-02 NACK-03 ERROR-07")
+class RedeliveryCannotBeAcked(Session):
+    """What comes again after a NACK cannot be acknowledged: its id counts as settled."""
+
+    def named_by(self, frame: Frame) -> Delivery | None:
+        found = super().named_by(frame)
+        if found and found.message.redelivered:
+            raise Refused("no message waits for this acknowledgement")
+        return found
+
+
+@mutant("ack-missing", "MSG-05", plan(lambda w: _taken(w, "client-individual")))
+class AckMissing(Session):
+    """MESSAGE has an ack header in mode client only."""
+
+    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:  # noqa: ANN001
+        kept = ack if subscription.mode == "client" else None
+        return super().message_headers(subscription, message, kept)
+
+
+@plan
+def _one_on_each(w: plans.Writer) -> None:
+    line, _ = _taken(w, "client")
+    w.subscribe(line, QUEUE_2, "client")
+    w.send(line, QUEUE_2)
+
+
+@mutant("ack-of-subscription", "MSG-06", _one_on_each)
+class AckOfSubscription(Session):
+    """Each subscription counts its ack values from one."""
+
+    def ack_key(self, subscription: Subscription, message: Message) -> object:
+        return f"a{subscription.delivered}" if self.version == "1.2" else super().ack_key(subscription, message)
+
+
+@mutant("one-ack-value", "MSG-06", plan(lambda w: _taken(w, "client", 2)))
+class OneAckValue(Server):
+    """Every second delivery has the ack value of the one before it."""
+
+    def ack_id(self, message: Message) -> str:
+        self.handles = getattr(self, "handles", 0) + 1
+        return f"a{(self.handles + 1) // 2}"
+
+
+# -- what they settle --------------------------------------------------------------------------------------------------
+
+
+@mutant("ack-without-effect", "ACKMODE-08", _acked("client", 1, 0))
+class AckWithoutEffect(Session):
+    """ACK is receipted, and the message comes again all the same."""
+
+    def settle(self, delivery: Delivery, accepted: bool) -> None:
+        if not accepted:
+            super().settle(delivery, accepted)
+
+
+@mutant("ack-settles-one", "ACKMODE-04", _acked("client", 2, 1), accept="ACKMODE-08")
+class AckSettlesOne(Session):
+    """In mode client an ACK settles its own message only."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        return [delivery]
+
+
+@mutant("ack-leaves-first", "ACKMODE-04", _acked("client", 2, 1), accept="ACKMODE-08")
+class AckLeavesFirst(Session):
+    """Counting the messages that a cumulative ACK covers begins one too late."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        covered = super().settle_upto(delivery)
+        return covered[1:] or covered
+
+
+@mutant("ack-settles-next", "ACKMODE-04", _acked("client", 2, 0, 1, ends=False), accept="ACK-02")
+class AckSettlesNext(Session):
+    """A cumulative ACK settles the message behind it as well."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        waiting = [*delivery.subscription.unacked.values()]
+        return waiting[: waiting.index(delivery) + 2]
+
+
+@mutant("ack-settles-all", "ACKMODE-04", _acked("client", 2, 0), accept="ACK-02")
+class AckSettlesAll(Session):
+    """A cumulative ACK settles all that the subscription was given."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        return [*delivery.subscription.unacked.values()]
+
+
+@plan
+def _ack_across(w: plans.Writer) -> None:
+    line, _ = _taken(w, "client")
+    other = w.subscribe(line, QUEUE_2, "client")
+    w.send(line, QUEUE_2)
+    w.wait()
+    w.acknowledge(line, other, 0, receipt=w.receipt())
+    w.wait()
+    _collected(w, line)
+
+
+@mutant("ack-crosses-subscriptions", "ACKMODE-07", _ack_across, accept="ACK-02 ACKMODE-04")
+class AckCrossesSubscriptions(Session):
+    """A cumulative ACK settles everything that the connection was given before, on any subscription."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        return [each for each in self.unacked.values() if each.number <= delivery.number]
+
+
+@plan
+def _ack_across_same(w: plans.Writer) -> None:
+    line, first = _taken(w, "client-individual")
+    w.subscribe(line, QUEUE_2, "client")
+    w.send(line, QUEUE_2)
+    w.wait()
+    w.acknowledge(line, Sub("1", QUEUE_2, "client"), 0, receipt=w.receipt())
+    w.acknowledge(line, first, 0, receipt=w.receipt())
+
+
+@mutant("ack-crosses-modes", "ACKMODE-07", _ack_across_same, accept="ACK-02 ACKMODE-05")
+class AckCrossesModes(Session):
+    """A cumulative ACK also settles what an individual subscription of the same connection was given before."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        older = [d for d in self.unacked.values() if d.number < delivery.number]
+        return [d for d in older if d.subscription.mode == "client-individual"] + super().settle_upto(delivery)
+
+
+@mutant("individual-is-cumulative", "ACKMODE-05", _acked("client-individual", 2, 1), accept="ACK-02")
+class IndividualIsCumulative(Session):
+    """In mode client-individual an ACK settles the messages before it, too."""
+
+    def covered_by(self, delivery: Delivery) -> list[Delivery]:
+        return self.settle_upto(delivery)
+
+
+@mutant("individual-takes-oldest", "ACKMODE-05", _acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08")
+class IndividualTakesOldest(Session):
+    """In mode client-individual an ACK settles the oldest message, whichever it names."""
+
+    def covered_by(self, delivery: Delivery) -> list[Delivery]:
+        if delivery.subscription.mode == "client-individual":
+            return [next(iter(delivery.subscription.unacked.values()))]
+        return super().covered_by(delivery)
+
+
+@plan
+def _nacked_then_acked(w: plans.Writer) -> None:
+    line, sub = _taken(w, "client-individual", 2)
+    w.acknowledge(line, sub, 1, verb="NACK")
+    w.acknowledge(line, sub, 0, receipt=w.receipt())
+
+
+@mutant(
+    "nack-settles-earlier", "NACK-03", _nacked_then_acked, accept="ACKMODE-05", switches={"nack": "discard"},
+)  # fmt: skip
+class NackSettlesEarlier(Session):
+    """In mode client-individual a NACK settles the messages before it, too."""
+
+    def on_NACK(self, frame: Frame) -> None:
+        delivery = self.named_by(frame)
+        for each in self.settle_upto(delivery):
+            self.release(each)
+
+
+@mutant("nack-unknown", "NACK-01", _acked("client", 1, 0, verb="NACK", ends=False))
+class NackUnknown(Session):
+    """NACK is no command."""
+
+    def on_connected(self, frame: Frame) -> None:
+        super().on_connected(frame)
+        self.commands -= {"NACK"}
+
+
+@mutant("nack-wants-message-id", "NACK-01", _acked("client", 1, 0, verb="NACK", ends=False), accept="NEGO-06")
+class NackWantsMessageId(Session):
+    """NACK must name message-id and subscription, as in 1.1."""
+
+    def on_NACK(self, frame: Frame) -> None:
+        self.required(frame, "message-id")
+
+
+# -- what comes again --------------------------------------------------------------------------------------------------
+
+
+@mutant("settled-come-again", "ACKMODE-08", _acked("client", 1, 0), accept="ACKMODE-04")
+class SettledComeAgain(Session):
+    """When a connection is lost, everything it was given goes back to the queue, settled or not."""
+
+    def on_lost_connection(self) -> None:
+        for delivery in getattr(self, "settled", []):
+            self.unacked[delivery.key] = delivery
+        super().on_lost_connection()
+
+    def release(self, delivery: Delivery) -> None:
+        super().release(delivery)
+        self.settled = [*getattr(self, "settled", []), delivery]
+
+
+@mutant("only-last-ack-counts", "ACKMODE-08", _acked("client-individual", 2, 0, 1))
+class OnlyLastAckCounts(SettledComeAgain):
+    """When a connection is lost, only its last ACK is remembered."""
+
+    def on_lost_connection(self) -> None:
+        self.settled = getattr(self, "settled", [])[:-1]
+        super().on_lost_connection()
+
+
+@mutant("unacked-lost", "ACK-02", _acked("client", 1), accept="ACKMODE-03")
+class UnackedLost(Queue):
+    """What a lost connection did not acknowledge is gone, every other time."""
+
+    turn = 0
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        self.turn += 1
+        super().take_back([] if self.turn % 2 else deliveries, where)
+
+
+@mutant("only-first-unacked-comes-again", "ACK-02", _acked("client-individual", 2), accept="ACKMODE-03")
+class OnlyFirstUnackedComesAgain(Broker):
+    """Of several unacknowledged messages of a lost connection only the first comes again."""
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        super().take_back(deliveries[:1], where)
+
+
+@mutant("redelivered-twice", "MSG-10", _acked("client", 1), accept="ACK-02")
+class RedeliveredTwice(Queue):
+    """What a lost connection did not acknowledge comes again twice."""
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        super().take_back([*deliveries, *deliveries], where)
+
+
+# -- flow --------------------------------------------------------------------------------------------------------------
+
+
+def _many(mode: str, count: int):  # noqa: ANN202
+    def play(w: plans.Writer) -> None:
+        line = w.line()
+        w.subscribe(line, QUEUE, mode, receipt=w.receipt())
+        for _ in range(count):
+            w.send(line, QUEUE)
+
+    return plan(play)
+
+
+@mutant("auto-stops-at-ten", "SUB-08", _many("auto", 11), accept="ACKMODE-01")
+class AutoStopsAtTen(Queue):
+    """A subscription in mode auto gets no more than ten messages, as if they waited for an ACK."""
+
+    def choose(self, ready: list[Subscription]) -> Subscription | None:
+        return super().choose([each for each in ready if each.mode != "auto" or each.delivered < 10])
+
+
+@mutant("default-is-client", "SUB-08", _many("auto", 2), accept="ACKMODE-01", switches={"prefetch": 1})
+class DefaultIsClient(Session):
+    """Without an ack header a subscription waits for ACKs."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame if "ack" in frame.first else frame._replace(first={**frame.first, "ack": "client"}))
+
+
+@plan
+def _ack_makes_room(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client", receipt=w.receipt())
+    w.send(line, QUEUE)
+    w.send(line, QUEUE)
+    w.wait()
+    w.acknowledge(line, sub, 0, receipt=w.receipt())
+
+
+@mutant("ack-makes-no-room", "SUB-05", _ack_makes_room, accept="ACKMODE-04 ACK-01", switches={"prefetch": 1})
+class AckMakesNoRoom(Session):
+    """After an ACK the next message is not delivered until something else happens at the queue."""
+
+    def settle(self, delivery: Delivery, accepted: bool) -> None:
+        for each in self.covered_by(delivery):
+            self.release(each)
+
+
+@plan
+def _five_rounds(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client-individual", receipt=w.receipt())
+    for nth in range(5):
+        w.send(line, QUEUE)
+        w.wait()
+        if nth < 4:
+            w.acknowledge(line, sub, nth, receipt=w.receipt())
+
+
+@mutant("window-never-refilled", "SUB-05", _five_rounds, accept="ACKMODE-05")
+class WindowNeverRefilled(Queue):
+    """A subscription in mode client-individual gets four messages in all: acknowledged ones go on counting."""
+
+    def choose(self, ready: list[Subscription]) -> Subscription | None:
+        return super().choose([each for each in ready if each.mode != "client-individual" or each.delivered < 4])
+

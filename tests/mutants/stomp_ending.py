@@ -1,0 +1,423 @@
+"""Faults in the ends of connections: ERROR, DISCONNECT, lost ones, and what all that does to others."""
+
+from __future__ import annotations
+
+from impls.link import LinkError
+from impls.stomp.reference import Frame, Malformed, Message, Phase, Refused, Server, Session, Subscription
+from specs.plan import Ref
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, TOPIC, TOPIC_2, mutant, one, plan, raw
+
+# ruff: noqa: N802  handlers bear the names of commands
+
+# -- ERROR -------------------------------------------------------------------------------------------------------------
+
+
+@mutant("error-stays-open", "ERROR-01", one("BEGIN"))
+class ErrorStaysOpen(Session):
+    """After ERROR the connection stays open."""
+
+    def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
+        self.emit("ERROR", [("message", why)])
+
+
+@mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ENC-04 INV-14")
+class MalformedStaysOpen(Session):
+    """After ERROR about a frame that could not be read the connection stays open."""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        self.emit("ERROR", [("message", str(malformed))])
+
+
+@plan
+def _sent_behind(w: plans.Writer) -> None:
+    line, other = w.line(), w.line(1)
+    w.subscribe(other, TOPIC, receipt=w.receipt())
+    w.say(line, "SEND", [], b"x", when="join")
+    w.send(line, TOPIC, when="now")
+
+
+class _Stubborn(Session):
+    """Goes on after an ERROR."""
+
+    def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
+        self.emit("ERROR", [("message", why)])
+        while (behind := self.parser.next()) is not None:
+            self.go_on(behind)
+        self.on_lost_connection()
+        self.end()
+
+    def go_on(self, frame: Frame) -> None:
+        self.handle(frame)
+
+
+@mutant("executed-behind-error", "ERROR-02", _sent_behind)
+class ExecutedBehindError(_Stubborn):
+    """What stands behind a faulty frame in the same segment is carried out before the connection is closed."""
+
+
+@plan
+def _receipt_behind(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [], when="join")
+    w.say(line, "BEGIN", [("transaction", "t"), w.receipt()], when="now")
+
+
+@mutant("receipt-behind-error", "ERROR-02", _receipt_behind)
+class ReceiptBehindError(_Stubborn):
+    """What stands behind a faulty frame is not carried out, but receipted."""
+
+    def go_on(self, frame: Frame) -> None:
+        if "receipt" in frame.first:
+            self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])])
+
+
+@plan
+def _two_faults(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [], when="join")
+    w.say(line, "COMMIT", [], when="now")
+
+
+@mutant("error-for-each", "ERROR-02", _two_faults)
+class ErrorForEach(_Stubborn):
+    """Two faulty frames in one segment get an ERROR each."""
+
+    def go_on(self, frame: Frame) -> None:
+        self.emit("ERROR", [("message", "again")])
+
+
+@mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")
+class ErrorWithoutMessage(Session):
+    """ERROR has no message header."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        super().emit(command, [h for h in headers if h[0] != "message"], body)
+
+
+@mutant("error-without-receipt-id", "ERROR-04", one("BEGIN"), level="SHOULD")
+class ErrorWithoutReceiptId(Session):
+    """ERROR does not name the receipt of the faulty frame."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        super().emit(command, [h for h in headers if h[0] != "receipt-id" or command != "ERROR"], body)
+
+
+@plan
+def _wrong_after_right(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [("transaction", "t"), w.receipt()])
+    w.say(line, "BEGIN", [w.receipt()])
+
+
+@mutant("error-names-other", "ERROR-04", one("BEGIN"))
+class ErrorNamesOther(Session):
+    """ERROR has a receipt-id that nobody asked for."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        if command == "ERROR":
+            headers = [(name, "error-1" if name == "receipt-id" else value) for name, value in headers]
+        super().emit(command, headers, body)
+
+
+@mutant("error-names-last", "ERROR-04", _wrong_after_right)
+class ErrorNamesLast(Session):
+    """ERROR names the last receipt that was given, whatever frame it is about."""
+
+    given = ""
+
+    def receipt(self, receipt: str) -> None:
+        self.given = receipt
+        super().receipt(receipt)
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        if command == "ERROR" and self.given:
+            headers = [(name, self.given if name == "receipt-id" else value) for name, value in headers]
+        super().emit(command, headers, body)
+
+
+@plan
+def _six_subscriptions(w: plans.Writer) -> None:
+    line = w.line()
+    for n in range(6):
+        w.say(line, "SUBSCRIBE", [("id", f"{n}"), ("destination", TOPIC), w.receipt()])
+
+
+@mutant("five-subscriptions", "ERROR-07", _six_subscriptions, accept="SUB-05 SUB-06")
+class FiveSubscriptions(Session):
+    """A sixth subscription is refused."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame)
+        if len(self.subscriptions) > 5:
+            raise Refused("too many subscriptions")
+
+
+@plan
+def _nobody_there(w: plans.Writer) -> None:
+    w.send(w.line(), Ref("topic", "nobody"), tag=False, receipt=w.receipt())
+
+
+@mutant("nobody-listens", "ERROR-07", _nobody_there, accept="SEND-06 SEND-05")
+class NobodyListens(Session):
+    """A SEND to a topic without subscribers is refused."""
+
+    def on_SEND(self, frame: Frame) -> None:
+        name = frame.first.get("destination", "")
+        if name.startswith("/topic/") and name not in self.server.broker.destinations:
+            raise Refused("nobody listens")
+        super().on_SEND(frame)
+
+
+@plan
+def _idle_then_busy(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.wait(3000)
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant("stale-session", "ERROR-07", _idle_then_busy, accept="SEND-05 HB-03 HB-02")
+class StaleSession(Session):
+    """The first frame after two seconds of silence is refused."""
+
+    def handle(self, frame: Frame) -> None:
+        before, self.last = getattr(self, "last", self.server.now), self.server.now
+        if self.server.now - before > 2000:
+            self.fail("the session has expired", frame)
+        else:
+            super().handle(frame)
+
+
+# -- DISCONNECT --------------------------------------------------------------------------------------------------------
+
+
+@mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01 DISC-08", smoke=False)
+class DisconnectUnanswered(Session):
+    """DISCONNECT closes the connection without its RECEIPT."""
+
+    def on_receipt(self, frame: Frame) -> None:
+        if frame.command != "DISCONNECT":
+            super().on_receipt(frame)
+
+
+@plan
+def _bare_disconnect(w: plans.Writer) -> None:
+    w.disconnect(w.line(), receipt=False)
+
+
+@mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")
+class DisconnectAlwaysAnswered(Session):
+    """DISCONNECT gets a RECEIPT even if it asks for none."""
+
+    def on_DISCONNECT(self, frame: Frame) -> None:
+        super().on_DISCONNECT(frame)
+        if "receipt" not in frame.first:
+            self.receipt("")
+
+
+@plan
+def _gone_but_subscribed(w: plans.Writer) -> None:
+    line, other = w.line(), w.line(1)
+    w.subscribe(line, TOPIC)
+    w.disconnect(line)
+    w.send(other, TOPIC)
+
+
+@mutant(
+    "delivers-after-disconnect", "DISC-04", _gone_but_subscribed, accept="MSG-09", switches={"disconnect": "client-closes"},
+)  # fmt: skip
+class DeliversAfterDisconnect(Session):
+    """After the RECEIPT of DISCONNECT messages go on coming until the client closes."""
+
+    def on_DISCONNECT(self, frame: Frame) -> None:
+        pass
+
+
+@mutant("farewell", "DISC-04", one("DISCONNECT"), smoke=False)
+class Farewell(Session):
+    """The RECEIPT of DISCONNECT is followed by an ERROR that says good-bye."""
+
+    def leave(self) -> None:
+        self.emit("ERROR", [("message", "good-bye")])
+        super().leave()
+
+
+@plan
+def _sent_after_disconnect(w: plans.Writer) -> None:
+    listener, line = w.line(1), w.line()
+    w.subscribe(listener, TOPIC, receipt=w.receipt())
+    w.say(line, "DISCONNECT", when="join")
+    w.send(line, TOPIC, when="now")
+
+
+@mutant("executed-after-disconnect", "DISC-06", _sent_after_disconnect, accept="INV-38", level="SHOULD")
+class ExecutedAfterDisconnect(Session):
+    """What stands behind DISCONNECT in the same segment is carried out."""
+
+    def leave(self) -> None:
+        while (behind := self.parser.next()) is not None:
+            self.phase = Phase.LIVE
+            self.handle(behind)
+        super().leave()
+
+
+@plan
+def _sent_before_disconnect(w: plans.Writer) -> None:
+    listener, line = w.line(1), w.line()
+    w.subscribe(listener, TOPIC, receipt=w.receipt())
+    w.send(line, TOPIC, when="join")
+    w.say(line, "DISCONNECT", [w.receipt()], when="now")
+
+
+@mutant(
+    "last-words-lost", "DISC-07", _sent_before_disconnect, accept="DISC-09 RECEIPT-05 FRAME-06", level="SHOULD",
+)  # fmt: skip
+class LastWordsLost(Session):
+    """A DISCONNECT in the same segment overtakes the SENDs before it."""
+
+    def publish(self, frame: Frame) -> None:
+        behind = bytes(self.parser._buffer[self.parser._at :])
+        if b"DISCONNECT\n" not in behind:
+            super().publish(frame)
+
+
+@plan
+def _sent_then_closed(w: plans.Writer) -> None:
+    listener, line = w.line(1), w.line()
+    w.subscribe(listener, QUEUE, receipt=w.receipt())
+    w.send(line, QUEUE, receipt=w.receipt())
+    w.wait()
+    w.disconnect(line)
+
+
+@mutant("disconnect-stays-open", "DISC-08", _bare_disconnect, accept="DISC-03", switches={"disconnect": "client-closes"},
+        level="SHOULD")  # fmt: skip
+class DisconnectIgnored(Session):
+    """DISCONNECT without a receipt is ignored: the session goes on."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command != "DISCONNECT" or "receipt" in frame.first:
+            super().handle(frame)
+
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+@plan
+def _fault_beside(w: plans.Writer) -> None:
+    line, other = w.line(), w.line(1)
+    w.say(line, "BEGIN")
+    w.wait()
+    w.send(other, TOPIC_2, receipt=w.receipt())
+
+
+@mutant("error-for-all", "ROB-02", _fault_beside, accept="ERROR-07")
+class ErrorForAll(Session):
+    """An ERROR is sent to every connection."""
+
+    def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
+        for other in [*self.server.sessions.values()]:
+            Session.fail(other, why)
+
+
+@plan
+def _fault_then_open(w: plans.Writer) -> None:
+    w.say(w.line(), "BEGIN")
+    w.wait()
+    w.line(1)
+
+
+@mutant("nobody-after-error", "ROB-01", _fault_then_open, accept="ROB-02 CONNECT-02")
+class NobodyAfterError(Server):
+    """After the first ERROR the server takes no more connections."""
+
+    def open(self) -> Session:
+        if getattr(self, "broken", False):
+            raise LinkError("cannot connect: connection refused")
+        session = super().open()
+        fail = session.fail
+
+        def broken(*args: object) -> None:
+            self.broken = True
+            fail(*args)  # type: ignore[arg-type]
+
+        session.fail = broken  # type: ignore[method-assign]
+        return session
+
+
+@plan
+def _cut_off(w: plans.Writer) -> None:
+    line, other = w.line(), w.line(1)
+    w.subscribe(other, TOPIC, receipt=w.receipt())
+    w.blurt(line, b"SEND\ndestination:", TOPIC, b"\nk:1\ncontent-length:9\n\nabc")
+    w.hang(line)
+
+
+@mutant("half-a-message", "ROB-03", _cut_off, accept="CLEN-08 INV-41 MSG-09")
+class HalfAMessage(Session):
+    """A SEND that was cut off is delivered as far as it came."""
+
+    def hang_up(self) -> None:
+        head = self.parser._head
+        if head is not None and head[0] == "SEND":
+            self.handle(Frame(*head, bytes(self.parser._buffer[self.parser._at :]), 0))
+        super().hang_up()
+
+
+@plan
+def _junk(w: plans.Writer) -> None:
+    w.blurt(w.bare(1), b"GET / HTTP/1.1\r\n\r\n")
+    w.wait()
+    w.line()
+
+
+@mutant("junk-jams", "ROB-04", _junk, accept="ROB-01 ROB-02 CONNECT-02")
+class JunkJams(Server):
+    """After an HTTP request no more CONNECT is answered."""
+
+    jammed = False
+
+    def open(self) -> Session:
+        session = super().open()
+        parser = session.parser
+        feed, first = parser.feed, session.on_first
+
+        def watch(data: bytes) -> None:
+            self.jammed |= b"HTTP/" in data
+            feed(data)
+
+        parser.feed = watch  # type: ignore[method-assign]
+        session.on_first = lambda frame: None if self.jammed else first(frame)  # type: ignore[method-assign]
+        return session
+
+
+@plan
+def _lost_beside(w: plans.Writer) -> None:
+    line, other = w.line(), w.line(1)
+    w.subscribe(other, TOPIC, receipt=w.receipt())
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.hang(line)
+    w.send(other, TOPIC)
+
+
+@mutant("ghost-swallows", "SUB-05", _lost_beside, accept="ROB-02 SUB-04")
+class GhostSwallows(Server):
+    """Delivering to a connection that was lost fails, and the subscribers behind it get nothing."""
+
+    def open(self) -> Session:
+        session = super().open()
+        session.on_lost_connection = lambda: None  # type: ignore[method-assign]
+        deliver = session.deliver
+
+        def guarded(subscription: Subscription, message: Message) -> None:
+            for other in subscription.destination.subscribers:
+                if other.session.hung:
+                    return
+            deliver(subscription, message)
+
+        session.deliver = guarded  # type: ignore[method-assign]
+        return session
+
+
+_ = _sent_then_closed
