@@ -63,8 +63,10 @@ def _wheel(kinds: Mapping[str, int]) -> list[str]:
 
 
 def simpler(program: Program) -> Iterator[Program]:
-    """Programs to try in place of `program`, boldest first: runs of ops left out, then numbers lowered."""
+    """Programs to try in place of `program`, boldest first: the plainest head, runs of ops left out, numbers lowered."""
     head, ops = program
+    if any(head):
+        yield Program((0,) * len(head), ops)
     size = len(ops)
     chunk = size
     while chunk >= 1:
@@ -77,8 +79,6 @@ def simpler(program: Program) -> Iterator[Program]:
             yield Program(head, ops[:i] + ops[i + 1 : j] + ops[j + 1 :])
         if size > 12:
             break
-    if any(head):
-        yield Program((0,) * len(head), ops)
     for i, value in enumerate(head):
         for lower in _lower(value):
             yield Program((*head[:i], lower, *head[i + 1 :]), ops)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from impls.drive import Recording, Setting
 from specs.events import Quiet
 from specs.model import Blame
 from specs.plan import Plan
+from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.hunt import Fault, Hunter, Property
 
@@ -22,54 +24,60 @@ CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
 REPEATS = 5
 """Repetitions of the shortest plan."""
+TOGETHER = "together"
+"""The feature that a pipelined plan has as a whole."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What an investigation may cost: seconds and plans for shrinking, and the patience that confirms a silence."""
-
-    shrink_s: float = 5.0
-    attempts: int = 600
-    confirm_ms: float = CONFIRM_MS
+QUICK_MS = 60.0
+"""Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
 
 @dataclass
 class Investigator:
-    """Callable as `Hunter` wants it."""
+    """Callable as `Hunter` wants it.
 
-    limits: Limits = Limits()
+    `shrink_s` and `attempts` bound the shrinking of one fault, `total_s` that of all of them: an implementation with
+    many faults must not keep its maker waiting for hours.
+    """
+
+    shrink_s: float = 5.0
+    attempts: int = 600
+    confirm_ms: float = CONFIRM_MS
+    total_s: float = 120.0
 
     def __call__(self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float) -> Fault | None:
         """The fault behind `name`, or None when it was only slowness."""
         begun = time.monotonic()
         case = _Case(hunter, prop, name)
-        seen = case.failing(program)
+        seen = next((again for _ in range(3) if (again := case.failing(program)) is not None), None)
         if seen is None:
-            seen = next((again for _ in range(2) if (again := case.failing(program)) is not None), None)
-        if seen is not None:
-            program, prop = self._shortest(case, program)
-            case = _Case(hunter, prop, name)
-            seen = case.failing(program) or seen
-        patient = replace(hunter.setting, patience_ms=max(self.limits.confirm_ms, hunter.setting.patience_ms))
-        if seen is not None and _silent(seen):
-            sure = case.failing(program, patient)
-            if sure is None:
-                return None  # it answered, given time
-            seen = sure
-        plan = prop.plan(program, hunter.setting.config, ())
-        shown = [again for _ in range(REPEATS) if (again := case.failing(program)) is not None]
-        if seen is None and not shown:
-            return case.vanished(program, plan, after_s, time.monotonic() - begun)
-        recording, level, blame = shown[0] if seen is None else seen
-        return case.fault(program, plan, recording, level, blame, len(shown), after_s, time.monotonic() - begun)
+            return case.vanished(program, after_s, begun)
+        short, short_prop = self._shortest(case, program)
+        self.total_s -= time.monotonic() - begun
+        for candidate, its_prop in ((short, short_prop), (program, prop)):
+            case = _Case(hunter, its_prop, name)
+            seen = self._confirmed(case, candidate)
+            if seen is not None:
+                shown = sum(case.failing(candidate) is not None for _ in range(REPEATS))
+                return case.fault(candidate, seen, shown, after_s, begun)
+        return None  # it answered, given time
+
+    def _confirmed(self, case: _Case, program: Program) -> Seen | None:
+        """What `program` shows; a silence only if it holds with long patience."""
+        seen = next((again for _ in range(3) if (again := case.failing(program)) is not None), None)
+        if seen is None or not _silent(seen):
+            return seen
+        setting = case.hunter.setting
+        return case.failing(program, replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms)))
 
     def _shortest(self, case: _Case, program: Program) -> tuple[Program, Property]:
         """A program (and discipline) that still fails and cannot be made simpler, or the budget's best."""
-        until, attempts = time.monotonic() + self.limits.shrink_s, self.limits.attempts
-        prop = case.prop
+        until = time.monotonic() + min(self.shrink_s, max(0.5, self.total_s / 4))
+        attempts, prop, setting = self.attempts, case.prop, case.hunter.setting
+        quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
         if prop.hurry:
             calm = _Case(case.hunter, prop.unhurried(), case.name)
-            if calm.failing(program) is not None:
+            if calm.failing(program, quick) is not None:
                 case, prop = calm, calm.prop
         progress = True
         while progress:
@@ -78,7 +86,7 @@ class Investigator:
                 attempts -= 1
                 if attempts < 0 or time.monotonic() > until:
                     return program, prop
-                if case.failing(candidate) is not None:
+                if case.failing(candidate, quick) is not None:
                     program, progress = candidate, True
                     break
         return program, prop
@@ -109,29 +117,16 @@ class _Case:
                 return recording, level, blame
         return None
 
-    def fault(
-        self,
-        program: Program,
-        plan: Plan,
-        recording: Recording,
-        level: str,
-        blame: Blame,
-        reproduced: int,
-        after_s: float,
-        took_s: float,
-    ) -> Fault:
+    def fault(self, program: Program, seen: Seen, reproduced: int, after_s: float, begun: float) -> Fault:
         """The report, with the requirement that the shortest plan points to."""
-        breach = blame.breach
+        recording, level, blame = seen
+        breach, binding = blame.breach, self.hunter.binding
+        plan = self.prop.plan(program, self.hunter.setting.config, ())
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
-        features = tuple(f.name for f in self.hunter.setting.protocol.features if f.name in plan.features)
-        for feature in self.hunter.setting.protocol.features:
-            rules = not feature.instead_of or name in feature.instead_of
-            if feature.name in plan.features and feature.requirement in self.hunter.binding and rules:
-                name, also, why = feature.requirement, (), f"{feature.why}: {why}"
-                level = self.hunter.binding[name].level
-                break
-        binding = self.hunter.binding
-        steady = breach.steady
+        feature = self.culprit(program, plan)
+        if feature is not None:
+            name, also, why = feature.requirement, (), f"{feature.why}: {why}"
+            level = binding[name].level
         return Fault(
             requirement=name,
             level=level,
@@ -145,19 +140,40 @@ class _Case:
             deciding=blame.at,
             reproduced=reproduced,
             tried=REPEATS,
-            steady=steady,
-            features=features,
+            steady=breach.steady,
+            features=() if feature is None else (feature.name,),
             found_after_s=after_s,
-            shrink_s=took_s,
-            verdict="inconclusive" if steady and reproduced < REPEATS else "fail",
+            shrink_s=time.monotonic() - begun,
+            verdict="inconclusive" if breach.steady and reproduced < REPEATS else "fail",
         )
 
-    def vanished(self, program: Program, plan: Plan, after_s: float, took_s: float) -> Fault | None:
-        """A failure that no repetition showed: try once more at length, then let it go without a word only if the
-        text tolerates it or time explains it."""
+    def culprit(self, program: Program, plan: Plan) -> Feature | None:
+        """The way of writing frames without which the fault is gone, if one is left in the plan."""
+        for feature in self.hunter.setting.protocol.features:
+            rules = not feature.instead_of or self.name in feature.instead_of
+            if feature.name in plan.features and feature.requirement in self.hunter.binding and rules:
+                if self.prop.hurry and feature.name == TOGETHER:
+                    without = _Case(self.hunter, self.prop.unhurried(), self.name)
+                    needed = without.failing(program) is None
+                else:
+                    needed = not any(self.failing(other) is not None for other in self._without(feature, program))
+                if needed:
+                    return feature
+        return None
+
+    def _without(self, feature: Feature, program: Program) -> list[Program]:
+        """A few programs that differ from this one in little but the feature."""
+        config = self.hunter.setting.config
+        return [
+            other
+            for other in islice(simpler(program), 400)
+            if len(other.ops) == len(program.ops) and feature.name not in self.prop.plan(other, config, ()).features
+        ][:6]
+
+    def vanished(self, program: Program, after_s: float, begun: float) -> Fault | None:
+        """A failure that did not repeat: try longer, and report it even if it shows only once more."""
         for _ in range(3 * REPEATS):
             again = self.failing(program)
             if again is not None:
-                recording, level, blame = again
-                return self.fault(program, plan, recording, level, blame, 1, after_s, took_s)
+                return self.fault(program, again, 1, after_s, begun)
         return None

@@ -229,7 +229,7 @@ class Session:
             self._hunter = Hunter(
                 self.setting(),
                 {r.id: r for r in self.chosen() if not r.untestable},
-                investigate=Investigator(),
+                investigate=Investigator(total_s=max(60.0, self.wishes.budget_s)),
                 run_seed=self.wishes.seed,
                 report=self._report,
                 trouble=self.note,

@@ -28,6 +28,8 @@ _RECEIPT_SHOWN = ids(
     "RECEIPT-01 RECEIPT-02 RECEIPT-03 RECEIPT-06 RECEIPT-07 HDR-01 FRAME-01 FRAME-08 ERROR-07 BODY-01 ENC-10"
 )
 _SOFT = frozenset(ids("REPEAT-01 CONNECT-14"))
+_COMMON = frozenset(ids("SEND-05"))
+"""Shown by nearly every frame: says nothing about why one was refused."""
 _LOST = {
     "content-length-mismatch": "CLEN-02",
     "over-limit": "INV-19",
@@ -400,18 +402,20 @@ class StompModel:
         return left(state, number)
 
     def _unprovoked(self, conn: Conn, named: Pending | None, what: str) -> Breach:
-        """ERROR or a close that nothing the client did explains: blame what is most special about what it did."""
-        candidates = [named] if named is not None else list(conn.pending) or ([conn.connect] if conn.connect else [])
+        """ERROR or a close that nothing the client did explains: blame what is most special about what it did last."""
+        candidates = [named] if named is not None else [*reversed(conn.pending)]
+        if not candidates and conn.connect is not None and conn.connect.due:
+            candidates = [conn.connect]
         command = candidates[0].frame.command if candidates else "nothing"
-        for p in candidates:
-            if p.frame.command in ("CONNECT", "STOMP") and conn.phase is Phase.WAIT:
-                requirement = next(iter(p.proves), PREFIX + "CONNECT-02")
-                return Breach(
-                    "server", requirement, what, level=None if requirement in _SOFT else "MUST", also=ids("CONNECT-02")
-                )
-            if p.proves:
-                level = None if p.proves[0] in _SOFT else "MUST"
-                return Breach("server", p.proves[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
+        if conn.phase is Phase.WAIT and conn.connect is not None and named is None:
+            requirement = next(iter(conn.connect.proves), PREFIX + "CONNECT-02")
+            level = None if requirement in _SOFT else "MUST"
+            return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
+        for p in candidates[:1]:
+            special = [name for name in p.proves if name not in _COMMON]
+            if special:
+                level = None if special[0] in _SOFT else "MUST"
+                return Breach("server", special[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
         return blame("ERROR-07", f"{what}: {command}")
 
     # -- everything else ------------------------------------------------------------------------------------------

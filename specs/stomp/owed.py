@@ -200,14 +200,15 @@ def _not_again(state: State, message: Message, why: str) -> Breach:
     last = state.deliveries[message.deliveries[-1]]
     others = [d for d in state.deliveries.values() if d.conn == last.conn and d.fate in ("settled", "acked")]
     text = f"{why} again, although it was never acknowledged and this server redelivers"
+    name = "ACK-02"
     if last.by == "abort":
-        return replace(blame("ACK-06", text), steady=True)
-    if any(d.sub != last.sub for d in others):
-        return replace(blame("ACKMODE-07", text, also="ACK-02"), steady=True)
-    if others:
+        name = "ACK-06"
+    elif any(d.sub != last.sub for d in others):
+        name = "ACKMODE-07"
+    elif others:
         name = "ACKMODE-05" if last.mode == "client-individual" else "ACKMODE-04"
-        return replace(blame(name, text, also="ACK-02"), steady=True)
-    return replace(blame("ACK-02", text, also="ACKMODE-03"), steady=True)
+    # no more than a recommendation: redelivery itself is a MAY (docs/ambiguities.md, N-09)
+    return replace(blame(name, text, "SHOULD"), steady=True)
 
 
 def _shown_by_silence(state: State) -> tuple[str, ...]:

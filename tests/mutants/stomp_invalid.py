@@ -1,0 +1,363 @@
+"""Faults in what becomes of frames that a client should not have sent, and of odd ones that it may."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Broker, Frame, Malformed, Parser, Refused, Session
+from specs.plan import Ref
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, TOPIC, TOPIC_2, mutant, one, plan, raw
+
+# ruff: noqa: N802  handlers bear the names of commands
+
+
+def _ignores(command: str, *names: str, receipt: bool = True) -> type[Session]:
+    """A session that carries out `command` only when these headers are there, and says nothing about it otherwise."""
+
+    class Ignoring(Session):
+        def handle(self, frame: Frame) -> None:
+            if frame.command != command or all(frame.first.get(name) for name in names):
+                super().handle(frame)
+            elif receipt and "receipt" in frame.first:
+                self.receipt(frame.first["receipt"])
+
+    return Ignoring
+
+
+# -- required headers --------------------------------------------------------------------------------------------------
+
+
+@mutant("begun-without-id", "TXN-01", one("BEGIN"), accept="INV-10 HDR-02", level="SHOULD")
+class BegunWithoutId(_ignores("BEGIN", "transaction")):
+    """BEGIN without a transaction is receipted."""
+
+
+@mutant("begin-without-id-unheard", "TXN-01", one("BEGIN"), accept="INV-10 HDR-02", level="SHOULD")
+class BeginWithoutIdUnheard(_ignores("BEGIN", "transaction", receipt=False)):
+    """BEGIN without a transaction is ignored in silence."""
+
+
+@mutant("begun-with-empty-id", "TXN-01", one("BEGIN", ("transaction", "")), accept="INV-10", level="SHOULD")
+class BegunWithEmptyId(Session):
+    """An empty transaction id is as good as any."""
+
+    def required(self, frame: Frame, name: str) -> str:
+        return frame.first[name] if name == "transaction" and name in frame.first else super().required(frame, name)
+
+
+@mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 HDR-02 RECEIPT-03")
+class CommitWithoutId(_ignores("COMMIT", "transaction")):
+    """COMMIT without a transaction is receipted."""
+
+
+@mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03")
+class CommitUnknown(Session):
+    """COMMIT of a transaction that never was is receipted."""
+
+    def on_COMMIT(self, frame: Frame) -> None:
+        if frame.first.get("transaction") in self.transactions:
+            super().on_COMMIT(frame)
+
+
+@mutant("abort-unknown-unheard", "TXN-08", one("ABORT", ("transaction", "t")), accept="INV-12", level="SHOULD")
+class AbortUnknownUnheard(Session):
+    """ABORT of a transaction that never was is ignored in silence."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command != "ABORT" or frame.first.get("transaction") in self.transactions:
+            super().handle(frame)
+
+
+@plan
+def _ended_twice(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "BEGIN", [("transaction", "t")])
+    w.say(line, "COMMIT", [("transaction", "t")])
+    w.wait()
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+
+
+@mutant("commit-finished", "TXN-08", _ended_twice, accept="INV-12 RECEIPT-03")
+class CommitFinished(Session):
+    """COMMIT of a transaction that has ended is receipted, as if it were a repetition."""
+
+    def on_COMMIT(self, frame: Frame) -> None:
+        done = self.__dict__.setdefault("done", set())
+        if frame.first.get("transaction") in self.transactions or frame.first.get("transaction") not in done:
+            super().on_COMMIT(frame)
+        done.add(frame.first["transaction"])
+
+
+@plan
+def _ack_in_unknown(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.acknowledge(line, sub, 0, tx="unknown", receipt=w.receipt())
+
+
+@mutant("ack-in-unknown", "TXN-12", _ack_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")
+class AckInUnknown(Session):
+    """ACK in a transaction that does not exist is carried out at once."""
+
+    def on_ACK(self, frame: Frame) -> None:
+        if frame.first.get("transaction") in self.transactions:
+            super().on_ACK(frame)
+        else:
+            self.settle(self.named_by(frame), accepted=True)
+
+
+@plan
+def _delivered_in_unknown(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.send(line, TOPIC, headers=[("transaction", "unknown")])
+
+
+@mutant("delivered-in-unknown", "TXN-12", _delivered_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")
+class DeliveredInUnknown(Session):
+    """A SEND in a transaction that does not exist is delivered, and then there is an ERROR about it."""
+
+    def on_SEND(self, frame: Frame) -> None:
+        if frame.first.get("transaction", None) not in self.transactions:
+            self.publish(frame)
+        if "transaction" in frame.first:
+            super().on_SEND(frame)
+
+
+@mutant("empty-id-subscribed", "SUB-02", one("SUBSCRIBE", ("id", ""), ("destination", QUEUE)), accept="INV-05", level="SHOULD")
+class EmptyIdSubscribed(Session):
+    """An empty subscription id is as good as any."""
+
+    def required(self, frame: Frame, name: str) -> str:
+        return frame.first[name] if name == "id" and name in frame.first else super().required(frame, name)
+
+
+@plan
+def _left_twice(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, TOPIC)
+    w.unsubscribe(line, sub, receipt=w.receipt())
+    w.wait()
+    w.say(line, "UNSUBSCRIBE", [("id", sub.id), w.receipt()])
+
+
+@mutant("unsubscribed-twice", "UNSUB-01", _left_twice, accept="INV-08", level="SHOULD")
+class UnsubscribedTwice(Session):
+    """A second UNSUBSCRIBE of the same subscription is receipted, as if it were a repetition."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        gone = self.__dict__.setdefault("gone_ids", set())
+        if frame.first.get("id") not in gone or frame.first.get("id") in self.subscriptions:
+            super().on_UNSUBSCRIBE(frame)
+        gone.add(frame.first["id"])
+
+
+@mutant("nameless-unsubscribe", "UNSUB-01", one("UNSUBSCRIBE"), accept="INV-08 HDR-02", level="SHOULD")
+class NamelessUnsubscribe(Session):
+    """UNSUBSCRIBE without an id ends all subscriptions."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        if "id" in frame.first:
+            super().on_UNSUBSCRIBE(frame)
+        else:
+            for subscription in [*self.subscriptions.values()]:
+                self.unsubscribe(subscription)
+
+
+@plan
+def _old_style_ack(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.say(line, "ACK", [("message-id", Ref("message-id", (0, "0", 0))), ("subscription", "0"), w.receipt()])
+
+
+@mutant("old-style-ack", "ACK-03", _old_style_ack, accept="INV-09", level="SHOULD")
+class OldStyleAck(Session):
+    """ACK may name message-id and subscription in 1.2, too."""
+
+    def key_of(self, frame: Frame) -> object:
+        for delivery in self.unacked.values():
+            if "id" not in frame.first and delivery.message.id == frame.first.get("message-id"):
+                return delivery.key
+        return super().key_of(frame)
+
+
+@mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 HDR-02 NACK-01")
+class NackWithoutId(_ignores("NACK", "id")):
+    """NACK without an id is receipted."""
+
+
+# -- broken frames -----------------------------------------------------------------------------------------------------
+
+
+class _Deaf(Session):
+    """Says nothing about frames that cannot be read for some reason, and goes on."""
+
+    reason = ""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        if self.reason not in str(malformed):
+            super().on_malformed(malformed)
+
+
+@mutant("undefined-escape-unheard", "ENC-04", raw(b"BEGIN\ntransaction:t\na:\\t\n\n\0"), accept="INV-14")
+class UndefinedEscapeUnheard(_Deaf):
+    """A frame with an undefined escape is dropped in silence and the connection goes on."""
+
+    reason = "escape"
+
+
+@mutant("trailing-backslash-unheard", "ENC-05", raw(b"BEGIN\ntransaction:t\na:\\\n\n\0"), accept="INV-15")
+class TrailingBackslashUnheard(_Deaf):
+    """A frame with a single backslash at the end of a value is dropped in silence and the connection goes on."""
+
+    reason = "escape"
+
+
+@plan
+def _no_blank_line(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.blurt(line, b"SEND\nk:1\ndestination:", TOPIC, b"\n\0")
+
+
+@mutant("blank-line-not-wanted", "INV-29", _no_blank_line, accept="MSG-09", level="SHOULD")
+class BlankLineNotWanted(Parser):
+    """A frame without the blank line behind its headers is carried out."""
+
+    def feed(self, data: bytes) -> None:
+        super().feed(data.replace(b"\n\0", b"\n\n\0") if b"\n\n" not in data else data)
+
+
+@plan
+def _wrapping_length(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.blurt(line, b"SEND\nk:1\ncontent-length:%d\ndestination:" % (2**64 + 5), TOPIC, b"\n\nhello\0")
+
+
+@mutant("length-wraps", "CLEN-01", _wrapping_length, accept="INV-19 CLEN-09")
+class LengthWraps(Parser):
+    """A content-length is kept in 64 bits: one that is much too large becomes a small one."""
+
+    def content_length(self, value: str) -> int:
+        return super().content_length(str(int(value) % 2**64) if value.isdecimal() else value)
+
+
+@plan
+def _from_a_client(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC)
+    w.say(line, "MESSAGE", [("destination", TOPIC), ("message-id", "1"), ("subscription", "0"), ("k", "1")], b"x")
+
+
+@mutant("message-from-client", "INV-28", _from_a_client, accept="MSG-09 FRAME-07")
+class MessageFromClient(Session):
+    """A MESSAGE from a client is passed on like a SEND."""
+
+    def handle(self, frame: Frame) -> None:
+        super().handle(frame._replace(command="SEND") if frame.command == "MESSAGE" else frame)
+
+
+# -- odd, but legal ----------------------------------------------------------------------------------------------------
+
+
+@mutant("extra-header-refused-on-begin", "HDR-05", one("BEGIN", ("transaction", "t"), ("x", "1")))
+class ExtraHeaderRefusedOnBegin(Session):
+    """A header of BEGIN that the server does not know is refused."""
+
+    def on_BEGIN(self, frame: Frame) -> None:
+        if not frame.first.keys() <= {"transaction", "receipt", "content-length"}:
+            raise Refused("what is that?")
+        super().on_BEGIN(frame)
+
+
+@plan
+def _blank_in_name(w: plans.Writer) -> None:
+    line = w.line()
+    w.say(line, "SUBSCRIBE", [("id", "0"), ("destination", Ref("odd", "{name} a")), w.receipt()])
+    w.send(line, Ref("odd", "{name} b"))
+
+
+@mutant("names-cut-at-blank", "SEND-03", _blank_in_name, accept="SEND-02 MSG-02")
+class NamesCutAtBlank(Broker):
+    """The name of a destination ends at its first blank."""
+
+    def find(self, name: str):  # noqa: ANN202
+        return super().find(name.partition(" ")[0])
+
+
+@plan
+def _undefined_in_transaction(w: plans.Writer) -> None:
+    listener, line = w.line(1), w.line()
+    w.subscribe(listener, TOPIC_2, receipt=w.receipt())
+    w.say(line, "BEGIN", [("transaction", "t")])
+    w.send(line, TOPIC_2, headers=[("transaction", "t")])
+    w.wait()
+    w.blurt(line, b"COMMIT\ntransaction:t\na:\\t\n\n\0")
+
+
+@mutant("broken-commit-commits", "ENC-04", _undefined_in_transaction, accept="TXN-05 INV-14 TXN-02")
+class BrokenCommitCommits(Session):
+    """A COMMIT with an undefined escape is carried out before the ERROR about it."""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        if malformed.frame is not None and malformed.frame.command == "COMMIT":
+            for transaction in self.transactions.values():
+                self.commit(transaction)
+        super().on_malformed(malformed)
+
+
+@plan
+def _broken_subscribe(w: plans.Writer) -> None:
+    line = w.line()
+    w.send(line, QUEUE)
+    w.blurt(line, b"SUBSCRIBE\nid:0\na:\\t\ndestination:", QUEUE, b"\n\n\0")
+
+
+@mutant("broken-subscribe-subscribes", "ENC-04", _broken_subscribe, accept="MSG-09 MSG-04 INV-14")
+class BrokenSubscribeSubscribes(Session):
+    """A SUBSCRIBE with an undefined escape gets what waits for it before the ERROR."""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        if malformed.frame is not None and malformed.frame.command == "SUBSCRIBE":
+            name = next(reversed(self.server.broker.destinations))
+            self.on_SUBSCRIBE(Frame("SUBSCRIBE", [], {"id": "0", "destination": name}, b"", 0))
+        super().on_malformed(malformed)
+
+
+def _ack_then_lost(how: bytes):  # noqa: ANN202
+    def play(w: plans.Writer) -> None:
+        line = w.line()
+        w.subscribe(line, QUEUE, "client")
+        w.send(line, QUEUE)
+        w.wait()
+        w.blurt(line, b"ACK\nid:" + how + b"\n\n\0")
+        w.wait()
+        w.subscribe(w.line(9), QUEUE, receipt=w.receipt())
+
+    return plan(play)
+
+
+@mutant("unknown-ack-settles", "ACK-02", _ack_then_lost(b"unknown"), accept="ACK-03 INV-09 ACKMODE-03")
+class UnknownAckSettles(Session):
+    """An ACK of something unknown gets its ERROR, and settles everything on the way."""
+
+    def on_ACK(self, frame: Frame) -> None:
+        if frame.first.get("id") not in self.unacked:
+            for delivery in [*self.unacked.values()]:
+                self.release(delivery)
+        super().on_ACK(frame)
+
+
+@mutant("broken-ack-settles", "ACK-02", _ack_then_lost(b"2\na:\\t"), accept="ENC-04 INV-14 ACKMODE-03")
+class BrokenAckSettles(Session):
+    """An ACK with an undefined escape settles the oldest message before the ERROR."""
+
+    def on_malformed(self, malformed: Malformed) -> None:
+        if malformed.frame is not None and malformed.frame.command == "ACK":
+            self.release(next(iter(self.unacked.values())))
+        super().on_malformed(malformed)
