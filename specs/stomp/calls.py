@@ -57,6 +57,7 @@ _DEFINED = {
 }
 _DEFINED |= {"STOMP": _DEFINED["CONNECT"], "NACK": _DEFINED["ACK"]}
 _DEFINED |= {"COMMIT": _DEFINED["BEGIN"], "ABORT": _DEFINED["BEGIN"]}
+_SERVERS_OWN = {"message-id", "subscription", "ack"}
 _GENERAL = {"receipt", "content-length", "content-type"}
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
 BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
@@ -260,6 +261,8 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         proves = ids("TXN-10") if len(conn.txs) > 1 else ids("TXN-11") if frame.get("transaction") is None else ()
     if len(frame.headers) > 1:
         proves += ids("SEND-05")
+    if any(name in _SERVERS_OWN for name, _ in frame.headers):
+        return Free(ids("SEND-09"), "SHOULD", PREFIX + "SEND-09", plain=True), proves
     return None, proves
 
 

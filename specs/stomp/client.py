@@ -100,7 +100,7 @@ def _add_message(
         never,
         level,
         tx=frame.get("transaction"),
-        loose=isinstance(pending.call, Free),
+        loose=isinstance(pending.call, Free) and not pending.call.plain,
         behind=behind,
         covers=_shown_by_delivery(frame, conn.version),
     )

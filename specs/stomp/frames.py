@@ -81,7 +81,7 @@ _UNESCAPES = {
 _SPECIAL = re.compile(r"[\\\r\n:]")
 _HEAD_END = re.compile(rb"\n\r?\n|\0")
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
-_DIGITS = re.compile(r"[0-9]{1,18}\Z", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,40}\Z", re.ASCII)
 
 
 def escape(text: str, version: str = "1.2") -> str:

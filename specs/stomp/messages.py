@@ -98,6 +98,8 @@ def _subscription(state: State, conn: Conn, frame: Frame) -> Sub | Breach:
         return blame("SEND-09", f"the sender's own header subscription:{key!r:.40} replaced the real one")
     if key in conn.old_subs:
         return blame("UNSUB-03", f"MESSAGE for {key!r:.40} after the RECEIPT of its UNSUBSCRIBE", also="MSG-09")
+    if conn.version == "1.0" and "\\" in key:
+        return blame("ENC-12", f"subscription {key!r:.60}: nothing is escaped in a 1.0 session")
     for known in conn.subs.values():
         if known.id.strip() == key.strip() or known.id in key or key in known.id:
             return blame("SUB-10", f"subscription {key!r:.60} should be {known.id!r:.60}", also="MSG-04")
@@ -184,9 +186,15 @@ def _repeated(state: State, conn: Conn, sub: Sub, found: Message) -> Breach | No
                 "ACKMODE-04", f"{text} after a cumulative ACK that covered it was receipted", also="ACKMODE-08"
             )
         return blame("ACKMODE-08", f"{text} after its ACK was receipted")
-    if last.fate in ("out", "acked"):
-        return blame("MSG-10", f"{text} while its first delivery was still outstanding")
-    return None
+    if last.fate not in ("out", "acked"):
+        return None
+    why = f"{text} while its first delivery was still outstanding"
+    nacked = [d for d in state.deliveries.values() if d.conn == last.conn and d.fate == "nacked"]
+    if any(d.sub != last.sub for d in nacked):
+        return blame("ACKMODE-07", f"{why}: a NACK on another subscription reached it", also="NACK-03")
+    if nacked:
+        return blame("NACK-03", f"{why}: a NACK of another delivery reached it")
+    return blame("MSG-10", why)
 
 
 def _content(conn: Conn, frame: Frame, found: Message, lapses: list[Breach]) -> Breach | None:
@@ -213,9 +221,6 @@ def _content(conn: Conn, frame: Frame, found: Message, lapses: list[Breach]) -> 
         got = frame.get(name)
         if got != value:
             return _header(conn, sent, name, value, got)
-    for name in ("message-id", "ack"):
-        if sent.get(name) is not None and frame.get(name) == sent.get(name):
-            return blame("SEND-09", f"the sender's own header {name} replaced the server's")
     return None
 
 
@@ -254,7 +259,9 @@ def _header(conn: Conn, sent: Frame, name: str, value: str, got: str | None) -> 
 
 def _handles(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> Breach | None:
     """Breach if its message-id or ack value cannot tell it from another one on this connection."""
-    ack, identity = frame.get("ack"), frame.get("message-id")
+    ack, identity, sent = frame.get("ack"), frame.get("message-id"), found.frame
+    if identity == sent.get("message-id") or (sub.ack != "auto" and ack is not None and ack == sent.get("ack")):
+        return blame("SEND-09", "the sender's own message-id or ack replaced the server's")
     for other in state.deliveries.values():
         if other.conn != number or (found.wild and other.message == found.serial):
             continue

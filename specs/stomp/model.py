@@ -269,6 +269,8 @@ class StompModel:
         if pending.frame.command in ("ACK", "NACK"):
             covers += ids("NEGO-06")
         lapses: tuple[Breach, ...] = ()
+        # frames before it were received; those that asked for nothing need not be remembered
+        rest = tuple(p for p in rest if p.receipt is not None or p.call is not None or p.serial > pending.serial)
         conn = conn._replace(pending=rest, answered=(*conn.answered, wanted))
         if isinstance(pending.call, Refusal):
             outcome = self._accepted(state, pending, pending.call, "RECEIPT for a frame that had to be refused")
@@ -411,7 +413,7 @@ class StompModel:
             requirement = next(iter(conn.connect.proves), PREFIX + "CONNECT-02")
             level = None if requirement in _SOFT else "MUST"
             return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
-        for p in candidates[:1]:
+        for p in candidates if len(candidates) == 1 else ():
             special = [name for name in p.proves if name not in _COMMON]
             if special:
                 level = None if special[0] in _SOFT else "MUST"

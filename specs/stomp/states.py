@@ -125,11 +125,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A client frame that the text lets the server accept or refuse; `silent` as in `Refusal`."""
+    """A client frame that the text lets the server accept or refuse; `silent` as in `Refusal`. `plain`: once it is
+    accepted, there is only one way to read it."""
 
     covers: tuple[str, ...] = ()
     silent: str = ""
     requirement: str = ""
+    plain: bool = False
 
 
 Verdict = Refusal | Free | None

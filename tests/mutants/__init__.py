@@ -1,7 +1,7 @@
 """Servers that are wrong in one point, each with the plan that proves it: what the suite must be able to see.
 
-Every module `stomp_<theme>` registers its faults when it is imported; `MUTANTS` has them all. `link` holds faults of the
-connection itself, which can be put in front of any server.
+Every module `stomp_<theme>` registers its faults when it is imported; `MUTANTS` has them all. `link` holds faults
+of the connection itself, which can be put in front of any server.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What the seeded faults are made with: the record of one fault, its registration, and the shortest ways to show one."""
+"""What the seeded faults are made with: the record of one, its registration, and the shortest ways to show one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from impls.stomp.reference import Broker, Parser, Queue, Server, Session, Topic, Writer
+from impls.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
 from specs.plan import Blurt, Plan, Ref, Say
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
@@ -21,11 +21,11 @@ Witness = Callable[[Config], Plan]
 class Mutant:
     """One fault seeded into the reference server.
 
-    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make` gives
-    a fresh faulty server, `witness` a plan, as short as possible, that proves the fault is there. `level` is "SHOULD"
-    where the text only recommends otherwise. `profile` is the version that the server under test claims. `history`
-    counts the client frames of the witness. `unseen` says why the fault is not judged as it should be, if it is not;
-    `smoke` is False when even the simplest session shows it.
+    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
+    gives a fresh faulty server, `witness` a plan, as short as possible, that proves the fault is there. `level` is
+    "SHOULD" where the text only recommends otherwise. `profile` is the version that the server under test claims.
+    `history` counts the client frames of the witness. `unseen` says why the fault is not judged as it should be, if it
+    is not; `smoke` is False when even the simplest session shows it.
     """
 
     name: str
@@ -62,6 +62,8 @@ _PARTS: Mapping[type, str] = {
     Topic: "topic_type",
 }
 CONNECTS = ("CONNECT", "STOMP")
+BROKEN_BEGIN = b"BEGIN\ntransaction:t\nreceipt:r\n"
+"""What stands before a header line that is wrong."""
 
 
 def frames(plan: Plan, *, connects: bool = True) -> int:
@@ -112,7 +114,18 @@ def mutant(
         (full,) = ids(requirement)
         MUTANTS.append(
             Mutant(
-                name, full, ids(accept), lambda: made(**chosen), witness, history, level, why, theme, profile, unseen, smoke
+                name,
+                full,
+                ids(accept),
+                lambda: made(**chosen),
+                witness,
+                history,
+                level,
+                why,
+                theme,
+                profile,
+                unseen,
+                smoke,
             )
         )
         return part
@@ -161,7 +174,9 @@ def round_trip(
     return plan(play, version=version, wire=style)
 
 
-def one(command: str, *headers: tuple[str, Any], body: bytes = b"", version: str | None = None, style: int = 0) -> Witness:
+def one(
+    command: str, *headers: tuple[str, Any], body: bytes = b"", version: str | None = None, style: int = 0
+) -> Witness:
     """A session, and one frame that asks for a receipt."""
 
     def play(w: plans.Writer) -> None:
@@ -195,3 +210,66 @@ def connect_with(w: plans.Writer, line: Line, command: str = "CONNECT", **header
     if command == "STOMP":
         w.features.add("stomp")
     w.say(line, command, [(name, value) for name, value in known.items() if value is not None])
+
+
+# -- pieces of faults --------------------------------------------------------------------------------------------------
+
+
+def next_frame(parser: Parser) -> Frame | None:
+    """The next complete frame, None as well when what follows is none."""
+    try:
+        return parser.next()
+    except Malformed:
+        return None
+
+
+# -- pieces of plans -------------------------------------------------------------------------------------------------
+
+
+def begin(w: plans.Writer, line: Line, tx: str = "t", **options: object) -> None:
+    w.say(line, "BEGIN", [("transaction", tx)], **options)  # type: ignore[arg-type]
+
+
+def end(w: plans.Writer, line: Line, tx: str = "t", verb: str = "COMMIT") -> None:
+    w.say(line, verb, [("transaction", tx), w.receipt()])
+
+
+def within(w: plans.Writer, line: Line, tx: str = "t", place=QUEUE, **options: object) -> None:
+    w.send(line, place, headers=[("transaction", tx)], **options)  # type: ignore[arg-type]
+
+
+def listening(w: plans.Writer, *places: object) -> Line:
+    line = w.line()
+    for place in places or (QUEUE,):
+        w.subscribe(line, place, receipt=w.receipt())  # type: ignore[arg-type]
+    return line
+
+
+def taken(w: plans.Writer, mode: str, count: int = 1, place=QUEUE, slot: int = 0) -> tuple[Line, plans.Sub]:
+    """A subscription in a mode, and so many messages delivered to it."""
+    line = w.line(slot)
+    sub = w.subscribe(line, place, mode)
+    for _ in range(count):
+        w.send(line, place)
+    w.wait()
+    return line, sub
+
+
+def collected(w: plans.Writer, line: Line, place=QUEUE) -> None:
+    """The connection ends without a word, and another one takes what is left."""
+    w.hang(line)
+    w.subscribe(w.line(9), place, receipt=w.receipt())
+
+
+def acked(mode: str, count: int, *acks: int, verb: str = "ACK", ends: bool = True):
+    """Messages, acknowledgements of some of them, and perhaps a second connection that takes the rest."""
+
+    def play(w: plans.Writer) -> None:
+        line, sub = taken(w, mode, count)
+        for nth in acks:
+            w.acknowledge(line, sub, nth, verb=verb, receipt=w.receipt())
+        if ends:
+            w.wait()
+            collected(w, line)
+
+    return plan(play)

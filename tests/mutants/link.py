@@ -126,7 +126,7 @@ def rewrite(edit: Callable[[bytes], bytes]) -> Change:
     return change
 
 
-# -- the link in between ------------------------------------------------------------------------------------------------
+# -- the link in between ----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -179,7 +179,10 @@ class FaultyLink:
         for octet in data:
             self.held.append(octet)
             for frame in self.decoder.feed(bytes((octet,))):
-                pieces.append(Piece(bytes(self.held), frame))
+                if pieces and self.ground.wire.chatter(frame):
+                    pieces[-1].data += bytes(self.held)
+                else:
+                    pieces.append(Piece(bytes(self.held), frame))
                 self.held.clear()
         if self.decoder.bad is not None and self.held:
             pieces.append(Piece(bytes(self.held), None))

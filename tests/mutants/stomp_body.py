@@ -9,7 +9,7 @@ from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, 
 SEND = b"SEND\nk:1\nreceipt:r\ndestination:"
 
 
-def _changed(change) -> type[Session]:  # noqa: ANN001
+def _changed(change) -> type[Session]:
     """A session that changes the bodies of what is sent."""
 
     class Changing(Session):
@@ -87,7 +87,9 @@ class LongLengthGivenUp(Parser):
         return super()._body_end()
 
 
-@mutant("bad-length-ignored", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:abc\n\nx\0"), accept="INV-17", level="SHOULD")
+@mutant(
+    "bad-length-ignored", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:abc\n\nx\0"), accept="INV-17", level="SHOULD"
+)
 class BadLengthIgnored(Parser):
     """A content-length that is no number is ignored."""
 
@@ -95,7 +97,13 @@ class BadLengthIgnored(Parser):
         return super().content_length(value) if value.isdecimal() else None
 
 
-@mutant("negative-length-is-none", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:-1\n\nx\0"), accept="INV-17", level="SHOULD")
+@mutant(
+    "negative-length-is-none",
+    "CLEN-09",
+    raw(SEND, TOPIC, b"\ncontent-length:-1\n\nx\0"),
+    accept="INV-17",
+    level="SHOULD",
+)
 class NegativeLengthIsNone(Parser):
     """A content-length of -1 means that there is none."""
 
@@ -103,7 +111,9 @@ class NegativeLengthIsNone(Parser):
         return None if value == "-1" else super().content_length(value)
 
 
-@mutant("hexadecimal-length", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:0x1\n\nx\0"), accept="INV-17", level="SHOULD")
+@mutant(
+    "hexadecimal-length", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:0x1\n\nx\0"), accept="INV-17", level="SHOULD"
+)
 class HexadecimalLength(Parser):
     """A content-length may be written in any base."""
 
@@ -227,7 +237,7 @@ class EmptyBodyFilled(_changed(lambda body: body or b"null")):
 class EmptyBodyRefused(Session):
     """A SEND without a body is refused."""
 
-    def on_SEND(self, frame: Frame) -> None:  # noqa: N802
+    def on_SEND(self, frame: Frame) -> None:
         super().on_SEND(frame if frame.body else frame._replace(first={}))
 
 

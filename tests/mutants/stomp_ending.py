@@ -1,14 +1,11 @@
-"""Faults in the ends of connections: ERROR, DISCONNECT, lost ones, and what all that does to others."""
+"""Faults in the ends of connections: ERROR and DISCONNECT."""
 
 from __future__ import annotations
 
-from impls.link import LinkError
-from impls.stomp.reference import Frame, Malformed, Message, Phase, Refused, Server, Session, Subscription
+from impls.stomp.reference import Frame, Malformed, Phase, Refused, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
-from tests.mutants.kit import TOPIC, mutant, one, plan, raw
-
-# ruff: noqa: N802  handlers bear the names of commands
+from tests.mutants.kit import TOPIC, mutant, next_frame, one, plan, raw
 
 # -- ERROR -------------------------------------------------------------------------------------------------------------
 
@@ -43,7 +40,7 @@ class _Stubborn(Session):
 
     def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
         self.emit("ERROR", [("message", why)])
-        while (behind := self.parser.next()) is not None:
+        while (behind := next_frame(self.parser)) is not None:
             self.go_on(behind)
         self.on_lost_connection()
         self.end()
@@ -121,7 +118,9 @@ class ErrorNamesOther(Session):
         super().emit(command, headers, body)
 
 
-@mutant("error-names-last", "ERROR-04", _wrong_after_right)
+@mutant(
+    "error-names-last", "ERROR-04", _wrong_after_right, unseen="an ERROR may name any receipt that was given before"
+)
 class ErrorNamesLast(Session):
     """ERROR names the last receipt that was given, whatever frame it is about."""
 
@@ -225,8 +224,12 @@ def _gone_but_subscribed(w: plans.Writer) -> None:
 
 
 @mutant(
-    "delivers-after-disconnect", "DISC-04", _gone_but_subscribed, accept="MSG-09", switches={"disconnect": "client-closes"},
-)  # fmt: skip
+    "delivers-after-disconnect",
+    "DISC-04",
+    _gone_but_subscribed,
+    accept="MSG-09",
+    switches={"disconnect": "client-closes"},
+)
 class DeliversAfterDisconnect(Session):
     """After the RECEIPT of DISCONNECT messages go on coming until the client closes."""
 
@@ -256,7 +259,7 @@ class ExecutedAfterDisconnect(Session):
     """What stands behind DISCONNECT in the same segment is carried out."""
 
     def leave(self) -> None:
-        while (behind := self.parser.next()) is not None:
+        while (behind := next_frame(self.parser)) is not None:
             self.phase = Phase.LIVE
             self.handle(behind)
         super().leave()
@@ -296,122 +299,3 @@ class DisconnectIgnored(Session):
     def handle(self, frame: Frame) -> None:
         if frame.command != "DISCONNECT" or "receipt" in frame.first:
             super().handle(frame)
-
-
-# -- others ------------------------------------------------------------------------------------------------------------
-
-
-@plan
-def _fault_beside(w: plans.Writer) -> None:
-    line = w.line()
-    w.line(1)
-    w.say(line, "BEGIN")
-
-
-@mutant("error-for-all", "ROB-02", _fault_beside, accept="ERROR-07")
-class ErrorForAll(Session):
-    """An ERROR is sent to every connection."""
-
-    def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
-        for other in [*self.server.sessions.values()]:
-            Session.fail(other, why)
-
-
-@plan
-def _fault_then_open(w: plans.Writer) -> None:
-    w.say(w.line(), "BEGIN")
-    w.wait()
-    w.line(1)
-
-
-@mutant("nobody-after-error", "ROB-01", _fault_then_open, accept="ROB-02 CONNECT-02")
-class NobodyAfterError(Server):
-    """After the first ERROR the server takes no more connections."""
-
-    def open(self) -> Session:
-        if getattr(self, "broken", False):
-            raise LinkError("cannot connect: connection refused")
-        session = super().open()
-        fail = session.fail
-
-        def broken(*args: object) -> None:
-            self.broken = True
-            fail(*args)  # type: ignore[arg-type]
-
-        session.fail = broken  # type: ignore[method-assign]
-        return session
-
-
-@plan
-def _cut_off(w: plans.Writer) -> None:
-    line, other = w.line(), w.line(1)
-    w.subscribe(other, TOPIC, receipt=w.receipt())
-    w.blurt(line, b"SEND\ndestination:", TOPIC, b"\nk:1\ncontent-length:9\n\nabc")
-    w.hang(line)
-
-
-@mutant("half-a-message", "ROB-03", _cut_off, accept="CLEN-08 INV-41 MSG-09")
-class HalfAMessage(Session):
-    """A SEND that was cut off is delivered as far as it came."""
-
-    def hang_up(self) -> None:
-        head = self.parser._head
-        if head is not None and head[0] == "SEND":
-            self.handle(Frame(*head, bytes(self.parser._buffer[self.parser._at :]), 0))
-        super().hang_up()
-
-
-@plan
-def _junk(w: plans.Writer) -> None:
-    w.blurt(w.bare(1), b"GET / HTTP/1.1\r\n\r\n")
-    w.wait()
-    w.line()
-
-
-@mutant("junk-jams", "ROB-04", _junk, accept="ROB-01 ROB-02 CONNECT-02")
-class JunkJams(Server):
-    """After an HTTP request no more CONNECT is answered."""
-
-    jammed = False
-
-    def open(self) -> Session:
-        session = super().open()
-        parser = session.parser
-        feed, first = parser.feed, session.on_first
-
-        def watch(data: bytes) -> None:
-            self.jammed |= b"HTTP/" in data
-            feed(data)
-
-        parser.feed = watch  # type: ignore[method-assign]
-        session.on_first = lambda frame: None if self.jammed else first(frame)  # type: ignore[method-assign]
-        return session
-
-
-@plan
-def _lost_beside(w: plans.Writer) -> None:
-    line, other = w.line(), w.line(1)
-    w.subscribe(other, TOPIC, receipt=w.receipt())
-    w.subscribe(line, TOPIC, receipt=w.receipt())
-    w.hang(line)
-    w.send(other, TOPIC)
-
-
-@mutant("ghost-swallows", "SUB-05", _lost_beside, accept="ROB-02 SUB-04")
-class GhostSwallows(Server):
-    """Delivering to a connection that was lost fails, and the subscribers behind it get nothing."""
-
-    def open(self) -> Session:
-        session = super().open()
-        session.on_lost_connection = lambda: None  # type: ignore[method-assign]
-        deliver = session.deliver
-
-        def guarded(subscription: Subscription, message: Message) -> None:
-            for other in subscription.destination.subscribers:
-                if other.session.hung:
-                    return
-            deliver(subscription, message)
-
-        session.deliver = guarded  # type: ignore[method-assign]
-        return session
-

@@ -6,10 +6,7 @@ import re
 import unicodedata
 
 from impls.stomp.reference import Frame, Malformed, Parser, Session, Writer
-from strategies.stomp import writer as plans
-from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, round_trip
-
-BEGIN = b"BEGIN\ntransaction:t\nreceipt:r\n"
+from tests.mutants.kit import BROKEN_BEGIN, TOPIC, connecting, mutant, one, plan, raw, round_trip
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
@@ -60,7 +57,7 @@ class UnescapedBeforeSplitting(Parser):
         return first, rest
 
 
-@mutant("undefined-escape-kept", "ENC-04", raw(BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")
+@mutant("undefined-escape-kept", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")
 class UndefinedEscapeKept(Parser):
     """An undefined escape is taken literally."""
 
@@ -68,7 +65,7 @@ class UndefinedEscapeKept(Parser):
         return super().unescape(re.sub(r"\\(?![nrc\\])(?=.)|(?<=\\\\)\\(?![nrc\\])(?=.)", r"\\\\", text))
 
 
-@mutant("undefined-escape-in-name", "ENC-04", raw(BEGIN + b"a\\ty:x\n\n\0"), accept="INV-14")
+@mutant("undefined-escape-in-name", "ENC-04", raw(BROKEN_BEGIN + b"a\\ty:x\n\n\0"), accept="INV-14")
 class UndefinedEscapeInName(Parser):
     """An undefined escape is fatal in a value, and ignored in a name."""
 
@@ -79,7 +76,7 @@ class UndefinedEscapeInName(Parser):
             return name, super().decode_header("x", value)[1]
 
 
-@mutant("upper-case-escape", "ENC-04", raw(BEGIN + b"a:x\\Cy\n\n\0"), accept="INV-14")
+@mutant("upper-case-escape", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\Cy\n\n\0"), accept="INV-14")
 class UpperCaseEscape(Parser):
     """Escapes may be written with a capital letter."""
 
@@ -104,12 +101,12 @@ class UndefinedEscapeDelivered(Session):
                 self.emit("MESSAGE", self.forged(subscription), b"x")
         super().on_malformed(malformed)
 
-    def forged(self, subscription) -> list[tuple[str, str]]:  # noqa: ANN001
+    def forged(self, subscription) -> list[tuple[str, str]]:
         name = subscription.destination.name
         return [("destination", name), ("message-id", "m"), ("subscription", subscription.id), ("k", "1")]
 
 
-@mutant("trailing-backslash-kept", "ENC-05", raw(BEGIN + b"a:x\\\n\n\0"), accept="INV-15")
+@mutant("trailing-backslash-kept", "ENC-05", raw(BROKEN_BEGIN + b"a:x\\\n\n\0"), accept="INV-15")
 class TrailingBackslashKept(Parser):
     """A single backslash at the end of a value is taken literally."""
 
@@ -118,7 +115,13 @@ class TrailingBackslashKept(Parser):
         return super().unescape(text + "\\" if alone % 2 else text)
 
 
-@mutant("connect-unescaped", "ENC-06", connecting(x="a\\tb"), accept="CONNECT-13")
+@mutant(
+    "connect-unescaped",
+    "ENC-06",
+    connecting(x="a\\tb"),
+    accept="CONNECT-13",
+    unseen="blames CONNECT-10: what is special in the headers should come first",
+)
 class ConnectUnescaped(Parser):
     """Escapes are undone in CONNECT, too."""
 
@@ -128,7 +131,13 @@ class ConnectUnescaped(Parser):
         return super().read_headers(command, lines)
 
 
-@mutant("connect-colons-refused", "ENC-06", connecting(x="a:b"), accept="CONNECT-13")
+@mutant(
+    "connect-colons-refused",
+    "ENC-06",
+    connecting(x="a:b"),
+    accept="CONNECT-13",
+    unseen="blames CONNECT-10: what is special in the headers should come first",
+)
 class ConnectColonsRefused(Parser):
     """A colon in a value of CONNECT is refused, although it has no other way to stand there."""
 
@@ -183,7 +192,12 @@ class EmptyValueDropped(Session):
         return [header for header in super().pass_through(frame) if header[1]]
 
 
-@mutant("empty-value-refused", "ENC-08", one("BEGIN", ("transaction", "t"), ("a", "")))
+@mutant(
+    "empty-value-refused",
+    "ENC-08",
+    one("BEGIN", ("transaction", "t"), ("a", "")),
+    unseen="blames HDR-05: an empty value is not among the special things",
+)
 class EmptyValueRefused(Parser):
     """A header line that ends with its colon is refused."""
 
@@ -231,7 +245,7 @@ class ByteOrderMarkLost(Parser):
         return name, value.removeprefix("\ufeff")
 
 
-@mutant("no-colon-accepted", "ENC-09", raw(BEGIN + b"nocolon\n\n\0"), accept="INV-21", level="SHOULD")
+@mutant("no-colon-accepted", "ENC-09", raw(BROKEN_BEGIN + b"nocolon\n\n\0"), accept="INV-21", level="SHOULD")
 class NoColonAccepted(Parser):
     """A header line without a colon is a header without a value."""
 
@@ -239,7 +253,7 @@ class NoColonAccepted(Parser):
         return super().split_header(line if ":" in line else line + ":")
 
 
-@mutant("empty-name-accepted", "ENC-09", raw(BEGIN + b":x\n\n\0"), accept="INV-22", level="SHOULD")
+@mutant("empty-name-accepted", "ENC-09", raw(BROKEN_BEGIN + b":x\n\n\0"), accept="INV-22", level="SHOULD")
 class EmptyNameAccepted(Parser):
     """A header line that begins with its colon is skipped."""
 
@@ -295,7 +309,12 @@ class NamesWrittenRaw(Writer):
         return [(name, self.escape_header(value)) for name, value in headers]
 
 
-@mutant("receipt-id-written-raw", "ENC-10", one("BEGIN", ("transaction", "t"), ("receipt", "a:b")), accept="ENC-02 RECEIPT-02")
+@mutant(
+    "receipt-id-written-raw",
+    "ENC-10",
+    one("BEGIN", ("transaction", "t"), ("receipt", "a:b")),
+    accept="ENC-02 RECEIPT-02",
+)
 class ReceiptIdWrittenRaw(Writer):
     """The receipt-id is sent back without escapes."""
 
@@ -310,75 +329,3 @@ class ErrorWrittenRaw(Writer):
     def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
         data = super().encode(command, headers, body)
         return data.replace(rb"\c", b":") if command == "ERROR" else data
-
-
-# -- versions ----------------------------------------------------------------------------------------------------------
-
-
-@mutant(
-    "cr-escape-in-1.1", "ENC-11", raw(BEGIN + b"a:x\\ry\n\n\0", version="1.1"), accept="INV-43", level="SHOULD",
-)  # fmt: skip
-class CrEscapeInOldSessions(Parser):
-    r"""A session of 1.1 knows the escape \r of 1.2."""
-
-    def unescape(self, text: str) -> str:
-        version, self._version = self._version, "1.2"
-        try:
-            return super().unescape(text)
-        finally:
-            self._version = version
-
-
-@mutant("unescaped-in-1.0", "ENC-12", round_trip(("a", "x\\ny"), version="1.0"))
-class UnescapedInOldestSessions(Parser):
-    """Escapes are undone in sessions of 1.0, which has none."""
-
-    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
-        headers = super().read_headers(command, lines)
-        if self.version != "1.0" or command in ("CONNECT", "STOMP"):
-            return headers
-        return [(name, value.replace(r"\n", "n")) for name, value in headers]
-
-
-@mutant("escaped-in-1.0", "ENC-12", round_trip(("a", "x\\y"), version="1.0"))
-class EscapedInOldestSessions(Writer):
-    """Backslashes are escaped in sessions of 1.0, which has no escapes."""
-
-    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [(name, value.replace("\\", "\\\\")) for name, value in super().escape(headers)]
-
-
-@mutant("last-colon-splits", "ENC-12", round_trip(("a", "x:y"), version="1.0"), profile="1.0", accept="SEND-04")
-class LastColonSplits(Parser):
-    """A header line of 1.0 is split at its last colon."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        if self.version != "1.0" or line.count(":") == 1:
-            return super().split_header(line)
-        name, _, value = line.rpartition(":")
-        return name, value
-
-
-@plan
-def _across_versions(w: plans.Writer) -> None:
-    new = w.line()
-    w.version = "1.1"
-    old = w.line(1)
-    w.subscribe(old, QUEUE, receipt=w.receipt())
-    w.send(new, QUEUE, headers=[("a", "x\ry")])
-
-
-@mutant("cr-escape-written-in-1.1", "ENC-02", _across_versions, accept="NEGO-06 ENC-11")
-class CrEscapeWrittenInOldSessions(Writer):
-    r"""What came in by 1.2 goes out to a session of 1.1 with the escape \r."""
-
-    def escape_header(self, text: str) -> str:
-        return super().escape_header(text).replace("\r", r"\r")
-
-
-@mutant("old-escapes-in-1.2", "NEGO-06", round_trip(("a", "x\ry")), accept="ENC-02 ENC-03")
-class OldEscapesInNewSessions(Writer):
-    """The writer never hears which version was agreed on and escapes as 1.1 does."""
-
-    def agree(self, version: str) -> None:
-        super().agree("1.1")

@@ -9,7 +9,7 @@ from strategies.stomp import writer as plans
 from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, plan
 
 
-def _agreed(beats: str | None, *waits: int, life: str = "", ask: bool = False):  # noqa: ANN202
+def _agreed(beats: str | None, *waits: int, life: str = "", ask: bool = False):
     """CONNECT with heart-beats, pauses of so many ms, a sign of life between them, perhaps a frame behind them."""
 
     def play(w: plans.Writer) -> None:
@@ -124,7 +124,13 @@ class ZeroMeansDefault(Session):
         return max(one, other) if one else 0
 
 
-@mutant("smaller-interval", "HB-08", _agreed("2000,0", 1500), accept="HB-09 HB-03")
+@mutant(
+    "smaller-interval",
+    "HB-08",
+    _agreed("2000,0", 1500),
+    accept="HB-09 HB-03",
+    unseen="blames HB-08 at its own level, which is MAY",
+)
 class SmallerInterval(Session):
     """Of two intervals the smaller one is agreed on, so that a slow client is given up too early."""
 
@@ -132,7 +138,13 @@ class SmallerInterval(Session):
         return min(one, other) if one and other else 0
 
 
-@mutant("given-up-early", "HB-08", _agreed("500,0", 490), accept="HB-09")
+@mutant(
+    "given-up-early",
+    "HB-08",
+    _agreed("500,0", 490),
+    accept="HB-09",
+    unseen="blames HB-08 at its own level, which is MAY",
+)
 class GivenUpEarly(Session):
     """A client is given up a tenth of the interval before it is over."""
 
@@ -140,7 +152,14 @@ class GivenUpEarly(Session):
         return self.heard + self.beat_in * 0.9 if self.beat_in else super().overdue_at()
 
 
-@mutant("no-margin", "HB-09", _agreed("500,0", 600), accept="HB-08", level="SHOULD")
+@mutant(
+    "no-margin",
+    "HB-09",
+    _agreed("500,0", 600),
+    accept="HB-08",
+    level="SHOULD",
+    unseen="a client may be given up the moment its interval is over",
+)
 class NoMargin(Session):
     """A client is given up the moment the interval is over."""
 
@@ -159,7 +178,13 @@ class EolIsNoLife(Session):
             self.heard = heard
 
 
-@mutant("frame-is-no-life", "HB-06", _agreed("500,0", 900, 200, life="frame"), accept="HB-08 HB-09")
+@mutant(
+    "frame-is-no-life",
+    "HB-06",
+    _agreed("500,0", 900, 200, life="frame"),
+    accept="HB-08 HB-09",
+    unseen="blames ERROR-07: frames that ask for no receipt count as being under way for ever",
+)
 class FrameIsNoLife(Session):
     """Only an EOL counts as a sign of life."""
 
@@ -170,7 +195,13 @@ class FrameIsNoLife(Session):
             self.heard = heard
 
 
-@mutant("half-frame-is-no-life", "HB-10", _agreed("500,0", 900, 200, life="octets"), accept="HB-08 HB-09")
+@mutant(
+    "half-frame-is-no-life",
+    "HB-10",
+    _agreed("500,0", 900, 200, life="octets"),
+    accept="HB-08 HB-09",
+    unseen="in the middle of a frame any end of the connection is allowed",
+)
 class HalfFrameIsNoLife(Session):
     """Octets of a frame that is not complete do not count as a sign of life."""
 
@@ -181,7 +212,13 @@ class HalfFrameIsNoLife(Session):
             self.heard = heard
 
 
-@mutant("eol-breaks-frame", "HB-07", _agreed("500,0", 300, 300, life="eol", ask=True), accept="FRAME-03")
+@mutant(
+    "eol-breaks-frame",
+    "HB-07",
+    _agreed("500,0", 300, 300, life="eol", ask=True),
+    accept="FRAME-03",
+    unseen="blames ERROR-07: that an EOL stood before the frame is not known",
+)
 class EolBreaksFrame(Parser):
     """An EOL that comes alone is kept in front of the next command."""
 

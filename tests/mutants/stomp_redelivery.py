@@ -1,0 +1,126 @@
+"""Faults in what comes again, and in how messages flow."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Broker, Delivery, Frame, Queue, Session, Subscription
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, acked, mutant, plan
+
+# -- what comes again --------------------------------------------------------------------------------------------------
+
+
+@mutant("settled-come-again", "ACKMODE-08", acked("client", 1, 0), accept="ACKMODE-04")
+class SettledComeAgain(Session):
+    """When a connection is lost, everything it was given goes back to the queue, settled or not."""
+
+    def on_lost_connection(self) -> None:
+        for delivery in getattr(self, "settled", []):
+            self.unacked[delivery.key] = delivery
+        super().on_lost_connection()
+
+    def release(self, delivery: Delivery) -> None:
+        super().release(delivery)
+        self.settled = [*getattr(self, "settled", []), delivery]
+
+
+@mutant("only-last-ack-counts", "ACKMODE-08", acked("client-individual", 2, 0, 1))
+class OnlyLastAckCounts(SettledComeAgain):
+    """When a connection is lost, only its last ACK is remembered."""
+
+    def on_lost_connection(self) -> None:
+        self.settled = getattr(self, "settled", [])[:-1]
+        super().on_lost_connection()
+
+
+@mutant("unacked-lost", "ACK-02", acked("client", 1), accept="ACKMODE-03", level="SHOULD")
+class UnackedLost(Queue):
+    """What a lost connection did not acknowledge is gone, every other time."""
+
+    turn = 0
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        self.turn += 1
+        super().take_back([] if self.turn % 2 else deliveries, where)
+
+
+@mutant("only-first-unacked-comes-again", "ACK-02", acked("client-individual", 2), accept="ACKMODE-03", level="SHOULD")
+class OnlyFirstUnackedComesAgain(Broker):
+    """Of several unacknowledged messages of a lost connection only the first comes again."""
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        super().take_back(deliveries[:1], where)
+
+
+@mutant("redelivered-twice", "MSG-10", acked("client", 1), accept="ACK-02")
+class RedeliveredTwice(Queue):
+    """What a lost connection did not acknowledge comes again twice."""
+
+    def take_back(self, deliveries: list[Delivery], where: str) -> None:
+        super().take_back([*deliveries, *deliveries], where)
+
+
+# -- flow --------------------------------------------------------------------------------------------------------------
+
+
+def _many(mode: str, count: int):
+    def play(w: plans.Writer) -> None:
+        line = w.line()
+        w.subscribe(line, QUEUE, mode, receipt=w.receipt())
+        for _ in range(count):
+            w.send(line, QUEUE)
+
+    return plan(play)
+
+
+@mutant("auto-stops-at-ten", "SUB-08", _many("auto", 11), accept="ACKMODE-01")
+class AutoStopsAtTen(Queue):
+    """A subscription in mode auto gets no more than ten messages, as if they waited for an ACK."""
+
+    def choose(self, ready: list[Subscription]) -> Subscription | None:
+        return super().choose([each for each in ready if each.mode != "auto" or each.delivered < 10])
+
+
+@mutant("default-is-client", "SUB-08", _many("auto", 2), accept="ACKMODE-01", switches={"prefetch": 1})
+class DefaultIsClient(Session):
+    """Without an ack header a subscription waits for ACKs."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame if "ack" in frame.first else frame._replace(first={**frame.first, "ack": "client"}))
+
+
+@plan
+def _ack_makes_room(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client", receipt=w.receipt())
+    w.send(line, QUEUE)
+    w.send(line, QUEUE)
+    w.wait()
+    w.acknowledge(line, sub, 0, receipt=w.receipt())
+
+
+@mutant("ack-makes-no-room", "SUB-05", _ack_makes_room, accept="ACKMODE-04 ACK-01", switches={"prefetch": 1})
+class AckMakesNoRoom(Session):
+    """After an ACK the next message is not delivered until something else happens at the queue."""
+
+    def settle(self, delivery: Delivery, accepted: bool) -> None:
+        for each in self.covered_by(delivery):
+            self.release(each)
+
+
+@plan
+def _five_rounds(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client-individual", receipt=w.receipt())
+    for nth in range(5):
+        w.send(line, QUEUE)
+        w.wait()
+        if nth < 4:
+            w.acknowledge(line, sub, nth, receipt=w.receipt())
+
+
+@mutant("window-never-refilled", "SUB-05", _five_rounds, accept="ACKMODE-05")
+class WindowNeverRefilled(Queue):
+    """A subscription in mode client-individual gets four messages in all: acknowledged ones go on counting."""
+
+    def choose(self, ready: list[Subscription]) -> Subscription | None:
+        return super().choose([each for each in ready if each.mode != "client-individual" or each.delivered < 4])

@@ -1,0 +1,184 @@
+"""Faults in ending subscriptions."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription
+from strategies.stomp import writer as plans
+from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, mutant, one, plan
+
+# -- ending ------------------------------------------------------------------------------------------------------------
+
+
+@mutant("unknown-unsubscribed", "UNSUB-01", one("UNSUBSCRIBE", ("id", "0")), accept="INV-08", level="SHOULD")
+class UnknownUnsubscribed(Session):
+    """UNSUBSCRIBE of a subscription that does not exist is receipted."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        if frame.first.get("id") in self.subscriptions:
+            super().on_UNSUBSCRIBE(frame)
+
+
+@plan
+def _unsubscribed(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
+
+
+@mutant("destination-wanted", "UNSUB-02", _unsubscribed, accept="UNSUB-04")
+class DestinationWanted(Session):
+    """UNSUBSCRIBE without a destination is refused."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        self.required(frame, "destination")
+        super().on_UNSUBSCRIBE(frame)
+
+
+@plan
+def _sent_after(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09")
+class UnsubscribedInNameOnly(Broker):
+    """After UNSUBSCRIBE messages go on coming."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        pass
+
+
+@plan
+def _one_of_two_left(w: plans.Writer) -> None:
+    line = w.line()
+    first = w.subscribe(line, TOPIC)
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    w.unsubscribe(line, first, receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@mutant("unsubscribed-all", "UNSUB-05", _one_of_two_left, accept="SUB-05")
+class UnsubscribedAll(Broker):
+    """UNSUBSCRIBE ends all subscriptions that the connection has for the destination."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        subscribers = subscription.destination.subscribers
+        subscribers[:] = [each for each in subscribers if each.session is not subscription.session]
+        self.forget(subscription.destination.name)
+
+
+@mutant("wrong-one-unsubscribed", "UNSUB-03", _one_of_two_left, accept="UNSUB-05 MSG-09 SUB-05")
+class WrongOneUnsubscribed(Broker):
+    """UNSUBSCRIBE ends the newest subscription that the connection has for the destination."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        newest = [each for each in subscription.destination.subscribers if each.session is subscription.session][-1:]
+        for each in newest:
+            subscription.destination.subscribers.remove(each)
+
+
+@plan
+def _everyone_leaves(w: plans.Writer) -> None:
+    stays, leaves = w.line(), w.line(1)
+    w.subscribe(stays, TOPIC, receipt=w.receipt())
+    w.unsubscribe(leaves, w.subscribe(leaves, TOPIC), receipt=w.receipt())
+    w.send(stays, TOPIC)
+
+
+@mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04")
+class DestinationForgotten(Broker):
+    """A destination is forgotten when anyone leaves it, whoever else is there."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.destinations.pop(subscription.destination.name, None)
+
+
+@plan
+def _left_with_message(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.unsubscribe(line, sub, receipt=w.receipt())
+
+
+@mutant("unacked-keep-subscription", "UNSUB-04", _left_with_message, accept="UNSUB-02 ERROR-07")
+class UnackedKeepSubscription(Session):
+    """UNSUBSCRIBE is refused while a message is not acknowledged."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        if subscription.unacked:
+            raise Refused("a message is not acknowledged")
+        super().unsubscribe(subscription)
+
+
+@plan
+def _subscribed_again(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC, identity="a", receipt=w.receipt())
+    w.send(line, TOPIC)
+
+
+@plan
+def _id_again(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC, identity="a", receipt=w.receipt())
+
+
+@mutant("id-used-up", "SUB-11", _id_again)
+class IdUsedUp(Session):
+    """The id of a subscription that has ended cannot be used again."""
+
+    used: frozenset[str] = frozenset()
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if frame.first.get("id") in self.used:
+            raise Refused("the subscription id was used before")
+        super().on_SUBSCRIBE(frame)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.used |= {subscription.key}
+
+
+@mutant("id-still-dead", "SUB-11", _subscribed_again, accept="SUB-05")
+class IdStillDead(Session):
+    """A subscription whose id was used before gets nothing."""
+
+    used: frozenset[str] = frozenset()
+
+    def deliver(self, subscription: Subscription, message: Message) -> None:
+        if subscription.key not in self.used:
+            super().deliver(subscription, message)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.used |= {subscription.key}
+
+
+@plan
+def _window_used_up(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, "client")
+    w.send(line, QUEUE)
+    w.wait()
+    w.unsubscribe(line, sub, receipt=w.receipt())
+    w.subscribe(line, QUEUE_2, "client", receipt=w.receipt())
+    w.send(line, QUEUE_2)
+
+
+@mutant("window-leaks", "UNSUB-05", _window_used_up, accept="SUB-05 SUB-11", switches={"unsubscribed": "drop"})
+class WindowLeaks(Session):
+    """What an ended subscription did not acknowledge goes on counting against the connection's window of one."""
+
+    leaked = 0
+
+    def has_room(self, subscription: Subscription) -> bool:
+        return super().has_room(subscription) and len(self.unacked) + self.leaked < 1
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        self.leaked += len(subscription.unacked)
+        super().unsubscribe(subscription)

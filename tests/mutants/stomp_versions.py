@@ -1,0 +1,85 @@
+"""Faults in what each version makes of header texts."""
+
+from __future__ import annotations
+
+from impls.stomp.reference import Parser, Writer
+from strategies.stomp import writer as plans
+from tests.mutants.kit import BROKEN_BEGIN, QUEUE, mutant, plan, raw, round_trip
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+@mutant(
+    "cr-escape-in-1.1", "ENC-11", raw(BROKEN_BEGIN + b"a:x\\ry\n\n\0", version="1.1"), accept="INV-43", level="SHOULD",
+)  # fmt: skip
+class CrEscapeInOldSessions(Parser):
+    r"""A session of 1.1 knows the escape \r of 1.2."""
+
+    def unescape(self, text: str) -> str:
+        version, self._version = self._version, "1.2"
+        try:
+            return super().unescape(text)
+        finally:
+            self._version = version
+
+
+@mutant("unescaped-in-1.0", "ENC-12", round_trip(("a", "x\\ny"), version="1.0"))
+class UnescapedInOldestSessions(Parser):
+    """Escapes are undone in sessions of 1.0, which has none."""
+
+    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
+        headers = super().read_headers(command, lines)
+        if self.version != "1.0" or command in ("CONNECT", "STOMP"):
+            return headers
+        return [(name, value.replace(r"\n", "n")) for name, value in headers]
+
+
+@mutant("escaped-in-1.0", "ENC-12", round_trip(("a", "x\\y"), version="1.0"))
+class EscapedInOldestSessions(Writer):
+    """Backslashes are escaped in sessions of 1.0, which has no escapes."""
+
+    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(name, value.replace("\\", "\\\\")) for name, value in super().escape(headers)]
+
+
+@mutant(
+    "last-colon-splits",
+    "ENC-12",
+    round_trip(("a", "x:y"), version="1.0"),
+    profile="1.0",
+    accept="SEND-04",
+    unseen="blames ENC-03, which does not bind sessions of 1.0",
+)
+class LastColonSplits(Parser):
+    """A header line of 1.0 is split at its last colon."""
+
+    def split_header(self, line: str) -> tuple[str, str]:
+        if self.version != "1.0" or line.count(":") == 1:
+            return super().split_header(line)
+        name, _, value = line.rpartition(":")
+        return name, value
+
+
+@plan
+def _across_versions(w: plans.Writer) -> None:
+    new = w.line()
+    w.version = "1.1"
+    old = w.line(1)
+    w.subscribe(old, QUEUE, receipt=w.receipt())
+    w.send(new, QUEUE, headers=[("a", "x\ry")])
+
+
+@mutant("cr-escape-written-in-1.1", "ENC-02", _across_versions, accept="NEGO-06 ENC-11")
+class CrEscapeWrittenInOldSessions(Writer):
+    r"""What came in by 1.2 goes out to a session of 1.1 with the escape \r."""
+
+    def escape_header(self, text: str) -> str:
+        return super().escape_header(text).replace("\r", r"\r")
+
+
+@mutant("old-escapes-in-1.2", "NEGO-06", round_trip(("a", "x\ry")), accept="ENC-02 ENC-03")
+class OldEscapesInNewSessions(Writer):
+    """The writer never hears which version was agreed on and escapes as 1.1 does."""
+
+    def agree(self, version: str) -> None:
+        super().agree("1.1")
