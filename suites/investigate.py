@@ -52,14 +52,15 @@ class Investigator:
         seen = next((again for _ in range(3) if (again := case.failing(program)) is not None), None)
         if seen is None:
             return case.vanished(program, after_s, begun)
-        short, short_prop = self._shortest(case, program)
+        short, its_case = self._shortest(case, program, _kind(seen))
         self.total_s -= time.monotonic() - begun
-        for candidate, its_prop in ((short, short_prop), (program, prop)):
-            case = _Case(hunter, its_prop, name)
-            seen = self._confirmed(case, candidate)
-            if seen is not None:
-                shown = sum(case.failing(candidate) is not None for _ in range(REPEATS))
-                return case.fault(candidate, seen, shown, after_s, begun)
+        if its_case.name != name and its_case.name in hunter.faults:
+            return None  # a fault that is known already, behind another symptom
+        for candidate, suspect in ((short, its_case), (program, case)):
+            confirmed = self._confirmed(suspect, candidate)
+            if confirmed is not None:
+                shown = 1 + sum(suspect.failing(candidate) is not None for _ in range(REPEATS - 1))
+                return suspect.fault(candidate, confirmed, shown, after_s, begun)
         return None  # it answered, given time
 
     def _confirmed(self, case: _Case, program: Program) -> Seen | None:
@@ -70,34 +71,46 @@ class Investigator:
         setting = case.hunter.setting
         return case.failing(program, replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms)))
 
-    def _shortest(self, case: _Case, program: Program) -> tuple[Program, Property]:
-        """A program (and discipline) that still fails and cannot be made simpler, or the budget's best."""
+    def _shortest(self, case: _Case, program: Program, kind: str) -> tuple[Program, _Case]:
+        """A program (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
+
+        First the same requirement must be blamed. Then the same kind of failure is enough: what a plan is blamed for
+        may be no more than something that happened to stand beside the cause.
+        """
         until = time.monotonic() + min(self.shrink_s, max(0.5, self.total_s / 4))
-        attempts, prop, setting = self.attempts, case.prop, case.hunter.setting
+        attempts, setting = self.attempts, case.hunter.setting
         quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
-        if prop.hurry:
-            calm = _Case(case.hunter, prop.unhurried(), case.name)
+        if case.prop.hurry:
+            calm = _Case(case.hunter, case.prop.unhurried(), case.name)
             if calm.failing(program, quick) is not None:
-                case, prop = calm, calm.prop
-        progress = True
-        while progress:
-            progress = False
-            for candidate in simpler(program):
-                attempts -= 1
-                if attempts < 0 or time.monotonic() > until:
-                    return program, prop
-                if case.failing(candidate, quick) is not None:
-                    program, progress = candidate, True
-                    break
-        return program, prop
+                case = calm
+        for any_name in (False, True):
+            progress = True
+            while progress:
+                progress = False
+                for candidate in simpler(program):
+                    attempts -= 1
+                    if attempts < 0 or time.monotonic() > until:
+                        return program, case
+                    seen = case.failing(candidate, quick, kind if any_name else "")
+                    if seen is not None:
+                        program, progress = candidate, True
+                        case = _Case(case.hunter, case.prop, seen[3])
+                        break
+        return program, case
 
 
-Seen = tuple[Recording, str, Blame]
+Seen = tuple[Recording, str, Blame, str]
+"""A recording, the level that counts, the blame, and the requirement that is blamed."""
 
 
 def _silent(seen: Seen) -> bool:
-    recording, _, blame = seen
-    return isinstance(recording.events[blame.at], Quiet)
+    return isinstance(seen[0].events[seen[2].at], Quiet)
+
+
+def _kind(seen: Seen) -> str:
+    """What a failure looks like, whatever it is blamed on: the words before the first colon."""
+    return seen[2].breach.why.partition(":")[0]
 
 
 @dataclass
@@ -108,18 +121,18 @@ class _Case:
     prop: Property
     name: str
 
-    def failing(self, program: Program, setting: Setting | None = None) -> Seen | None:
-        """What playing `program` shows, if it still blames the same requirement."""
+    def failing(self, program: Program, setting: Setting | None = None, kind: str = "") -> Seen | None:
+        """What playing `program` shows, if it still blames the same requirement, or fails in the same `kind`."""
         plan = self.prop.plan(program, self.hunter.setting.config, ())
         recording = self.hunter.play(plan, setting)
         for name, level, blame in self.hunter.blamed(recording):
-            if name == self.name:
-                return recording, level, blame
+            if name == self.name or (kind and blame.breach.why.partition(":")[0] == kind):
+                return recording, level, blame, name
         return None
 
     def fault(self, program: Program, seen: Seen, reproduced: int, after_s: float, begun: float) -> Fault:
         """The report, with the requirement that the shortest plan points to."""
-        recording, level, blame = seen
+        recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
         plan = self.prop.plan(program, self.hunter.setting.config, ())
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why

@@ -71,6 +71,9 @@ def ids(text: str) -> tuple[str, ...]:
     return tuple(PREFIX + name for name in text.split())
 
 
+_IN_A_TRANSACTION = frozenset(ids("ACK-06 NACK-04"))
+
+
 @lru_cache(maxsize=256)
 def _refusal(
     names: str,
@@ -105,7 +108,8 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     if rule is None:
         return _unknown(command), ()
     verdict, proves = rule(state, number, conn, frame)
-    proves += _marks(frame)
+    marks = _marks(frame, conn.version)
+    proves = proves + marks if proves and proves[0] in _IN_A_TRANSACTION else marks + proves
     length = frame.get("content-length")
     if verdict is None and length is not None and length.startswith("0") and length != "0":
         verdict = _free("INV-18")
@@ -155,7 +159,7 @@ def _warts(frame: Frame, conn: Conn) -> Verdict:
     return _free("INV-26")
 
 
-def _marks(frame: Frame) -> tuple[str, ...]:
+def _marks(frame: Frame, version: str) -> tuple[str, ...]:
     """What is special in how the frame's headers read, and must not matter."""
     marks: list[str] = []
     names = "".join([name for name, _ in frame.headers])
@@ -164,7 +168,7 @@ def _marks(frame: Frame) -> tuple[str, ...]:
     if not (names.isascii() and values.isascii()):
         marks += ["ENC-01", "ENC-13"]
     if SPECIAL.search(values) or SPECIAL.search(names):
-        marks.append("ENC-06" if plain else "ENC-03")
+        marks.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
     if (" " in values or "\t" in values or " " in names) and not plain:
         marks.append("ENC-07")
     if frame.command not in BODIES:
@@ -226,7 +230,9 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # no
             return _refusal("NEGO-02", silent="", ignored="SHOULD", why="the server does not speak 1.0"), ()
         return _refusal("NEGO-03 INV-34", silent="MUST", why="no version in common"), ()
     beats = frame.get("heart-beat")
-    if beats is not None and not BEATS.match(beats) and common(state, versions) != "1.0":
+    if beats is not None and not BEATS.match(beats):
+        if common(state, versions) == "1.0":
+            return _free("INV-37"), proves
         return lenient("INV-37 HB-01", f"heart-beat {beats!r:.40} is not two integers"), ()
     if frame.get("host") != config.host:
         return _free("CONNECT-09 INV-35 CONNECT-08" if frame.get("host") is None else "CONNECT-09"), proves
@@ -262,7 +268,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if len(frame.headers) > 1:
         proves += ids("SEND-05")
     if any(name in _SERVERS_OWN for name, _ in frame.headers):
-        return Free(ids("SEND-09"), "SHOULD", PREFIX + "SEND-09", plain=True), proves
+        return Free(ids("SEND-09"), "", PREFIX + "SEND-09", plain=True), proves
     return None, proves
 
 
@@ -348,6 +354,8 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if sub is None or sub.closing:
         return _free("UNSUB-06"), ()
     if delivery.fate == "out" and delivery.tx is None:
+        if frame.get("transaction") is not None:
+            return None, ids("ACK-06" if frame.command == "ACK" else "NACK-04") + _acked_before(state, delivery, conn)
         own = "ACK-01 ACK-07" if conn.version == "1.2" else "ACK-01"
         return None, _acked_before(state, delivery, conn) + ids(own if frame.command == "ACK" else "NACK-01")
     if delivery.tx is not None:

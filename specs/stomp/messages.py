@@ -98,7 +98,7 @@ def _subscription(state: State, conn: Conn, frame: Frame) -> Sub | Breach:
         return blame("SEND-09", f"the sender's own header subscription:{key!r:.40} replaced the real one")
     if key in conn.old_subs:
         return blame("UNSUB-03", f"MESSAGE for {key!r:.40} after the RECEIPT of its UNSUBSCRIBE", also="MSG-09")
-    if conn.version == "1.0" and "\\" in key:
+    if conn.version == "1.0" and ("\\" in key or any("\\" in known for known in conn.subs)):
         return blame("ENC-12", f"subscription {key!r:.60}: nothing is escaped in a 1.0 session")
     for known in conn.subs.values():
         if known.id.strip() == key.strip() or known.id in key or key in known.id:
@@ -246,7 +246,7 @@ def _header(conn: Conn, sent: Frame, name: str, value: str, got: str | None) -> 
         (bool(later) and got in later, "REPEAT-02"),
         (value == "" or (got is None and not value), "ENC-08"),
         (got is not None and got == value.strip() != value, "ENC-07"),
-        (conn.version == "1.0" and "\\" in value, "ENC-12"),
+        (conn.version == "1.0" and SPECIAL.search(name + value) is not None, "ENC-12"),
         (SPECIAL.search(name + value) is not None, "ENC-03"),
         (not (name + value).isascii(), "ENC-01"),
         (name != name.strip() or value != value.strip(), "ENC-07"),

@@ -27,7 +27,7 @@ _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 _RECEIPT_SHOWN = ids(
     "RECEIPT-01 RECEIPT-02 RECEIPT-03 RECEIPT-06 RECEIPT-07 HDR-01 FRAME-01 FRAME-08 ERROR-07 BODY-01 ENC-10"
 )
-_SOFT = frozenset(ids("REPEAT-01 CONNECT-14"))
+_SOFT = frozenset(ids("REPEAT-01 CONNECT-14 ACK-06 NACK-04"))
 _COMMON = frozenset(ids("SEND-05"))
 """Shown by nearly every frame: says nothing about why one was refused."""
 _LOST = {
@@ -94,7 +94,7 @@ class StompModel:
         if after is None:
             return (self._out_of_phase(conn, frame),)
         if frame.warts:
-            broken = self._warts(conn, frame)
+            broken = self._warts(state, conn, frame)
             if broken is not None:
                 return (broken,)
         if frame.command == "MESSAGE":
@@ -125,7 +125,7 @@ class StompModel:
             return blame("CONNECT-12", "RECEIPT for a CONNECT frame", also="INV-36")
         return blame("CONNECT-11", f"{command} before CONNECTED")
 
-    def _warts(self, conn: Conn, frame: Frame) -> Outcome | None:
+    def _warts(self, state: State, conn: Conn, frame: Frame) -> Outcome | None:
         early = conn.phase in (Phase.OPEN, Phase.WAIT)
         for wart in frame.warts:
             if early and wart in ("raw-colon", "undefined-escape"):
@@ -133,8 +133,8 @@ class StompModel:
             if wart == "bare-cr" and conn.version != "1.2":
                 continue  # those versions have no escape for it
             if wart == "not-utf8":
-                if any("not-utf8" in p.frame.warts for p in conn.pending):
-                    continue
+                if any("not-utf8" in m.frame.warts for m in state.messages.values()) or self._asked_in_octets(state):
+                    continue  # what came in as other octets may go out as it came
                 return blame("ENC-01", f"{frame.command} has headers that are no UTF-8")
             if frame.command == "ERROR" and wart in ("raw-colon", "undefined-escape", "bare-cr"):
                 return blame("ERROR-08", f"ERROR with a header that is not escaped ({wart})")
@@ -149,6 +149,9 @@ class StompModel:
             }[wart]
             return blame(requirement, f"{frame.command} is ill-formed ({wart})", also="FRAME-01")
         return None
+
+    def _asked_in_octets(self, state: State) -> bool:
+        return any(conn.lost or any("not-utf8" in p.frame.warts for p in conn.pending) for conn in state.conns.values())
 
     def _connected(self, state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         connect = conn.connect
@@ -305,6 +308,8 @@ class StompModel:
             later = [value for name, value in p.frame.headers if name == "receipt"][1:]
             if wanted in later:
                 return blame("REPEAT-01", f"{text}, which is not the first of repeated receipt headers")
+            if conn.version == "1.0" and "\\" in p.receipt:
+                return blame("ENC-12", f"{text}, asked for was {p.receipt!r:.60} in a 1.0 session", also="RECEIPT-02")
             if p.receipt != wanted and (p.receipt.strip() == wanted.strip() or not p.receipt.isalnum()):
                 return blame("RECEIPT-02", f"{text}, asked for was {p.receipt!r:.60}", also="RECEIPT-06")
         if conn.midway:
@@ -369,7 +374,7 @@ class StompModel:
         if any(m.behind and m.behind.accepted == "MUST" for m in hit):
             return blame("ERROR-02", "a SEND behind a refused frame was delivered")
         covers = ids("ERROR-03 ERROR-05 ERROR-08 FRAME-01 FRAME-08")
-        for p in suspects[:1]:
+        for p in (_gravest(suspects),):
             if isinstance(p.call, Refusal):
                 covers += (p.call.requirement, *p.call.also, *ids("RECEIPT-03"))
                 covers += ids("ERROR-04") if p.receipt is not None else ()
@@ -389,7 +394,8 @@ class StompModel:
         lapses: list[Breach] = []
         if frame.get("message") is None:
             lapses.append(blame("ERROR-03", "ERROR without a message header"))
-        if len(suspects) == 1 and suspects[0].receipt is not None and receipt is None:
+        refused = [p for p in suspects if isinstance(p.call, Refusal)]
+        if len(suspects) == len(refused) == 1 and refused[0].receipt is not None and receipt is None:
             lapses.append(blame("ERROR-04", "ERROR without the receipt-id of the frame that it is about"))
         if frame.body and frame.get("content-length") is None:
             lapses.append(blame("ERROR-06", "ERROR with a body but without content-length", also="CLEN-05"))
@@ -431,6 +437,13 @@ class StompModel:
         if conn.phase in (Phase.CLOSING, Phase.LEFT):
             owing = next((p for p in conn.pending if p.frame.command == "DISCONNECT" and p.receipt is not None), None)
             if event.by == "server" and owing is not None:
+                earlier = [p for p in conn.pending if p is not owing]
+                if any(p.call is not None or p.early for p in earlier) or conn.said_after_end:
+                    return Allow(after)
+                if earlier:
+                    return replace_steady(
+                        self._unprovoked(conn._replace(pending=tuple(earlier)), None, "closed the connection")
+                    )
                 return replace_steady(blame("DISC-03", "closed without the RECEIPT of DISCONNECT", also="RECEIPT-01"))
             covers = ids("LINGER-02 DISC-04 DISC-08" if owing is None else "LINGER-02 DISC-04")
             return Allow(after, covers)
@@ -462,8 +475,7 @@ class StompModel:
                 return replace_steady(blame("HB-03", why, also="HB-02 ERROR-07"))
             broken = self._unprovoked(conn, None, "closed the connection in a legal session")
             return replace_steady(broken)
-        first = suspects[0]
-        call = first.call
+        call = _gravest(suspects).call
         covers: tuple[str, ...] = ()
         lapses: tuple[Breach, ...] = ()
         if isinstance(call, Refusal):
@@ -518,7 +530,7 @@ class StompModel:
                 return Allow(state)
             name = {"content-length-mismatch": "CLEN-06", "cut-off": "FRAME-01"}.get(event.why, "FRAME-01")
             expected = [m for m in state.messages.values() if b"\0" in m.frame.body]
-            if event.why == "nul-in-head" and expected:
+            if event.why == "nul-in-head" and expected and not event.data.startswith(b"ERROR"):
                 name = "CLEN-04"
             return blame(name, f"octets that are no frame ({event.why}): {event.data[:80]!r}")
         lost = _LOST.get(event.why, "ROB-04")
@@ -546,6 +558,11 @@ class StompModel:
 def _lost_covers(conn: Conn) -> tuple[str, ...]:
     """What the end of a connection on which the framing was broken shows."""
     return ids(f"{conn.lost} INV-16" if conn.lost == "CLEN-02" else conn.lost) if conn.lost else ()
+
+
+def _gravest(suspects: list[Pending]) -> Pending:
+    """Of several frames for which a server may end the connection, one that it should, or else the last."""
+    return next((p for p in suspects if isinstance(p.call, Refusal)), suspects[-1])
 
 
 def _silently(call: Refusal) -> str:

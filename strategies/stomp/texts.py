@@ -79,7 +79,7 @@ NAMES = {
             "漢:字",
             "c",
         )
-        if _speakable(name, version) and not (version == "1.0" and ":" in name)
+        if _speakable(name, version) and (version != "1.0" or name.isalnum())
     )
     for version in ("1.2", "1.1", "1.0")
 }

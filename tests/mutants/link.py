@@ -28,10 +28,12 @@ class Wire:
 
 @dataclass(slots=True)
 class Piece:
-    """One frame on its way: its octets, and when it may arrive. `last`: the connection ends behind it."""
+    """One frame on its way: its octets, and when it may arrive. `tail` is the chatter behind it; `last`: the connection
+    ends behind it."""
 
     data: bytes
     frame: Any
+    tail: bytes = b""
     due: float = 0.0
     last: bool = False
 
@@ -162,7 +164,7 @@ class FaultyLink:
         now = self.ground.now()
         while self.coming and self.coming[0].due <= now and not self.over:
             piece = self.coming.pop(0)
-            arrived += piece.data
+            arrived += piece.data + (b"" if piece.last else piece.tail)
             self.over = piece.last
         if self.over:
             self.inner.close()
@@ -180,7 +182,7 @@ class FaultyLink:
             self.held.append(octet)
             for frame in self.decoder.feed(bytes((octet,))):
                 if pieces and self.ground.wire.chatter(frame):
-                    pieces[-1].data += bytes(self.held)
+                    pieces[-1].tail += bytes(self.held)
                 else:
                     pieces.append(Piece(bytes(self.held), frame))
                 self.held.clear()

@@ -87,6 +87,16 @@ class LongLengthGivenUp(Parser):
         return super()._body_end()
 
 
+@mutant("length-required", "CLEN-03", one("SEND", ("destination", TOPIC), body=b"x"), accept="ERROR-07", smoke=False)
+class LengthRequired(Session):
+    """A SEND with a body must say how long it is."""
+
+    def on_SEND(self, frame: Frame) -> None:
+        if frame.body:
+            self.required(frame, "content-length")
+        super().on_SEND(frame)
+
+
 @mutant(
     "bad-length-ignored", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:abc\n\nx\0"), accept="INV-17", level="SHOULD"
 )

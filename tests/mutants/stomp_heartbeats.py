@@ -108,7 +108,7 @@ class BeatsAreBlank(Writer):
         return b" "
 
 
-@mutant("client-given-up", "HB-03", _agreed(None, 2000), accept="HB-02 HB-08")
+@mutant("client-given-up", "HB-02", _agreed(None, 2000), accept="HB-03 HB-08")
 class ClientGivenUp(Session):
     """A silent client is given up after 1.5 s, whether heart-beats were agreed on or not."""
 

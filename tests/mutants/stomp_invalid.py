@@ -117,10 +117,9 @@ class DeliveredInUnknown(Session):
     """A SEND in a transaction that does not exist is delivered, and then there is an ERROR about it."""
 
     def on_SEND(self, frame: Frame) -> None:
-        if frame.first.get("transaction", None) not in self.transactions:
+        if frame.first.keys() >= {"transaction", "destination"} and frame.first["transaction"] not in self.transactions:
             self.publish(frame)
-        if "transaction" in frame.first:
-            super().on_SEND(frame)
+        super().on_SEND(frame)
 
 
 @mutant(
@@ -269,6 +268,7 @@ def _from_a_client(w: plans.Writer) -> None:
     "INV-28",
     _from_a_client,
     accept="MSG-09 FRAME-07",
+    level="SHOULD",
     unseen="blames BODY-02 for a MESSAGE that nobody sent",
 )
 class MessageFromClient(Session):
@@ -390,3 +390,21 @@ class BrokenAckSettles(Session):
         if malformed.frame is not None and malformed.frame.command == "ACK" and self.unacked:
             self.release(next(iter(self.unacked.values())))
         super().on_malformed(malformed)
+
+
+@mutant(
+    "strange-name-in-silence",
+    "SEND-06",
+    one("SEND", ("destination", Ref("odd", "{name} a"))),
+    accept="SEND-03 INV-03",
+    unseen="a missing ERROR lapses SEND-03, whatever level was given",
+)
+class StrangeNameInSilence(Session):
+    """A SEND to a name that the server refuses closes the connection without an ERROR."""
+
+    def on_SEND(self, frame: Frame) -> None:
+        if " " in frame.first.get("destination", ""):
+            self.on_lost_connection()
+            self.end()
+        else:
+            super().on_SEND(frame)

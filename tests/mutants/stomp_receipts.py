@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Session, Transaction
+from impls.stomp.reference import Frame, Refused, Session, Transaction
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import JOIN
 from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
@@ -173,7 +173,7 @@ class ReceiptAscii(_changed(lambda text: text.encode("ascii", "replace").decode(
     """receipt-id is written in ASCII, with question marks."""
 
 
-@mutant("receipt-id-missing", "RECEIPT-02", one("BEGIN", ("transaction", "t")), accept="HDR-01", smoke=False)
+@mutant("receipt-id-missing", "HDR-01", one("BEGIN", ("transaction", "t")), accept="RECEIPT-02", smoke=False)
 class ReceiptIdMissing(Session):
     """RECEIPT has a header receipt where receipt-id should be."""
 
@@ -292,7 +292,10 @@ class _OneBehind(Session):
     def catch_up(self) -> None:
         late, self.behind = self.behind, None
         if late is not None:
-            getattr(Session, "on_" + late.command)(self, late)
+            try:
+                getattr(Session, "on_" + late.command)(self, late)
+            except Refused as refused:
+                self.fail(str(refused), late)
 
 
 @plan

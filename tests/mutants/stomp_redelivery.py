@@ -72,7 +72,7 @@ def _many(mode: str, count: int):
     return plan(play)
 
 
-@mutant("auto-stops-at-ten", "SUB-08", _many("auto", 11), accept="ACKMODE-01")
+@mutant("auto-stops-at-ten", "ACKMODE-01", _many("auto", 11), accept="SUB-08")
 class AutoStopsAtTen(Queue):
     """A subscription in mode auto gets no more than ten messages, as if they waited for an ACK."""
 

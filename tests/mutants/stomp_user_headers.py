@@ -29,7 +29,7 @@ class ValuesCutAt100(_passes(lambda headers: [(name, value[:100]) for name, valu
     """Header values are cut after 100 characters."""
 
 
-@mutant("eight-headers", "SEND-04", round_trip(*((f"h{n}", "x") for n in range(8))), accept="MSG-08")
+@mutant("eight-headers", "MSG-08", round_trip(*((f"h{n}", "x") for n in range(8))), accept="SEND-04")
 class EightHeaders(_passes(lambda headers: headers[:8])):
     """No more than eight user headers are passed on."""
 

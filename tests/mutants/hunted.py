@@ -1,0 +1,348 @@
+"""Are the seeded faults found by the suites that users run, how soon, and on what are they blamed?
+
+Each mutant is hunted in process with the properties of `suites/stomp`, taken from the suites themselves, in turns that
+grow, both lock-step and pipelined, until a fault is reported that names a requirement it may be blamed for. The score
+by requirement is printed and stored:
+
+    python -m tests.mutants                                    # all of them, exit status 1 if one survives
+    python -m tests.mutants --budget 10 -j 1 --only 'tx-*' --out score.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import multiprocessing
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import count
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import suites.stomp
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from specs.protocol import find
+from strategies.stomp import discover
+from suites.hunt import Fault, Hunter, Property
+from suites.investigate import Investigator
+from tests.mutants import MUTANTS
+from tests.mutants.kit import Mutant
+
+STOMP = find("stomp")
+BUDGET_S = 30.0
+"""Seconds after which a mutant counts as not found."""
+SLICE_S, GROWTH = 0.04, 1.6
+"""What each property of weight 1 gets in the first turn, and how much more in each that follows."""
+SHRINK_S = 2.0
+"""Seconds given to the shrinking of one fault."""
+STATUSES = ("killed", "late", "wrong", "survived")
+"""The first fault reported was a right one; one came after another that was not; only others came; none came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one mutant. `seconds` are on the wall and `cpu_s` of the processor, until the right fault was
+    reported or the budget was spent; `others` are the requirements blamed besides. `steps` is the length of the
+    shortest plan, `witness` the number of client frames in the mutant's own. `unseen` says why it is known not to be
+    judged as it should be, if it is."""
+
+    mutant: str
+    requirement: str
+    status: str
+    seconds: float
+    cpu_s: float
+    blamed: str = ""
+    level: str = ""
+    others: tuple[str, ...] = ()
+    found_by: str = ""
+    turn: int = 0
+    steps: int = 0
+    witness: int = 0
+    plans: int = 0
+    why: str = ""
+    unseen: str = ""
+
+    @property
+    def fine(self) -> bool:
+        """True when the score need not be ashamed of it."""
+        return self.status == "killed" or bool(self.unseen)
+
+
+class _Found(BaseException):  # not an Exception: Hypothesis would take it for a failing example
+    """The right fault was reported."""
+
+
+@dataclass(slots=True)
+class _Case:
+    """A property of the suites, its weight and the disciplines it is played in."""
+
+    prop: Property
+    weight: float
+    disciplines: Sequence[str] = ("lock-step", "pipelined")
+
+
+def properties() -> list[tuple[Property, float]]:
+    """Every property of the suites in each discipline, and its weight: those of most weight first."""
+    cases = [case for module in _modules() for case in _cases(module)]
+    cases.sort(key=lambda case: -case.weight)
+    return [
+        (replace(case.prop, name=f"{case.prop.name} {how}", hurry=how == "pipelined" and case.prop.hurry), case.weight)
+        for how in ("lock-step", "pipelined")
+        for case in cases
+        if how in case.disciplines and (how == "lock-step" or case.prop.hurry)
+    ]
+
+
+def _modules() -> Iterator[Any]:
+    for found in iter_modules(suites.stomp.__path__):
+        if found.name.startswith("test_"):
+            yield importlib.import_module(f"suites.stomp.{found.name}")
+
+
+def _cases(module: Any) -> Iterator[_Case]:
+    """The suites' functions called as pytest would call them, with a `hunt` that takes down what it is given."""
+    for name, function in vars(module).items():
+        if not name.startswith("test_") or not callable(function):
+            continue
+        weight, variants = 1.0, [{}]
+        for mark in getattr(function, "pytestmark", ()):
+            if mark.name == "weight":
+                weight = mark.args[0]
+            elif mark.name == "parametrize":
+                variants = [{mark.args[0]: value} for value in mark.args[1]]
+        for variant in variants:
+            taken: list[Property] = []
+            label = " ".join([f"{module.__name__.rpartition('.')[2]}::{name}", *map(str, variant.values())])
+
+            def hunt(
+                programs: Any,
+                interpret: Any,
+                *,
+                avoids: bool = False,
+                always_calm: bool = False,
+                label: str = label,
+                taken: list[Property] = taken,
+            ) -> None:
+                taken.append(Property(label, programs, interpret, hurry=not always_calm, avoids=avoids))
+
+            function(hunt, **variant)
+            disciplines = getattr(module, "DISCIPLINES", ("lock-step", "pipelined"))
+            yield from (_Case(prop, weight, disciplines) for prop in taken)
+
+
+def hunter_for(mutant: Mutant, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
+    """A hunter on a fresh server of the mutant, which was asked before what the text leaves to it."""
+    ground = MemoryGround(mutant.make)
+    facts = {name: fact.default for name, fact in STOMP.facts.items()}
+    serial = count()
+
+    def configure(learnt: Mapping[str, Any]) -> Any:
+        return STOMP.configure("server", mutant.profile, facts, learnt)
+
+    def play(plan: Any, config: Any) -> tuple[Any, Any]:
+        recording = drive(plan, Setting(STOMP, config, "server", ground), f"ask{next(serial)}-")
+        return tuple(recording.events), recording.judgement
+
+    config = configure(discover(play, configure))
+    binding = {r.id: r for r in STOMP.requirements.binding("server", mutant.profile) if not r.untestable}
+    return Hunter(
+        Setting(STOMP, config, "server", ground),
+        binding,
+        investigate=Investigator(shrink_s=SHRINK_S),
+        run_seed=seed,
+        report=report,
+        prefix="m",
+    )
+
+
+@dataclass(slots=True)
+class _Chase:
+    """One mutant being hunted."""
+
+    mutant: Mutant
+    seen: list[Fault] = field(default_factory=list)
+    right: Fault | None = None
+
+    def report(self, fault: Fault) -> None:
+        if fault.requirement in self.mutant.blames:
+            self.right = fault
+            raise _Found
+        self.seen.append(fault)
+
+
+def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
+    """Hunt one mutant until it is reported as it should be, or for `budget_s` seconds."""
+    chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
+    turn = plans = 0
+    try:
+        hunter = hunter_for(mutant, chase.report, seed)
+        cases = properties()
+        while time.monotonic() - begun < budget_s:
+            for prop, weight in cases:
+                left = budget_s - (time.monotonic() - begun)
+                if left <= 0:
+                    break
+                again = replace(prop, name=f"{prop.name} {turn}")  # a name of its own: other programs in each turn
+                plans += hunter.hunt(again, min(left, slice_s * GROWTH**turn * weight)).plans
+            turn += 1
+    except _Found:
+        pass
+    seconds, cpu_s = time.monotonic() - begun, time.process_time() - worked
+    others = tuple(dict.fromkeys(fault.requirement for fault in chase.seen if fault.verdict == "fail"))
+    right = chase.right
+    status = ("late" if others else "killed") if right is not None else "wrong" if others else "survived"
+    shown = right if right is not None else next((fault for fault in chase.seen), None)
+    row = Row(
+        mutant.name,
+        mutant.requirement,
+        status,
+        round(seconds, 3),
+        round(cpu_s, 3),
+        others=others,
+        turn=turn,
+        witness=mutant.history,
+        plans=plans,
+        unseen=mutant.unseen,
+    )
+    if shown is None:
+        return row
+    return replace(
+        row,
+        blamed=shown.requirement,
+        level=shown.level,
+        found_by=shown.property,
+        steps=len(shown.plan.steps),
+        why=shown.why[:300],
+    )
+
+
+def score(mutants: Iterable[Mutant], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
+    """What becomes of each mutant, one after the other in this process."""
+    return [score_one(mutant, budget_s, seed) for mutant in mutants]
+
+
+def score_parallel(
+    mutants: Sequence[Mutant],
+    budget_s: float = BUDGET_S,
+    seed: int = 0,
+    jobs: int = 2,
+    progress: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:
+    """The same in several processes; rows in the order of `mutants`."""
+    if jobs <= 1:
+        rows = {}
+        for mutant in mutants:
+            rows[mutant.name] = score_one(mutant, budget_s, seed)
+            progress(rows[mutant.name])
+        return [rows[mutant.name] for mutant in mutants]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        waiting = [pool.submit(_by_name, mutant.name, budget_s, seed) for mutant in mutants]
+        rows = {}
+        for done in as_completed(waiting):
+            row = done.result()
+            rows[row.mutant] = row
+            progress(row)
+    return [rows[mutant.name] for mutant in mutants]
+
+
+def _by_name(name: str, budget_s: float, seed: int) -> Row:
+    return score_one(next(mutant for mutant in MUTANTS if mutant.name == name), budget_s, seed)
+
+
+def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The score of each requirement: how many of its mutants were killed, and how long that took at most."""
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row.requirement].append(row)
+    order = {name: at for at, name in enumerate(STOMP.requirements)}
+    return [
+        {
+            "requirement": name,
+            "killed": sum(row.status == "killed" for row in of),
+            "total": len(of),
+            "median_s": round(statistics.median(row.seconds for row in of), 3),
+            "worst_s": max(row.seconds for row in of),
+            "steps": max(row.steps for row in of),
+        }
+        for name, of in sorted(grouped.items(), key=lambda item: order.get(item[0], len(order)))
+    ]
+
+
+def summary(rows: Sequence[Row], budget_s: float = BUDGET_S) -> dict[str, Any]:
+    """Everything in figures, as it is stored."""
+    seconds = [row.seconds for row in rows]
+    return {
+        "budget_s": budget_s,
+        "mutants": len(rows),
+        **{status: sum(row.status == status for row in rows) for status in STATUSES},
+        "unseen": sum(bool(row.unseen) for row in rows),
+        "median_s": round(statistics.median(seconds), 3) if seconds else 0.0,
+        "worst_s": max(seconds, default=0.0),
+        "median_cpu_s": round(statistics.median(row.cpu_s for row in rows), 3) if rows else 0.0,
+        "requirements": by_requirement(rows),
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """The score for people."""
+    lines = [f"{'requirement':<26}{'killed':>8}{'median s':>10}{'worst s':>9}{'steps':>7}"]
+    for line in found["requirements"]:
+        killed = f"{line['killed']}/{line['total']}"
+        lines.append(
+            f"{line['requirement']:<26}{killed:>8}{line['median_s']:>10.2f}{line['worst_s']:>9.2f}{line['steps']:>7}"
+        )
+    bad = [row for row in found["rows"] if row["status"] != "killed"]
+    if bad:
+        lines += ["", "not killed, or blamed on something else first:"]
+    for row in bad:
+        note = f"; known: {row['unseen']}" if row["unseen"] else ""
+        others = ", ".join(row["others"]) or "nothing"
+        lines.append(f"  {row['status']:<9}{row['mutant']:<34}{row['requirement']:<24} blamed {others}{note}")
+    lines.append(
+        f"\n{found['killed']} of {found['mutants']} mutants killed ({found['late']} late, {found['wrong']} wrong, "
+        f"{found['survived']} survived; {found['unseen']} known as unseen); "
+        f"until reported: median {found['median_s']:.2f} s, worst {found['worst_s']:.2f} s"
+    )
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Score the mutants; the exit status is 1 when one survives or is blamed wrongly."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Score the suites by seeded faults.")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, metavar="SECONDS", help="for each mutant")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="names of mutants, or ids of requirements")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("results/mutants.json"), help="where the score is stored")
+    wishes = parser.parse_args(arguments)
+    chosen = [m for m in MUTANTS if fnmatchcase(m.name, wishes.only) or fnmatchcase(m.requirement, wishes.only)]
+    if not chosen:
+        parser.error(f"no mutant is called {wishes.only!r}")
+    done = 0
+
+    def progress(row: Row) -> None:
+        nonlocal done
+        done += 1
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K  {done}/{len(chosen)} {row.mutant}: {row.status}, {row.seconds:.1f} s")
+            sys.stderr.flush()
+
+    rows = score_parallel(chosen, wishes.budget, wishes.seed, wishes.jobs, progress)
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    found = summary(rows, wishes.budget)
+    wishes.out.parent.mkdir(parents=True, exist_ok=True)
+    wishes.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(table(found) + f"\nstored in {wishes.out}\n")
+    return 0 if all(row.fine for row in rows) else 1
