@@ -62,13 +62,15 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A known and accepted failure. After the day `expires` (None: never) it is accepted no longer."""
+    """A known and accepted failure. After the day `expires` (None: never) it is accepted no longer. `sometimes`: it
+    does not show in every run, so that a run without it does not make the entry stale."""
 
     reason: str
     issue: str
     expires: date | None = None
     clause: str = ""
     trace: str = ""
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +263,7 @@ def deviations(where: str, bundle: Protocol, table: Table) -> dict[str, Deviatio
             fail(where, at, f"names no requirement of {bundle.name}{meant}; correct the id or remove the entry")
         if not isinstance(entry, dict):
             fail(where, at, 'must be a table: { reason = "…", issue = "https://…", expires = 2030-12-31 }')
-        fields.only(where, at, entry, ("reason", "issue", "expires", "clause", "trace"))
+        fields.only(where, at, entry, ("reason", "issue", "expires", "clause", "trace", "sometimes"))
         expires = entry.get("expires")
         # In Python a date with a time is a date too.
         if expires is not None and (isinstance(expires, datetime) or not isinstance(expires, date)):
@@ -273,8 +275,15 @@ def deviations(where: str, bundle: Protocol, table: Table) -> dict[str, Deviatio
             expires=expires,
             clause=fields.text(where, f"{at}.clause", entry, default=""),
             trace=fields.text(where, f"{at}.trace", entry, default=""),
+            sometimes=_sometimes(where, f"{at}.sometimes", entry.get("sometimes", False)),
         )
     return found
+
+
+def _sometimes(where: str, at: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        fail(where, at, f"must be true or false, not {fields.kind(value)}")
+    return value
 
 
 # --- finding what --impl names ----------------------------------------------------------------------------------------

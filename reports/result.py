@@ -37,12 +37,14 @@ class Deviation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A baseline entry: that `id` may fail, at any level, until the end of the day `expires`."""
+    """A baseline entry: that `id` may fail, at any level, until the end of the day `expires`. `sometimes`: a run in
+    which it does not fail does not make it stale."""
 
     id: str
     reason: str
     issue: str
     expires: date | None
+    sometimes: bool = False
 
     def expired(self, today: date) -> bool:
         """True after the last day."""
@@ -90,7 +92,8 @@ def acceptance(requirement: str, deviation: Deviation) -> Acceptance:
     expires: date | None = deviation.expires
     if isinstance(expires, datetime):  # TOML has both, and Python does not compare them
         expires = expires.date()
-    return Acceptance(requirement, deviation.reason, deviation.issue, expires)
+    sometimes = bool(getattr(deviation, "sometimes", False))
+    return Acceptance(requirement, deviation.reason, deviation.issue, expires, sometimes)
 
 
 def weight(fault: FaultRow) -> tuple[object, ...]:

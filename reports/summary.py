@@ -222,7 +222,9 @@ def _stale(entries: Mapping[str, Acceptance], results: tuple[Result, ...]) -> tu
     verdicts = {found.id: found.verdict for found in results}
     reasons = {"pass": "it passes now", None: "no requirement of this run has this id"}
     return tuple(
-        Stale(entry, reasons[verdict]) for name, entry in entries.items() if (verdict := verdicts.get(name)) in reasons
+        Stale(entry, reasons[verdict])
+        for name, entry in entries.items()
+        if (verdict := verdicts.get(name)) in reasons and not (entry.sometimes and verdict == "pass")
     )
 
 

@@ -189,7 +189,7 @@ class Door:
             import tomllib  # noqa: PLC0415
 
             table = tomllib.loads(Path(choice).read_text("utf-8"))
-            return deviations(choice, find(impl.protocol), table)
+            return deviations(choice, find(impl.protocol), table.get("deviations", table))
         except (OSError, ValueError, ManifestError) as error:
             raise usage(f"--baseline {choice}: {error}") from None
 

@@ -347,7 +347,7 @@ def _acked_after_abort(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, receipt=w.receipt())
 
 
-@mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-01")
+@mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-01", level="SHOULD")
 class AbortedAckIsFinal(Session):
     """What was acknowledged in an aborted transaction cannot be acknowledged again."""
 

@@ -1,0 +1,168 @@
+"""Decoding: one stream of MESSAGE frames read by our decoder, by stomp.py's transport and by CoilMQ's frame buffer.
+
+stomp.py's own reading and parsing is called as its receiver thread does it, without threads, sockets, listeners and the
+decoding of bodies. Each parser gets the stream whole, in the 16 KiB that stomp.py reads at a time, and in pieces of 1 KiB.
+Everybody must have found every body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bench.measure import Figure, Wishes, in_turns, ratios, say
+from specs.stomp.frames import Frame, decoder, encode
+
+Parse = Callable[[Sequence[bytes]], list[bytes]]
+"""Bodies found in the pieces of a stream."""
+BODIES = (b"x", b"0123456789" * 20, b'{"a": [1, 2, 3]}', b"", b"y" * 1000, b"a line\nand another\n")
+PIECES = {"whole": 1 << 30, "16 KiB pieces": 1 << 14, "1 KiB pieces": 1 << 10}
+
+
+def message(number: int, body: bytes, *extra: tuple[str, str]) -> bytes:
+    """A MESSAGE as brokers write it; one in four has a header that is escaped."""
+    headers = [
+        ("destination", "/queue/orders"),
+        ("message-id", f"T_0@@session-kF3n0Xq@@{number}"),
+        ("subscription", f"sub-{number % 7}"),
+        ("ack", f"{number}"),
+        ("content-type", "text/plain"),
+        ("content-length", f"{len(body)}"),
+        ("priority", "4"),
+        *extra,
+    ]
+    if number % 4 == 0:
+        headers.append(("reply-to", "http://example.org:80/a\\b"))
+    return encode(Frame("MESSAGE", tuple(headers), body))
+
+
+def stream(frames: int) -> bytes:
+    """So many frames with small bodies, as tests have them."""
+    return b"".join(message(n, BODIES[n % len(BODIES)]) for n in range(frames))
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    """The pieces of a stream."""
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def ours(pieces: Sequence[bytes]) -> list[bytes]:
+    """specs.stomp.frames."""
+    reading = decoder("server", None, {"version": "1.2"})
+    return [frame.body for piece in pieces for frame in reading.feed(piece)]
+
+
+def stomp_py() -> Parse | None:
+    """stomp.py, if it is installed."""
+    try:
+        from stomp.transport import BaseTransport
+    except ImportError:
+        return None
+
+    class Transport(BaseTransport):  # type: ignore[misc]
+        def __init__(self, pieces: Sequence[bytes]) -> None:
+            super().__init__(auto_decode=False)
+            self.running = True
+            self.pieces = iter(pieces)
+            self.bodies: list[bytes] = []
+
+        def receive(self) -> bytes:
+            piece = next(self.pieces, None)
+            if piece is None:
+                self.blocking = False  # nothing more: makes its reader give up
+                return b""
+            return piece
+
+        def process_frame(self, f: Any, frame_str: bytes) -> None:
+            if f.cmd != "heartbeat":
+                self.bodies.append(f.body)
+
+    def parse(pieces: Sequence[bytes]) -> list[bytes]:
+        transport = Transport(pieces)
+        while transport.blocking:
+            transport._BaseTransport__read_frames()
+        return transport.bodies
+
+    return parse
+
+
+def coilmq() -> Parse | None:
+    """CoilMQ, if it is installed."""
+    try:
+        from coilmq.util.frames import FrameBuffer
+    except ImportError:
+        return None
+
+    def parse(pieces: Sequence[bytes]) -> list[bytes]:
+        buffer, bodies = FrameBuffer(), []
+        for piece in pieces:
+            buffer.append(piece)
+            bodies += [frame.body for frame in buffer]
+        return bodies
+
+    return parse
+
+
+def plainly(body: Any) -> bytes:
+    """A body in octets: CoilMQ gives none where there is nothing."""
+    return body.encode() if isinstance(body, str) else bytes(body or b"")
+
+
+def run(wishes: Wishes) -> list[Figure]:
+    """Against the others, and against ourselves at other sizes."""
+    figures: list[Figure] = []
+    frames = 60 if wishes.tiny else 1500
+    data = stream(frames)
+    parsers = {"ours": ours, "stomp.py": stomp_py(), "CoilMQ": coilmq()}
+    expected = [BODIES[n % len(BODIES)] for n in range(frames)]
+    for how, size in PIECES.items():
+        pieces = cut(data, size)
+        works = {}
+        for name, parse in parsers.items():
+            if parse is None:
+                continue
+            if [plainly(body) for body in parse(pieces)] != expected:
+                say(f"  {name} does not read this stream, {how}: not compared")
+                continue
+            works[name] = lambda n, parse=parse, pieces=pieces: len(parse(pieces))
+        rates = in_turns(works, wishes.repeats, unit="frames")
+        for rate in rates.values():
+            say(f"  {how}: {rate}")
+        for name in ("stomp.py", "CoilMQ"):
+            values = ratios(rates["ours"], rates[name]) if name in rates else ()
+            missing = "" if parsers[name] is not None else ": it is not installed"
+            figures.append(Figure("decoding", f"{how}, against {name}{missing}", values, 3))
+    return figures + growth(wishes)
+
+
+def growth(wishes: Wishes) -> list[Figure]:
+    """Twice the data, and one frame in a thousand pieces."""
+    octets = 10_000 if wishes.tiny else 400_000
+    figures = []
+    small, large = stream(octets // 400), stream(2 * octets // 400)
+    for how, size in PIECES.items():
+        times = in_turns(
+            {
+                "once": lambda n, size=size: 1.0 if ours(cut(small, size)) else 0.0,
+                "twice": lambda n, size=size: 1.0 if ours(cut(large, size)) else 0.0,
+            },
+            wishes.repeats,
+        )
+        figures.append(Figure("decoding", f"time of twice as much, {how}", ratios(times["once"], times["twice"]), 2.5, True))
+    for name, frame in {
+        "with a length": message(0, b"z" * octets),
+        "without": encode(Frame("MESSAGE", (("subscription", "0"),), b"z" * octets)),
+        "all head": encode(Frame("MESSAGE", tuple((f"h{n}", "v" * 40) for n in range(octets // 50)))),
+    }.items():
+        pieces = cut(frame, -(-len(frame) // 1000))
+        repeat = 1 if wishes.tiny else 40
+        times = in_turns(
+            {
+                "whole": lambda n, frame=frame: sum(len(ours([frame])) for _ in range(repeat)),
+                "pieces": lambda n, pieces=pieces: sum(len(ours(pieces)) for _ in range(repeat)),
+            },
+            wishes.repeats,
+        )
+        what = f"one frame of {len(frame):,} octets in {len(pieces)} pieces, {name}"
+        figures.append(Figure("decoding", what, ratios(times["whole"], times["pieces"]), 2, True))
+    return figures
