@@ -1,9 +1,9 @@
 """The same conversations as somebody would write them who has Hypothesis and no Wireproof: a rule-based state machine.
 
 Each rule says one frame with what `strategies.stomp.sessions` would put into it: the same header names and values,
-bodies, modes and receipts, from the same tables, on up to three connections. With `talk`, the frame goes through the same
-codec to the same reference server, and every event is judged by the same model, online, in lock-step; without it the
-machine only draws.
+bodies, modes and receipts, from the same tables, on up to three connections. The frame goes through the same codec to
+the same reference server, and every event is judged by the same model, online, in lock-step. `Drawing` is the same
+machine with nobody to talk to.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Silent(Talk):
     def open(self, conn: int) -> None:
         pass
 
-    def say(self, conn: int, frame: Frame) -> None:
+    def say(self, conn: int, frame: Frame) -> None:  # noqa: ARG002
         Talk.frames += 1
 
     def hang(self, conn: int) -> None:
@@ -165,7 +165,14 @@ class Sessions(RuleBasedStateMachine):
         asked = () if receipt is None else (("receipt", f"r{self.number()}{receipt}"),)
         self.talk.say(conn, Frame(command, (*pairs, *asked), body))
 
-    @rule(slot=slots, place=places, user=headers, body=st.sampled_from(BODIES), kind=st.none() | st.sampled_from(MIME_TYPES), receipt=receipts)
+    @rule(
+        slot=slots,
+        place=places,
+        user=headers,
+        body=st.sampled_from(BODIES),
+        kind=st.none() | st.sampled_from(MIME_TYPES),
+        receipt=receipts,
+    )
     def send(self, slot: int, place: str, user: Any, body: bytes, kind: str | None, receipt: str | None) -> None:
         pairs = [("destination", self.place(place)), ("k", f"{self.number()}"), *user]
         if kind is not None:
@@ -183,7 +190,14 @@ class Sessions(RuleBasedStateMachine):
         if conn not in self.left:
             self.say(conn, "SEND", *pairs, receipt=receipt, body=body)
 
-    @rule(target=subs, slot=slots, place=places, name=st.none() | st.sampled_from(VALUES["1.2"]), mode=st.sampled_from(["auto", "client", "client-individual"]), receipt=receipts)
+    @rule(
+        target=subs,
+        slot=slots,
+        place=places,
+        name=st.none() | st.sampled_from(VALUES["1.2"]),
+        mode=st.sampled_from(["auto", "client", "client-individual"]),
+        receipt=receipts,
+    )
     def subscribe(self, slot: int, place: str, name: str | None, mode: str, receipt: str | None) -> Any:
         conn, sub = self.conn(slot), f"{self.number()}{name or ''}"
         pairs = [("id", sub), ("destination", self.place(place)), *([("ack", mode)] if mode != "auto" else [])]

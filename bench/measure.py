@@ -14,6 +14,17 @@ Work = Callable[[int], float]
 
 
 @dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a bench is to be run. `tiny`: only to see that it runs. `address`: a broker that is running already."""
+
+    repeats: int = 7
+    tiny: bool = False
+    address: str = ""
+    every: int = 9
+    """Of the mutants, every nth is hunted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
     """Units of work in each second, one figure for each repetition."""
 
@@ -107,13 +118,3 @@ def table(figures: Sequence[Figure]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """How a bench is to be run. `tiny`: only to see that it runs. `address`: a broker that is running already."""
-
-    repeats: int = 7
-    tiny: bool = False
-    address: str = ""
-    every: int = 9

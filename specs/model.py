@@ -149,6 +149,11 @@ class Watcher:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index
                 return
+        if len(after) == 1 and not self._drifts:  # nearly always: one reading, and nothing to choose or to add
+            self._readings = after
+            if after[0].state is ANYTHING:
+                self._excused_from = index
+            return
         self._readings = after if len(after) == 1 else _distinct(after, self._watched)
         if len(self._readings) > MAX_STATES:
             self._crowded, self._excused_from = True, index
@@ -202,10 +207,11 @@ class Watcher:
         """
         if self._excused_from is not None:
             return False
-        return all(
-            reading.state is not ANYTHING and any(True for _ in self._model.owed(reading.state, role))
-            for reading in self._living()
-        )
+        owed = self._model.owed
+        for reading in self._readings if len(self._readings) == 1 else self._living():
+            if reading.state is ANYTHING or not any(True for _ in owed(reading.state, role)):
+                return False
+        return True
 
     def _living(self) -> list[_Reading]:
         return [reading for reading in self._readings if reading.breach is None] or self._readings
@@ -220,11 +226,12 @@ class Watcher:
         if self._hole:
             return Judgement("error", excused_from=self._excused_from, why=self._hole)
         best = min(self._readings, key=lambda reading: _guilt(reading, self._watched))
-        covered: Counter[str] = Counter()
+        names: list[str] = []
         trail = best.trail
         while trail is not None:
             trail, covers = trail
-            covered.update(covers)
+            names += covers
+        covered = Counter(names)
         if self._crowded:
             return Judgement("inconclusive", covered=covered, excused_from=self._excused_from, why="too many readings")
         lapses = tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched)

@@ -160,6 +160,7 @@ def from_json(data: Any) -> Any:
 
 
 FEATURES = (
+    Feature("repeat", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first"),
     Feature("cuts", PREFIX + "FRAME-06", "it matters where the octet stream is cut into segments"),
     Feature("crlf", PREFIX + "FRAME-02", "it matters whether lines end with CR LF or LF"),
     Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows"),

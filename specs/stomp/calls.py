@@ -116,7 +116,7 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     if verdict is None and frame.body and command not in BODIES:
         verdict = lenient("BODY-01 INV-31", f"{command} must not have a body")
     if verdict is None and _oversize(frame):
-        verdict = _free("LIMIT-02 LIMIT-01 FRAME-09 INV-39", "SHOULD")
+        verdict = Free(ids("LIMIT-02 LIMIT-01 FRAME-09 INV-39"), "SHOULD", PREFIX + "LIMIT-02", plain=True)
     if verdict is None and len(frame.headers) > 1 and _repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
         proves = ids("REPEAT-01 INV-20" if repeated else "REPEAT-01") + proves
@@ -171,6 +171,8 @@ def _marks(frame: Frame, version: str) -> tuple[str, ...]:
         marks.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
     if (" " in values or "\t" in values or " " in names) and not plain:
         marks.append("ENC-07")
+    if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
+        marks.append("ENC-08")
     if frame.command not in BODIES:
         defined = _DEFINED[frame.command]
         for name, _ in frame.headers:
@@ -253,7 +255,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     destination = frame.get("destination")
     if destination is None:
         folded = any(name.strip().lower() == "destination" for name, _ in frame.headers)
-        names = "SEND-01 SEND-06 INV-01 HDR-02" + (" FRAME-05" if folded else "")
+        names = "SEND-01 SEND-06 INV-01" + (" FRAME-05" if folded else "")
         return _refusal(names, silent="MUST", why="SEND without destination"), ()
     if destination == "":
         return _free("INV-02"), ()
@@ -261,7 +263,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if refused is not None:
         return refused, ()
     if state.config.kind(destination) is None:
-        return _free("SEND-03 INV-03", "MUST"), ()
+        return Free(ids("SEND-03 INV-03"), "MUST", PREFIX + "SEND-06"), ()
     proves: tuple[str, ...] = ()
     if conn.txs:
         proves = ids("TXN-10") if len(conn.txs) > 1 else ids("TXN-11") if frame.get("transaction") is None else ()

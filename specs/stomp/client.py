@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from specs.stomp.calls import BEATS as BEATS_FORM
 from specs.stomp.calls import RESERVED, SPECIAL, call, common, ids, named, offered, sub_key
-from specs.stomp.frames import BEAT, Frame
+from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.states import PREFIX, Conn, Delivery, Free, Message, Pending, Phase, Refusal, State, Sub, Tx
 
 TAG = "k"
@@ -23,10 +23,12 @@ def said(state: State, number: int, frame: Frame) -> State:
     if conn.mute_ms:
         conn = conn._replace(mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
     if frame == BEAT:
-        return put(state, number, conn)
+        return put(state, number, conn._replace(eols=True))
     if conn.phase in (Phase.CLOSING, Phase.LEFT, Phase.FAILED):
         return _after_the_end(state, number, conn, frame)
     verdict, proves = call(state, number, conn, frame)
+    if conn.eols:
+        proves, conn = ids("HB-07 FRAME-03") + proves, conn._replace(eols=False)
     serial = state.serial + 1
     pending = Pending(
         serial,
@@ -55,7 +57,11 @@ def said(state: State, number: int, frame: Frame) -> State:
     effect = _EFFECTS.get(frame.command)
     if effect is not None:
         return effect(state, number, conn, pending, behind)
-    if frame.command.strip().upper() == "SEND":
+    if frame.command not in CLIENT_COMMANDS and frame.get("destination") is not None:
+        level: str | None
+        if frame.command.strip().upper() != "SEND":
+            never, level = "INV-28" if frame.command in SERVER_COMMANDS else "INV-27", "SHOULD"
+            return _add_message(state, number, pending, None, never=PREFIX + never, level=level)
         never, level = ("FRAME-05", None) if frame.command.strip() == frame.command else ("INV-27", "SHOULD")
         return _add_message(state, number, pending, None, never=PREFIX + never, level=level)
     return state
@@ -186,6 +192,8 @@ def subscribers(state: State, destination: str) -> list[Sub]:
 def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
     frame = pending.frame
     destination, key = frame.get("destination"), frame.get("id")
+    if isinstance(pending.call, Refusal) and pending.call.accepted == "MUST":
+        return state
     if destination is None or (key is None and conn.version != "1.0"):
         return state
     if key is None:
@@ -288,7 +296,7 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
 
 def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     tx = pending.frame.get("transaction")
-    if tx not in conn.txs:
+    if tx not in conn.txs or (isinstance(pending.call, Refusal) and pending.call.accepted == "MUST"):
         return state
     opened = conn.txs[tx]
     messages = {serial: state.messages[serial]._replace(may=True) for serial in opened.sends}

@@ -20,8 +20,6 @@ MAX_HEAD = 1 << 20
 """Octets of command and headers that we hold for one frame."""
 MAX_BODY = 1 << 24
 """Octets of body that we hold for one frame."""
-NEAR = 4096
-"""Octets within which the end of a head is looked for the quick way."""
 
 CLIENT_COMMANDS = frozenset(
     ["CONNECT", "STOMP", "SEND", "SUBSCRIBE", "UNSUBSCRIBE", "ACK", "NACK", "BEGIN", "COMMIT", "ABORT", "DISCONNECT"]
@@ -83,9 +81,6 @@ _UNESCAPES = {
 _SPECIAL = re.compile(r"[\\\r\n:]")
 _HEAD_END = re.compile(rb"\n\r?\n|\0")
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
-_UNREMARKABLE = bytes(set(range(256)) - set(b"\n:\\\r\0"))
-_Head = tuple[str, tuple[tuple[str, str], ...], int | None, tuple[str, ...]]
-"""Command, headers, content-length and warts."""
 _DIGITS = re.compile(r"[0-9]{1,40}\Z", re.ASCII)
 
 
@@ -154,22 +149,13 @@ class Grammar:
                 reader.pos, beats = pos + 2, True
             else:
                 break
-        end = buffer.find(b"\n\n", pos, pos + NEAR)
-        plain = _plain_head(bytes(buffer[pos:end])) if end > 0 else None
-        if plain is not None:
-            reader.pos = end = end + 2
-            command, headers, length, warts = plain
-        else:
-            start, end = yield from reader.search(_HEAD_END, 2, MAX_HEAD)
-            if buffer[start] == 0:
-                raise Malformed("nul-in-head")
-            head = bytes(buffer[reader.pos : start])
-            reader.pos = end
-            command, headers, length, warts = self._head(head)
-        if length is not None and length <= MAX_BODY and end + length < len(buffer) and buffer[end + length] == 0:
-            body = bytes(buffer[end : end + length])
-            reader.pos = end + length + 1
-        elif length is None:
+        start, end = yield from reader.search(_HEAD_END, 2, MAX_HEAD)
+        if reader.buffer[start] == 0:
+            raise Malformed("nul-in-head")
+        head = bytes(reader.buffer[reader.pos : start])
+        reader.pos = end
+        command, headers, length, warts = self._head(head)
+        if length is None:
             body = yield from reader.until(0, MAX_BODY)
         elif length > MAX_BODY:
             raise Malformed("over-limit")
@@ -233,25 +219,6 @@ class Grammar:
             warts.append("undefined-escape")
             return name, value
         return decoded_name, decoded_value
-
-
-def _plain_head(head: bytes) -> _Head | None:
-    """A head in which each line has its colon and nothing needs care, in any version; None for every other."""
-    marks = head.translate(None, _UNREMARKABLE)
-    if marks != b"\n:" * (len(marks) // 2) or b"\n:" in head:
-        return None
-    try:
-        parts = head.decode().replace("\n", ":").split(":")
-    except UnicodeDecodeError:
-        return None
-    names, values = parts[1::2], parts[2::2]
-    length: int | None = None
-    if "content-length" in names:
-        text = values[names.index("content-length")]
-        if not _DIGITS.match(text):
-            return None
-        length = int(text)
-    return parts[0], tuple(zip(names, values, strict=True)), length, ()
 
 
 def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:  # noqa: ARG001 - one grammar for both roles

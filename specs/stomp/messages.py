@@ -123,6 +123,9 @@ def _match(state: State, sub: Sub, frame: Frame) -> Message | Breach | None:
             return blame("CLEN-02", "the body of a SEND whose content-length does not fit was delivered", also="INV-16")
         if other.lost == "INV-29":
             return blame("INV-29", "a SEND without the empty line behind its headers was delivered")
+        if other.lost == "INV-19":
+            why = "a SEND whose content-length is more than it could ever send was delivered"
+            return blame("INV-19", why, "MUST", also="CLEN-01")
         if other.lost:
             return None  # the server was free to make what it could of those octets
         if other.midway:
@@ -281,7 +284,7 @@ def _handles(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, foun
 
 def _delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> State:
     serial = state.serial + 1
-    fate = "out" if conn.phase is Phase.LIVE and not sub.closing else "freed"
+    fate = "out" if conn.phase is Phase.LIVE and not sub.closing and not sub.vague else "freed"
     delivery = Delivery(
         serial, number, sub.serial, found.serial, frame.get("ack"), frame.get("message-id"), sub.ack, fate
     )

@@ -20,7 +20,7 @@ from specs.stomp.calls import BEATS, ids, offered
 from specs.stomp.client import left, put, said
 from specs.stomp.frames import BEAT, Frame
 from specs.stomp.messages import MIME, blame, message
-from specs.stomp.owed import at_the_end, owed
+from specs.stomp.owed import about_connect, at_the_end, owed
 from specs.stomp.states import ALLOWED, PREFIX, Config, Conn, Free, Pending, Phase, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
@@ -37,6 +37,8 @@ _LOST = {
 _LIFE = {"frame": "HB-06", "eol": "HB-07", "octets": "HB-10"}
 MANY = 50
 """Frames in flight on one connection that make a client a slow reader."""
+MARGIN = 0.05
+"""A client given up within this part of its interval after the end of it was given no margin."""
 IDLE_MS = 400
 """A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
 HEART_BEAT_SLACK_MS = 500
@@ -132,6 +134,8 @@ class StompModel:
                 continue  # docs/ambiguities.md, E-17
             if wart == "bare-cr" and conn.version != "1.2":
                 continue  # those versions have no escape for it
+            if wart == "bad-content-length" and any(wart in m.frame.warts for m in state.messages.values()):
+                continue
             if wart == "not-utf8":
                 if any("not-utf8" in m.frame.warts for m in state.messages.values()) or self._asked_in_octets(state):
                     continue  # what came in as other octets may go out as it came
@@ -275,6 +279,8 @@ class StompModel:
         # frames before it were received; those that asked for nothing need not be remembered
         rest = tuple(p for p in rest if p.receipt is not None or p.call is not None or p.serial > pending.serial)
         conn = conn._replace(pending=rest, answered=(*conn.answered, wanted))
+        if pending.tx is not None:
+            conn = conn._replace(within=conn.within | {wanted})
         if isinstance(pending.call, Refusal):
             outcome = self._accepted(state, pending, pending.call, "RECEIPT for a frame that had to be refused")
             if not pending.call.forgives or isinstance(outcome, Breach):
@@ -315,7 +321,7 @@ class StompModel:
         if conn.midway:
             return blame("CLEN-08", f"{text} before the frame was complete")
         if wanted in conn.answered:
-            return blame("TXN-13" if conn.old_txs else "RECEIPT-06", f"{text} came twice", also="RECEIPT-06")
+            return blame("TXN-13" if wanted in conn.within else "RECEIPT-06", f"{text} came twice", also="RECEIPT-06")
         if any(p.receipt is not None for p in conn.pending):
             return blame("RECEIPT-02", f"{text}, which was never asked for", also="RECEIPT-06")
         return blame("RECEIPT-06", f"{text}, which was never asked for")
@@ -365,11 +371,16 @@ class StompModel:
         if conn.lost or conn.midway or conn.said_after_end:
             return Allow(self._failed(state, number, conn), ids("ERROR-03") + _lost_covers(conn), lapses)
         if not suspects:
-            return self._unprovoked(conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session")
-        if receipt is not None and named is None and receipt not in conn.answered:
-            return blame("ERROR-04", f"ERROR with receipt-id {receipt!r:.60}, which no frame asked for", "MUST")
+            return self._unprovoked(
+                state, number, conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session"
+            )
+        if receipt is not None and named is None:
+            what = "whose RECEIPT has come already" if receipt in conn.answered else "which no frame asked for"
+            return blame("ERROR-04", f"ERROR with receipt-id {receipt!r:.60}, {what}", "MUST")
         if named is not None and named not in suspects and not any(p.serial < named.serial for p in suspects):
-            return self._unprovoked(conn, named, f"ERROR ({frame.get('message')!r:.120}) for a legal frame")
+            return self._unprovoked(
+                state, number, conn, named, f"ERROR ({frame.get('message')!r:.120}) for a legal frame"
+            )
         hit = [m for m in state.messages.values() if m.conn == number and m.behind and m.deliveries]
         if any(m.behind and m.behind.accepted == "MUST" for m in hit):
             return blame("ERROR-02", "a SEND behind a refused frame was delivered")
@@ -409,16 +420,18 @@ class StompModel:
         state = put(state, number, conn._replace(phase=Phase.FAILED))
         return left(state, number)
 
-    def _unprovoked(self, conn: Conn, named: Pending | None, what: str) -> Breach:
+    def _unprovoked(self, state: State, number: int, conn: Conn, named: Pending | None, what: str) -> Breach:
         """ERROR or a close that nothing the client did explains: blame what is most special about what it did last."""
         candidates = [named] if named is not None else [*reversed(conn.pending)]
         if not candidates and conn.connect is not None and conn.connect.due:
             candidates = [conn.connect]
         command = candidates[0].frame.command if candidates else "nothing"
         if conn.phase is Phase.WAIT and conn.connect is not None and named is None:
-            requirement = next(iter(conn.connect.proves), PREFIX + "CONNECT-02")
+            requirement = about_connect(state, number, conn.connect)
             level = None if requirement in _SOFT else "MUST"
             return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
+        if not candidates and any(c.phase is Phase.FAILED or c.shaky for n, c in state.conns.items() if n != number):
+            return blame("ROB-02", f"{what}, though only another connection was at fault", also="LIMIT-03 ERROR-07")
         for p in candidates if len(candidates) == 1 else ():
             special = [name for name in p.proves if name not in _COMMON]
             if special:
@@ -442,7 +455,9 @@ class StompModel:
                     return Allow(after)
                 if earlier:
                     return replace_steady(
-                        self._unprovoked(conn._replace(pending=tuple(earlier)), None, "closed the connection")
+                        self._unprovoked(
+                            after, event.conn, conn._replace(pending=tuple(earlier)), None, "closed the connection"
+                        )
                     )
                 return replace_steady(blame("DISC-03", "closed without the RECEIPT of DISCONNECT", also="RECEIPT-01"))
             covers = ids("LINGER-02 DISC-04 DISC-08" if owing is None else "LINGER-02 DISC-04")
@@ -452,28 +467,34 @@ class StompModel:
         after = left(after, event.conn)
         if event.by == "client":
             return Allow(after, ids("DISC-01"))
-        return self._cut_off(after, conn)
+        return self._cut_off(after, event.conn, conn)
 
-    def _cut_off(self, after: State, conn: Conn) -> Outcome:
+    def _cut_off(self, after: State, number: int, conn: Conn) -> Outcome:
         """The server closed without ERROR."""
         suspects = [p for p in conn.pending if p.call is not None or p.early]
         if conn.phase is Phase.WAIT and conn.connect is not None and conn.connect.call is not None:
             suspects.insert(0, conn.connect)
-        if conn.lost or conn.midway:
-            return Allow(after, _lost_covers(conn))
         if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
-            return Allow(after, ids("HB-08"))
+            hasty: tuple[Breach, ...] = ()
+            if conn.mute_ms <= conn.mine_ms * (1 + MARGIN) and not suspects:
+                why = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms: no margin"
+                hasty = (blame("HB-09", why, "SHOULD"),)
+            return Allow(after, ids("HB-08"), hasty)
+        slow = conn.midway and conn.mine_ms and "octets" in conn.lives
+        if conn.lost or (conn.midway and not slow):
+            return Allow(after, _lost_covers(conn))
         if not suspects:
-            if conn.mine_ms and not conn.pending and (conn.mute_ms or conn.lives):
+            asked = any(p.receipt is not None for p in conn.pending)
+            if conn.mine_ms and not asked and (conn.mute_ms or conn.lives):
                 life = next((_LIFE[kind] for kind in ("octets", "eol", "frame") if kind in conn.lives), "HB-08")
                 why = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
-                return blame(life, why, also="HB-08 HB-09")
+                return blame(life, why, "MUST", also="HB-08 HB-09")
             if conn.phase is Phase.OPEN:
                 return Allow(after)
             if conn.phase is Phase.LIVE and not conn.pending and conn.mute_ms > IDLE_MS:
                 why = f"closed an idle connection after {conn.mute_ms} ms although no heart-beats were agreed"
                 return replace_steady(blame("HB-03", why, also="HB-02 ERROR-07"))
-            broken = self._unprovoked(conn, None, "closed the connection in a legal session")
+            broken = self._unprovoked(after, number, conn, None, "closed the connection in a legal session")
             return replace_steady(broken)
         call = _gravest(suspects).call
         covers: tuple[str, ...] = ()
@@ -488,9 +509,11 @@ class StompModel:
         elif isinstance(call, Free):
             covers = call.covers
             if call.silent:
-                lapses = (
-                    replace_steady(blame(call.requirement.removeprefix(PREFIX), "closed without ERROR", "SHOULD")),
-                )
+                short = call.requirement.removeprefix(PREFIX)
+                missing = replace_steady(blame(short, "closed without ERROR", call.silent))
+                if call.silent == "MUST":
+                    return replace(missing, then=after)
+                lapses = (missing,)
         else:
             lapses = (blame("CONNECT-14", "closed because of a frame sent before CONNECTED came", "SHOULD"),)
         return Allow(after, covers, lapses)

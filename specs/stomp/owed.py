@@ -108,7 +108,21 @@ def at_the_end(state: State) -> Outcome:
     return Allow(state, _shown_by_silence(state))
 
 
-def _unanswered(state: State, number: int, conn: Conn) -> Outcome | None:  # noqa: ARG001
+def about_connect(state: State, number: int, connect: Pending) -> str:
+    """The requirement that a CONNECT which is refused or not answered breaks: what is special about it, or what went on
+    before it."""
+    special = next((name for name in connect.proves if name != PREFIX + "CONNECT-10"), None)
+    if special is not None:
+        return special
+    others = [conn for key, conn in state.conns.items() if key != number]
+    if any(conn.lost == "ROB-04" for conn in others):
+        return PREFIX + "ROB-04"
+    if sum(conn.phase is Phase.CLOSED for conn in others) > 4:
+        return PREFIX + "LINGER-01"
+    return PREFIX + ("ROB-01" if any(conn.lost or conn.phase is Phase.FAILED for conn in others) else "CONNECT-02")
+
+
+def _unanswered(state: State, number: int, conn: Conn) -> Outcome | None:
     if conn.phase is Phase.WAIT:
         connect = conn.connect
         assert connect is not None
@@ -116,7 +130,7 @@ def _unanswered(state: State, number: int, conn: Conn) -> Outcome | None:  # noq
             return _ignored(connect.call, connect)
         if isinstance(connect.call, Free):
             return Allow(ANYTHING, lapses=(blame("CONNECT-04", "CONNECT was neither accepted nor refused", "SHOULD"),))
-        requirement = next(iter(connect.proves), PREFIX + "CONNECT-02")
+        requirement = about_connect(state, number, connect)
         return Breach("server", requirement, "no answer to CONNECT", level="MUST", also=ids("CONNECT-02"))
     if conn.phase is Phase.FAILED:
         return blame("ERROR-01", "the connection stayed open after ERROR") if conn.version == "1.2" else None

@@ -225,7 +225,8 @@ class Conn(NamedTuple):
     `doom`: a frame that must be refused stands in `pending`. `lost`: octets were sent that end the framing, and which
     requirement they try. `midway`: a frame was begun and not finished. `left_places`: destinations no longer
     subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
-    `silent_ms`, `mute_ms`: how long each has been silent; `lives`: how the client showed life ("frame", "eol",
+    `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
+    `mute_ms`: how long each has been silent; `lives`: how the client showed life ("frame", "eol",
     "octets") after a pause.
     """
 
@@ -234,6 +235,8 @@ class Conn(NamedTuple):
     connect: Pending | None = None
     pending: tuple[Pending, ...] = ()
     answered: tuple[str, ...] = ()
+    within: frozenset[str] = frozenset()
+    eols: bool = False
     subs: Mapping[str, Sub] = _NOTHING
     old_subs: tuple[str, ...] = ()
     left_places: tuple[tuple[str, int], ...] = ()

@@ -183,6 +183,7 @@ def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:
 
 def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:
     body = b"0123456789"
+    w.features.add("repeat")
     _raw(w, line, [b"content-length:10", b"content-length:%d" % (3, 5, 20)[a % 3]], body)
 
 

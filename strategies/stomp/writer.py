@@ -106,6 +106,7 @@ class Writer:
         if style & EXTRA and command != "SEND":
             headers.append(("x-other", "1"))
         if style & REPEAT and headers and self.version == "1.2":
+            self.features.add("repeat")
             name, value = headers[style % len(headers)]
             headers.append((name, PLACES[0] if name == "destination" and value != PLACES[0] else "other"))
         elif style & ORDER and len({name for name, _ in headers}) == len(headers) > 1:

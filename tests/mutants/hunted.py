@@ -44,8 +44,9 @@ SLICE_S, GROWTH = 0.04, 1.6
 """What each property of weight 1 gets in the first turn, and how much more in each that follows."""
 SHRINK_S = 2.0
 """Seconds given to the shrinking of one fault."""
-STATUSES = ("killed", "late", "wrong", "survived")
-"""The first fault reported was a right one; one came after another that was not; only others came; none came."""
+STATUSES = ("killed", "late", "wrong", "survived", "broken")
+"""The first fault reported was a right one; one came after another that was not; only others came; none came; the
+server itself raised an exception, which no server on the other side of a wire can do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class _Chase:
 def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
     """Hunt one mutant until it is reported as it should be, or for `budget_s` seconds."""
     chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
-    turn = plans = 0
+    turn, plans, broken = 0, 0, ""
     try:
         hunter = hunter_for(mutant, chase.report, seed)
         cases = properties()
@@ -196,24 +197,27 @@ def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s
             turn += 1
     except _Found:
         pass
+    except Exception as error:  # noqa: BLE001 - whatever a faulty server raises
+        broken = f"{type(error).__name__}: {error}"
     seconds, cpu_s = time.monotonic() - begun, time.process_time() - worked
     others = tuple(dict.fromkeys(fault.requirement for fault in chase.seen if fault.verdict == "fail"))
     right = chase.right
     status = ("late" if others else "killed") if right is not None else "wrong" if others else "survived"
-    shown = right if right is not None else next((fault for fault in chase.seen), None)
+    shown = right if right is not None else next(iter(chase.seen), None)
     row = Row(
         mutant.name,
         mutant.requirement,
-        status,
+        "broken" if broken else status,
         round(seconds, 3),
         round(cpu_s, 3),
         others=others,
         turn=turn,
         witness=mutant.history,
         plans=plans,
+        why=broken,
         unseen=mutant.unseen,
     )
-    if shown is None:
+    if shown is None or broken:
         return row
     return replace(
         row,
@@ -307,11 +311,11 @@ def table(found: Mapping[str, Any]) -> str:
         lines += ["", "not killed, or blamed on something else first:"]
     for row in bad:
         note = f"; known: {row['unseen']}" if row["unseen"] else ""
-        others = ", ".join(row["others"]) or "nothing"
-        lines.append(f"  {row['status']:<9}{row['mutant']:<34}{row['requirement']:<24} blamed {others}{note}")
+        others = row["why"] if row["status"] == "broken" else f"blamed {', '.join(row['others']) or 'nothing'}"
+        lines.append(f"  {row['status']:<9}{row['mutant']:<34}{row['requirement']:<24} {others}{note}")
     lines.append(
         f"\n{found['killed']} of {found['mutants']} mutants killed ({found['late']} late, {found['wrong']} wrong, "
-        f"{found['survived']} survived; {found['unseen']} known as unseen); "
+        f"{found['survived']} survived, {found['broken']} broken; {found['unseen']} known as unseen); "
         f"until reported: median {found['median_s']:.2f} s, worst {found['worst_s']:.2f} s"
     )
     return "\n".join(lines)
@@ -337,6 +341,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K  {done}/{len(chosen)} {row.mutant}: {row.status}, {row.seconds:.1f} s")
             sys.stderr.flush()
+        elif not row.fine:
+            sys.stderr.write(f"{done}/{len(chosen)} {row.mutant}: {row.status}, {row.seconds:.1f} s\n")
 
     rows = score_parallel(chosen, wishes.budget, wishes.seed, wishes.jobs, progress)
     if sys.stderr.isatty():

@@ -332,7 +332,6 @@ class BeatsInSeconds(_connected(lambda headers: [(n, "0.5,0.5" if n == "heart-be
     "CONNECT-02",
     _two_sessions,
     accept="LINGER-01 ROB-02",
-    unseen="blames CONNECT-10, which no plain CONNECT is about",
 )
 class OneClientAtATime(Session):
     """CONNECT is not answered while there is another session."""
@@ -354,7 +353,6 @@ def _many_sessions(w: plans.Writer) -> None:
     "LINGER-01",
     _many_sessions,
     accept="CONNECT-02 ROB-01",
-    unseen="blames CONNECT-10, though many connections were ended before",
 )
 class ConnectionsLeak(Server):
     """Connections that clients ended without a word are never freed: from the ninth on nobody gets in."""

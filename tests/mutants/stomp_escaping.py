@@ -184,7 +184,6 @@ class EmptyValueDropped(Session):
     "empty-value-refused",
     "ENC-08",
     one("BEGIN", ("transaction", "t"), ("a", "")),
-    unseen="blames HDR-05: an empty value is not among the special things",
 )
 class EmptyValueRefused(Parser):
     """A header line that ends with its colon is refused."""

@@ -152,7 +152,6 @@ def _long_command(w: plans.Writer) -> None:
     _long_command,
     accept="FRAME-05 FRAME-07 MSG-09",
     level="SHOULD",
-    unseen="blames BODY-02 for a MESSAGE that nobody sent",
 )
 class CommandsByPrefix(Session):
     """A command is recognised by how it begins."""

@@ -129,7 +129,6 @@ class ZeroMeansDefault(Session):
     "HB-08",
     _agreed("2000,0", 1500),
     accept="HB-09 HB-03",
-    unseen="blames HB-08 at its own level, which is MAY",
 )
 class SmallerInterval(Session):
     """Of two intervals the smaller one is agreed on, so that a slow client is given up too early."""
@@ -143,7 +142,6 @@ class SmallerInterval(Session):
     "HB-08",
     _agreed("500,0", 490),
     accept="HB-09",
-    unseen="blames HB-08 at its own level, which is MAY",
 )
 class GivenUpEarly(Session):
     """A client is given up a tenth of the interval before it is over."""
@@ -158,7 +156,6 @@ class GivenUpEarly(Session):
     _agreed("500,0", 600),
     accept="HB-08",
     level="SHOULD",
-    unseen="a client may be given up the moment its interval is over",
 )
 class NoMargin(Session):
     """A client is given up the moment the interval is over."""
@@ -183,7 +180,6 @@ class EolIsNoLife(Session):
     "HB-06",
     _agreed("500,0", 900, 200, life="frame"),
     accept="HB-08 HB-09",
-    unseen="blames ERROR-07: frames that ask for no receipt count as being under way for ever",
 )
 class FrameIsNoLife(Session):
     """Only an EOL counts as a sign of life."""
@@ -200,7 +196,6 @@ class FrameIsNoLife(Session):
     "HB-10",
     _agreed("500,0", 900, 200, life="octets"),
     accept="HB-08 HB-09",
-    unseen="in the middle of a frame any end of the connection is allowed",
 )
 class HalfFrameIsNoLife(Session):
     """Octets of a frame that is not complete do not count as a sign of life."""
@@ -217,7 +212,6 @@ class HalfFrameIsNoLife(Session):
     "HB-07",
     _agreed("500,0", 300, 300, life="eol", ask=True),
     accept="FRAME-03",
-    unseen="blames ERROR-07: that an EOL stood before the frame is not known",
 )
 class EolBreaksFrame(Parser):
     """An EOL that comes alone is kept in front of the next command."""

@@ -196,7 +196,6 @@ def _two_asked(w: plans.Writer) -> None:
     _two_asked,
     accept="RECEIPT-06",
     smoke=False,
-    unseen="blames TXN-13 for any RECEIPT that comes twice, if any transaction has ended",
 )
 class ReceiptOfLast(Session):
     """RECEIPT carries the receipt of the frame before."""

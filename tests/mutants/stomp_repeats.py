@@ -99,7 +99,6 @@ def _long_line_beside(w: plans.Writer) -> None:
     _long_line_beside,
     accept="ROB-02 FRAME-09",
     switches={"max_line": 4096},
-    unseen="blames ERROR-07: what happened on the other connection is not looked at",
 )
 class OverLimitForAll(Session):
     """A header line that is too long on one connection ends all the others, too."""
@@ -122,7 +121,6 @@ def _large_body(w: plans.Writer) -> None:
     "FRAME-09",
     _large_body,
     accept="BODY-02 LIMIT-02",
-    unseen="the content of what might have been refused is not looked at once it was accepted",
 )
 class LargeBodyCut(Parser):
     """A body of more than 64 KiB is cut there instead of being refused."""
@@ -137,7 +135,6 @@ class LargeBodyCut(Parser):
     "CONNECT-02",
     connecting(),
     smoke=False,
-    unseen="blames CONNECT-10, which no plain CONNECT is about",
 )
 class SilentServer(Server):
     """CONNECT is never answered."""

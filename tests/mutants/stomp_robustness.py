@@ -21,7 +21,6 @@ def _fault_beside(w: plans.Writer) -> None:
     "error-for-all",
     "ROB-02",
     _fault_beside,
-    unseen="blames ERROR-07: what happened on the other connection is not looked at",
 )
 class ErrorForAll(Session):
     """An ERROR is sent to every connection."""
@@ -87,7 +86,6 @@ def _junk(w: plans.Writer) -> None:
     "ROB-04",
     _junk,
     accept="ROB-01 ROB-02 CONNECT-02",
-    unseen="blames CONNECT-10, though there was junk before",
 )
 class JunkJams(Server):
     """After an HTTP request no more CONNECT is answered."""
