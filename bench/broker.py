@@ -22,7 +22,7 @@ from bench.measure import Figure, Wishes, in_turns, ratios, say
 from impls.drive import Setting, drive
 from impls.launch import LaunchError
 from impls.manifest import resolve
-from specs.events import Said
+from specs.events import Closed, Said
 from specs.plan import Hang, Plan, Say
 from specs.stomp.bundle import StompMemory
 from specs.stomp.bundle import resolve as filled
@@ -95,12 +95,15 @@ def driven(plans: Sequence[Plan], setting: Setting, serial: Iterator[int]) -> in
 
 
 def suited(plans: Sequence[Plan], setting: Setting, serial: Iterator[int]) -> list[Plan]:
-    """Those that pass without a silence."""
+    """Those in which nothing is refused, nothing is wrong, and no silence has to be waited for."""
     found = []
     for plan in plans:
         recording = drive(plan, setting, f"b{next(serial)}-")
         gaps = [b - a for a, b in zip(recording.stamps, recording.stamps[1:], strict=False)]
-        if recording.judgement.verdict == "pass" and not recording.skipped and max(gaps, default=0) < 100:
+        refused = any(type(event) is Closed and event.by == "server" for event in recording.events) or any(
+            type(event) is Said and event.frame.command == "ERROR" for event in recording.events
+        )
+        if recording.judgement.verdict == "pass" and not refused and max(gaps, default=0) < 100:
             found.append(plan)
     return found
 

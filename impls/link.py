@@ -50,27 +50,49 @@ class Ground(Protocol):
 
 
 class MemoryLink:
-    """A connection to an implementation that lives in this process (see `MemoryGround`)."""
+    """A connection to an implementation that lives in this process (see `MemoryGround`).
 
-    __slots__ = ("_session",)
+    An exception out of the implementation is a crash of it: the connection ends, and `crashed` is told why.
+    """
 
-    def __init__(self, session: Any) -> None:
+    __slots__ = ("_crashed", "_session")
+
+    def __init__(self, session: Any, crashed: Callable[[BaseException], None]) -> None:
         self._session = session
+        self._crashed = crashed
 
     def send(self, data: bytes) -> bool:
-        if self._session.closed:
+        try:
+            if self._session is None or self._session.closed:
+                return False
+            self._session.send(data)
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the fault is not ours
+            self._end(error)
             return False
-        self._session.send(data)
         return True
 
     def take(self) -> bytes | None:
-        data: bytes = self._session.take()
-        if not data and self._session.closed:
+        try:
+            if self._session is None:
+                return None
+            data: bytes = self._session.take()
+            if not data and self._session.closed:
+                return None
+        except Exception as error:  # noqa: BLE001 - as above
+            self._end(error)
             return None
         return data
 
     def close(self, how: str = "close") -> None:  # noqa: ARG002 - both are one event in memory
-        self._session.hang_up()
+        try:
+            if self._session is not None:
+                self._session.hang_up()
+        except Exception as error:  # noqa: BLE001 - as above
+            self._end(error)
+
+    def _end(self, error: BaseException) -> None:
+        self._session = None
+        self._crashed(error)
 
 
 class MemoryGround:
@@ -81,17 +103,29 @@ class MemoryGround:
         self._make = make
         self._server = make()
         self._now = 0.0
+        self.crash = ""
+        """What the implementation raised since it was made, or ""."""
 
     def restart(self) -> None:
         """A new server, as after a crash."""
-        self._server = self._make()
+        self._server, self.crash = self._make(), ""
+
+    def _crashed(self, error: BaseException) -> None:
+        self.crash = f"{type(error).__name__}: {error}"[:500]
 
     def open(self) -> Link:
-        return MemoryLink(self._server.open())
+        try:
+            return MemoryLink(self._server.open(), self._crashed)
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the fault is not ours
+            self._crashed(error)
+            raise LinkError(f"no connection: {self.crash}") from None
 
     def wait(self, links: Sequence[Link], ms: float) -> None:  # noqa: ARG002 - time is all that can bring news
         self._now += ms
-        self._server.advance(ms)
+        try:
+            self._server.advance(ms)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._crashed(error)
 
     def now(self) -> float:
         return self._now

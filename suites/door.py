@@ -21,7 +21,7 @@ from impls.fields import ManifestError
 from impls.manifest import Deviation, Implementation, deviations, resolve
 from records import reader, writer
 from records.rows import RequirementRow
-from reports import baseline, document, junit, markdown, requirements, terminal
+from reports import baseline, document, junit, markdown, requirements, terminal, transcript
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import trace
@@ -199,6 +199,8 @@ class Door:
         """Open every implementation; in a worker, join what the controller opened."""
         wishes, option = self.wishes(), self.config.getoption
         impls = self.implementations()
+        for impl in impls:
+            self.baselines[_key(impl)] = self.accepted(impl)
         if not self.controls:
             given = self.config.workerinput["wireproof"]  # type: ignore[attr-defined]
             for impl, told in zip(impls, given["sessions"], strict=True):
@@ -209,8 +211,6 @@ class Door:
                 self.sessions.append(session)
             return
         run = writer.new_run()
-        for impl in impls:
-            self.baselines[_key(impl)] = self.accepted(impl)
         if option("--update-baseline") and (wishes.partial or any(impl.path is None for impl in impls)):
             raise usage(
                 "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
@@ -265,7 +265,7 @@ class Door:
             if self.config.getoption("--update-baseline"):
                 self._update(session, found)
         self._exports()
-        return status if status in (2, 3, 4) else code
+        return status if status in (2, 3, 4) else max(code, status if status == 1 else 0)
 
     def _update(self, session: Session, found: Summary) -> None:
         assert session.impl.path is not None
@@ -280,8 +280,10 @@ class Door:
 
     def _exports(self) -> None:
         if self.junit_path:
-            session, found = self.summaries[0]
-            Path(self.junit_path).write_text(junit.render(found, session.results), encoding="utf-8")
+            path = Path(self.junit_path)
+            for n, (session, found) in enumerate(self.summaries):
+                own = path if n == 0 else path.with_stem(f"{path.stem}-{session.impl.protocol}-{session.impl.role}")
+                own.write_text(junit.render(found, session.results), encoding="utf-8")
         step = os.environ.get("GITHUB_STEP_SUMMARY")
         if step:
             with Path(step).open("a", encoding="utf-8") as file:
@@ -342,15 +344,9 @@ class Door:
             session.close()
         shown = {**stored, "conversation": trace.conversation(recording, session.protocol)}
         faults = recording.judgement.faults
-        text = terminal.transcript(shown) if hasattr(terminal, "transcript") else _plainly(shown)
+        text = "\n".join(transcript.lines(shown, 110, 400))
         verdict = [f"{b.breach.requirement}: {b.breach.why}" for b in faults] or [recording.judgement.verdict]
         return "\n".join([text, *verdict]), 1 if recording.judgement.verdict == "fail" else 0
-
-
-def _plainly(shown: Mapping[str, Any]) -> str:
-    from reports import transcript  # noqa: PLC0415
-
-    return "\n".join(transcript.lines(shown, 110, 400))
 
 
 def _key(impl: Implementation) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+from zlib import crc32
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
@@ -125,6 +126,7 @@ class Hunter:
         self._serial = 0
         self._looked: Counter[str] = Counter()
         self._holes: set[str] = set()
+        self._aside: set[str] = set()
         self._started = time.monotonic()
 
     def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
@@ -171,7 +173,7 @@ class Hunter:
             phases=[Phase.generate],  # shrinking has a budget of its own: see suites.investigate
             suppress_health_check=list(HealthCheck),  # a plan against a real server takes what it takes
         )
-        @seed(hash((self._seed, prop.name, batch)))
+        @seed(crc32(f"{self._seed} {prop.name} {prop.hurry} {batch}".encode()))
         @given(prop.programs)
         def example(program: Program) -> None:
             if time.monotonic() - self._spent < deadline:
@@ -180,7 +182,7 @@ class Hunter:
         example()
 
     def _try(self, prop: Property, program: Program, tally: Tally) -> None:
-        plan = prop.plan(program, self.setting.config, self.faults)
+        plan = prop.plan(program, self.setting.config, self._aside)
         recording = self.play(plan)
         judgement = recording.judgement
         tally.plans += 1
@@ -213,4 +215,5 @@ class Hunter:
         self._spent += time.monotonic() - before
         if fault is not None and fault.requirement not in self.faults:
             self.faults[fault.requirement] = fault
+            self._aside |= {fault.requirement, *fault.also}
             self._report(fault)

@@ -35,6 +35,8 @@ PROBE_MS = 1_500.0
 """Patience of one readiness probe."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
 """Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
+DYING_MS = 300.0
+"""How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
 
@@ -85,12 +87,13 @@ class Session:
 
     def open(self) -> None:
         """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
-        self._head()
         try:
             self._start()
             self._meet()
         except (LaunchError, NotJudged) as error:
             self.trouble = str(error)
+        self._head()  # after discovery, which learns the version
+        if self.trouble:
             self.note("start", self.trouble)
 
     def join(self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float) -> None:
@@ -243,7 +246,11 @@ class Session:
         """Hunt with one property and record what it did; answers the tally and the faults found by it."""
         hunter = self.hunter(progress)
         known = set(hunter.faults)
-        tally = hunter.hunt(prop, budget_s)
+        try:
+            tally = hunter.hunt(prop, budget_s)
+        except Exception as error:
+            self.note(prop.name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
+            raise
         self._plans, self._steps = self._plans + tally.plans, self._steps + tally.steps
         for name, judged in sorted(tally.judged.items()):
             if name in hunter.binding:
@@ -290,21 +297,36 @@ class Session:
 
     def _settle(self, recording: Recording) -> str:
         """Restart an implementation of ours that died; answers how it ended, or ""."""
+        if isinstance(self.ground, MemoryGround):
+            died, self.ground.crash = self.ground.crash, ""
+            if died:
+                self.ground.restart()
+                return f"it raised {died} in this conversation"
+            return ""
         running = self.running
-        if running is None or (not recording.refused and not _hung_up(recording, self.impl.role)):
+        hurt = recording.refused or recording.judgement.verdict == "fail"
+        if running is None or not hurt or not (recording.refused or _hung_up(recording, self.impl.role)):
             return ""
-        if running.alive():
+        if not self._died(running):
             return ""
-        died = f"it ended ({running.ending()}) in this conversation"
-        self.note("crash", f"{self.impl.name} {died}; restarted", running.log_tail())
+        tail = " / ".join(running.log_tail(3).splitlines())
+        how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
         running.restart()
         wait_ready(running, self._probe, self.impl.start.ready_s)
-        return died
+        return how
+
+    def _died(self, running: Running) -> bool:
+        """True once it is seen to have ended; a process takes a moment to be gone after its connections are."""
+        assert self.ground is not None
+        until = self.ground.now() + DYING_MS
+        while running.alive():
+            if self.ground.now() > until:
+                return False
+            self.ground.wait((), 5.0)
+        return True
 
     def note(self, where: str, message: str, detail: str = "") -> None:
-        """Record trouble: where it happened, what it was, and the tail of a log. A crash is a fault, not trouble."""
-        if where == "crash":
-            return
+        """Record trouble: where it happened, what it was, and the tail of a log."""
         self._troubles += 1
         self.writer.write(TroubleRow(where=where, message=message, detail=detail))
 

@@ -122,7 +122,7 @@ def document(fault: Fault, setting: Setting, impl: Implementation, run_seed: int
             {"ms": round(ms, 2), "conn": conn, "dir": what.replace(" ", "-"), "hex": data[:KEEP].hex()}
             for ms, conn, what, data in recording.wire
         ],
-        "script": _script(fault.plan, recording, protocol),
+        "script": _script(recording, protocol),
     }
 
 
@@ -130,16 +130,23 @@ def _plain(config: Any) -> Any:
     return json.loads(json.dumps(asdict(config), default=sorted))
 
 
-def _script(plan: Plan, recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
-    """The same conversation as writes and pauses; what was learnt on the way is matched out of what is received."""
+def _script(recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
+    """The same conversation as writes, pauses and closes; what was learnt on the way is matched out of what comes.
+
+    A write before which something had been received waited for its turn; one that followed another at once did not.
+    """
     steps: list[dict[str, Any]] = []
-    sent = [(conn, data) for _, conn, what, data in recording.wire if what == "sent"]
-    turns = {step.conn: step.when for step in plan.steps if isinstance(step, (Say, Blurt))}
-    for conn, data in sent:
-        parts = _parts(data, recording, conn, protocol)
-        steps.append({"do": "send", "conn": conn, "when": turns.get(conn, "turn"), "parts": parts})
-    steps.append({"do": "wait", "ms": 500})
-    return steps
+    heard = True
+    for _, conn, what, data in recording.wire:
+        if what == "sent":
+            parts = _parts(data, recording, conn, protocol)
+            steps.append({"do": "send", "conn": conn, "when": "turn" if heard else "now", "parts": parts})
+            heard = False
+        elif what == "received":
+            heard = True
+        elif what == "closed by us":
+            steps.append({"do": "close", "conn": conn})
+    return [*steps, {"do": "wait", "ms": 500}]
 
 
 def _parts(data: bytes, recording: Recording, conn: int, protocol: Protocol) -> list[dict[str, Any]]:

@@ -118,7 +118,7 @@ def _recordings(
         @given(strategy)
         def play(program: Program) -> None:
             plan = interpret(program, config, hurry=hurry)  # noqa: B023 - called within this turn of the loop
-            done.append((drive(plan, setting, f"s{len(done)}x"), plan))  # noqa: B023
+            done.append((drive(plan, setting, f"s{first}b{batch}n{len(done)}x"), plan))  # noqa: B023
 
         play()
         for recording, plan in done:

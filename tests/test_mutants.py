@@ -26,7 +26,10 @@ LEARNT = {
 IGNORED = {"cuts": {"cuts": ()}, "crlf": {"eol": b"\n"}, "eols": {"before": b"", "after": b""}}
 UNMINIMISED = {
     # the witness of these keeps to the client's own promises, which a shorter one would not
-    "beats-after-frames", "connections-leak", "over-limit-for-all"}
+    "beats-after-frames",
+    "connections-leak",
+    "over-limit-for-all",
+}
 
 
 def config_for(profile="1.2"):

@@ -275,8 +275,8 @@ def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
     the text does not say which of two acknowledgements of one message counts."""
     changed = {}
     for d in covered_by(state, delivery):
-        if d.tx != delivery.tx:
-            changed[d.serial] = d._replace(fate="freed")
+        if d.tx != delivery.tx or (d is not delivery and state.conns[d.conn].version == "1.0"):
+            changed[d.serial] = d._replace(fate="freed")  # 1.0 does not say whether an ACK is cumulative
         else:
             changed[d.serial] = d._replace(fate=fate, by=by if d is delivery else f"{by} cumulative")
     return state._replace(deliveries={**state.deliveries, **changed})

@@ -370,6 +370,8 @@ class StompModel:
         lapses = self._error_form(frame, suspects, receipt)
         if conn.lost or conn.midway or conn.said_after_end:
             return Allow(self._failed(state, number, conn), ids("ERROR-03") + _lost_covers(conn), lapses)
+        if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
+            return Allow(self._failed(state, number, conn), ids("HB-08"), lapses)  # the client was silent too long
         if not suspects:
             return self._unprovoked(
                 state, number, conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session"

@@ -40,7 +40,9 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         frame = connect(config, version=offered)
         headers = list(frame.headers)
         if form & 2:
-            headers += [("x-first", "1"), ("x-raw", writer.value(extra).replace("\r", "").replace("\n", ""))]
+            raw = writer.value(extra).replace("\r", "").replace("\n", "")
+            # whether STOMP is escaped is open (docs/ambiguities.md, E-03): it gets nothing that would tell
+            headers += [("x-first", "1"), ("x-raw", "b" if form & 1 else raw)]
         if beats & 1:
             headers.append(("heart-beat", ("0,0", "10000,10000", "0,30000", "60000,0")[beats // 2 % 4]))
         if form & 4:
