@@ -223,7 +223,8 @@ def _last(summary: Summary, width: int, paint: Paint, results: Path | None) -> I
 def replay(summary: Summary, witness: str, results: Path | None) -> str:
     """The command that plays the conversation again, as one types it into a shell."""
     impl = printable(summary.run.asked or summary.run.impl or "IMPL", 200)
-    return f"pytest --impl {shlex.quote(impl)} --replay {_path(witness, results)}"
+    # with "=": pytest takes an option's value that exists as a path for something to collect
+    return f"pytest --impl={shlex.quote(impl)} --replay={_path(witness, results)}"
 
 
 def _script(witness: str, results: Path | None) -> str:

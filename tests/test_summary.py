@@ -661,7 +661,7 @@ def test_a_failure_is_told_with_everything_that_is_known(tmp_path: Path) -> None
         "!     1.0 #0 <-- RECEIPT receipt-id:1",
         "[nothing came for 500 ms]",
         "<-x [closed] eof",
-        f"pytest --impl 'my server' --replay {tmp_path}/traces/x.json",
+        f"pytest --impl='my server' --replay={tmp_path}/traces/x.json",
         f"python3 {tmp_path}/traces/x.py HOST:PORT",
         "fail: 1 MUST requirement fails",
         f"results: {tmp_path}",
