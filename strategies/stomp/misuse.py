@@ -149,7 +149,17 @@ def _raw(w: Writer, line: Line, lines: Sequence[bytes], body: bytes = b"x", *, c
 def _undefined_escape(w: Writer, line: Line, a: int, b: int) -> None:
     escape = (b"\\t", b"\\C", b"\\0", b"\\:", b"\\x41", b"\\R", b"\\\xc3\xa9", b"\\ ")[a % 8]
     text = (b"a:x%by", b"a%b:x", b"a:%b", b"a:\\\\%b")[b % 4] % escape
-    if b % 8 == 7:
+    if b % 16 == 15:
+        w.say(line, "BEGIN", [("transaction", "bad"), w.receipt()])
+        w.send(line, TOPIC, b"inside", [("transaction", "bad")], receipt=None)
+        verb = (b"COMMIT", b"ABORT")[a % 2]
+        w.blurt(line, verb + b"\ntransaction:bad\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
+    elif b % 16 == 13:
+        sub = _delivery(w, line, "client")
+        (name, ref), *_ = w.handle(line, sub, 0)
+        known = b"\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode())
+        w.blurt(line, b"ACK\n" + name.encode() + b":", ref, known)
+    elif b % 8 == 7:
         w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
     elif b % 8 == 6:
         w.blurt(
@@ -177,7 +187,7 @@ def _padded_length(w: Writer, line: Line, a: int, b: int) -> None:
 
 
 def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:
-    number = (2**31, 2**32, 2**63, 2**64 + 5, 10**17, 10**29)[a % 6]
+    number = (2**31, 2**32 + 1, 2**63 + 1, 2**64 + 1, 10**17, 10**29)[a % 6]
     _raw(w, line, [b"content-length:%d" % number])
 
 

@@ -122,7 +122,7 @@ def pick_forged(number: int) -> tuple[str, str]:
 
 def _sub(writer: Writer, op: Op) -> None:
     line = _line(writer, op)
-    if len(line.subs) >= 5:
+    if len(line.subs) >= 8:
         return
     _, where, name, mode, flags = op.args
     kind = _MODES[mode % 3] if line.version != "1.0" else _MODES[mode % 2]

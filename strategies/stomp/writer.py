@@ -16,7 +16,8 @@ from specs.stomp.frames import Frame, Style
 from specs.stomp.states import Config
 from strategies.stomp.texts import RECEIPTS, VALUES, pick
 
-PLACES = (Ref("queue", "0"), Ref("topic", "0"), Ref("queue", "1"), Ref("topic", "1"))
+PLACES = (Ref("queue", "a"), Ref("topic", "a"), Ref("queue", "ab"), Ref("topic", "A"))
+"""Destinations of a plan: one begins with another, one differs in case alone."""
 CRLF, EOLS, CUTS, JOIN, ORDER, EXTRA, REPEAT = (1 << bit for bit in range(7))
 """Ways of writing a frame that must not matter; a plan's head says which it uses."""
 _AROUND = (b"\n", b"\r\n", b"\n\n\n", b"\r\n\n")
@@ -84,7 +85,9 @@ class Writer:
     def receipt(self, flavour: int = 0) -> tuple[str, str]:
         """A receipt header with a value of its own, or with traps in it."""
         text = f"r{self.fresh()}"
-        if flavour:
+        if flavour % 4 == 3:
+            text = (f"00{self._serial}", f"R{self._serial}Aa", text + "-long" * 30, f"{self._serial}")[flavour // 4 % 4]
+        elif flavour:
             tail = pick(RECEIPTS, flavour)
             text += tail if tail.strip() == tail or self.version != "1.0" else ""
             text = text if self.version == "1.2" else text.replace("\n", "").replace("\r", "")
