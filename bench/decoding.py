@@ -76,7 +76,7 @@ def stomp_py() -> Parse | None:
                 return b""
             return piece
 
-        def process_frame(self, f: Any, frame_str: bytes) -> None:  # noqa: ARG002
+        def process_frame(self, f: Any, frame_str: bytes) -> None:
             if f.cmd != "heartbeat":
                 self.bodies.append(f.body)
 

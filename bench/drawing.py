@@ -166,7 +166,7 @@ def _investigated(case: _Case, program: Program) -> Shrunk | None:
         plays.append(recording)
         return ""
 
-    def interpret(program: Program, config: Any, hurry: bool) -> Plan:  # noqa: ARG001
+    def interpret(program: Program, config: Any, hurry: bool) -> Plan:
         return case.plan(program)
 
     hunter = Hunter(case.setting, binding, investigate=lambda *_: None, settle=settle)

@@ -105,7 +105,7 @@ class _Drive:
             for step in plan.steps:
                 self._do(step)
                 if self._watcher.over:
-                    raise _Stop
+                    raise _Stop  # noqa: TRY301 - one way out of the plan, wherever it is over
             for number in list(self._lines):
                 self._flush(number)
             self._turn()

@@ -83,7 +83,7 @@ class MemoryLink:
             return None
         return data
 
-    def close(self, how: str = "close") -> None:  # noqa: ARG002 - both are one event in memory
+    def close(self, how: str = "close") -> None:
         try:
             if self._session is not None:
                 self._session.hang_up()
@@ -120,7 +120,7 @@ class MemoryGround:
             self._crashed(error)
             raise LinkError(f"no connection: {self.crash}") from None
 
-    def wait(self, links: Sequence[Link], ms: float) -> None:  # noqa: ARG002 - time is all that can bring news
+    def wait(self, links: Sequence[Link], ms: float) -> None:
         self._now += ms
         try:
             self._server.advance(ms)

@@ -122,7 +122,7 @@ class Elsewhere(Running):
     def ending(self) -> str:
         return ""
 
-    def log_tail(self, lines: int = 20) -> str:  # noqa: ARG002  (there is nothing to count)
+    def log_tail(self, lines: int = 20) -> str:
         return ""
 
     def restart(self) -> None:

@@ -53,7 +53,7 @@ class Lagged:
         """Nothing on its way."""
         return Lag((), self._model.initial(config))
 
-    def drift(self, state: Lag) -> Iterable[Lag]:  # noqa: ARG002
+    def drift(self, state: Lag) -> Iterable[Lag]:
         """None: what the peer does on its own is tried in `step`."""
         return ()
 

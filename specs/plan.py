@@ -25,8 +25,8 @@ class Say:
     """Send one frame.
 
     `cuts` are offsets in octets at which the encoded frame is split into separate writes. `when` is "turn" (wait until
-    the model says that the implementation owes nothing), "now", or "join" (now, in one write with what the same connection
-    says next). `style` is handed to the protocol's encoder.
+    the model says that the implementation owes nothing), "now", or "join" (now, in one write with what the same
+    connection says next). `style` is handed to the protocol's encoder.
     """
 
     conn: int
@@ -72,7 +72,7 @@ class Plan:
 
     def pipelined(self) -> Plan:
         """The same plan, said without waiting for turns; explicit waits stay."""
-        return self.each(lambda step: _hurried(step))
+        return self.each(_hurried)
 
     def each(self, change: Callable[[Step], Step]) -> Plan:
         """The same plan with every step changed."""

@@ -61,12 +61,12 @@ class Protocol:
 
     `roles` maps the role an implementation may play to the role that the tester then plays. `address` turns a URL
     such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
-    learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads what
-    `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills in Refs and
-    answers None when one is not known.
-    `smoke` is the least that must work before anything is judged. `crash` is the requirement that an implementation
-    breaks when it dies. `replayed(sent, received)` splits what was sent into octets and (regular expression, n) pairs that
-    find in other answers what the implementation made up itself: first group of the nth match.
+    learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads
+    what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills
+    in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged.
+    `crash` is the requirement that an implementation breaks when it dies. `replayed(sent, received)` splits what was
+    sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up
+    itself: first group of the nth match.
     """
 
     name: str

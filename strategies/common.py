@@ -63,7 +63,7 @@ def _wheel(kinds: Mapping[str, int]) -> list[str]:
 
 
 def simpler(program: Program) -> Iterator[Program]:
-    """Programs to try in place of `program`, boldest first: the plainest head, runs of ops left out, numbers lowered."""
+    """Programs to try in place of `program`, boldest first: a plain head, runs of ops left out, numbers lowered."""
     head, ops = program
     if any(head):
         yield Program((0,) * len(head), ops)

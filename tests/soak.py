@@ -198,7 +198,8 @@ def _report(name: str, counts: list[Count], took_s: float) -> int:
     alarms = [alarm for count in counts for alarm in count.alarms]
     plans, lapses = sum(count.plans for count in counts), sum(count.lapses for count in counts)
     print(
-        f"{name}: {plans} plans in {took_s:.0f} s, {len(alarms)} false alarms, {lapses} silent closes asked for; {dict(verdicts)}"
+        f"{name}: {plans} plans in {took_s:.0f} s, {len(alarms)} false alarms, "
+        f"{lapses} silent closes asked for; {dict(verdicts)}"
     )
     for alarm in alarms[:5]:
         print(alarm)

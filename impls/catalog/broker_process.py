@@ -40,7 +40,7 @@ def main(broker: str, port: int) -> int:
         return serve(stack, folder, port).wait()
 
 
-def _leave(number: int, frame: object) -> None:  # noqa: ARG001
+def _leave(number: int, frame: object) -> None:
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)  # once is enough: the ending itself must not be interrupted
     sys.exit(128 + number)

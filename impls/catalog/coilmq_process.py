@@ -16,7 +16,7 @@ def main(port: str) -> None:
         start = importlib.import_module("coilmq.start")
     except ImportError as error:
         sys.exit(f"{error}: CoilMQ is not installed for {sys.executable}; pip install coilmq")
-    socket.getfqdn = lambda name="": "localhost"  # noqa: ARG005
+    socket.getfqdn = lambda name="": "localhost"
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends in good order on an interrupt only
     start.main(["-b", "127.0.0.1", "-p", port])
 

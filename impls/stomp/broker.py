@@ -20,7 +20,7 @@ DEAD_LETTERS = "/queue/dead-letters"
 MAX_DEAD_LETTERS = 1000
 
 
-class Refused(Exception):  # noqa: N818  it is what a server does, not a mistake of its own
+class Refused(Exception):
     """A frame cannot be processed: ERROR, then close. `headers` go on the ERROR."""
 
     def __init__(self, why: str, *headers: tuple[str, str]) -> None:
@@ -116,7 +116,7 @@ class Queue(Destination):
         self.ready: deque[Message] = deque()
         self.size = 0
 
-    def accept(self, message: Message, sender: Session) -> None:  # noqa: ARG002  topics look at it
+    def accept(self, message: Message, sender: Session) -> None:
         self.keep(message)
         if self.subscribers:
             self.dispatch()

@@ -38,7 +38,7 @@ class Frame(NamedTuple):
     """What it takes to keep this frame: its octets, and something for each header."""
 
 
-class Malformed(Exception):  # noqa: N818  it tells of the peer's octets
+class Malformed(Exception):
     """The octets are not STOMP. `frame` holds what could still be read: its command and its receipt header."""
 
     def __init__(self, why: str, frame: Frame | None = None) -> None:

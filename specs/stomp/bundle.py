@@ -36,7 +36,10 @@ class StompMemory:
             self._seen.setdefault((event.conn, sub if sub is not None else ""), []).append(event.frame)
 
     def resolve(self, ref: Ref) -> str | None:
-        """`queue` and `topic`: a fresh name; `odd`: the key with a fresh `{name}`; `ack` and `message-id`: of the nth MESSAGE, key (connection, sub, n)."""
+        """`queue` and `topic`: a fresh name; `odd`: the key with a fresh `{name}`.
+
+        `ack` and `message-id`: of the nth MESSAGE, key (connection, subscription, n).
+        """
         template = self._templates.get(ref.name)
         if ref.name == "odd":
             return str(ref.key).replace("{name}", self._prefix)
@@ -66,7 +69,7 @@ def resolve(frame: Frame, memory: Memory) -> Frame | None:
     return replace(frame, headers=tuple(headers))
 
 
-def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:  # noqa: ARG001
+def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:
     """The model's config; `learnt` as strategies.stomp.discovery makes it."""
     traits = {family: dict(learnt.get(family, {})) for family in ("queue", "topic")}
     return Config(

@@ -219,7 +219,7 @@ def common(state: State, versions: tuple[str, ...]) -> str | None:
     return max(set(versions) & state.config.supports, default=None)
 
 
-def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if conn.phase is not Phase.OPEN:
         return _free("INV-33"), ()
     config, versions = state.config, offered(frame)
@@ -316,7 +316,7 @@ def sub_key(conn: Conn, frame: Frame) -> str | None:
     return key
 
 
-def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     key = sub_key(conn, frame)
     if key is None or key not in conn.subs or conn.subs[key].closing:
         return lenient("UNSUB-01 INV-08", "UNSUBSCRIBE names no open subscription"), ()
@@ -424,7 +424,7 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     return None, proves + ids("TXN-03" if frame.command == "COMMIT" else "TXN-04")
 
 
-def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:  # noqa: ARG001
+def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     return None, ids("DISC-03") if frame.get("receipt") is not None else ()
 
 

@@ -189,7 +189,7 @@ def subscribers(state: State, destination: str) -> list[Sub]:
     ]
 
 
-def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     frame = pending.frame
     destination, key = frame.get("destination"), frame.get("id")
     if isinstance(pending.call, Refusal) and pending.call.accepted == "MUST":
@@ -208,7 +208,7 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
     return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 
-def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     if pending.call is not None:
         return state
     key = sub_key(conn, pending.frame)
@@ -235,7 +235,7 @@ def departed(state: State, subs: Iterable[Sub]) -> State:
     )
 
 
-def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     if isinstance(pending.call, Refusal):
         return state
     delivery = named(state, number, conn, pending.frame)
@@ -282,7 +282,7 @@ def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
     return state._replace(deliveries={**state.deliveries, **changed})
 
 
-def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     tx = pending.frame.get("transaction")
     if not tx:
         return state
@@ -315,7 +315,7 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
     return expect(state, opened.sends) if pending.call is None and behind is None else state
 
 
-def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     tx = pending.frame.get("transaction")
     return undone(state, number, [tx], PREFIX + "TXN-04") if tx in conn.txs else state
 
@@ -343,7 +343,7 @@ def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> S
     return state
 
 
-def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:  # noqa: ARG001
+def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     if conn.phase is Phase.LIVE:  # before CONNECTED, that comes first
         state = put(state, number, conn._replace(phase=Phase.CLOSING))
     return left(state, number, orderly=True)

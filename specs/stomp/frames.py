@@ -221,7 +221,7 @@ class Grammar:
         return decoded_name, decoded_value
 
 
-def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:  # noqa: ARG001 - one grammar for both roles
+def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:
     """A decoder for what `role` sends. `session` is shared by both directions of one connection: it holds the version
     once CONNECTED has been read."""
     return Decoder(Grammar(getattr(config, "version", "1.2"), session))

@@ -143,7 +143,7 @@ def _match(state: State, sub: Sub, frame: Frame) -> Message | Breach | None:
     )
 
 
-def _untimely(state: State, number: int, sub: Sub, found: Message) -> Breach | None:  # noqa: ARG001
+def _untimely(state: State, number: int, sub: Sub, found: Message) -> Breach | None:
     """Breach if nobody may see this message, or not here."""
     text = f"the message of SEND {found.frame.body[:40]!r} to {found.destination!r:.60}"
     if found.never:
@@ -228,7 +228,8 @@ def _content(conn: Conn, frame: Frame, found: Message, lapses: list[Breach]) -> 
 
 
 def _body(frame: Frame, sent: Frame) -> Breach:
-    why = f"the body is {frame.body[:60]!r} ({len(frame.body)} octets), sent was {sent.body[:60]!r} ({len(sent.body)} octets)"
+    got, was = frame.body, sent.body
+    why = f"the body is {got[:60]!r} ({len(got)} octets), sent was {was[:60]!r} ({len(was)} octets)"
     cut = sent.body.partition(b"\0")[0]
     if b"\0" in sent.body and frame.body == cut:
         if frame.get("content-length") is None:

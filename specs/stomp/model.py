@@ -54,7 +54,7 @@ class StompModel:
         """Nothing said on any connection."""
         return State(config)
 
-    def drift(self, state: State) -> Iterable[State]:  # noqa: ARG002
+    def drift(self, state: State) -> Iterable[State]:
         """None; see the class."""
         return ()
 

@@ -142,7 +142,8 @@ class Pending(NamedTuple):
     """A client frame that is not answered yet.
 
     `proves`: the requirements that its acceptance shows, the most special first. `due`: its RECEIPT is owed now.
-    `early`: it was sent before CONNECTED came; `late`: after DISCONNECT or ERROR. `sends`: the messages that it makes visible.
+    `early`: it was sent before CONNECTED came; `late`: after DISCONNECT or ERROR.
+    `sends`: the messages that it makes visible.
     """
 
     serial: int
@@ -184,7 +185,8 @@ class Message(NamedTuple):
     """A SEND. `may`: it may be seen; else `never` is the requirement that its delivery breaks (`level` as override).
 
     `sure`: the server has said that it processed it. `loose`: the server was free to refuse it. `behind`: it was sent
-    behind a frame that had to be refused. `wild`: how often it may come is not known. `covers`: what a correct delivery shows.
+    behind a frame that had to be refused. `wild`: how often it may come is not known.
+    `covers`: what a correct delivery shows.
     """
 
     serial: int

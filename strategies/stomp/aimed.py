@@ -1,4 +1,4 @@
-"""Sessions aimed at one family of requirements: which ops, how many connections and destinations, which ways of writing.
+"""Sessions aimed at one family of requirements: which ops, how many connections and destinations, which spellings.
 
 General sessions find most faults; a family whose faults need a history finds them sooner when its ops meet often.
 """

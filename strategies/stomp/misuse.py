@@ -410,7 +410,7 @@ MISUSES: Mapping[str, Misuse] = {
     "LINGER-01": _many_sessions,
     "CONNECT-03": _connecting({"login": "nobody", "passcode": "wrong"}, {"login": None, "passcode": None}),
     "NEGO-02": _connecting({"accept-version": None}, {"accept-version": None, "host": None}),
-    "NEGO-05": _connecting({"accept-version": "1.1,foo,1.2"}, {"accept-version": "1.2,"}, {"accept-version": "1.0, 1.1"}),
+    "NEGO-05": _connecting(*({"accept-version": text} for text in ("1.1,foo,1.2", "1.2,", "1.0, 1.1"))),
 }  # fmt: skip
 
 

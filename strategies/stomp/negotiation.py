@@ -19,7 +19,8 @@ from strategies.stomp.writer import PLACES, Writer
 HEAD = 1
 _TOKENS = ("1.0", "1.1", "1.2", "1.3", "2.0", "9.9", "10.0", "1.10", "0.9")
 _SHORT = [",".join(tokens) for size in (1, 2, 3) for tokens in permutations(_TOKENS[:5], size)]
-LISTS = tuple([*_SHORT, *(f"{a},{b}" for a in _TOKENS for b in _TOKENS if a != b), "1.0,1.1,1.2,1.3,2.0,9.9"])
+_PAIRS = [f"{a},{b}" for a in _TOKENS for b in _TOKENS if a != b]
+LISTS = (*_SHORT, *_PAIRS, "1.0,1.1,1.2,1.3,2.0,9.9")
 
 
 def openings() -> SearchStrategy[Program]:

@@ -96,8 +96,7 @@ def _send(writer: Writer, op: Op) -> None:
     if chosen and line.txs:
         headers.append(("transaction", line.txs[(chosen - 1) % len(line.txs)]))
     names = NAMES[line.version]
-    for i in range(flags & 3):
-        headers.append((pick(names, text + i), writer.value(text + 61 * i, what + i)))
+    headers += [(pick(names, text + i), writer.value(text + 61 * i, what + i)) for i in range(flags & 3)]
     if flags & 32:
         headers.append(("content-type", pick(MIME_TYPES, text)))
     if flags & 64 and headers and line.version == "1.2":

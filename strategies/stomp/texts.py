@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-_ALPHABET = ["\\", "r", "n", "c", ":", "\r", "\n", "é", "漢", "😀", "{"] + [" ", "\t", "a"]
+_ALPHABET = ["\\", "r", "n", "c", ":", "\r", "\n", "é", "漢", "😀", "{", " ", "\t", "a"]
 _FORMED = [
     "a",
     "\\n",
