@@ -69,6 +69,10 @@ TRANSACTIONS = Aim(
     least=4,
     most=24,
 )
+TRANSACTIONS_AGAIN = Aim(
+    {"send": 8, "begin": 4, "commit": 4, "abort": 1, "sub": 1}, slots=1, places=2, wires=(0,), least=8, most=28
+)
+MANY = Aim({"send": 12, "sub": 1}, slots=1, places=2, wires=(0,), least=14, most=32)
 ENDINGS = Aim({"send": 6, "sub": 3, "begin": 1, "disconnect": 3, "hang": 2, "ack": 2}, slots=3, places=2, least=3)
 RECEIPTS = Aim(EVEN, slots=2, wires=(0, EOLS), most=14)
 

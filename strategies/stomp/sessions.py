@@ -84,7 +84,7 @@ def _asked(writer: Writer, flags: int) -> tuple[str, str] | None:
     if flags & 8:
         return None
     if flags & 4:
-        return ("receipt", "again") if flags & 16 else writer.receipt(flags >> 4)
+        return ("receipt", "again") if flags & 16 else writer.receipt(1 + (flags >> 5) + 8 * (writer.fresh() % 7))
     return writer.receipt()
 
 
@@ -126,6 +126,8 @@ def _sub(writer: Writer, op: Op) -> None:
     _, where, name, mode, flags = op.args
     kind = _MODES[mode % 3] if line.version != "1.0" else _MODES[mode % 2]
     identity = writer.value(name, flags) if name % 4 == 3 else f"s{name % 5}" if name % 4 else None
+    if name % 16 == 14:
+        identity = (f"00{name % 5}", "Sub" * 20)[flags & 1]
     headers = [("x-extra", "1")] if flags & 32 and line.version == "1.2" else []
     asked = None if flags & 8 and flags & 64 else _asked(writer, flags & ~8)
     writer.subscribe(line, PLACES[where % writer.places], kind, identity, headers, receipt=asked, style=_style(op))

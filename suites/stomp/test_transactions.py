@@ -1,7 +1,7 @@
 """Transactions. Source: 003_30478fd2f19f0da0.txt L96, L182-193; STOMP 1.2, BEGIN, COMMIT, ABORT."""
 
 from strategies.stomp import misuse
-from strategies.stomp.aimed import ACKING_IN_TX, TRANSACTIONS, misusing
+from strategies.stomp.aimed import ACKING_IN_TX, TRANSACTIONS, TRANSACTIONS_AGAIN, misusing
 
 ROLES = ("server",)
 
@@ -9,6 +9,11 @@ ROLES = ("server",)
 def test_sends_in_transactions(hunt):
     """Transactions opened, interleaved, committed, aborted and lost."""
     hunt(TRANSACTIONS.programs, TRANSACTIONS.interpret)
+
+
+def test_ids_used_again(hunt):
+    """The same few ids, one transaction after the other."""
+    hunt(TRANSACTIONS_AGAIN.programs, TRANSACTIONS_AGAIN.interpret)
 
 
 def test_acknowledgements_in_transactions(hunt):
