@@ -173,6 +173,8 @@ class Session:
         setting = Setting(self.protocol, config, self.impl.role, TcpGround(lambda: (host, port)), PROBE_MS)
         assert self.protocol.smoke is not None
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
+        if recording.refused:
+            raise ConnectionRefusedError(recording.refused)  # what wait_ready tells when time is up
         return any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
 
     def _meet(self) -> None:

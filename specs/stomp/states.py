@@ -2,8 +2,9 @@
 
 Source: 003_30478fd2f19f0da0.txt L43-56 and L194-212 (opening and ending), STOMP 1.2 sections Connecting, DISCONNECT,
 ERROR. The two tables below are the control skeleton; the data (subscriptions, transactions, deliveries) is guarded by
-the functions in calls.py, client.py, messages.py and owed.py. What changes with every event is a NamedTuple: copying
-one with a field changed is the hot path of the model, and five times cheaper than with a dataclass.
+the functions in calls.py, client.py, messages.py, answers.py, endings.py and owed.py. What changes with every event
+is a NamedTuple: copying one with a field changed is the hot path of the model, and five times cheaper than with a
+dataclass.
 """
 
 from __future__ import annotations
