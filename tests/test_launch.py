@@ -365,7 +365,8 @@ def test_when_its_keeper_is_killed_the_program_goes_too(program):
 def test_nothing_is_left_when_the_run_is_killed(tmp_path, number):
     (tmp_path / "server.py").write_text(FORKS + SERVER)
     script = f"""
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born deaf to it
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from pathlib import Path
 from impls import launch, process
@@ -386,7 +387,10 @@ time.sleep(600)
         assert _until(lambda: pids.exists() and len(pids.read_text().split()) == 4)
         family = [pid, *map(int, pids.read_text().split())]
         os.kill(run.pid, number)
-        run.wait(10)
+        try:
+            run.wait(10)
+        finally:
+            run.kill()
         assert _until(lambda: all(_gone(each) for each in family))
 
 
