@@ -210,7 +210,8 @@ def test_a_sweep_takes_only_what_this_run_started(engine):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, 0])
 def test_no_container_is_left_when_the_run_ends(engine, number):
     script = f"""
-import time
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born deaf to it
 from pathlib import Path
 from impls import containers, launch, manifest
 how = manifest.Start("image", "absent/x", 61613, local={IMAGE!r})
@@ -224,7 +225,10 @@ time.sleep({600 if number else 0})
         if number:
             assert len(_ours(engine, name)) == 1
             run.send_signal(number)
-        run.wait(30)
+        try:
+            run.wait(30)
+        finally:
+            run.kill()
     assert _until(lambda: _ours(engine, name) == [])
 
 
