@@ -66,6 +66,7 @@ NORMAL_HEADERS, NORMAL_LINE, NORMAL_BODY = 24, 512, 65_536
 """Headers, characters of one header line, and octets of body within which a server may not plead its limits."""
 
 
+@lru_cache(maxsize=1024)
 def ids(text: str) -> tuple[str, ...]:
     """Full requirement ids from short ones separated by blanks."""
     return tuple(PREFIX + name for name in text.split())
