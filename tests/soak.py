@@ -131,15 +131,15 @@ def _told(recording: Recording, plan: Plan, server: Server | None, what: str) ->
     return "\n".join([what, repr(server.switches) if server else "", repr(plan.features), *lines[-40:]])
 
 
-def in_memory(number: int) -> tuple[Ground, Config, Server | None]:
+def in_memory(number: int, profile: str = "1.2") -> tuple[Ground, Config, Server | None]:
     """A reference with switches drawn by number."""
     server = Server.random(number, **FIXED)
-    return MemoryGround(lambda: server), config_of(server), server
+    return MemoryGround(lambda: server), config_of(server, profile), server
 
 
-def _part(job: tuple[int, bool, int]) -> Count:
-    plans, hurry, first = job
-    return soak(plans, hurry, first, in_memory)
+def _part(job: tuple[int, bool, int, str]) -> Count:
+    plans, hurry, first, profile = job
+    return soak(plans, hurry, first, lambda number: in_memory(number, profile))
 
 
 def over_tcp(plans: int) -> Count:
@@ -175,12 +175,14 @@ def main() -> int:
     parser.add_argument("--tcp", type=int, default=0, help="plans over TCP")
     parser.add_argument("-j", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--profile", default="1.2", help="the version that the reference is taken to claim")
     args = parser.parse_args()
     parts = max(args.j, args.plans // 5000)
     status = 0
     for hurry in (False, True):
         begun = time.monotonic()
-        jobs = [(args.plans // parts, hurry, args.seed * 1_000_000 + 20_000 * part) for part in range(parts)]
+        first = args.seed * 1_000_000
+        jobs = [(args.plans // parts, hurry, first + 20_000 * part, args.profile) for part in range(parts)]
         with multiprocessing.Pool(args.j) as pool:
             counts = pool.map(_part, jobs, chunksize=1)
         name = "pipelined" if hurry else "lock-step"

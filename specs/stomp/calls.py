@@ -286,6 +286,8 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     destination, sub = frame.get("destination"), frame.get("id")
     if destination is None:
         return _refusal("SUB-01 SUB-06 INV-04", silent="MUST", why="SUBSCRIBE without destination"), ()
+    if sub == "" and conn.version == "1.0":
+        return _free("SUB-02"), ()
     if not sub and conn.version != "1.0":
         return lenient("SUB-02 INV-05", "SUBSCRIBE without id"), ()
     if sub in conn.subs:

@@ -116,7 +116,7 @@ class StompModel:
     def _warts(self, state: State, conn: Conn, frame: Frame) -> Outcome | None:
         early = conn.phase in (Phase.OPEN, Phase.WAIT)
         for wart in frame.warts:
-            if early and wart in ("raw-colon", "undefined-escape"):
+            if early and wart in ("raw-colon", "undefined-escape", "cr-in-line-end"):
                 continue  # docs/ambiguities.md, E-17
             if wart == "bare-cr" and conn.version != "1.2":
                 continue  # those versions have no escape for it
