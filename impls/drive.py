@@ -108,7 +108,7 @@ class _Drive:
                     raise _Stop  # noqa: TRY301 - one way out of the plan, wherever it is over
             for number in list(self._lines):
                 self._flush(number)
-            self._turn()
+            self._turn(end=True)
             if not self._watcher.over:
                 self._feed(Quiet(0, 0, final=True))
         except _Stop:
@@ -285,13 +285,16 @@ class _Drive:
             self._out.overflow = f"the {self._watched} sent {self._octets} octets in {len(self._out.events)} events"
             raise _Stop
 
-    def _turn(self) -> None:
-        """Wait until the peer owes nothing, or for all the patience of the run since it last said something."""
+    def _turn(self, *, end: bool = False) -> None:
+        """Wait until the peer owes nothing, or for all the patience of the run since it last said something.
+
+        At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
+        """
         patience, slice_ms = self._setting.patience_ms, 1.0
         began = last = self._ground.now()
         while True:
             heard = self._pump()
-            if self._watcher.over or not self._watcher.owed(self._watched):
+            if self._watcher.over or not self._watcher.owed(self._watched, maybe=end):
                 return
             now = self._ground.now()
             if heard:

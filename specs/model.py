@@ -200,8 +200,8 @@ class Watcher:
             for reading in self._living()
         )
 
-    def owed(self, role: str) -> bool:
-        """True while, in every living reading, `role` still has something to say or do.
+    def owed(self, role: str, *, maybe: bool = False) -> bool:
+        """True while, in every living reading, `role` still has something to say or do; `maybe`: in any of them.
 
         Readings that already blame someone count only when no other is left: they must not make the tester hurry.
         """
@@ -209,9 +209,10 @@ class Watcher:
             return False
         owed = self._model.owed
         for reading in self._readings if len(self._readings) == 1 else self._living():
-            if reading.state is ANYTHING or not any(True for _ in owed(reading.state, role)):
-                return False
-        return True
+            owes = reading.state is not ANYTHING and any(True for _ in owed(reading.state, role))
+            if owes is maybe:
+                return maybe
+        return not maybe
 
     def _living(self) -> list[_Reading]:
         return [reading for reading in self._readings if reading.breach is None] or self._readings

@@ -365,7 +365,7 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
         haunted = {
             place
             for sub in conn.subs.values()
-            if sub.vague or not _comes_back(state, sub)
+            if sub.vague or sub.closing or not _comes_back(state, sub)
             for place in sub.destinations
         }
         state = state._replace(haunted=state.haunted | haunted)
