@@ -20,12 +20,11 @@ from impls.drive import drive
 from impls.fields import ManifestError
 from impls.manifest import Deviation, Implementation, deviations, resolve
 from records import reader, writer
-from records.rows import RequirementRow
 from reports import baseline, document, junit, markdown, requirements, terminal, transcript
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import trace
-from suites.session import Session, Wishes
+from suites.session import Session, Wishes, requirement_row
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITES = ROOT / "suites"
@@ -308,19 +307,8 @@ class Door:
             chosen = {
                 r.id for r in registry.select(wishes.pattern, wishes.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
             }
-            rows = [
-                RequirementRow(
-                    id=r.id,
-                    section=r.section,
-                    level=r.level,
-                    basis=r.basis,
-                    statement=r.statement,
-                    source=r.source,
-                    untestable=r.untestable,
-                )
-                for r in registry.binding(impl.role, impl.profile)
-                if r.id in chosen
-            ]
+            binding = registry.binding(impl.role, impl.profile)
+            rows = [requirement_row(r) for r in binding if r.id in chosen]
             parts.append(requirements.render(rows))
         return "\n".join(parts)
 

@@ -133,18 +133,7 @@ class Session:
         chosen = {r.id for r in self.chosen()}
         for r in self.protocol.requirements.values():
             applies = "judged" if r.id in chosen else "unselected" if r.id in binding else "unsupported"
-            self.writer.write(
-                RequirementRow(
-                    id=r.id,
-                    section=r.section,
-                    level=r.level,
-                    basis=r.basis,
-                    statement=r.statement,
-                    source=r.source,
-                    applies=applies,
-                    untestable=r.untestable,
-                )
-            )
+            self.writer.write(requirement_row(r, applies))
 
     def chosen(self) -> list[Requirement]:
         """The requirements that this run answers."""
@@ -357,6 +346,20 @@ class Session:
     def invitation(self) -> str:
         """What a worker needs to join, as JSON."""
         return json.dumps({"address": self.address, "learnt": self.learnt, "patience_ms": self.patience_ms})
+
+
+def requirement_row(r: Requirement, applies: str = "judged") -> RequirementRow:
+    """A requirement as a row of the records."""
+    return RequirementRow(
+        id=r.id,
+        section=r.section,
+        level=r.level,
+        basis=r.basis,
+        statement=r.statement,
+        source=r.source,
+        applies=applies,
+        untestable=r.untestable,
+    )
 
 
 def _factory(impl: Implementation) -> Callable[[], Any]:
