@@ -3,7 +3,8 @@
 stomp.py's own reading and parsing is called as its receiver thread does it, without threads, sockets, listeners and
 the decoding of bodies. Each parser gets the stream whole, in the 16 KiB that stomp.py reads at a time, and in pieces of
 1 KiB; who does not find every body, or fails, is not compared. CoilMQ cannot read a head that comes in two pieces, so
-there is also a stream of frames of 4 KiB each, whose heads are never cut.
+there is also a stream of frames of 4 KiB each, whose heads are never cut. Our decoder remembers header lines, so every
+repetition reads another stream, with message ids and ack values that no stream before it had.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ def message(number: int, body: bytes, *extra: tuple[str, str]) -> bytes:
     return encode(Frame("MESSAGE", tuple(headers), body))
 
 
-def stream(frames: int) -> bytes:
-    """So many frames with small bodies, as tests have them."""
-    return b"".join(message(n, BODIES[n % len(BODIES)]) for n in range(frames))
+def stream(frames: int, first: int = 0) -> bytes:
+    """So many frames with small bodies, as tests have them, numbered from `first`."""
+    return b"".join(message(n, BODIES[n % len(BODIES)]) for n in range(first, first + frames))
 
 
 def cut(data: bytes, size: int) -> list[bytes]:
@@ -111,10 +112,10 @@ def plainly(body: Any) -> bytes:
     return body.encode() if isinstance(body, str) else bytes(body or b"")
 
 
-def aligned(frames: int) -> bytes:
-    """Frames of 4 KiB each."""
-    one = len(message(1001, b"z" * 1000)) - 1000
-    return b"".join(message(1001 + 7 * 4 * n, b"z" * (4096 - one)) for n in range(frames))
+def aligned(frames: int, first: int = 0) -> bytes:
+    """Frames of 4 KiB each, numbered from `first`."""
+    one = len(message(1_000_001, b"z" * 1000)) - 1000
+    return b"".join(message(1_000_001 + 7 * 4 * n, b"z" * (4096 - one)) for n in range(first, first + frames))
 
 
 def found(parse: Parse, pieces: Sequence[bytes]) -> list[bytes] | str:
@@ -129,20 +130,22 @@ def run(wishes: Wishes) -> list[Figure]:
     """Against the others, and against ourselves at other sizes."""
     figures: list[Figure] = []
     frames = 60 if wishes.tiny else 1500
-    for kind, data in (("", stream(frames)), ("4 KiB frames, ", aligned(frames // 4))):
+    for kind, make, count in (("", stream, frames), ("4 KiB frames, ", aligned, frames // 4)):
+        streams = [make(count, count * n) for n in range(wishes.repeats + 1)]
         for how, size in PIECES.items():
-            figures += compared(f"{kind}{how}", cut(data, size), wishes)
+            figures += compared(f"{kind}{how}", [cut(data, size) for data in streams], wishes)
     return figures + growth(wishes)
 
 
-def compared(how: str, pieces: Sequence[bytes], wishes: Wishes) -> list[Figure]:
-    """One stream, cut in one way, read by everybody."""
+def compared(how: str, streams: Sequence[Sequence[bytes]], wishes: Wishes) -> list[Figure]:
+    """Streams cut in one way, one for each repetition, read by everybody; the last is the one that does not count."""
+    pieces = streams[-1]
     parsers = {"ours": ours, "stomp.py": stomp_py(), "CoilMQ": coilmq()}
     expected, works, notes = found(ours, pieces), {}, dict.fromkeys(parsers, "")
     for name, parse in parsers.items():
         got = "not installed" if parse is None else found(parse, pieces)
         if got == expected and parse is not None:
-            works[name] = lambda _, parse=parse: len(parse(pieces))
+            works[name] = lambda n, parse=parse: len(parse(streams[n]))
         else:
             notes[name] = f": cannot read it ({got:.40})" if isinstance(got, str) else ": misreads it"
     rates = in_turns(works, wishes.repeats, unit="frames")

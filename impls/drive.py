@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from impls.link import Ground, Link, LinkError
+from impls.link import Ground, Link, LinkError, Side, side_of
 from specs.codec import Bad, Decoder
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.lag import Lagged
 from specs.model import Judgement, Watcher
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Blurt, Do, Hang, Plan, Ref, Say, Step, Wait
 from specs.protocol import Protocol
 
 MAX_EVENTS = 50_000
@@ -63,6 +64,10 @@ class Recording:
 
 def drive(plan: Plan, setting: Setting, fresh: str) -> Recording:
     """Play `plan`; `fresh` is put into every name that must be new."""
+    if setting.protocol.turns and any(getattr(step, "when", "turn") != "turn" for step in plan.steps):
+        model = Lagged(setting.protocol.model, setting.played)
+        config = setting.protocol.hasty(setting.config)
+        setting = replace(setting, protocol=replace(setting.protocol, model=model), config=config)
     return _Drive(setting, fresh).run(plan)
 
 
@@ -76,6 +81,8 @@ class _Line:
     held: bytes = b""
     raw: bool = False
     ended: bool = False
+    side: Side | None = None
+    """What the link shows and does beside the octets, if it can."""
 
 
 class _Stop(Exception):
@@ -137,7 +144,10 @@ class _Drive:
             self._out.skipped += 1
             return
         if isinstance(step, Hang):
-            self._hang(step)
+            if step.how in ("eof", "eof-now"):
+                self._finish(step)
+            else:
+                self._hang(step)
             return
         line = self._line(step.conn)
         if step.when == "turn":
@@ -147,10 +157,17 @@ class _Drive:
             self._pump()
         if self._watcher.over:
             raise _Stop
-        if line.ended:
+        if isinstance(step, Do):
+            self._beside(step, line)
+        elif line.ended:
             self._out.skipped += 1
         elif isinstance(step, Say):
-            self._say(step, line)
+            for _ in range(step.upto):
+                if not self._say(step, line) or step.upto == 1:
+                    break
+                self._turn()
+                if self._watcher.over:
+                    raise _Stop
         else:
             self._blurt(step, line)
 
@@ -166,10 +183,12 @@ class _Drive:
             session: dict[str, Any] = {}
             make, config = self._protocol.decoder, self._setting.config
             line = _Line(link, make(self._watched, config, session), make(self._played, config, session))
+            line.side = side_of(link)
             self._lines[number] = line
         return line
 
-    def _say(self, step: Say, line: _Line) -> None:
+    def _say(self, step: Say, line: _Line) -> bool:
+        """Say it; False when it could not be said."""
         frame = self._protocol.resolve(step.frame, self._memory)
         if frame is None and step.when != "turn":
             self._flush(step.conn)
@@ -177,7 +196,7 @@ class _Drive:
             frame = self._protocol.resolve(step.frame, self._memory)
         if frame is None or line.ended:
             self._out.skipped += 1
-            return
+            return False
         data = self._protocol.encode(frame, step.style)
         if line.raw:
             self._decode_own(step.conn, line, data)
@@ -185,7 +204,7 @@ class _Drive:
             self._feed(Said(step.conn, self._played, frame))
         if step.when == "join":
             line.held += data
-            return
+            return True
         start = len(line.held)
         data, line.held = line.held + data, b""
         at = 0
@@ -195,6 +214,7 @@ class _Drive:
                 self._pump()
                 at = start + cut
         self._send(step.conn, line, data[at:])
+        return True
 
     def _blurt(self, step: Blurt, line: _Line) -> None:
         parts = (step.data,) if isinstance(step.data, bytes) else step.data
@@ -250,6 +270,30 @@ class _Drive:
             self._log(step.conn, "closed by us", b"")
             self._feed(Closed(step.conn, self._played, step.how))
 
+    def _finish(self, step: Hang) -> None:
+        """End what we say and listen on."""
+        line = self._lines.get(step.conn)
+        if line is None or line.side is None:
+            self._hang(step)
+            return
+        self._flush(step.conn)
+        if step.how == "eof":
+            self._turn()
+        if self._watcher.over:
+            raise _Stop
+        if line.side.finish():
+            self._log(step.conn, "closed by us", b"")
+            self._feed(Closed(step.conn, self._played, step.how))
+
+    def _beside(self, step: Do, line: _Line) -> None:
+        value = self._protocol.resolve(step.value, self._memory)
+        if line.side is None or (value is None and step.value is not None):
+            self._out.skipped += 1
+            return
+        self._feed(Fact(step.conn, self._played, step.name, value))
+        if not line.side.do(step.name, value):
+            self._out.skipped += 1
+
     # -- listening ------------------------------------------------------------------------------------------------
 
     def _pump(self) -> int:
@@ -258,6 +302,8 @@ class _Drive:
         for number, line in self._lines.items():
             while not line.ended:
                 data = line.link.take()
+                if line.side is not None and data is not None:
+                    self._notice(number, line.side)
                 if data == b"":
                     break
                 if data is None:
@@ -266,7 +312,16 @@ class _Drive:
                     self._feed(Closed(number, self._watched))
                     break
                 self._receive(number, line, data)
+            if line.ended and line.side is not None:
+                self._notice(number, line.side)
         return len(self._out.events) - before
+
+    def _notice(self, number: int, side: Side) -> None:
+        """Facts come before what was read just before them: whoever notes something down and then says so is right."""
+        for name, value in side.facts():
+            self._feed(Fact(number, self._watched, name, value))
+            if self._watcher.over:
+                raise _Stop
 
     def _receive(self, number: int, line: _Line, data: bytes) -> None:
         self._log(number, "received", data)
@@ -326,7 +381,7 @@ class _Drive:
         self._feed(Quiet(int(silence), math.ceil(elapsed)))
 
     def _links(self) -> list[Link]:
-        return [line.link for line in self._lines.values() if not line.ended]
+        return [line.link for line in self._lines.values() if not line.ended or line.side is not None]
 
     def _feed(self, event: Event) -> None:
         if self._silence >= 1.0 and not isinstance(event, Quiet):
@@ -337,6 +392,7 @@ class _Drive:
         self._watcher.feed(event)
 
     def _log(self, number: int, what: str, data: bytes) -> None:
-        self._logged += len(data)
-        if self._logged <= KEEP_WIRE:
-            self._out.wire.append((self._ground.now() - self._start, number, what, data))
+        if self._logged < KEEP_WIRE:
+            kept = data[: KEEP_WIRE - self._logged]
+            self._out.wire.append((self._ground.now() - self._start, number, what, kept))
+            self._logged += len(kept)

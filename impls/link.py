@@ -36,6 +36,24 @@ class Link(Protocol):
         """End the connection; `how` "reset" asks for an abortive close where there is one."""
 
 
+class Side(Protocol):
+    """What some links show and do beside the octets: a process has an exit status, a host can be told to do things."""
+
+    def facts(self) -> Sequence[tuple[str, Any]]:
+        """What was newly seen, as (name, value). Never waits."""
+
+    def do(self, name: str, value: Any) -> bool:
+        """Do what a plan's `Do` says; False when it cannot be done (any more)."""
+
+    def finish(self) -> bool:
+        """End what we say, as an end of file, and go on listening; False when that was done before."""
+
+
+def side_of(link: Any) -> Side | None:
+    """The link itself if it is one that has a side."""
+    return link.side() if hasattr(link, "side") else None
+
+
 class Ground(Protocol):
     """Where links are opened, and whose clock counts."""
 
@@ -82,6 +100,26 @@ class MemoryLink:
             self._end(error)
             return None
         return data
+
+    def side(self) -> Side | None:
+        """Itself, when the session shows facts."""
+        return self if hasattr(self._session, "facts") else None
+
+    def facts(self) -> Sequence[tuple[str, Any]]:
+        return self._asked("facts") or ()
+
+    def do(self, name: str, value: Any) -> bool:
+        return bool(self._asked("do", name, value))
+
+    def finish(self) -> bool:
+        return bool(self._asked("finish"))
+
+    def _asked(self, name: str, *given: Any) -> Any:
+        try:
+            return None if self._session is None else getattr(self._session, name)(*given)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._end(error)
+            return None
 
     def close(self, how: str = "close") -> None:
         try:

@@ -6,7 +6,7 @@ the reason. Whether a run is complete is answered from its rows alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -60,34 +60,52 @@ class Records:
         return bool(rows) and not unfinished(rows)
 
 
-def unfinished(rows: Iterable[Row]) -> dict[str, str]:
-    """Workers of one run that did not come to a good end, each with the reason; empty when all did."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places (`n`) of one worker's rows: how many different ones above 0, and the last."""
+
+    count: int = 0
+    last: int = 0
+
+
+def unfinished(rows: Iterable[Row], places: Mapping[str, Places] | None = None) -> dict[str, str]:
+    """Workers of one run that did not come to a good end, each with the reason; empty when all did.
+
+    `places` replaces the counting when `rows` are not all rows of the run: some were added up elsewhere.
+    """
     by_worker: dict[str, list[Row]] = {}
     for row in rows:
         by_worker.setdefault(row.worker, []).append(row)
+    for worker in places or ():
+        by_worker.setdefault(worker, [])
     for row in [row for mine in by_worker.values() for row in mine if isinstance(row, RunRow)]:
         for worker in row.workers:
             by_worker.setdefault(worker, [])
     found = {}
     for worker in sorted(by_worker):
-        reason = _unfinished(by_worker[worker])
+        mine = by_worker[worker]
+        counted = (places or {}).get(worker) or _places(mine)
+        reason = _unfinished([row for row in mine if isinstance(row, EndRow)], counted, bool(mine))
         if reason:
             found[worker] = reason
     return found
 
 
-def _unfinished(rows: list[Row]) -> str:
-    if not rows:
+def _places(rows: list[Row]) -> Places:
+    different = {row.n for row in rows} - {0}
+    return Places(len(different), max(different, default=0))
+
+
+def _unfinished(ends: list[EndRow], places: Places, wrote: bool) -> str:
+    if not wrote and not places.count:
         return "was started and wrote nothing"
-    ends = [row for row in rows if isinstance(row, EndRow)]
     if not ends:
         return "stopped without its end row"
     end = max(ends, key=lambda row: (row.n, row.status))
-    places = {row.n for row in rows}
-    if max(places) > end.n:
+    if places.last > end.n:
         return "went on after its end row and did not end again"
-    if end.n and len(places - {0}) != end.n:
-        return f"lacks {end.n - len(places - {0})} of {end.n} rows"
+    if end.n and places.count != end.n:
+        return f"lacks {end.n - places.count} of {end.n} rows"
     return "" if end.status == "complete" else end.status or "ended without a status"
 
 

@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_h
 
 from records.text import printable
 
-SCHEMA: Final = 1
-"""Version of this module's rows; grows when a field or a kind is added."""
+SCHEMA: Final = 2
+"""Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"."""
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -89,6 +89,20 @@ class RequirementRow(Row):
     source: str = ""
     applies: str = "judged"
     untestable: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceRow(Row):
+    """An entry of the baseline in force: requirement `id` may fail, until the end of the day `expires` (ISO; empty: for
+    ever). `sometimes`: a run in which it does not fail does not make it stale. Written at the start, since schema 2."""
+
+    kind: ClassVar[str] = "acceptance"
+
+    id: str
+    reason: str = ""
+    issue: str = ""
+    expires: str = ""
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +198,8 @@ class EndRow(Row):
 
 
 KINDS: Final[Mapping[str, type[Row]]] = {
-    row.kind: row for row in (RunRow, RequirementRow, PropertyRow, CoverageRow, FaultRow, TroubleRow, EndRow)
+    row.kind: row
+    for row in (RunRow, RequirementRow, AcceptanceRow, PropertyRow, CoverageRow, FaultRow, TroubleRow, EndRow)
 }
 
 

@@ -13,8 +13,18 @@ from datetime import date
 from math import fsum
 from typing import Final, TypeVar
 
-from records.reader import unfinished
-from records.rows import CoverageRow, FaultRow, PropertyRow, RequirementRow, Row, RunRow, TroubleRow, to_json
+from records.reader import Places, unfinished
+from records.rows import (
+    AcceptanceRow,
+    CoverageRow,
+    FaultRow,
+    PropertyRow,
+    RequirementRow,
+    Row,
+    RunRow,
+    TroubleRow,
+    to_json,
+)
 from reports.result import VERDICTS, Acceptance, Deviation, Result, acceptance, rank, result
 
 UNKNOWN_SECTION: Final = "not in the list of requirements"
@@ -110,8 +120,38 @@ class Summary:
         return f"pass: {', '.join(parts)}"
 
 
-def fold(rows: Iterable[Row], deviations: Mapping[str, Deviation], strict: bool, today: date) -> Summary:
-    """The summary of one run. `deviations` is the baseline; `strict` makes failures at level SHOULD count.
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Coverage rows that were added up elsewhere: by requirement how often it was exercised and judged, and the places
+    of all rows of each worker, theirs among them."""
+
+    exercised: Mapping[str, int]
+    judged: Mapping[str, int]
+    places: Mapping[str, Places]
+
+
+def baseline(rows: Iterable[Row]) -> dict[str, Acceptance]:
+    """The baseline that was in force when the run began, as its rows tell."""
+    return {
+        row.id: Acceptance(row.id, row.reason, row.issue, _day(row.expires), row.sometimes)
+        for row in rows
+        if isinstance(row, AcceptanceRow)
+    }
+
+
+def _day(text: str) -> date | None:
+    """A day in ISO form. One that nobody can read has passed: an entry is never in force for longer than it says."""
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        return date.min
+
+
+def fold(
+    rows: Iterable[Row], deviations: Mapping[str, Deviation], strict: bool, today: date, tally: Tally | None = None
+) -> Summary:
+    """The summary of one run. `deviations` is the baseline; `strict` makes failures at level SHOULD count. `tally`
+    stands for coverage rows that are not among `rows`.
 
     Raises ValueError when the rows come from more than one run.
     """
@@ -122,8 +162,9 @@ def fold(rows: Iterable[Row], deviations: Mapping[str, Deviation], strict: bool,
     run = _run(distinct)
     entries = {name: acceptance(name, entry) for name, entry in deviations.items()}
     troubles = _troubles(distinct)
-    results = _results(distinct, entries, troubles, frozenset(("MUST", "SHOULD") if strict else ("MUST",)), today)
-    loose = unfinished(distinct)
+    decisive = frozenset(("MUST", "SHOULD") if strict else ("MUST",))
+    results = _results(distinct, entries, troubles, decisive, today, tally)
+    loose = unfinished(distinct, tally.places if tally else None)
     complete = bool(distinct) and not loose
     expired = tuple(entry for entry in entries.values() if entry.expired(today))
     # What a partial or broken run did not see fail may fail all the same.
@@ -178,12 +219,13 @@ def _results(
     troubles: tuple[TroubleRow, ...],
     decisive: frozenset[str],
     today: date,
+    tally: Tally | None,
 ) -> tuple[Result, ...]:
     requirements: dict[str, RequirementRow] = {}
     for row in _of(RequirementRow, rows):
         requirements.setdefault(row.id, row)
-    exercised: Counter[str] = Counter()
-    judged: Counter[str] = Counter()
+    exercised: Counter[str] = Counter(tally.exercised if tally else ())
+    judged: Counter[str] = Counter(tally.judged if tally else ())
     for coverage in _of(CoverageRow, rows):
         exercised[coverage.requirement] += coverage.exercised
         judged[coverage.requirement] += coverage.judged

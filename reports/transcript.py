@@ -41,11 +41,11 @@ def lines(trace: Trace, width: int = 100, limit: int = MAX_EVENTS) -> list[str]:
     `-->` is said by the tester, `<--` by the implementation. At most `limit` events, none longer than MAX_ROWS lines
     of `width` characters.
     """
-    events = _dicts(trace.get("conversation"))
-    told = [_told(event, _role(trace)) for event in events]
+    events = dicts(trace.get("conversation"))
+    told = [_told(event, role_of(trace)) for event in events]
     deciding = trace.get("deciding")
     if not told:
-        told, deciding = [_wired(event) for event in _dicts(trace.get("wire"))], None
+        told, deciding = [_wired(event) for event in dicts(trace.get("wire"))], None
     shown = []
     head = limit - limit // 2
     for index, (ms, conn, arrow, text) in enumerate(told):
@@ -65,7 +65,7 @@ def text_of(trace: Trace, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _role(trace: Trace) -> str:
+def role_of(trace: Trace) -> str:
     """The role of the implementation under test."""
     impl = trace.get("impl")
     role = impl.get("role") if isinstance(impl, dict) else None
@@ -81,10 +81,10 @@ def _told(event: Mapping[str, object], role: str) -> tuple[str, str, str, str]:
     if kind == "closed":
         arrow, text = ("   " if arrow == "   " else arrow.replace("--", "-x")), f"[closed] {text}".rstrip()
     elif kind == "quiet":
-        arrow, text = "   ", f"[nothing came for {_number(event.get('ms_quiet'))} ms] {text}".rstrip()
+        arrow, text = "   ", f"[nothing came for {number(event.get('ms_quiet'))} ms] {text}".rstrip()
     elif kind != "said":
         text = f"[{printable(str(kind), 40)}] {text}".rstrip()
-    return _number(event.get("ms")), _number(event.get("conn")), arrow, text
+    return number(event.get("ms")), number(event.get("conn")), arrow, text
 
 
 def _wired(event: Mapping[str, object]) -> tuple[str, str, str, str]:
@@ -94,7 +94,7 @@ def _wired(event: Mapping[str, object]) -> tuple[str, str, str, str]:
         arrow, text = "-->" if way == "sent" else "<--", octets(unhex(event.get("hex")), 1000)
     else:
         arrow, text = "   ", f"[{printable(str(way), 40)}]"
-    return _number(event.get("ms")), _number(event.get("conn")), arrow, text
+    return number(event.get("ms")), number(event.get("conn")), arrow, text
 
 
 def unhex(value: object) -> bytes:
@@ -105,11 +105,12 @@ def unhex(value: object) -> bytes:
         return b""
 
 
-def _dicts(value: object) -> Sequence[Mapping[str, object]]:
+def dicts(value: object) -> Sequence[Mapping[str, object]]:
+    """The objects in a list from a trace file; none when it is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _number(value: object) -> str:
+def number(value: object) -> str:
     """A number as a person reads it; "?" for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1e12 < value < 1e12:
         return "?"

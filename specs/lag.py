@@ -74,7 +74,7 @@ class Lagged:
         if len(reads) > MAX_READS:
             return (Breach(self._played, "", "there are too many ways to have read what is on its way"),)
         outcomes: list[Outcome] = []
-        for here, breach in reads:
+        for here, breach in reversed(reads):  # where readings blame alike, the one that has read most speaks
             if final and here.queues and here.inner is not ANYTHING:
                 continue
             found = list(self._judged(here, breach, event))

@@ -36,7 +36,8 @@ class Breach:
     `level` overrides the level of the requirement where the text is weaker in this situation than in general.
     `also` names further requirements that the same deed breaks. `steady`: the text tolerates this once in a while (a
     lost last frame, a message dropped in auto mode), so that it counts only when every repetition shows it.
-    `then` is the state after it where the text states the consequence.
+    `then` is the state after it where the text states the consequence. `otherwise`: what is broken in any case, where
+    `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
     """
 
     by: str
@@ -46,19 +47,21 @@ class Breach:
     level: str | None = None
     also: tuple[str, ...] = ()
     steady: bool = False
+    otherwise: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Allow:
     """The event is allowed and leads to `state`.
 
     `covers` are the requirements that this event could have broken and did not. `lapses` are recommendations missed
-    on the way: breaches that do not end the judging, because the text allows what happened.
+    on the way: breaches that do not end the judging, because the text allows what happened. (Final, not frozen: see
+    `specs.events.Said`.)
     """
 
-    state: Any
-    covers: tuple[str, ...] = ()
-    lapses: tuple[Breach, ...] = ()
+    state: Final[Any]
+    covers: Final[tuple[str, ...]] = ()
+    lapses: Final[tuple[Breach, ...]] = ()
 
 
 Outcome = Allow | Breach
@@ -185,12 +188,10 @@ class Watcher:
                 continue
             for state in self._model.drift(reading.state):
                 moved = _Reading(state, reading.trail, reading.lapses, reading.breach)
-                known = len(self._readings)
-                self._readings = _distinct([*self._readings, moved], self._watched)
-                if len(self._readings) > known:
+                if _merge(self._readings, moved, self._watched):
                     todo.append(moved)
                 if len(self._readings) > MAX_STATES:
-                    self._crowded, self._excused_from = True, self._events
+                    self._crowded, self._excused_from = True, max(0, self._events - 1)
                     return
 
     def permits(self, event: Event) -> bool:
@@ -209,7 +210,7 @@ class Watcher:
             return False
         owed = self._model.owed
         for reading in self._readings if len(self._readings) == 1 else self._living():
-            owes = reading.state is not ANYTHING and any(True for _ in owed(reading.state, role))
+            owes = reading.state is not ANYTHING and next(iter(owed(reading.state, role)), None) is not None
             if owes is maybe:
                 return maybe
         return not maybe
@@ -255,16 +256,21 @@ def _distinct(readings: Sequence[_Reading], watched: str) -> list[_Reading]:
     """Readings with equal states merged; the one that speaks better of the watched role survives."""
     kept: list[_Reading] = []
     for reading in readings:
-        for i, other in enumerate(kept):
-            if reading.state is other.state or (
-                reading.state is not ANYTHING and other.state is not ANYTHING and reading.state == other.state
-            ):
-                if _guilt(reading, watched) < _guilt(other, watched):
-                    kept[i] = reading
-                break
-        else:
-            kept.append(reading)
+        _merge(kept, reading, watched)
     return kept
+
+
+def _merge(kept: list[_Reading], reading: _Reading, watched: str) -> bool:
+    """Add a reading to those whose states all differ; False when its state is there already."""
+    for i, other in enumerate(kept):
+        if reading.state is other.state or (
+            reading.state is not ANYTHING and other.state is not ANYTHING and reading.state == other.state
+        ):
+            if _guilt(reading, watched) < _guilt(other, watched):
+                kept[i] = reading
+            return False
+    kept.append(reading)
+    return True
 
 
 def judge(model: Model, config: Any, trace: Trace, watched: str) -> Judgement:

@@ -26,7 +26,8 @@ class Say:
 
     `cuts` are offsets in octets at which the encoded frame is split into separate writes. `when` is "turn" (wait until
     the model says that the implementation owes nothing), "now", or "join" (now, in one write with what the same
-    connection says next). `style` is handed to the protocol's encoder.
+    connection says next). `style` is handed to the protocol's encoder. A frame with a Ref is said up to `upto` times,
+    as often as the Ref can be resolved anew.
     """
 
     conn: int
@@ -34,6 +35,7 @@ class Say:
     cuts: tuple[int, ...] = ()
     when: str = "turn"
     style: Any = None
+    upto: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,27 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """Close the connection, without a word. `how` is "close" or "reset"."""
+    """Close the connection, without a word. `how` is "close" or "reset"; "eof" ends only what we say on it, once it is
+    our turn, and listens on, where the link can do that (see `impls.link.Side`); "eof-now" does not wait."""
 
     conn: int
     how: str = "close"
 
 
-Step = Say | Blurt | Wait | Hang
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Do something beside the wire of a connection, where the link can: tell a host what to ask for, end a child.
+
+    It stands in the trace as a Fact of the role that the tester plays. `value` is JSON data and may hold Refs.
+    """
+
+    conn: int
+    name: str
+    value: Any = None
+    when: str = "turn"
+
+
+Step = Say | Blurt | Wait | Hang | Do
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +96,4 @@ class Plan:
 
 
 def _hurried(step: Step) -> Step:
-    return replace(step, when="now") if isinstance(step, (Say, Blurt)) and step.when == "turn" else step
+    return replace(step, when="now") if isinstance(step, (Say, Blurt, Do)) and step.when == "turn" else step

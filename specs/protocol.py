@@ -46,13 +46,16 @@ class Feature:
 
     When the shortest plan that shows a fault still needs the feature, the fault is that the feature matters, and
     `requirement` is to blame rather than whatever the model saw go wrong behind it; only where that is one of
-    `instead_of`, unless it is empty.
+    `instead_of`, unless it is empty. `without` answers the same plan without the feature. A feature of raw octets has
+    no such function: its name stands in `Plan.features`, and simpler programs are tried. With the requirement "" it is
+    nobody's fault that the feature matters, and it is only left out where it does not.
     """
 
     name: str
     requirement: str
     why: str
     instead_of: frozenset[str] = frozenset()
+    without: Callable[[Plan], Plan] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,11 @@ class Protocol:
     learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads
     what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills
     in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged.
-    `crash` is the requirement that an implementation breaks when it dies. `replayed(sent, received)` splits what was
+    `crash` is the requirement that an implementation breaks when it dies. `wires` says for a role how it is reached
+    when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol) or
+    "relay" (told on stdin what to do, it starts the suite's relay as its child). `turns`: the model is turn-based, so
+    a plan that does not wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what
+    is seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was
     sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up
     itself: first group of the nth match.
     """
@@ -88,6 +95,9 @@ class Protocol:
     schemes: Mapping[str, Callable[[str], tuple[str, int, Mapping[str, Any]]]] = field(default_factory=dict)
     smoke: Callable[[Any], Plan] | None = None
     crash: str = ""
+    wires: Mapping[str, str] = field(default_factory=dict)
+    turns: bool = False
+    hasty: Callable[[Any], Any] = lambda config: config
     replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
 
     def claims(self, profile: str) -> bool:

@@ -20,6 +20,10 @@ WIDTH = ARGS + 1
 """Octets drawn for one op."""
 
 
+WHEEL = 256
+"""Values of the octet that chooses a kind."""
+
+
 class Op(NamedTuple):
     """One thing to do; what the numbers mean is the interpreter's affair. Zero is always the simplest choice."""
 
@@ -52,13 +56,17 @@ def programs(kinds: Mapping[str, int], *, head: int, most: int, least: int = 1) 
 
 
 def _wheel(kinds: Mapping[str, int]) -> list[str]:
-    """256 kinds in proportion to their weights."""
+    """256 kinds in proportion to their weights, each at least once. Raises ValueError for a weight below 1 and for more
+    than 256 kinds."""
+    if not 0 < len(kinds) <= WHEEL or min(kinds.values()) < 1:
+        raise ValueError(f"1 to {WHEEL} kinds are needed, each with a weight of 1 or more, not {dict(kinds)!r:.200}")
     total = sum(kinds.values())
     wheel: list[str] = []
     seen = 0
-    for kind, weight in kinds.items():
+    for left, (kind, weight) in zip(range(len(kinds) - 1, -1, -1), kinds.items(), strict=True):
         seen += weight
-        wheel += [kind] * (256 * seen // total - len(wheel))
+        end = max(WHEEL * seen // total, len(wheel) + 1)
+        wheel += [kind] * (min(end, WHEEL - left) - len(wheel))
     return wheel
 
 

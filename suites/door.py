@@ -20,7 +20,7 @@ from impls.drive import drive
 from impls.fields import ManifestError
 from impls.manifest import Deviation, Implementation, deviations, resolve
 from records import reader, writer
-from reports import baseline, document, junit, markdown, requirements, terminal, transcript
+from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import trace
@@ -56,6 +56,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     add("--update-baseline", action="store_true", help="write what fails now into the manifest's [deviations]")
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
+    add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
 
 
@@ -203,19 +204,19 @@ class Door:
         if not self.controls:
             given = self.config.workerinput["wireproof"]  # type: ignore[attr-defined]
             for impl, told in zip(impls, given["sessions"], strict=True):
-                session = Session(impl, wishes, self.folder(impl, impls), given["run"], self.worker)
+                session = Session(impl, wishes, self.folder(impl, impls), told["run"], self.worker)
                 session.trouble = told["trouble"]
                 if not session.trouble:
                     session.join(told["address"] and tuple(told["address"]), told["learnt"], told["patience_ms"])
                 self.sessions.append(session)
             return
-        run = writer.new_run()
         if option("--update-baseline") and (wishes.partial or any(impl.path is None for impl in impls)):
             raise usage(
                 "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
             )
         for impl in impls:
-            session = Session(impl, wishes, self.folder(impl, impls), run, self.worker)
+            session = Session(impl, wishes, self.folder(impl, impls), writer.new_run(), self.worker)
+            session.accepted = self.baselines[_key(impl)]
             self.sessions.append(session)
             session.open()
 
@@ -228,10 +229,10 @@ class Door:
     def invitation(self) -> dict[str, Any]:
         """What a worker must be told."""
         told = [
-            {"address": s.address, "learnt": s.learnt, "patience_ms": s.patience_ms, "trouble": s.trouble}
+            {"run": s.run, "address": s.address, "learnt": s.learnt, "patience_ms": s.patience_ms, "trouble": s.trouble}
             for s in self.sessions
         ]
-        return {"run": self.sessions[0].run if self.sessions else "", "sessions": told}
+        return {"sessions": told}
 
     def share(self, items: list[pytest.Item]) -> None:
         """Divide the budget among the properties collected, by weight, for each implementation."""
@@ -278,11 +279,13 @@ class Door:
             file.write(text)
 
     def _exports(self) -> None:
-        if self.junit_path:
-            path = Path(self.junit_path)
-            for n, (session, found) in enumerate(self.summaries):
+        forms = ((self.junit_path, junit.render), (self.config.getoption("--sarif"), sarif.render))
+        for chosen, render in forms:
+            path = Path(chosen or "")
+            for n, (session, found) in enumerate(self.summaries if chosen else ()):
                 own = path if n == 0 else path.with_stem(f"{path.stem}-{session.impl.protocol}-{session.impl.role}")
-                own.write_text(junit.render(found, session.results), encoding="utf-8")
+                own.parent.mkdir(parents=True, exist_ok=True)
+                own.write_text(render(found, session.results), encoding="utf-8")
         step = os.environ.get("GITHUB_STEP_SUMMARY")
         if step:
             with Path(step).open("a", encoding="utf-8") as file:

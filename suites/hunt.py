@@ -15,6 +15,7 @@ from typing import Any
 from zlib import crc32
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from impls.drive import Recording, Setting, drive
@@ -25,6 +26,8 @@ from strategies.common import Program
 
 FIRST_CHUNK, LARGEST_CHUNK = 3, 100
 """Programs drawn by one Hypothesis run: it cannot be stopped in between, and drawing goes on after the time is up."""
+PROGRAMS = 8
+"""Programs in one example of Hypothesis at most: some 1,000 of the 8,192 octets that one may have."""
 INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
 
@@ -119,6 +122,8 @@ class Hunter:
         self.setting = setting
         self.binding = binding
         self.faults: dict[str, Fault] = {}
+        self.sound: bool | None = None
+        """True when the simplest session passed before the first hunt; None before that."""
         self._investigate = investigate
         self._seed = run_seed
         self._report, self._trouble, self._settle, self.progress = report, trouble, settle, progress
@@ -140,6 +145,11 @@ class Hunter:
             recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
         return recording
 
+    def smoke(self) -> Plan | None:
+        """The simplest session, if the protocol knows one."""
+        protocol = self.setting.protocol
+        return protocol.smoke(self.setting.config) if protocol.smoke is not None else None
+
     def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
         """(requirement, level, blame) for everything that counts against this implementation's claim."""
         found = []
@@ -152,6 +162,9 @@ class Hunter:
 
     def hunt(self, prop: Property, budget_s: float) -> Tally:
         """Play plans of `prop` for `budget_s` seconds; investigations may take longer."""
+        if self.sound is None:
+            smoke = self.smoke()
+            self.sound = smoke is not None and not self.blamed(self.play(smoke))
         tally, start = Tally(), time.monotonic()
         self._spent = 0.0
         chunk, batch = FIRST_CHUNK, 0
@@ -166,18 +179,22 @@ class Hunter:
         return tally
 
     def _draw(self, prop: Property, count: int, batch: int, tally: Tally, deadline: float) -> None:
+        """Play about `count` programs. An example of Hypothesis has overhead of its own, so one is several programs."""
+        each = min(PROGRAMS, count)
+
         @settings(
-            max_examples=count,
+            max_examples=1 + count // each,  # the first is always the simplest: the same program several times
             database=None,
             deadline=None,
             phases=[Phase.generate],  # shrinking has a budget of its own: see suites.investigate
             suppress_health_check=list(HealthCheck),  # a plan against a real server takes what it takes
         )
         @seed(crc32(f"{self._seed} {prop.name} {prop.hurry} {batch}".encode()))
-        @given(prop.programs)
-        def example(program: Program) -> None:
-            if time.monotonic() - self._spent < deadline:
-                self._try(prop, program, tally)
+        @given(st.tuples(*[prop.programs] * each))
+        def example(programs: tuple[Program, ...]) -> None:
+            for program in dict.fromkeys(programs):
+                if time.monotonic() - self._spent < deadline:
+                    self._try(prop, program, tally)
 
         example()
 

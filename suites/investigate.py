@@ -8,14 +8,16 @@ repeated and reported as k of n.
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from impls.drive import Recording, Setting
 from specs.events import Quiet
 from specs.model import Blame
-from specs.plan import Plan
+from specs.plan import Blurt, Plan, Step, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.hunt import Fault, Hunter, Property
@@ -24,10 +26,6 @@ CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
 REPEATS = 5
 """Repetitions of the shortest plan."""
-TOGETHER = "together"
-"""The feature that a pipelined plan has as a whole."""
-
-
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -49,94 +47,187 @@ class Investigator:
         """The fault behind `name`, or None when it was only slowness."""
         begun = time.monotonic()
         case = _Case(hunter, prop, name)
-        seen = next((again for _ in range(3) if (again := case.failing(program)) is not None), None)
+        first = case.plan(program)
+        seen = case.again(first)
         if seen is None:
-            return case.vanished(program, after_s, begun)
-        short, its_case = self._shortest(case, program, _kind(seen))
+            return case.vanished(program, first, self._patient(case), after_s, begun)
+        if self._spoilt(case, seen):
+            return case.spoilt(program, after_s, begun)
+        case.level = seen[1]
+        short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
-        if its_case.name != name and its_case.name in hunter.faults:
+        if shown_as.name != name and shown_as.name in hunter.faults:
             return None  # a fault that is known already, behind another symptom
-        for candidate, suspect in ((short, its_case), (program, case)):
-            confirmed = self._confirmed(suspect, candidate)
+        for plan, suspect in ((short, shown_as), (first, case)):
+            confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
-                shown = 1 + sum(suspect.failing(candidate) is not None for _ in range(REPEATS - 1))
-                return suspect.fault(candidate, confirmed, shown, after_s, begun)
+                # what counts only if it is always so must not rest on answers that were slow
+                setting = self._patient(suspect) if confirmed[2].breach.steady else None
+                count = 1 + sum(suspect.shown(plan, setting) is not None for _ in range(REPEATS - 1))
+                return suspect.fault(program, plan, confirmed, count, after_s, begun)
         return None  # it answered, given time
 
-    def _confirmed(self, case: _Case, program: Program) -> Seen | None:
-        """What `program` shows; a silence only if it holds with long patience."""
-        seen = next((again for _ in range(3) if (again := case.failing(program)) is not None), None)
+    def _spoilt(self, case: _Case, seen: Seen) -> bool:
+        """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
+        earlier conversation is the cause, and nothing in this one."""
+        if not case.hunter.sound or case.hunter.setting.protocol.crash not in case.hunter.binding:
+            return False
+        smoke = case.hunter.smoke()
+        return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
+
+    def _confirmed(self, case: _Case, plan: Plan) -> Seen | None:
+        """What `plan` shows; a silence only if it holds with long patience."""
+        seen = case.again(plan)
         if seen is None or not _silent(seen):
             return seen
+        return case.shown(plan, self._patient(case))
+
+    def _patient(self, case: _Case) -> Setting:
+        """The setting of the run with the patience in which a silence is believed."""
         setting = case.hunter.setting
-        return case.failing(program, replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms)))
+        return replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms))
 
-    def _shortest(self, case: _Case, program: Program, kind: str) -> tuple[Program, _Case]:
-        """A program (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
+    def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
+        """A plan (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
 
-        First the same requirement must be blamed. Then the same kind of failure is enough: what a plan is blamed for
-        may be no more than something that happened to stand beside the cause.
+        Programs are made simpler first: the same requirement must be blamed, then the same kind of failure is enough,
+        because what a plan is blamed for may be no more than something that happened to stand beside the cause. Then
+        the plan itself: no program may say it without what is left out.
         """
-        until = time.monotonic() + min(self.shrink_s, max(0.5, self.total_s / 4))
-        attempts, setting = self.attempts, case.hunter.setting
+        spare = min(self.shrink_s, max(0.5, self.total_s / 4))
+        until, setting = time.monotonic() + spare, case.hunter.setting
         quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
         if case.prop.hurry:
-            calm = _Case(case.hunter, case.prop.unhurried(), case.name)
+            calm = replace(case, prop=case.prop.unhurried())
             if calm.failing(program, quick) is not None:
-                case = calm
+                case, plan = calm, calm.plan(program)
+        left = self.attempts
         for any_name in (False, True):
             progress = True
             while progress:
                 progress = False
                 for candidate in simpler(program):
-                    attempts -= 1
-                    if attempts < 0 or time.monotonic() > until:
-                        return program, case
+                    left -= 1
+                    if left < 0 or time.monotonic() > until:
+                        break
                     seen = case.failing(candidate, quick, kind if any_name else "")
                     if seen is not None:
-                        program, progress = candidate, True
-                        case = _Case(case.hunter, case.prop, seen[3])
+                        program, plan, progress = candidate, case.plan(candidate), True
+                        case, kind = case.renamed(seen), _kind(seen[2])
                         break
-        return program, case
+        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare / 2))
+
+    def _plainest(self, case: _Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, _Case]:
+        """`plan` without the features, connections and steps that the fault does not need."""
+        features, left, progress = case.hunter.setting.protocol.features, self.attempts // 2, True
+        while progress:
+            progress = False
+            for candidate in plainer(plan, features):
+                left -= 1
+                if left < 0 or time.monotonic() > until:
+                    break
+                seen = case.shown(candidate, quick, kind)
+                if seen is not None:
+                    plan, progress = candidate, True
+                    case, kind = case.renamed(seen), _kind(seen[2])
+                    break
+        return plan, case
+
+
+def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
+    """Plans to try in place of `plan`, boldest first: without a feature, a connection, or a run of steps.
+
+    What a connection begins with stays as long as anything else of it does: what is said before that means nothing.
+    """
+    for feature in features:
+        if feature.without is not None and (other := feature.without(plan)) != plan:
+            yield other
+    spoken: dict[int, list[int]] = {}
+    for at, step in enumerate(plan.steps):
+        if not isinstance(step, Wait):
+            spoken.setdefault(step.conn, []).append(at)
+    for steps in spoken.values() if len(spoken) > 1 else ():
+        yield _lacking(plan, steps)
+    movable = sorted(at for steps in spoken.values() for at in steps[1:])
+    size = (len(movable) + 1) // 2
+    while size:
+        for start in range(0, len(movable), size):
+            yield _lacking(plan, movable[start : start + size])
+        size //= 2
+
+
+def _lacking(plan: Plan, left_out: Container[int]) -> Plan:
+    """The plan without some of its steps, and without waits for a turn that nothing has made necessary."""
+    kept: list[Step] = []
+    for at, step in enumerate(plan.steps):
+        if at not in left_out and not (step == Wait(0) and (not kept or kept[-1] == Wait(0))):
+            kept.append(step)
+    return replace(plan, steps=tuple(kept))
 
 
 Seen = tuple[Recording, str, Blame, str]
 """A recording, the level that counts, the blame, and the requirement that is blamed."""
+_GRAVITY = {"MUST": 2, "SHOULD": 1}
 
 
 def _silent(seen: Seen) -> bool:
-    return isinstance(seen[0].events[seen[2].at], Quiet)
+    """True when all the patience of the run had run out before it was blamed: it may only be slow."""
+    return any(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
 
 
-def _kind(seen: Seen) -> str:
-    """What a failure looks like, whatever it is blamed on: the words before the first colon."""
-    return seen[2].breach.why.partition(":")[0]
+_PARTICULARS = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\d+""")
+
+
+def _kind(blame: Blame) -> str:
+    """What a failure looks like, whatever it is blamed on and whichever frame shows it: the words before the first
+    colon, without what is quoted and without figures."""
+    return _PARTICULARS.sub("", blame.breach.why).partition(":")[0]
 
 
 @dataclass
 class _Case:
-    """One suspicion: plans of `prop` that blame `name`."""
+    """One suspicion: plans of `prop` that blame `name`, at `level`."""
 
     hunter: Hunter
     prop: Property
     name: str
+    level: str = ""
+
+    def renamed(self, seen: Seen) -> _Case:
+        """The case of what was seen."""
+        return replace(self, name=seen[3], level=seen[1])
 
     def failing(self, program: Program, setting: Setting | None = None, kind: str = "") -> Seen | None:
-        """What playing `program` shows, if it still blames the same requirement, or fails in the same `kind`."""
-        plan = self.prop.plan(program, self.hunter.setting.config, ())
+        """What playing `program` shows; see `shown`."""
+        return self.shown(self.plan(program), setting, kind)
+
+    def plan(self, program: Program) -> Plan:
+        """What `program` means to the property, with nothing avoided."""
+        return self.prop.plan(program, self.hunter.setting.config, ())
+
+    def shown(self, plan: Plan, setting: Setting | None = None, kind: str = "") -> Seen | None:
+        """What playing `plan` shows, if it still blames the same requirement, or fails in the same `kind` and no less
+        gravely."""
         recording = self.hunter.play(plan, setting)
         for name, level, blame in self.hunter.blamed(recording):
-            if name == self.name or (kind and blame.breach.why.partition(":")[0] == kind):
+            grave = _GRAVITY.get(level, 0) >= _GRAVITY.get(self.level, 0)
+            if name == self.name or (kind and grave and _kind(blame) == kind):
                 return recording, level, blame, name
         return None
 
-    def fault(self, program: Program, seen: Seen, reproduced: int, after_s: float, begun: float) -> Fault:
+    def again(self, plan: Plan) -> Seen | None:
+        """What `plan` shows in one of a few repetitions."""
+        return next((seen for _ in range(3) if (seen := self.shown(plan)) is not None), None)
+
+    def fault(self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float) -> Fault:
         """The report, with the requirement that the shortest plan points to."""
         recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
-        plan = self.prop.plan(program, self.hunter.setting.config, ())
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
-        feature = self.culprit(program, plan)
+        if reproduced < REPEATS and breach.otherwise in binding:
+            name, also, level = breach.otherwise, (), binding[breach.otherwise].level
+        # that a fault is gone without a feature says nothing when it is not always there with it
+        feature = self.culprit(program, plan, _kind(blame)) if reproduced == REPEATS else None
         if feature is not None:
             name, also, why = feature.requirement, (), f"{feature.why}: {why}"
             level = binding[name].level
@@ -160,37 +251,52 @@ class _Case:
             verdict="inconclusive" if breach.steady and reproduced < REPEATS else "fail",
         )
 
-    def culprit(self, program: Program, plan: Plan) -> Feature | None:
+    def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
+        """The report of a server that an earlier conversation has left unable to hold the simplest one."""
+        hunter, crash = self.hunter, self.hunter.setting.protocol.crash
+        smoke = hunter.smoke()
+        if crash in hunter.faults or smoke is None:
+            return None
+        recording = hunter.play(smoke)
+        for name, _, blame in hunter.blamed(recording):
+            why = f"since an earlier conversation even the simplest session fails: {blame.breach.why}"
+            spoilt = replace(
+                blame, breach=replace(blame.breach, requirement=crash, also=(name,), why=why, steady=False)
+            )
+            level = hunter.binding[crash].level
+            case = replace(self, name=crash, level=level)
+            return case.fault(program, smoke, (recording, level, spoilt, crash), REPEATS, after_s, begun)
+        return None
+
+    def culprit(self, program: Program, plan: Plan, kind: str) -> Feature | None:
         """The way of writing frames without which the fault is gone, if one is left in the plan."""
         for feature in self.hunter.setting.protocol.features:
             rules = not feature.instead_of or self.name in feature.instead_of
-            if feature.name in plan.features and feature.requirement in self.hunter.binding and rules:
-                if self.prop.hurry and feature.name == TOGETHER:
-                    without = _Case(self.hunter, self.prop.unhurried(), self.name)
-                    needed = not without.ever(program)
-                else:
-                    needed = not any(self.ever(other) for other in self._without(feature, program))
-                if needed:
+            if rules and self.name != feature.requirement and feature.requirement in self.hunter.binding:
+                others = self._without(feature, program, plan)
+                if others and not any(self.ever(other, kind) for other in others):
                     return feature
         return None
 
-    def _without(self, feature: Feature, program: Program) -> list[Program]:
-        """A few programs that differ from this one in little but the feature."""
-        config = self.hunter.setting.config
-        return [
-            other
-            for other in islice(simpler(program), 400)
-            if len(other.ops) == len(program.ops) and feature.name not in self.prop.plan(other, config, ()).features
-        ][:4]
+    def _without(self, feature: Feature, program: Program, plan: Plan) -> list[Plan]:
+        """A few plans that differ from this one in little but the feature; none when it is not there."""
+        if feature.without is not None:
+            other = feature.without(plan)
+            return [] if other == plan else [other]
+        if feature.name not in plan.features or not any(isinstance(step, Blurt) for step in plan.steps):
+            return []
+        alike = (self.plan(p) for p in islice(simpler(program), 400) if len(p.ops) == len(program.ops))
+        return list(islice((other for other in alike if feature.name not in other.features), 4))
 
-    def ever(self, program: Program) -> bool:
+    def ever(self, plan: Plan, kind: str) -> bool:
         """True if one of a few repetitions fails: what is a race must not be taken for a way of writing."""
-        return any(self.failing(program) is not None for _ in range(3))
+        return any(self.shown(plan, kind=kind) is not None for _ in range(3))
 
-    def vanished(self, program: Program, after_s: float, begun: float) -> Fault | None:
-        """A failure that did not repeat: try longer, and report it even if it shows only once more."""
+    def vanished(self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float) -> Fault | None:
+        """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
+        given at once: what is slow now and then is nothing but slow."""
         for _ in range(3 * REPEATS):
-            again = self.failing(program)
+            again = self.shown(plan, patient)
             if again is not None:
-                return self.fault(program, again, 1, after_s, begun)
+                return self.fault(program, plan, again, 1, after_s, begun)
         return None

@@ -18,8 +18,19 @@ from typing import Any
 from impls.drive import Recording, Setting, drive
 from impls.launch import LaunchError, Running, start, wait_ready
 from impls.link import Ground, MemoryGround, TcpGround
-from impls.manifest import Implementation
-from records.rows import CoverageRow, EndRow, FaultRow, PropertyRow, RequirementRow, RunRow, TroubleRow
+from impls.manifest import Deviation, Implementation
+from impls.pipes import PipeGround
+from impls.standing import ground as standing
+from records.rows import (
+    AcceptanceRow,
+    CoverageRow,
+    EndRow,
+    FaultRow,
+    PropertyRow,
+    RequirementRow,
+    RunRow,
+    TroubleRow,
+)
 from records.writer import Writer
 from reports import script
 from specs.events import Closed, Said
@@ -35,6 +46,8 @@ PROBE_MS = 1_500.0
 """Patience of one readiness probe."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
 """Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
+WARM_S, WARMTH = 10.0, 1.2
+"""A process is spoken to when it is this many times as old as the first one was when it answered, or as old as that."""
 DYING_MS = 300.0
 """How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
@@ -72,6 +85,7 @@ class Session:
     learnt: dict[str, Any] = field(default_factory=dict)
     address: tuple[str, int] | None = None
     patience_ms: float = MEMORY_MS
+    accepted: Mapping[str, Deviation] = field(default_factory=dict)
     running: Running | None = None
     trouble: str = ""
 
@@ -134,6 +148,13 @@ class Session:
         for r in self.protocol.requirements.values():
             applies = "judged" if r.id in chosen else "unselected" if r.id in binding else "unsupported"
             self.writer.write(requirement_row(r, applies))
+        for name, entry in sorted(self.accepted.items()):
+            expires = entry.expires.isoformat() if entry.expires else ""
+            self.writer.write(
+                AcceptanceRow(
+                    id=name, reason=entry.reason, issue=entry.issue, expires=expires, sometimes=entry.sometimes
+                )
+            )
 
     def chosen(self) -> list[Requirement]:
         """The requirements that this run answers."""
@@ -146,6 +167,10 @@ class Session:
     def _start(self) -> None:
         if self.impl.start.kind == "python":
             self.ground = MemoryGround(_factory(self.impl))
+            return
+        wire = self.protocol.wires.get(self.impl.role, "tcp")
+        if wire != "tcp":
+            self.ground = standing(self.impl, wire)
             return
         self.running = start(self.impl)
         try:
@@ -170,13 +195,15 @@ class Session:
         """Smoke, discovery and calibration. Raises NotJudged when there is nothing to judge."""
         assert self.protocol.smoke is not None
         setting = replace(self.setting(), patience_ms=max(PROBE_MS, self.patience_ms))
+        if isinstance(self.ground, PipeGround):
+            self._warm(self.ground)
         slowest = 0.0
         for n in range(5):
             recording = drive(self.protocol.smoke(setting.config), setting, f"smoke{n}-")
             slowest = max(slowest, _slowest(recording, self.impl.role))
             if n == 0:
                 self._must_talk(recording)
-        if self.address is not None:
+        if self.address is not None or isinstance(self.ground, PipeGround):
             self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
         discover = _discovery(self.protocol)
         if discover is None:
@@ -191,6 +218,14 @@ class Session:
 
         self.learnt = dict(discover(play, self._configure))
 
+    def _warm(self, ground: PipeGround) -> None:
+        """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
+        assert self.protocol.smoke is not None
+        setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
+        recording = drive(self.protocol.smoke(setting.config), setting, "warm-")
+        self._must_talk(recording)
+        ground.pool.warm_s = min(WARM_S, WARMTH * _slowest(recording, self.impl.role) / 1000)
+
     def _must_talk(self, recording: Recording) -> None:
         if recording.refused:
             raise NotJudged(recording.refused)
@@ -203,9 +238,27 @@ class Session:
             )
         if recording.judgement.verdict == "fail" and len(said) == 1:
             text = self.protocol.describe(said[0])
+            spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
+            if spoken:
+                raise NotJudged(
+                    f"{self.impl.name} does not speak {self.impl.profile}, but {' and '.join(spoken)}: judge it with "
+                    f"--profile={spoken[0]}, or say profile = {spoken[0]!r} in its manifest; it said: {text:.400}"
+                )
             raise NotJudged(
                 f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
             )
+
+    def _speaks(self, profile: str) -> bool:
+        """True when a session of another profile than the claimed one can be opened."""
+        assert self.protocol.smoke is not None
+        if profile == self.impl.profile:
+            return False
+        config = self.protocol.configure(self.impl.role, profile, self.impl.facts, {})
+        opening = Plan(self.protocol.smoke(config).steps[:1])
+        setting = replace(self.setting(), config=config, patience_ms=max(PROBE_MS, self.patience_ms))
+        recording = drive(opening, setting, f"profile-{profile}-")
+        answered = any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
+        return answered and recording.judgement.verdict == "pass"
 
     def _configure(self, learnt: Mapping[str, Any]) -> Any:
         return self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, learnt)
@@ -263,9 +316,10 @@ class Session:
 
     def _report(self, fault: Fault) -> None:
         assert self._hunter is not None
-        document = trace.document(fault, self._hunter.setting, self.impl, self.wishes.seed, SUITE_VERSION)
+        document = trace.document(fault, self._hunter.setting, self.impl, self.learnt, self.wishes.seed, SUITE_VERSION)
         path = trace.save(document, self.results)
-        script.write(self.results / path, document)
+        if not isinstance(self.ground, PipeGround):  # a script of its own can connect, but not start what was judged
+            script.write(self.results / path, document)
         self.writer.write(
             FaultRow(
                 requirement=fault.requirement,
@@ -325,6 +379,8 @@ class Session:
 
     def close(self, status: str = "complete") -> None:
         """Stop what was started and write the footer."""
+        if isinstance(self.ground, PipeGround):
+            self.ground.close()
         if self.running is not None:
             self.running.stop()
             self.running = None

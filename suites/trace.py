@@ -13,12 +13,13 @@ from typing import Any
 
 from impls.drive import Recording, Setting
 from impls.manifest import Implementation
-from specs.events import Closed, Event, Fact, Noise, Quiet, Said
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Blurt, Do, Hang, Plan, Ref, Say, Step, Wait
 from specs.protocol import Protocol
+from specs.recorded import event_to_json
 from suites.hunt import Fault
 
-SCHEMA = 1
+SCHEMA = 2
+"""Version of a trace file. 2 says what is needed to judge it again: facts, learnt and blamed, and whole events."""
 KEEP = 4096
 """Octets of one write or one read that a trace keeps."""
 
@@ -37,6 +38,7 @@ def _step_to_json(step: Step, protocol: Protocol) -> dict[str, Any]:
             "cuts": list(step.cuts),
             "when": step.when,
             "style": protocol.to_json(step.style),
+            **({"upto": step.upto} if step.upto > 1 else {}),
         }
     if isinstance(step, Blurt):
         parts = (step.data,) if isinstance(step.data, bytes) else step.data
@@ -44,6 +46,9 @@ def _step_to_json(step: Step, protocol: Protocol) -> dict[str, Any]:
         return {"do": "blurt", "conn": step.conn, "data": data, "when": step.when}
     if isinstance(step, Wait):
         return {"do": "wait", "ms": step.ms}
+    if isinstance(step, Do):
+        value = protocol.to_json(step.value)
+        return {"do": "do", "conn": step.conn, "name": step.name, "value": value, "when": step.when}
     return {"do": "hang", "conn": step.conn, "how": step.how}
 
 
@@ -55,7 +60,9 @@ def plan_from_json(data: Mapping[str, Any], protocol: Protocol) -> Plan:
 def _step_from_json(data: Mapping[str, Any], protocol: Protocol) -> Step:
     if data["do"] == "say":
         frame, style = protocol.from_json(data["frame"]), protocol.from_json(data.get("style"))
-        return Say(data["conn"], frame, tuple(data.get("cuts", ())), data.get("when", "turn"), style)
+        return Say(
+            data["conn"], frame, tuple(data.get("cuts", ())), data.get("when", "turn"), style, data.get("upto", 1)
+        )
     if data["do"] == "blurt":
         parts = tuple(bytes.fromhex(p["hex"]) if "hex" in p else protocol.from_json(p) for p in data["data"])
         return Blurt(data["conn"], parts, data.get("when", "turn"))
@@ -63,33 +70,23 @@ def _step_from_json(data: Mapping[str, Any], protocol: Protocol) -> Step:
         return Wait(data["ms"])
     if data["do"] == "hang":
         return Hang(data["conn"], data.get("how", "close"))
+    if data["do"] == "do":
+        return Do(data["conn"], data["name"], protocol.from_json(data.get("value")), data.get("when", "turn"))
     raise ValueError(f"a plan has no step {data['do']!r}")
 
 
 def conversation(recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
     """The events of a recording, as JSON data with the text that people read."""
     return [
-        {"ms": round(ms, 2), **_event(event, protocol)}
+        {"ms": round(ms, 2), **event_to_json(event, protocol)}
         for ms, event in zip(recording.stamps, recording.events, strict=True)
     ]
 
 
-def _event(event: Event, protocol: Protocol) -> dict[str, Any]:
-    if isinstance(event, Quiet):
-        return {"event": "quiet", "ms_quiet": event.ms, "elapsed": event.elapsed, "final": event.final}
-    seen: dict[str, Any] = {"conn": event.conn, "by": event.by}
-    if isinstance(event, Said):
-        return seen | {"event": "said", "text": protocol.describe(event.frame), "frame": protocol.to_json(event.frame)}
-    if isinstance(event, Noise):
-        return seen | {"event": "noise", "text": f"{event.why}: {event.data!r:.800}", "hex": event.data.hex()}
-    if isinstance(event, Closed):
-        return seen | {"event": "closed", "how": event.how}
-    assert isinstance(event, Fact)
-    return seen | {"event": "fact", "name": event.name, "text": f"{event.name}: {event.value!r:.800}"}
-
-
-def document(fault: Fault, setting: Setting, impl: Implementation, run_seed: int, suite: str) -> dict[str, Any]:
-    """The whole trace of a fault."""
+def document(
+    fault: Fault, setting: Setting, impl: Implementation, learnt: Mapping[str, Any], run_seed: int, suite: str
+) -> dict[str, Any]:
+    """The whole trace of a fault. `learnt` is what discovery found out."""
     protocol, recording = setting.protocol, fault.recording
     requirement = protocol.requirements[fault.requirement]
     return {
@@ -116,7 +113,10 @@ def document(fault: Fault, setting: Setting, impl: Implementation, run_seed: int
         "features": list(fault.features),
         "deciding": fault.deciding,
         "plan": plan_to_json(fault.plan, protocol),
-        "config": _plain(setting.config),
+        "config": _plain(asdict(setting.config)),
+        "facts": _plain(dict(impl.facts)),
+        "learnt": _plain(dict(learnt)),
+        "blamed": _blamed(recording, fault.deciding),
         "conversation": conversation(recording, protocol),
         "wire": [
             {"ms": round(ms, 2), "conn": conn, "dir": what.replace(" ", "-"), "hex": data[:KEEP].hex()}
@@ -126,8 +126,14 @@ def document(fault: Fault, setting: Setting, impl: Implementation, run_seed: int
     }
 
 
-def _plain(config: Any) -> Any:
-    return json.loads(json.dumps(asdict(config), default=sorted))
+def _plain(data: Any) -> Any:
+    return json.loads(json.dumps(data, default=sorted))
+
+
+def _blamed(recording: Recording, deciding: int) -> list[str]:
+    """What the model itself blamed at the deciding event; the report may name a cause behind it instead."""
+    blames = [blame.breach for blame in recording.judgement.faults if blame.at == deciding]
+    return sorted({name for breach in blames for name in (breach.requirement, *breach.also)})
 
 
 def _script(recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:

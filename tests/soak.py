@@ -24,9 +24,11 @@ from impls.link import Ground, MemoryGround, TcpGround
 from impls.stomp.reference import Server
 from specs.plan import Plan
 from specs.protocol import find
-from specs.stomp.states import Config
+from specs.stomp import frames
+from specs.stomp.states import MODEST, NORMAL, Config
 from strategies.common import Program
-from strategies.stomp import aimed, beats, misuse, negotiation, sessions
+from strategies.stomp import aimed, beats, misuse, negotiation, refusals, sessions, settling
+from suites.investigate import CONFIRM_MS
 from suites.trace import conversation
 
 EACH = 25
@@ -34,6 +36,7 @@ EACH = 25
 FIXED = {"versions": "1.0,1.1,1.2", "odd_destination": "accept"}
 SILENT = ("silent_close", "over_limit")
 STOMP = find("stomp")
+BEAT = STOMP.describe(frames.BEAT)
 FACTS = {name: fact.default for name, fact in STOMP.facts.items()}
 
 
@@ -54,12 +57,14 @@ def config_of(server: Server, profile: str = "1.2") -> Config:
         "supports": ("1.0", "1.1", "1.2"),
         "queue": {"keeps": True, "own": True, "redelivers": switches.redelivery in ("front", "back")},
         "topic": {"own": bool(switches.self_delivery)},
+        "sizes": MODEST if switches.limits == "small" else NORMAL,
+        "crowded": switches.connections == "three",
     }
     return STOMP.configure("server", profile, FACTS, learnt)
 
 
 STRATEGIES: tuple[tuple[object, Callable[..., Plan]], ...] = (
-    (sessions.sessions(), sessions.interpret),
+    (sessions.sessions(sessions.EVERYTHING), sessions.interpret),
     (misuse.misuses(), misuse.interpret),
     (aimed.ACKING.programs, aimed.ACKING.interpret),
     (aimed.TRANSACTIONS.programs, aimed.TRANSACTIONS.interpret),
@@ -69,6 +74,12 @@ STRATEGIES: tuple[tuple[object, Callable[..., Plan]], ...] = (
     (negotiation.openings(), negotiation.interpret),
     (beats.rhythms(), beats.interpret),
     (misuse.misuses(), misuse.interpret),
+    (refusals.refusals(), refusals.interpret),
+    (settling.settlements(), settling.interpret),
+    (aimed.MANY.programs, aimed.MANY.interpret),
+    (aimed.ENDINGS.programs, aimed.ENDINGS.interpret),
+    (aimed.SENDING.programs, aimed.SENDING.interpret),
+    (aimed.LAWS["M-11 names"].programs, aimed.LAWS["M-11 names"].interpret),
 )
 
 
@@ -104,7 +115,7 @@ def _recordings(
 ) -> Iterator[tuple[Recording, Plan, Server | None]]:
     for batch in range(0, plans, EACH):
         ground, config, server = make(first * 7919 + batch)
-        setting = Setting(STOMP, config, "server", ground)
+        setting = Setting(STOMP, config, "server", ground, CONFIRM_MS)  # what a run believes in the end
         done: list[tuple[Recording, Plan]] = []
 
         @settings(
@@ -127,8 +138,8 @@ def _recordings(
 
 def _told(recording: Recording, plan: Plan, server: Server | None, what: str) -> str:
     lines = [f"{event['ms']} {event.get('conn')} {event.get('by')} {event.get('text', event['event'])!r:.200}"
-             for event in conversation(recording, STOMP)]  # fmt: skip
-    return "\n".join([what, repr(server.switches) if server else "", repr(plan.features), *lines[-40:]])
+             for event in conversation(recording, STOMP) if event.get("text") != BEAT]  # fmt: skip
+    return "\n".join([what, repr(server.switches) if server else "", repr(plan.features), *lines[-60:]])
 
 
 def in_memory(number: int, profile: str = "1.2") -> tuple[Ground, Config, Server | None]:
@@ -148,7 +159,13 @@ def over_tcp(plans: int) -> Count:
     for number in range(2):
         pinned = [f"--switch={name}={value}" for name, value in FIXED.items()]
         pinned += ["--switch=output_delay_ms=0", "--switch=work_delay_ms=0", "--switch=redelivery=front"]
-        pinned += ["--switch=self_delivery=True", "--switch=silent_close=False", "--switch=over_limit=error"]
+        pinned += [
+            "--switch=limits=large",
+            "--switch=connections=any",
+            "--switch=self_delivery=True",
+            "--switch=silent_close=False",
+            "--switch=over_limit=error",
+        ]
         argv = [sys.executable, "-m", "impls.stomp", "--port", "0", "--seed", str(number), "--random", *pinned]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
             try:

@@ -181,3 +181,18 @@ def test_every_requirement_is_known_to_the_model():
         if not r.untestable and r.id.removeprefix("STOMP-1.2-") not in code and r.id not in features
     ]  # fmt: skip
     assert missing == []
+
+
+def test_a_server_of_another_version_is_told_which_profile_to_claim(tmp_path: Path) -> None:
+    (tmp_path / "old_server.py").write_text(
+        "from impls.stomp.reference import Server\ndef make():\n    return Server(versions='1.1')\n", encoding="utf-8"
+    )
+    manifest = tmp_path / "old.toml"
+    manifest.write_text(MANIFEST.format(name="old", python="old_server:make"), encoding="utf-8")
+    out = str(tmp_path / "out")
+    done = run("suites/stomp", "--impl", str(manifest), "--budget", "2", "--results", out, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "does not speak 1.2, but 1.1: judge it with --profile=1.1" in " ".join(done.stdout.split())
+    told = ("--profile", "1.1", "--requirement", "STOMP-1.2-RECEIPT*")
+    done = run("suites/stomp", "--impl", str(manifest), "--budget", "2", *told, "--results", out, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:]

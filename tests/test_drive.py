@@ -205,6 +205,19 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
     assert sum(len(data) for _, _, _, data in played.wire) <= driving.KEEP_WIRE
 
 
+def test_the_log_of_the_wire_is_cut_where_it_is_full(house, monkeypatch):
+    whole = drive(
+        Plan((Say(0, house.frames.Line("HELLO")), Wait(0))), setting(house, "server", house.reference.server), "q"
+    )
+    octets = [data for _, _, _, data in whole.wire]
+    assert len(octets[0]) > 2
+    monkeypatch.setattr(driving, "KEEP_WIRE", 2)
+    cut = drive(
+        Plan((Say(0, house.frames.Line("HELLO")), Wait(0))), setting(house, "server", house.reference.server), "q"
+    )
+    assert [data for _, _, _, data in cut.wire] == [octets[0][:2]]
+
+
 def test_a_line_that_never_ends_is_noise(listen, run, line):
     def endless(conn, stop):
         conn.sendall(b"WELCOME")

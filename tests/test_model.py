@@ -153,6 +153,34 @@ def test_too_many_silent_moves_are_inconclusive():
     assert (found.verdict, found.why) == ("inconclusive", "too many readings")
 
 
+@pytest.mark.parametrize("crowd", [lambda n: {"moves": {"full": range(n)}}, lambda n: {"allowed": range(n)}])
+def test_too_many_readings_excuse_from_the_event_that_brought_them(crowd):
+    """Whether the event itself or the silent moves after it made them too many."""
+    found = crowd(MAX_STATES + 1)
+    rows = {"s": {"a": [Allow("s")], "b": [Allow(state) for state in found.get("allowed", ["full"])]}}
+    judged = verdict(rows, "a", "b", "a", drifts_to=found.get("moves", {"none": ()}))
+    assert (judged.verdict, judged.excused_from) == ("inconclusive", 1)
+
+
+def test_each_two_states_are_compared_once():
+    compared = []
+
+    class State(int):
+        def __eq__(self, other):
+            compared.append((int(self), int(other)))
+            return int(self) == int(other)
+
+        __hash__ = int.__hash__
+
+    class Chain(Table):
+        def drift(self, state):
+            return (State(state + 1),) if state < MAX_STATES - 1 else ()
+
+    watcher = Watcher(Chain({}, {0: (1,)}), State(0), "server")
+    assert not watcher.over
+    assert len(compared) == len(set(compared)) == MAX_STATES * (MAX_STATES - 1) // 2
+
+
 def test_silent_moves_are_followed_to_the_end():
     rows = {name: {"z": [BLAMED]} for name in "stu"} | {"v": {"z": [Allow("v")]}}
     moves = {"s": ("t", "s"), "t": ("u",), "u": ("v", "s")}

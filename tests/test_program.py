@@ -53,6 +53,30 @@ def test_kinds_come_in_proportion_to_their_weights(kinds):
         assert kind in wheel
 
 
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        {"a": 10_000, "b": 1},
+        {"b": 1, "a": 10_000},
+        {"a": 1, "b": 9_999, "c": 1, "d": 9_999, "e": 1},
+        {"z": 9_999} | {f"k{n}": 1 for n in range(255)},
+        {f"k{n}": 1 for n in range(255)} | {"z": 9_999},
+    ],
+)
+def test_no_kind_is_too_rare_to_be_drawn(kinds):
+    from strategies.common import _wheel  # noqa: PLC0415 - as above
+
+    wheel = _wheel(kinds)
+    assert len(wheel) == 256
+    assert set(wheel) == set(kinds)
+
+
+@pytest.mark.parametrize("kinds", [{}, {"a": 1, "b": 0}, {f"k{n}": 1 for n in range(257)}])
+def test_kinds_that_could_not_be_drawn_are_refused(kinds):
+    with pytest.raises(ValueError, match="1 to 256 kinds"):
+        programs(kinds, head=1, most=1)
+
+
 @settings(max_examples=50)
 @given(PROGRAMS)
 def test_each_simpler_program_is_valid_and_simpler(program):

@@ -163,6 +163,8 @@ class Connection:
     def required(self, frame: Frame, name: str) -> str:
         """The value of a header that must be there and not be empty. Raises Refused."""
         value = frame.first.get(name)
+        if value == "" and name in ("id", "transaction") and self.switches.empty_names == "accept":
+            return value
         if not value:
             raise Refused(f"{name} is missing" if value is None else f"{name} is empty")
         return value
@@ -208,6 +210,9 @@ class Connection:
     def admit(self, frame: Frame, version: str) -> None:
         """Raise Refused when the client may not enter."""
         switches = self.switches
+        others = sum(session.phase is Phase.LIVE for session in self.server.sessions.values())
+        if switches.connections == "three" and others >= 3:
+            raise Refused("too many connections")
         host = frame.first.get("host")
         if host is None:
             if version != "1.0" and switches.missing_host == "refuse":

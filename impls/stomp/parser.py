@@ -222,7 +222,7 @@ class Parser:
             raise OverLimit("too many headers")
         if len(octets) > limits.max_line and max(map(len, octets.split(b"\n"))) > limits.max_line:
             raise OverLimit("a header line is too long")
-        if b"\r" in octets:
+        if 13 in octets:  # CR
             command, *lines = map(self.end_line, (command, *lines))
         if "\r" in command:
             raise Malformed("a CR is in the command line")

@@ -25,6 +25,10 @@ def switch(*values: bool | int | str) -> Any:
     return field(default=values[0], metadata={"values": values})
 
 
+SMALL: Mapping[str, int] = {"max_headers": 12, "max_line": 256, "max_body": 8192}
+"""The sizes of a server with little memory."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
     """One behaviour out of all legal ones. Raises ValueError for a value that is not among the legal ones.
@@ -88,6 +92,9 @@ class Switches:
     odd_destination: str = switch("accept", "refuse")  # blanks, non-ASCII, characters that need escaping
     silent_close: bool = switch(False, True)  # malformed input: close without the ERROR
     over_limit: str = switch("error", "close")
+    limits: str = switch("large", "small")  # small: those of an embedded server, in place of the sizes below
+    connections: str = switch("any", "three")  # at once; one more is refused
+    empty_names: str = switch("refuse", "accept")  # of subscriptions and transactions
 
     # Closing and time
     disconnect: str = switch("server-closes", "client-closes")
@@ -113,6 +120,9 @@ class Switches:
         for name, values in SWITCHES.items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} must be one of {values}, not {getattr(self, name)!r}")
+        if self.limits == "small":
+            for name, size in SMALL.items():
+                object.__setattr__(self, name, min(size, getattr(self, name)))
 
     @property
     def window(self) -> int:

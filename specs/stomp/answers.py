@@ -13,6 +13,7 @@ from dataclasses import replace
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.stomp.calls import BEATS, ids, offered
 from specs.stomp.client import put
+from specs.stomp.damage import damage
 from specs.stomp.frames import Frame
 from specs.stomp.messages import blame
 from specs.stomp.states import Conn, Free, Pending, Phase, Refusal, State
@@ -169,7 +170,7 @@ def accepted(state: State, pending: Pending, refusal: Refusal, what: str) -> All
     broken = Breach(
         "server",
         refusal.requirement,
-        f"{what}: {refusal.why or pending.frame.command}",
+        f"{what} ({refusal.why or pending.frame.command})",
         level=refusal.accepted or None,
         also=refusal.also + ids("RECEIPT-03"),
     )
@@ -186,8 +187,9 @@ def _unasked(conn: Conn, wanted: str) -> Breach:
         later = [value for name, value in p.frame.headers if name == "receipt"][1:]
         if wanted in later:
             return blame("REPEAT-01", f"{text}, which is not the first of repeated receipt headers")
-        if conn.version == "1.0" and "\\" in p.receipt:
-            return blame("ENC-12", f"{text}, asked for was {p.receipt!r:.60} in a 1.0 session", also="RECEIPT-02")
+        spoilt = damage(p.receipt, wanted, conn.version)
+        if spoilt:
+            return blame(spoilt, f"{text}, asked for was {p.receipt!r:.60}", also="RECEIPT-02 RECEIPT-06")
         if p.receipt != wanted and (p.receipt.strip() == wanted.strip() or not p.receipt.isalnum()):
             return blame("RECEIPT-02", f"{text}, asked for was {p.receipt!r:.60}", also="RECEIPT-06")
     if conn.midway:

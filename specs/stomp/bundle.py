@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
-from specs.protocol import Fact, Feature, Memory, Protocol
+from specs.protocol import Fact, Memory, Protocol
 from specs.requirement import load
 from specs.stomp import frames
-from specs.stomp.calls import ids
+from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame, Style
 from specs.stomp.model import StompModel
-from specs.stomp.states import PREFIX, Config, Kind
+from specs.stomp.states import PREFIX, Config, Kind, Sizes
 
 PORT = 61613
 
@@ -66,7 +65,7 @@ def resolve(frame: Frame, memory: Memory) -> Frame | None:
         if known is None:
             return None
         headers.append((name, known))
-    return replace(frame, headers=tuple(headers))
+    return Frame(frame.command, tuple(headers), frame.body, frame.warts)
 
 
 def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:
@@ -80,6 +79,8 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         host=facts["host"],
         queue=Kind(facts["queue"], **{"fanout": False, "keeps": False, **traits["queue"]}),
         topic=Kind(facts["topic"], **{"fanout": True, "own": False, **traits["topic"]}),
+        sizes=Sizes(*learnt.get("sizes", ())),
+        crowded=bool(learnt.get("crowded", False)),
     )
 
 
@@ -136,7 +137,8 @@ def to_json(value: Any) -> Any:
     """A frame, style or Ref as JSON data."""
     if isinstance(value, Frame):
         headers = [[name, to_json(text)] for name, text in value.headers]
-        return {"command": value.command, "headers": headers, "body": value.body.hex()}
+        warts = {"warts": list(value.warts)} if value.warts else {}
+        return {"command": value.command, "headers": headers, "body": value.body.hex(), **warts}
     if isinstance(value, Style):
         return {
             "version": value.version,
@@ -155,27 +157,12 @@ def from_json(data: Any) -> Any:
         return data
     if "command" in data:
         headers = tuple((name, from_json(text)) for name, text in data["headers"])
-        return Frame(data["command"], headers, bytes.fromhex(data["body"]))
+        return Frame(data["command"], headers, bytes.fromhex(data["body"]), tuple(data.get("warts", ())))
     if "ref" in data:
         key = data["key"]
         return Ref(data["ref"], tuple(key) if isinstance(key, list) else key)
     return Style(data["version"], *(bytes.fromhex(data[name]) for name in ("eol", "before", "after")))
 
-
-FEATURES = (
-    Feature("repeat", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first"),
-    Feature("cuts", PREFIX + "FRAME-06", "it matters where the octet stream is cut into segments"),
-    Feature("crlf", PREFIX + "FRAME-02", "it matters whether lines end with CR LF or LF"),
-    Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows"),
-    Feature("stomp", PREFIX + "CONNECT-05", "STOMP is not handled like CONNECT"),
-    Feature("order", PREFIX + "HDR-04", "the order of headers matters"),
-    Feature(
-        "together",
-        PREFIX + "FRAME-06",
-        "it matters whether frames are sent together or one after the other",
-        frozenset(ids("RECEIPT-01 CONNECT-02 CONNECT-10 DISC-03 FRAME-01 BODY-02 SUB-05")),
-    ),
-)
 
 protocol = Protocol(
     name="stomp",

@@ -20,6 +20,8 @@ from specs.stomp.states import PREFIX, Conn, Free, Pending, Phase, Refusal, Stat
 _SOFT = frozenset(ids("REPEAT-01 CONNECT-14 ACK-06 NACK-04"))
 _COMMON = frozenset(ids("SEND-05"))
 """Shown by nearly every frame: says nothing about why one was refused."""
+_ANSWERED_BY = {"SEND-01": "SEND-06", "SUB-01": "SUB-06", "NEGO-03": "NEGO-03"}
+"""Rules that a client broke for which the text itself asks for an ERROR, and the rule about that ERROR."""
 MARGIN = 0.05
 """A client given up within this part of its interval after the end of it was given no margin."""
 IDLE_MS = 400
@@ -34,6 +36,11 @@ def error(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
     receipt = frame.get("receipt-id")
     asked = [*conn.pending, *([conn.connect] if conn.connect else [])]
     named = next((p for p in asked if receipt is not None and p.receipt == receipt), None)
+    if receipt is not None and named is None and receipt not in conn.answered:
+        others = [p for other, c in state.conns.items() if other != number for p in c.pending]
+        if any(p.receipt == receipt for p in others):
+            why = f"ERROR with receipt-id {receipt!r:.60}, which a frame of another connection asked for"
+            return blame("ROB-02", why, also="ERROR-04")
     lapses = _error_form(frame, suspects, receipt)
     if conn.lost or conn.midway or conn.said_after_end:
         return Allow(_failed(state, number, conn), ids("ERROR-03") + _lost_covers(conn), lapses)
@@ -50,7 +57,7 @@ def error(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
     if any(m.behind and m.behind.accepted == "MUST" for m in hit):
         return blame("ERROR-02", "a SEND behind a refused frame was delivered")
     covers = ids("ERROR-03 ERROR-05 ERROR-08 FRAME-01 FRAME-08")
-    for p in (_gravest(suspects),):
+    for p in (_gravest(suspects, connect),):
         if isinstance(p.call, Refusal):
             covers += (p.call.requirement, *p.call.also, *ids("RECEIPT-03"))
             covers += ids("ERROR-04") if p.receipt is not None else ()
@@ -58,7 +65,8 @@ def error(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         elif isinstance(p.call, Free):
             covers += p.call.covers
         else:
-            early = blame("CONNECT-14", "a frame sent before CONNECTED came was refused", "SHOULD")
+            why = f"ERROR ({frame.get('message')!r:.120}) in a legal session: a frame before CONNECTED was refused"
+            early = blame("CONNECT-14", why, "SHOULD")
             lapses += (early,)
     if frame.body:
         covers += ids("ERROR-06 CTYPE-01")
@@ -90,7 +98,7 @@ def _failed(state: State, number: int, conn: Conn) -> State:
 
 def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, what: str) -> Breach:
     """ERROR or a close that nothing the client did explains: blame what is most special about what it did last."""
-    candidates = [named] if named is not None else [*reversed(conn.pending)]
+    candidates = [named] if named is not None else [p for p in reversed(conn.pending) if not _shown(state, p)]
     if not candidates and conn.connect is not None and conn.connect.due:
         candidates = [conn.connect]
     command = candidates[0].frame.command if candidates else "nothing"
@@ -98,14 +106,26 @@ def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, wh
         requirement = about_connect(state, number, conn.connect)
         level = None if requirement in _SOFT else "MUST"
         return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
-    if not candidates and any(c.phase is Phase.FAILED or c.shaky for n, c in state.conns.items() if n != number):
-        return blame("ROB-02", f"{what}, though only another connection was at fault", also="LIMIT-03 ERROR-07")
+    at_fault = any(c.phase is Phase.FAILED or c.shaky for n, c in state.conns.items() if n != number)
+    if not candidates and at_fault:
+        why = f"{what}, though only another connection was at fault"
+        return replace(blame("ROB-02", why, also="LIMIT-03 ERROR-07"), otherwise=PREFIX + "ERROR-07")
+    if not candidates and any(m.conn == number and b"\0" in m.frame.body for m in state.messages.values()):
+        return blame("CLEN-01", f"{what}: octets of a body with a NUL were read as a frame", also="ERROR-07")
     for p in candidates if len(candidates) == 1 else ():
         special = [name for name in p.proves if name not in _COMMON]
         if special:
             level = None if special[0] in _SOFT else "MUST"
             return Breach("server", special[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
     return blame("ERROR-07", f"{what}: {command}")
+
+
+def _shown(state: State, pending: Pending) -> bool:
+    """True when a MESSAGE has shown that a frame which was not receipted was carried out."""
+    if pending.frame.command == "SEND":
+        sent = state.messages.get(pending.serial)
+        return sent is not None and bool(sent.deliveries)
+    return pending.frame.command == "SUBSCRIBE" and any(d.sub == pending.serial for d in state.deliveries.values())
 
 
 def closed(state: State, event: Closed) -> Outcome:
@@ -162,13 +182,13 @@ def _cut_off(after: State, number: int, conn: Conn) -> Outcome:
             return replace_steady(blame("HB-03", why, also="HB-02 ERROR-07"))
         broken = _unprovoked(after, number, conn, None, "closed the connection in a legal session")
         return replace_steady(broken)
-    call = _gravest(suspects).call
+    call = _gravest(suspects, conn.connect if conn.phase is Phase.WAIT else None).call
     covers: tuple[str, ...] = ()
     lapses: tuple[Breach, ...] = ()
     if isinstance(call, Refusal):
         covers = (call.requirement, *call.also, *ids("RECEIPT-03"))
         if call.silent:
-            missing = replace_steady(blame(_silently(call), f"closed without ERROR: {call.why}", call.silent))
+            missing = replace_steady(blame(_silently(call), f"closed without ERROR ({call.why})", call.silent))
             if call.silent == "MUST":
                 return replace(missing, then=after)
             lapses = (missing,)
@@ -181,7 +201,8 @@ def _cut_off(after: State, number: int, conn: Conn) -> Outcome:
                 return replace(missing, then=after)
             lapses = (missing,)
     else:
-        lapses = (blame("CONNECT-14", "closed because of a frame sent before CONNECTED came", "SHOULD"),)
+        why = "closed the connection in a legal session: a frame before CONNECTED was refused"
+        lapses = (blame("CONNECT-14", why, "SHOULD"),)
     return Allow(after, covers, lapses)
 
 
@@ -190,17 +211,21 @@ def _lost_covers(conn: Conn) -> tuple[str, ...]:
     return ids(f"{conn.lost} INV-16" if conn.lost == "CLEN-02" else conn.lost) if conn.lost else ()
 
 
-def _gravest(suspects: list[Pending]) -> Pending:
-    """Of several frames for which a server may end the connection, one that it should, or else the last."""
-    return next((p for p in suspects if isinstance(p.call, Refusal)), suspects[-1])
+def _gravest(suspects: list[Pending], connect: Pending | None) -> Pending:
+    """Of several frames for which a server may end the connection, one that it should, or else a CONNECT that is not
+    answered, without which the others mean nothing, or else the last."""
+    should = next((p for p in suspects if isinstance(p.call, Refusal)), None)
+    return should or next((p for p in suspects if p is connect), suspects[-1])
 
 
 def _silently(call: Refusal) -> str:
     """The requirement that a close without ERROR misses, in its short form: the rule about ERROR rather than the rule
     that the client broke."""
-    short = call.requirement.removeprefix(PREFIX)
-    input_row = next((name.removeprefix(PREFIX) for name in call.also if "INV-" in name), short)
-    return {"SEND-01": "SEND-06", "SUB-01": "SUB-06", "NEGO-03": "NEGO-03"}.get(short, input_row)
+    for name in (call.requirement, *call.also):
+        short = name.removeprefix(PREFIX)
+        if short in _ANSWERED_BY or "INV-" in short:
+            return _ANSWERED_BY.get(short, short)
+    return call.requirement.removeprefix(PREFIX)
 
 
 def replace_steady(breach: Breach) -> Breach:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from specs.codec import Decoder, Malformed, Reader
 
@@ -20,6 +20,9 @@ MAX_HEAD = 1 << 20
 """Octets of command and headers that we hold for one frame."""
 MAX_BODY = 1 << 24
 """Octets of body that we hold for one frame."""
+MAX_PLAIN = 1 << 16
+"""Octets of head, and of body, up to which a frame is read by the short cut: a long one costs its octets, not its
+lines, and should cost the same in pieces."""
 
 CLIENT_COMMANDS = frozenset(
     ["CONNECT", "STOMP", "SEND", "SUBSCRIBE", "UNSUBSCRIBE", "ACK", "NACK", "BEGIN", "COMMIT", "ABORT", "DISCONNECT"]
@@ -29,18 +32,22 @@ PLAIN_COMMANDS = frozenset({"CONNECT", "STOMP", "CONNECTED"})
 """Frames whose headers are never escaped (for STOMP see docs/ambiguities.md, E-03)."""
 
 
-@dataclass(frozen=True, slots=True)
+Headers = tuple[tuple[str, Any], ...]
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Frame:
     """One frame with decoded headers, in wire order, repeats included.
 
     Octets that are no UTF-8 survive as lone surrogates. `warts` are slugs of the grammar rules it breaks:
     undefined-escape, no-colon, empty-name, raw-colon, bare-cr, not-utf8, bad-content-length, cr-in-line-end.
+    (Final, not frozen: see `specs.events.Said`.)
     """
 
-    command: str
-    headers: tuple[tuple[str, Any], ...] = ()
-    body: bytes = b""
-    warts: tuple[str, ...] = ()
+    command: Final[str]
+    headers: Final[Headers] = ()
+    body: Final[bytes] = b""
+    warts: Final[tuple[str, ...]] = ()
 
     def get(self, name: str) -> Any:
         """The first value of a header, or None: of repeated headers only the first counts."""
@@ -103,20 +110,58 @@ def encode(frame: Frame, style: Style | None = None) -> bytes:
     if frame is BEAT:
         return b"\n"
     style = style or PLAIN
-    if frame.command in PLAIN_COMMANDS or style.version == "1.0":
-        lines = [frame.command, *[f"{name}:{value}" for name, value in frame.headers]]
-    else:
+    text = "\n".join([frame.command, *map(":".join, frame.headers)])
+    if (
+        # with no more than its own separators a head has nothing to escape
+        (text.count(":") + text.count("\n") > 2 * len(frame.headers) or "\\" in text or "\r" in text)
+        and frame.command not in PLAIN_COMMANDS
+        and style.version != "1.0"
+    ):
         table = _ESCAPES[style.version]
-        lines = [frame.command]
-        for name, value in frame.headers:
-            if _SPECIAL.search(name) or _SPECIAL.search(value):
-                lines.append(f"{name.translate(table)}:{value.translate(table)}")
-            else:
-                lines.append(f"{name}:{value}")
-    head = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n\n"
+        pairs = [f"{name.translate(table)}:{value.translate(table)}" for name, value in frame.headers]
+        text = "\n".join([frame.command, *pairs])
+    head = text.encode("utf-8", "surrogateescape") + b"\n\n"
     if style.eol != b"\n":
         head = head.replace(b"\n", style.eol)
     return b"%b%b%b\0%b" % (style.before, head, frame.body, style.after)
+
+
+class _Pairs(dict[bytes, tuple[str, str]]):
+    """Names and values of header lines that need no care, by the line as `version` writes it. Many lines come again and
+    again, so they are kept. Raises KeyError for a line that breaks a rule or holds a CR or a NUL."""
+
+    MOST, LONGEST = 2048, 128
+
+    def __init__(self, version: str) -> None:
+        super().__init__()
+        self._version = version
+
+    def __missing__(self, line: bytes) -> tuple[str, str]:
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise KeyError(line) from None
+        name, colon, value = text.partition(":")
+        if not name or not colon or "\r" in text or "\0" in text:
+            raise KeyError(line)
+        if self._version != "1.0":
+            if ":" in value:
+                raise KeyError(line)
+            if "\\" in text:
+                decoded_name, decoded_value = unescape(name, self._version), unescape(value, self._version)
+                if decoded_name is None or decoded_value is None:
+                    raise KeyError(line)
+                name, value = decoded_name, decoded_value
+        pair = name, value
+        if len(line) <= self.LONGEST:
+            if len(self) >= self.MOST:
+                self.clear()
+            self[line] = pair
+        return pair
+
+
+_PAIRS = {version: _Pairs(version) for version in _ESCAPES}
+_COMMANDS = {command.encode(): command for command in CLIENT_COMMANDS | SERVER_COMMANDS}
 
 
 class Grammar:
@@ -131,6 +176,49 @@ class Grammar:
         """The version whose escapes and line ends hold now."""
         version: str = self._session["version"]
         return version
+
+    def plain(self, data: bytes, at: int, items: list[Any]) -> int:
+        """Whole frames with LF alone; see `specs.codec.PlainGrammar`."""
+        find = data.find
+        while (blank := find(b"\n\n", at)) >= 0:
+            if blank - at > MAX_PLAIN or (short := self._plain_head(data[at:blank])) is None:
+                return at
+            command, headers = short
+            body = blank + 2
+            length = find(b"\ncontent-length:", at, blank)
+            if length < 0:
+                end = find(0, body, body + MAX_PLAIN)
+                if end < 0:
+                    return at
+            else:
+                digits = data[length + 16 : find(b"\n", length + 16)]
+                if not digits.isdigit() or len(digits) > 9:
+                    return at
+                end = body + int(digits)
+                if end >= len(data) or data[end] or end - body > MAX_PLAIN:
+                    return at
+            items.append(Frame(command, headers, data[body:end]))
+            if command == "CONNECTED":
+                self._agree(headers)
+            at = end + 1
+        return at
+
+    def _plain_head(self, head: bytes) -> tuple[str, Headers] | None:
+        """Command and headers if nothing about them needs care."""
+        lines = head.split(b"\n")
+        command = _COMMANDS.get(lines[0])
+        if command is None:
+            return None
+        pairs = _PAIRS["1.0" if command in PLAIN_COMMANDS else self._session["version"]]
+        try:
+            return command, tuple([pairs[line] for line in lines[1:]])
+        except KeyError:
+            return None
+
+    def _agree(self, headers: Headers) -> None:
+        """The version that CONNECTED names; without one it is 1.0."""
+        named = [value for name, value in headers if name == "version"]
+        self._session["version"] = "1.0" if not named else named[0] if named[0] in _ESCAPES else "1.2"
 
     def frame(self, reader: Reader) -> Generator[None, None, Frame]:
         """EOLs (as BEAT when nothing follows them yet) or one frame."""
@@ -165,15 +253,15 @@ class Grammar:
                 raise Malformed("content-length-mismatch")
             body = body[:-1]
         if command == "CONNECTED":
-            for name, value in headers:
-                if name == "version":
-                    self._session["version"] = value if value in _ESCAPES else "1.2"
-                    break
-            else:
-                self._session["version"] = "1.0"
+            self._agree(headers)
         return Frame(command, headers, body, warts)
 
-    def _head(self, head: bytes) -> tuple[str, tuple[tuple[str, str], ...], int | None, tuple[str, ...]]:
+    def _head(self, head: bytes) -> tuple[str, Headers, int | None, tuple[str, ...]]:
+        short = self._plain_head(head)
+        if short is not None:
+            digits = next((value for name, value in short[1] if name == "content-length"), None)
+            if digits is None or _DIGITS.match(digits):
+                return *short, None if digits is None else int(digits), ()
         warts: list[str] = []
         try:
             text = head.decode()

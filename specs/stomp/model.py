@@ -18,10 +18,10 @@ from specs.stomp.answers import connected, receipt
 from specs.stomp.calls import ids
 from specs.stomp.client import put, said
 from specs.stomp.endings import IDLE_MS, closed, error
-from specs.stomp.frames import BEAT, Frame
+from specs.stomp.frames import BEAT, SERVER_COMMANDS, Frame
 from specs.stomp.messages import blame, message
 from specs.stomp.owed import at_the_end, owed
-from specs.stomp.states import ALLOWED, Config, Conn, Phase, State
+from specs.stomp.states import ALLOWED, NORMAL, Config, Conn, Phase, State
 
 _LOST = {
     "content-length-mismatch": "CLEN-02",
@@ -50,8 +50,13 @@ class StompModel:
 
     def step(self, state: State, event: Event) -> Iterable[Outcome]:
         """One reading always: see the module."""
+        torn = _torn(state, event)
+        if torn is not None:
+            return (torn,)
         if isinstance(event, Said):
             if event.by == "client":
+                if state.config.sizes.exceeded(event.frame) and not NORMAL.exceeded(event.frame):
+                    return (Allow(ANYTHING),)  # beyond what this server takes: what it makes of it decides all else
                 conn = state.conns.get(event.conn)
                 completes = conn is not None and conn.midway and event.frame.get("content-length") is not None
                 return (Allow(said(state, event.conn, event.frame), ids("CLEN-08") if completes else ()),)
@@ -201,3 +206,15 @@ class StompModel:
                 conn = conn._replace(midway=True, mute_ms=0, lives=lives)
             return Allow(put(state, event.conn, conn))
         return Allow(state)
+
+
+def _torn(state: State, event: Event) -> Breach | None:
+    """What was wrong with an empty MESSAGE whose SEND has a body that begins with NUL: its length was not stated if
+    octets follow that are no frame of a server; else the body was cut."""
+    if isinstance(event, (Quiet, Fact)) or event.by == "client":
+        return None
+    conn = state.conns.get(event.conn)
+    if conn is None or not conn.torn:
+        return None
+    rest = isinstance(event, Noise) or (isinstance(event, Said) and event.frame.command not in SERVER_COMMANDS | {""})
+    return blame("CLEN-04" if rest else "CLEN-01", conn.torn, also="BODY-02")

@@ -22,6 +22,8 @@ _ENDED = (Phase.CLOSING, Phase.LEFT, Phase.CLOSED)
 def owed(state: State) -> Iterator[str]:
     """Requirements by which it is still the server's turn."""
     for conn in state.conns.values():
+        if conn.torn:
+            yield PREFIX + "CLEN-01"
         if conn.pending or conn.phase in (Phase.WAIT, Phase.FAILED) or conn.lost:
             yield from _of_connection(conn)
     for message, _ in _due(state):
@@ -98,6 +100,8 @@ def _stuck(state: State) -> Iterator[Message]:
 def at_the_end(state: State) -> Outcome:
     """Judge a silence in which the server was given all the patience of the run."""
     for number, conn in state.conns.items():
+        if conn.torn:
+            return blame("CLEN-01", conn.torn, also="BODY-02")
         outcome = _unanswered(state, number, conn)
         if outcome is not None:
             return outcome
@@ -150,7 +154,7 @@ def _unanswered(state: State, number: int, conn: Conn) -> Outcome | None:
 
 def _ignored(refusal: Refusal, pending: Pending) -> Outcome:
     """Neither ERROR nor close for a frame that should have been refused."""
-    why = f"neither ERROR nor a close: {refusal.why or pending.frame.command}"
+    why = f"neither ERROR nor a close ({refusal.why or pending.frame.command})"
     broken = Breach("server", refusal.requirement, why, level=refusal.ignored or None, also=refusal.also)
     if refusal.ignored == "MUST":
         return broken
@@ -181,7 +185,7 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
     if message.deliveries and not fanout:
         return _not_again(state, message, why)
     if sender.phase in _ENDED and not message.sure and sub.conn != message.conn:
-        return blame("DISC-07", f"{why}, though its sender disconnected in order", "SHOULD")
+        return blame("DISC-07", f"{why}: its sender had disconnected in order", "SHOULD")
     names = [name for name, _ in message.frame.headers]
     if names.count("destination") > 1 or names.count("transaction") > 1:
         return blame("REPEAT-01", why)
@@ -195,6 +199,7 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
         (message.tx is not None and len(set(sender.old_txs) | set(sender.txs)) > 1, "TXN-10"),
         (message.tx is not None, "TXN-03"),
         (bool(sender.txs) or bool(sender.old_txs), "TXN-11"),
+        (not message.frame.body, "BODY-03"),
         (sub.reused, "SUB-11"),
         (bool(taker.old_subs) or any(s.closing for s in taker.subs.values()), "UNSUB-05"),
         (any(sub.id in c.subs for n, c in state.conns.items() if n != sub.conn), "SUB-04"),
@@ -213,10 +218,12 @@ def _twice_begun(state: State, message: Message) -> bool:
 def _not_again(state: State, message: Message, why: str) -> Breach:
     last = state.deliveries[message.deliveries[-1]]
     others = [d for d in state.deliveries.values() if d.conn == last.conn and d.fate in ("settled", "acked")]
-    text = f"{why} again, although it was never acknowledged and this server redelivers"
+    text = f"{why}: a second time, although it was never acknowledged and this server redelivers"
     name = "ACK-02"
     if last.by == "abort":
         name = "ACK-06"
+    elif any(d.sub == last.sub and d.fate == "nacked" for d in state.deliveries.values()):
+        name = "NACK-03"
     elif any(d.sub != last.sub for d in others):
         name = "ACKMODE-07"
     elif others:

@@ -86,9 +86,36 @@ class Kind:
         )
 
 
+class Sizes(NamedTuple):
+    """How large a frame may be that a server must take: headers, characters of one header line, octets of body.
+
+    The text names no least limit (STOMP 1.2, Size Limits). What discovery has seen a server take, it must take again;
+    where it refused that, only frames within MODEST are asked of it.
+    """
+
+    headers: int = 24
+    line: int = 512
+    body: int = 65_536
+
+    def exceeded(self, frame: Frame) -> bool:
+        """True when the server may plead its limits."""
+        return (
+            len(frame.headers) > self.headers
+            or len(frame.body) > self.body
+            or any(len(name) + len(value) > self.line for name, value in frame.headers)
+        )
+
+
+NORMAL = Sizes()
+MODEST = Sizes(headers=10, line=128, body=1024)
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What is known of the implementation before a plan begins: its manifest, and what discovery learnt."""
+    """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
+
+    `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections.
+    """
 
     version: str = "1.2"
     supports: frozenset[str] = frozenset({"1.0", "1.1", "1.2"})
@@ -97,6 +124,8 @@ class Config:
     host: str = "/"
     queue: Kind = Kind("/queue/{name}", fanout=False, keeps=True)
     topic: Kind = Kind("/topic/{name}", fanout=True)
+    sizes: Sizes = NORMAL
+    crowded: bool = False
 
     def kind(self, destination: str) -> Kind | None:
         """The family that a destination belongs to, or None when nothing is known of it."""
@@ -229,7 +258,8 @@ class Conn(NamedTuple):
     requirement they try. `midway`: a frame was begun and not finished. `left_places`: destinations no longer
     subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
     `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
-    `mute_ms`: how long each has been silent; `lives`: how the client showed life ("frame", "eol",
+    `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
+    SEND has a NUL, which what comes next explains; `lives`: how the client showed life ("frame", "eol",
     "octets") after a pause.
     """
 
@@ -256,6 +286,7 @@ class Conn(NamedTuple):
     mute_ms: int = 0
     asked_beats: tuple[int, int] = (0, 0)
     lives: frozenset[str] = frozenset()
+    torn: str = ""
 
     @property
     def alive(self) -> bool:

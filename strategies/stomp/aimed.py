@@ -43,13 +43,18 @@ class Aim:
 
 
 _TALK = {"send": 6, "sub": 3, "connect": 1}
+_WORK = {"send": 8, "begin": 4, "commit": 4, "abort": 1, "sub": 2, "unsub": 2, "ack": 3, "nack": 1}
 FRAMING = Aim(
-    _TALK | {"begin": 1, "commit": 1, "unsub": 1, "disconnect": 1}, slots=2, wires=(CRLF, EOLS, CUTS, JOIN, ANYHOW)
+    _TALK | {"begin": 1, "commit": 1, "unsub": 1, "disconnect": 1, "burst": 1, "halved": 1},
+    slots=2,
+    wires=(CRLF, EOLS, CUTS, JOIN, ANYHOW),
 )
-TEXTS = Aim(_TALK, slots=2, places=2, wires=(0,), most=8)
+TEXTS = Aim(_TALK | {"send": 9}, slots=2, places=2, wires=(0,), least=2, most=14)
 REPEATS = Aim(EVEN, slots=2, wires=(REPEAT,), most=10)
-SENDING = Aim(_TALK, slots=3, places=4, most=12)
-SUBSCRIBING = Aim({"send": 6, "sub": 5, "unsub": 4, "disconnect": 1, "hang": 1}, slots=2, places=2, least=4)
+SENDING = Aim(_TALK | {"alike": 1, "burst": 1}, slots=3, places=4, most=12)
+SUBSCRIBING = Aim(
+    {"send": 6, "sub": 6, "unsub": 4, "disconnect": 1, "hang": 1, "subs": 1}, slots=2, places=2, least=4, most=14
+)
 ACKING = Aim(
     {"send": 6, "sub": 2, "ack": 8, "nack": 2, "hang": 1, "unsub": 1}, slots=2, places=3, wires=(0,), least=6, most=28
 )
@@ -62,18 +67,19 @@ ACKING_IN_TX = Aim(
     least=6,
     most=28,
 )
-TRANSACTIONS = Aim(
-    {"send": 8, "sub": 3, "begin": 4, "commit": 3, "abort": 2, "disconnect": 1, "hang": 1},
-    slots=2,
-    places=3,
-    least=4,
-    most=24,
-)
+TRANSACTIONS = Aim(_WORK | {"disconnect": 1, "hang": 1}, slots=2, places=3, least=4, most=24)
 TRANSACTIONS_AGAIN = Aim(
-    {"send": 8, "begin": 4, "commit": 4, "abort": 1, "sub": 1}, slots=1, places=2, wires=(0,), least=8, most=28
+    {"txs": 4, "send": 3, "begin": 2, "commit": 1, "abort": 1}, slots=2, places=2, wires=(0,), least=1, most=7
 )
-MANY = Aim({"send": 12, "sub": 1}, slots=1, places=2, wires=(0,), least=14, most=32)
-ENDINGS = Aim({"send": 6, "sub": 3, "begin": 1, "disconnect": 3, "hang": 2, "ack": 2}, slots=3, places=2, least=3)
+MANY = Aim({"burst": 5, "again": 5, "send": 2, "sub": 2}, slots=2, places=3, wires=(0, JOIN, JOIN), most=4)
+ENDINGS = Aim(
+    {"send": 6, "sub": 3, "begin": 1, "disconnect": 3, "hang": 2, "ack": 2, "last": 3, "cut": 2},
+    slots=3,
+    places=2,
+    wires=(0, JOIN, JOIN),
+    least=3,
+    most=14,
+)
 RECEIPTS = Aim(EVEN, slots=2, wires=(0, EOLS), most=14)
 
 LAWS: Mapping[str, Aim] = {
@@ -86,11 +92,14 @@ LAWS: Mapping[str, Aim] = {
     "M-7 repeated headers": Aim(EVEN, slots=2, wires=(REPEAT,), most=12),
     "M-8 escapes": TEXTS,
     "M-9 content-length": Aim({"send": 5, "sub": 2}, slots=1, places=2, wires=(0, EXTRA), most=8),
-    "M-10 pipelining": Aim(EVEN, slots=2, wires=(JOIN, 0), most=30, least=8),
+    "M-10 pipelining": Aim({**EVEN, "burst": 2}, slots=2, wires=(JOIN, 0), most=24, least=6),
     "M-11 names": Aim(
-        {"send": 3, "sub": 4, "unsub": 3, "begin": 3, "commit": 3, "abort": 1}, slots=2, wires=(0,), most=16
+        {"send": 4, "sub": 4, "unsub": 2, "begin": 4, "commit": 3, "abort": 1, "alike": 3},
+        slots=2,
+        wires=(0,),
+        most=16,
     ),
-    "M-12 another connection": Aim(EVEN, slots=3, places=4, wires=(0,), most=24, least=8),
+    "M-12 another connection": Aim({**EVEN, "cut": 1, "halved": 2}, slots=3, places=4, wires=(0,), most=24, least=8),
 }
 
 

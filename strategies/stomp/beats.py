@@ -47,8 +47,9 @@ def _live(writer: Writer, line: Line, kind: int, interval: int, beats: int, form
         return
     if kind == 2:
         number = writer.fresh()
-        writer.blurt(line, b"SEND\nk:%d\nreceipt:slow\ncontent-length:%d\ndestination:" % (number, beats))
-        writer.blurt(line, PLACES[0], b"\n\n", when="now")
+        writer.features.add("pieces")
+        rest = b"\nk:%d\nreceipt:slow\ncontent-length:%d\n\n" % (number, beats)
+        writer.blurt(line, b"SEND\ndestination:", PLACES[0], rest)
     for _ in range(beats):
         writer.wait(interval if form & 2 and kind == 0 else interval // 2)
         if kind == 0:

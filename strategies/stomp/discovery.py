@@ -9,27 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.events import Quiet, Said, Trace
+from specs.events import Closed, Quiet, Said, Trace
 from specs.model import Judgement
 from specs.plan import Plan, Say
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Style
-from specs.stomp.states import Config
+from specs.stomp.states import MODEST, Config, Sizes
 from strategies.stomp.writer import PLACES, Writer
 
 VERSIONS = ("1.0", "1.1", "1.2")
+MANY = 10
+"""More connections than a plan has open at once."""
 Configure = Callable[[Mapping[str, Any]], Config]
 Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
 
 
 def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
-    """What `configure` takes as `learnt`: supported versions, and the traits of queue-like and topic-like names.
+    """What `configure` takes as `learnt`: supported versions, the sizes of frames and the number of connections that
+    it takes, and the traits of queue-like and topic-like names.
 
     `play` drives a plan with a config and answers the trace and its judgement.
     """
     supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
     learnt: dict[str, Any] = {"supports": supports or (configure({}).version,), "queue": {"own": False}, "topic": {}}
     learnt["stated"] = _stated(play, configure)
+    learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
+    learnt["crowded"] = _crowded(play, configure(learnt))
     for family, trait, probe, times in (
         ("queue", "own", _own_queue, 2),
         ("topic", "own", _own_topic, 2),
@@ -46,7 +51,8 @@ def _speaks(play: Play, configure: Configure, version: str) -> bool:
     config = configure({"supports": VERSIONS})
     trace, _ = play(Plan((Say(0, connect(config, version=version), style=Style(version)),)), config)
     said = [event.frame for event in trace if isinstance(event, Said) and event.by == "server"]
-    return any(frame.command == "CONNECTED" and (frame.get("version") or "1.0") == version for frame in said)
+    # one who takes a client that offers nothing else must speak it, whatever it says of itself
+    return any(frame.command == "CONNECTED" for frame in said)
 
 
 def _stated(play: Play, configure: Configure) -> str:
@@ -55,6 +61,42 @@ def _stated(play: Play, configure: Configure) -> str:
     trace, _ = play(Plan((Say(0, connect(config), style=Style(config.version)),)), config)
     said = [event.frame.get("server") for event in trace if isinstance(event, Said) and event.by == "server"]
     return next((name.split(" ")[0] for name in said if name), "")
+
+
+def _sizes(play: Play, config: Config) -> Sizes:
+    """The sizes that the server takes: each of the usual ones unless it answers a SEND of that size with ERROR."""
+    usual = config.sizes
+    many = [(f"h{n}", "x") for n in range(usual.headers - 3)]
+    long = [("long", "x" * (usual.line - 4))]
+    return Sizes(
+        usual.headers if _takes(play, config, many) else MODEST.headers,
+        usual.line if _takes(play, config, long) else MODEST.line,
+        usual.body if _takes(play, config, [], b"x" * usual.body) else MODEST.body,
+    )
+
+
+def _takes(play: Play, config: Config, headers: list[tuple[str, str]], body: bytes = b"x") -> bool:
+    writer = Writer(config)
+    line = writer.line(0)
+    place = config.topic.template.replace("{name}", "sizes")
+    writer.say(line, "SEND", [("destination", place), *headers, ("receipt", "size")], body)
+    writer.wait()
+    return not _refused(play(writer.plan(), config)[0])
+
+
+def _refused(trace: Trace) -> bool:
+    """True when the server ended a connection, with ERROR or without."""
+    said = [event for event in trace if isinstance(event, (Closed, Said)) and event.by == "server"]
+    return any(isinstance(event, Closed) or event.frame.command == "ERROR" for event in said)
+
+
+def _crowded(play: Play, config: Config) -> bool:
+    """True when the server refuses one of MANY connections that are open at once."""
+    writer = Writer(config)
+    for number in range(MANY):
+        writer.line(number)
+    writer.wait()
+    return _refused(play(writer.plan(), config)[0])
 
 
 def _held(play: Play, plan: Plan, config: Config) -> bool:

@@ -40,7 +40,7 @@ def _odd_destination(w: Writer, line: Line, a: int, b: int) -> None:
 
 
 def _sub_without_destination(w: Writer, line: Line, a: int, b: int) -> None:
-    w.say(line, "SUBSCRIBE", [("id", "bad"), *(() if a % 2 else (("Destination", TOPIC),)), w.receipt()])
+    w.say(line, "SUBSCRIBE", [("id", "bad"), *((("Destination", TOPIC),) if a % 2 else ()), w.receipt()])
 
 
 def _sub_without_id(w: Writer, line: Line, a: int, b: int) -> None:
@@ -193,7 +193,7 @@ def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:
 
 def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:
     body = b"0123456789"
-    w.features.add("repeat")
+    w.features.add("lengths")
     _raw(w, line, [b"content-length:10", b"content-length:%d" % (3, 5, 20)[a % 3]], body)
 
 

@@ -41,7 +41,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         frame = connect(config, version=offered)
         headers = list(frame.headers)
         if form & 2:
-            raw = writer.value(extra).replace("\r", "").replace("\n", "")
+            raw = writer.value(extra).replace("\r", "").replace("\n", "") or "b"
             # whether STOMP is escaped is open (docs/ambiguities.md, E-03): it gets nothing that would tell
             headers += [("x-first", "1"), ("x-raw", "b" if form & 1 else raw)]
         if beats & 1:
@@ -52,13 +52,13 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         command = "STOMP" if form & 1 else "CONNECT"
         if form & 1:
             writer.features.add("stomp")
-        early = form & 24 == 24
+        spoken = max((v for v in offered.split(",") if v in config.supports), default=None)
+        early = form & 24 == 24 or (spoken is None and form & 8 > 0)
         how = "join" if early else "turn"
         writer.steps.append(Say(line.number, Frame(command, tuple(headers)), when=how, style=Style(config.version)))
         if early:
             writer.send(line, PLACES[0], receipt=writer.receipt(), when="now")
         writer.wait()
-        spoken = max((v for v in offered.split(",") if v in config.supports), default=None)
         if spoken is None:
             continue
         line.version = spoken

@@ -1,7 +1,7 @@
 """Legal sessions: ops and what they mean.
 
-Head numbers: version (0: the claimed one), wire (which ways of writing frames are used), ending (what is done at the
-end to make losses and repetitions visible).
+Head numbers: version (0: the claimed one), wire (which ways of writing frames are used), ending (who listens from the
+beginning, and what is done at the end to make losses and repetitions visible).
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan
+from specs.stomp.calls import RESERVED
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
-from strategies.stomp.texts import BODIES, MIME_TYPES, NAMES, pick
+from strategies.stomp import repeats
+from strategies.stomp.repeats import LISTENER
+from strategies.stomp.texts import BODIES, LONG_BODIES, MIME_TYPES, name_of, pick, twisted
 from strategies.stomp.writer import PLACES, REPEAT, Line, Sub, Writer
 
 HEAD = 3
 _MODES = ("auto", "client", "client-individual")
 _WIRES = (0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 1 | 2, 4 | 8, 1 | 2 | 4 | 8 | 16 | 32, 2 | 8, 127)
 _VERSIONS = (None,) * 13 + ("1.1", "1.1", "1.0")
+_MANY = (4, 5, 7, 8, 9, 10, 11, 12, 15, 16)
 
 EVEN: Mapping[str, int] = {
     "send": 8, "sub": 5, "unsub": 2, "ack": 4, "nack": 2, "begin": 2, "commit": 2, "abort": 1, "connect": 1,
     "disconnect": 1, "hang": 1,
+}  # fmt: skip
+EVERYTHING: Mapping[str, int] = {name: 3 * weight for name, weight in EVEN.items()} | {
+    "burst": 1, "last": 1, "again": 1, "alike": 1, "cut": 1, "halved": 1,
 }  # fmt: skip
 
 
@@ -66,6 +73,8 @@ def version_of(number: int, config: Config) -> str:
 
 def play(writer: Writer, program: Program) -> None:
     """Write the ops of a program and its ending."""
+    if program.head[2] & 48:
+        _listen(writer, program.head[2])
     for op in program.ops:
         _OPS[op.kind](writer, op)
     _finish(writer, program.head[2])
@@ -73,6 +82,10 @@ def play(writer: Writer, program: Program) -> None:
 
 def _line(writer: Writer, op: Op) -> Line:
     return writer.line(op.args[0] % writer.slots)
+
+
+def _others(writer: Writer, line: Line) -> list[Line]:
+    return [other for other in writer.open_lines() if other is not line]
 
 
 def _style(op: Op) -> int:
@@ -83,9 +96,17 @@ def _asked(writer: Writer, flags: int) -> tuple[str, str] | None:
     """Mostly a receipt header of its own; by flags none, one with traps, or one that is used again and again."""
     if flags & 8:
         return None
-    if flags & 4:
-        return ("receipt", "again") if flags & 16 else writer.receipt(1 + (flags >> 5) + 8 * (writer.fresh() % 7))
-    return writer.receipt()
+    if flags & 4 and flags & 48 == 48:
+        return ("receipt", "again")
+    return writer.receipt(1 + (flags >> 5) + 8 * (writer.fresh() % 29) if flags & 4 else 0)
+
+
+def _listen(writer: Writer, how: int) -> None:
+    """A connection that takes no other part, subscribed to the topics or to the second queue of the plan."""
+    line = writer.connect(LISTENER)
+    for number in (1, 3) if how & 16 else (2,):
+        if number < writer.places:
+            writer.subscribe(line, PLACES[number], receipt=writer.receipt())
 
 
 def _send(writer: Writer, op: Op) -> None:
@@ -95,15 +116,14 @@ def _send(writer: Writer, op: Op) -> None:
     chosen = (where >> 2) % 4
     if chosen and line.txs:
         headers.append(("transaction", line.txs[(chosen - 1) % len(line.txs)]))
-    names = NAMES[line.version]
-    headers += [(pick(names, text + i), writer.value(text + 61 * i, what + i)) for i in range(flags & 3)]
+    headers += _user_headers(writer, what, text, flags)
     if flags & 32:
         headers.append(("content-type", pick(MIME_TYPES, text)))
-    if flags & 64 and headers and line.version == "1.2":
-        headers.append((headers[-1][0], "later") if headers[-1][0] in names else ("Foo", ""))
+    if flags & 64 and line.version == "1.2":
+        headers[-1:] = _repeated(headers[-1], text) if flags & 3 and not flags & 32 else [*headers[-1:], ("Foo", "")]
     if flags & 128 and line.version == "1.2":
         headers.append(pick_forged(text))
-    body = BODIES[what % len(BODIES)]
+    body = BODIES[what % len(BODIES)] if text % 16 != 15 else LONG_BODIES[what % len(LONG_BODIES)]
     if what & 128 and body and line.version != "1.0":
         headers.append(("content-length", f"{len(body)}"))
     tag = flags & 3 > 0 or flags & 16 == 0
@@ -112,6 +132,28 @@ def _send(writer: Writer, op: Op) -> None:
     writer.send(
         line, PLACES[where % writer.places], body, headers, tag=tag, receipt=_asked(writer, flags), style=_style(op)
     )
+
+
+def _user_headers(writer: Writer, what: int, text: int, flags: int) -> list[tuple[str, str]]:
+    """Up to four headers with traps in their names and values, some of them twisted from each other; or many."""
+    version, count = writer.version, (0, 1, 2, 4)[flags & 3]
+    if count == 4 and text % 8 == 7:
+        return [(f"h{n}", f"{what + n}") for n in range(_MANY[what % len(_MANY)])]
+    headers = [(name_of(text + 3 * i, version), writer.value(text + 61 * i, what + i)) for i in range(count)]
+    if count > 1 and what & 64 and version != "1.0":
+        name, value = headers[0]
+        twins = (twisted(name, what % 16, version), value), (name, twisted(value, what % 16, version) if value else "x")
+        if twins[0][0] not in RESERVED:
+            headers[1] = twins[0]
+        headers[0] = twins[1]
+    return [pair for n, pair in enumerate(headers) if pair[0] not in [name for name, _ in headers[:n]]]
+
+
+def _repeated(header: tuple[str, str], number: int) -> list[tuple[str, str]]:
+    """A header twice, with two values; the first may be empty."""
+    name, value = header
+    first = "" if number & 4 else value
+    return [(name, first), (name, ("later", f"{value}x", "0", "" if first else "later")[number % 4])]
 
 
 def pick_forged(number: int) -> tuple[str, str]:
@@ -125,9 +167,8 @@ def _sub(writer: Writer, op: Op) -> None:
         return
     _, where, name, mode, flags = op.args
     kind = _MODES[mode % 3] if line.version != "1.0" else _MODES[mode % 2]
-    identity = writer.value(name, flags) if name % 4 == 3 else f"s{name % 5}" if name % 4 else None
-    if name % 16 == 14:
-        identity = (f"00{name % 5}", "Sub" * 20)[flags & 1]
+    elsewhere = [sub.id for other in _others(writer, line) for sub in other.subs]
+    identity = writer.identity("", name, {sub.id for sub in line.subs}, elsewhere)
     headers = [("x-extra", "1")] if flags & 32 and line.version == "1.2" else []
     asked = None if flags & 8 and flags & 64 else _asked(writer, flags & ~8)
     writer.subscribe(line, PLACES[where % writer.places], kind, identity, headers, receipt=asked, style=_style(op))
@@ -143,7 +184,9 @@ def _unsub(writer: Writer, op: Op) -> None:
 
 
 def _open_subs(line: Line) -> list[Sub]:
-    return [sub for sub in line.subs if sub.mode != "auto"]
+    """Subscriptions that want acknowledgements, those with ids used before only if there are no others."""
+    found = [sub for sub in line.subs if sub.mode != "auto"]
+    return [sub for sub in found if not sub.again] or found
 
 
 def _ack(writer: Writer, op: Op) -> None:
@@ -166,10 +209,10 @@ def _ack(writer: Writer, op: Op) -> None:
 
 def _begin(writer: Writer, op: Op) -> None:
     line = _line(writer, op)
-    number = op.args[1] % 4
-    tx = f"t{number}" if number < 3 else writer.value(op.args[2], op.args[3])
-    if tx in line.txs or len(line.txs) >= 3:
+    if len(line.txs) >= 4:
         return
+    elsewhere = [tx for other in _others(writer, line) for tx in other.txs]
+    tx = writer.identity("t", op.args[1], line.txs, elsewhere)
     line.txs.append(tx)
     asked = _asked(writer, op.args[4])
     writer.say(line, "BEGIN", [("transaction", tx), *([asked] if asked else [])], style=_style(op))
@@ -196,7 +239,7 @@ def _connect(writer: Writer, op: Op) -> None:
         writer.connect(slot, command="STOMP", style=_style(op))
     elif kind == 2:
         value = writer.value(text, op.args[3]).replace("\r", "").replace("\n", "")
-        writer.connect(slot, extra=[("x-first", "1"), ("x-raw", value)], style=_style(op))
+        writer.connect(slot, extra=[("x-first", "1"), ("x-raw", value or "b")], style=_style(op))
     else:
         writer.connect(slot, style=_style(op), early=kind == 3 and op.args[4] & 3 == 3)
 
@@ -216,12 +259,14 @@ def _hang(writer: Writer, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "send": _send, "sub": _sub, "unsub": _unsub, "ack": _ack, "nack": _ack, "begin": _begin, "commit": _end,
     "abort": _end, "connect": _connect, "disconnect": _disconnect, "hang": _hang,
+    "burst": repeats.burst, "last": repeats.burst, "again": repeats.again, "alike": repeats.alike, "cut": repeats.cut,
+    "halved": repeats.halved, "txs": repeats.again, "subs": repeats.again,
 }  # fmt: skip
 
 
 def _finish(writer: Writer, ending: int) -> None:
     """Make what was lost, repeated or kept visible: markers, ended connections, a collector at each queue."""
-    live = [line for line in writer.lines.values() if not line.ended]
+    live = [line for slot, line in writer.lines.items() if not line.ended and slot != LISTENER]
     if ending & 1:
         writer.wait()
         for place in PLACES:

@@ -5,7 +5,7 @@ Source of what is legal: STOMP 1.2, all client frames; 1.1 and 1.0 where the ses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from specs.stomp.bundle import connect
 from specs.stomp.client import TAG
 from specs.stomp.frames import Frame, Style
 from specs.stomp.states import Config
-from strategies.stomp.texts import RECEIPTS, VALUES, pick
+from strategies.stomp.texts import RECEIPTS, VALUES, pick, root, twisted
 
 PLACES = (Ref("queue", "a"), Ref("topic", "a"), Ref("queue", "ab"), Ref("topic", "A"))
 """Destinations of a plan: one begins with another, one differs in case alone."""
@@ -27,12 +27,14 @@ Headers = Sequence[tuple[str, Any]]
 
 @dataclass(slots=True)
 class Sub:
-    """A subscription that the plan opened. `taken` are the numbers of deliveries that it has acknowledged."""
+    """A subscription that the plan opened. `taken` are the numbers of deliveries that it has acknowledged. `again`: its
+    id was used before on this connection, so that its deliveries cannot be counted."""
 
     id: str
     place: Ref
     mode: str
     taken: set[int] = field(default_factory=set)
+    again: bool = False
 
 
 @dataclass(slots=True)
@@ -43,6 +45,7 @@ class Line:
     version: str
     subs: list[Sub] = field(default_factory=list)
     txs: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
     ended: bool = False
 
 
@@ -70,6 +73,7 @@ class Writer:
         self.lines: dict[int, Line] = {}
         self.sent: dict[Ref, int] = {}
         self._serial = 0
+        self._roots: dict[str, str] = {}
 
     def plan(self) -> Plan:
         """What was collected."""
@@ -86,12 +90,34 @@ class Writer:
         """A receipt header with a value of its own, or with traps in it."""
         text = f"r{self.fresh()}"
         if flavour % 4 == 3:
-            text = (f"00{self._serial}", f"R{self._serial}Aa", text + "-long" * 30, f"{self._serial}")[flavour // 4 % 4]
+            text = f"{self._serial}" if flavour & 4 else f"Rr{self._serial}z"
+            text = twisted(text, flavour // 8, self.version, shorter=False)
+        elif flavour % 4 == 2:
+            text = root(8 + flavour // 4 % 13, self.version) + f"{self._serial}"
         elif flavour:
             tail = pick(RECEIPTS, flavour)
             text += tail if tail.strip() == tail or self.version != "1.0" else ""
             text = text if self.version == "1.2" else text.replace("\n", "").replace("\r", "")
         return ("receipt", text)
+
+    def identity(self, kind: str, number: int, taken: Container[str] = (), elsewhere: Sequence[str] = ()) -> str:
+        """An id that is not `taken`, for a subscription ("") or a transaction ("t"): a plain one, the first of its kind
+        in this plan or one that is easily confused with it, one of those `elsewhere`, or one with traps. 0 gives the
+        plainest."""
+        form, which = number % 8, number // 8
+        known = self._roots.get(kind)
+        if known is None:
+            known = self._roots[kind] = root(which, self.version) if form & 1 else f"{kind}0"
+        elif form & 3 == 1:
+            known = twisted(known, which, self.version)
+        elif form & 3 == 2 and elsewhere:
+            known = elsewhere[which % len(elsewhere)]
+        elif form == 7:
+            known = self.value(which, number)
+        elif form & 3 == 0:
+            known = f"{kind}{which % 2}"
+        free = (name for n in range(200) if (name := f"{kind}{n}") not in taken)
+        return known if known and known not in taken else next(free)
 
     def say(
         self,
@@ -147,6 +173,10 @@ class Writer:
         """The open connection in one of a few slots, connected if need be."""
         found = self.lines.get(slot)
         return found if found is not None and not found.ended else self.connect(slot)
+
+    def open_lines(self) -> list[Line]:
+        """The connections that have not ended."""
+        return [line for line in self.lines.values() if not line.ended]
 
     def bare(self, slot: int) -> Line:
         """A connection on which nothing has been said."""
@@ -217,11 +247,12 @@ class Writer:
         """SUBSCRIBE with an id that is free."""
         taken = {sub.id for sub in line.subs}
         if identity is None or identity in taken:
-            identity = next(f"{n}" for n in range(100) if f"{n}" not in taken)
+            identity = next(f"{n}" for n in range(200) if f"{n}" not in taken)
         extra = [("ack", mode)] if mode != "auto" else []
         asked = [receipt] if receipt is not None else []
         self.say(line, "SUBSCRIBE", [("id", identity), ("destination", place), *extra, *headers, *asked], style=style)
-        sub = Sub(identity, place if isinstance(place, Ref) else PLACES[0], mode)
+        sub = Sub(identity, place if isinstance(place, Ref) else PLACES[0], mode, again=identity in line.used)
+        line.used.add(identity)
         line.subs.append(sub)
         return sub
 

@@ -10,4 +10,4 @@ ROLES = ("server",)
 @pytest.mark.weight(3)
 def test_sessions(hunt):
     """Legal sessions with everything in them."""
-    hunt(sessions.sessions(), sessions.interpret)
+    hunt(sessions.sessions(sessions.EVERYTHING), sessions.interpret)

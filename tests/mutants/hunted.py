@@ -1,8 +1,8 @@
 """Are the seeded faults found by the suites that users run, how soon, and on what are they blamed?
 
-Each mutant is hunted in process with the properties of `suites/stomp`, taken from the suites themselves, in turns that
-grow, both lock-step and pipelined, until a fault is reported that names a requirement it may be blamed for. The score
-by requirement is printed and stored:
+Each mutant is hunted in process with the properties of its protocol's suites, taken from the suites themselves, in
+turns that grow, both lock-step and pipelined, until a fault is reported that names a requirement it may be blamed for.
+The score by requirement is printed and stored:
 
     python -m tests.mutants                                    # all of them, exit status 1 if one survives
     python -m tests.mutants --budget 10 -j 1 --only 'tx-*' --out score.json
@@ -18,26 +18,23 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
-import suites.stomp
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from specs.protocol import find
-from strategies.stomp import discover
-from suites.hunt import Fault, Hunter, Property
+from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
-from tests.mutants import MUTANTS
+from tests.mutants import KCL_MUTANTS, MUTANTS, KclMutant
 from tests.mutants.kit import Mutant
+from tests.properties import properties
 
-STOMP = find("stomp")
 BUDGET_S = 30.0
 """Seconds after which a mutant counts as not found."""
 SLICE_S, GROWTH = 0.04, 1.6
@@ -82,81 +79,27 @@ class _Found(BaseException):  # not an Exception: Hypothesis would take it for a
     """The right fault was reported."""
 
 
-@dataclass(slots=True)
-class _Case:
-    """A property of the suites, its weight and the disciplines it is played in."""
-
-    prop: Property
-    weight: float
-    disciplines: Sequence[str] = ("lock-step", "pipelined")
-
-
-def properties() -> list[tuple[Property, float]]:
-    """Every property of the suites in each discipline, and its weight: those of most weight first."""
-    cases = [case for module in _modules() for case in _cases(module)]
-    cases.sort(key=lambda case: -case.weight)
-    return [
-        (replace(case.prop, name=f"{case.prop.name} {how}", hurry=how == "pipelined" and case.prop.hurry), case.weight)
-        for how in ("lock-step", "pipelined")
-        for case in cases
-        if how in case.disciplines and (how == "lock-step" or case.prop.hurry)
-    ]
-
-
-def _modules() -> Iterator[Any]:
-    for found in iter_modules(suites.stomp.__path__):
-        if found.name.startswith("test_"):
-            yield importlib.import_module(f"suites.stomp.{found.name}")
-
-
-def _cases(module: Any) -> Iterator[_Case]:
-    """The suites' functions called as pytest would call them, with a `hunt` that takes down what it is given."""
-    for name, function in vars(module).items():
-        if not name.startswith("test_") or not callable(function):
-            continue
-        weight, variants = 1.0, [{}]
-        for mark in getattr(function, "pytestmark", ()):
-            if mark.name == "weight":
-                weight = mark.args[0]
-            elif mark.name == "parametrize":
-                variants = [{mark.args[0]: value} for value in mark.args[1]]
-        for variant in variants:
-            taken: list[Property] = []
-            label = " ".join([f"{module.__name__.rpartition('.')[2]}::{name}", *map(str, variant.values())])
-
-            def hunt(
-                programs: Any,
-                interpret: Any,
-                *,
-                avoids: bool = False,
-                always_calm: bool = False,
-                label: str = label,
-                taken: list[Property] = taken,
-            ) -> None:
-                taken.append(Property(label, programs, interpret, hurry=not always_calm, avoids=avoids))
-
-            function(hunt, **variant)
-            disciplines = getattr(module, "DISCIPLINES", ("lock-step", "pipelined"))
-            yield from (_Case(prop, weight, disciplines) for prop in taken)
-
-
-def hunter_for(mutant: Mutant, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
-    """A hunter on a fresh server of the mutant, which was asked before what the text leaves to it."""
+def hunter_for(mutant: AnyMutant, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
+    """A hunter on a fresh program of the mutant, which was asked before what the text leaves to it."""
     ground = MemoryGround(mutant.make)
-    facts = {name: fact.default for name, fact in STOMP.facts.items()}
+    protocol, role = find(protocol_of(mutant)), role_of(mutant)
+    facts = {name: fact.default for name, fact in protocol.facts.items()}
+    if protocol.name == "kcl":
+        facts["scripted"] = True
     serial = count()
 
     def configure(learnt: Mapping[str, Any]) -> Any:
-        return STOMP.configure("server", mutant.profile, facts, learnt)
+        return protocol.configure(role, mutant.profile, facts, learnt)
 
     def play(plan: Any, config: Any) -> tuple[Any, Any]:
-        recording = drive(plan, Setting(STOMP, config, "server", ground), f"ask{next(serial)}-")
+        recording = drive(plan, Setting(protocol, config, role, ground), f"ask{next(serial)}-")
         return tuple(recording.events), recording.judgement
 
+    discover = importlib.import_module(f"strategies.{protocol.name}").discover
     config = configure(discover(play, configure))
-    binding = {r.id: r for r in STOMP.requirements.binding("server", mutant.profile) if not r.untestable}
+    binding = {r.id: r for r in protocol.requirements.binding(role, mutant.profile) if not r.untestable}
     return Hunter(
-        Setting(STOMP, config, "server", ground),
+        Setting(protocol, config, role, ground),
         binding,
         investigate=Investigator(shrink_s=SHRINK_S),
         run_seed=seed,
@@ -165,11 +108,30 @@ def hunter_for(mutant: Mutant, report: Callable[[Fault], None], seed: int = 0) -
     )
 
 
+AnyMutant = Mutant | KclMutant
+ALL: Sequence[AnyMutant] = (*MUTANTS, *KCL_MUTANTS)
+
+
+def protocol_of(mutant: AnyMutant) -> str:
+    """The protocol that a mutant speaks."""
+    return str(getattr(mutant, "protocol", "stomp"))
+
+
+def role_of(mutant: AnyMutant) -> str:
+    """The role that a mutant plays."""
+    return str(getattr(mutant, "role", "server"))
+
+
+def key_of(mutant: AnyMutant) -> str:
+    """A name that no other mutant has."""
+    return f"{protocol_of(mutant)}-{role_of(mutant)}-{mutant.name}"
+
+
 @dataclass(slots=True)
 class _Chase:
     """One mutant being hunted."""
 
-    mutant: Mutant
+    mutant: AnyMutant
     seen: list[Fault] = field(default_factory=list)
     right: Fault | None = None
 
@@ -180,13 +142,13 @@ class _Chase:
         self.seen.append(fault)
 
 
-def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
+def score_one(mutant: AnyMutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
     """Hunt one mutant until it is reported as it should be, or for `budget_s` seconds."""
     chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
     turn, plans, broken = 0, 0, ""
     try:
         hunter = hunter_for(mutant, chase.report, seed)
-        cases = properties()
+        cases = properties(protocol_of(mutant), role_of(mutant))
         while time.monotonic() - begun < budget_s:
             for prop, weight in cases:
                 left = budget_s - (time.monotonic() - begun)
@@ -205,7 +167,7 @@ def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s
     status = ("late" if others else "killed") if right is not None else "wrong" if others else "survived"
     shown = right if right is not None else next(iter(chase.seen), None)
     row = Row(
-        mutant.name,
+        mutant.name if protocol_of(mutant) == "stomp" else key_of(mutant),
         mutant.requirement,
         "broken" if broken else status,
         round(seconds, 3),
@@ -229,13 +191,13 @@ def score_one(mutant: Mutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s
     )
 
 
-def score(mutants: Iterable[Mutant], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
+def score(mutants: Iterable[AnyMutant], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
     """What becomes of each mutant, one after the other in this process."""
     return [score_one(mutant, budget_s, seed) for mutant in mutants]
 
 
 def score_parallel(
-    mutants: Sequence[Mutant],
+    mutants: Sequence[AnyMutant],
     budget_s: float = BUDGET_S,
     seed: int = 0,
     jobs: int = 2,
@@ -245,22 +207,22 @@ def score_parallel(
     if jobs <= 1:
         rows = {}
         for mutant in mutants:
-            rows[mutant.name] = score_one(mutant, budget_s, seed)
-            progress(rows[mutant.name])
-        return [rows[mutant.name] for mutant in mutants]
+            rows[key_of(mutant)] = score_one(mutant, budget_s, seed)
+            progress(rows[key_of(mutant)])
+        return [rows[key_of(mutant)] for mutant in mutants]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        waiting = [pool.submit(_by_name, mutant.name, budget_s, seed) for mutant in mutants]
+        waiting = {pool.submit(_by_name, key_of(mutant), budget_s, seed): key_of(mutant) for mutant in mutants}
         rows = {}
         for done in as_completed(waiting):
             row = done.result()
-            rows[row.mutant] = row
+            rows[waiting[done]] = row
             progress(row)
-    return [rows[mutant.name] for mutant in mutants]
+    return [rows[key_of(mutant)] for mutant in mutants]
 
 
 def _by_name(name: str, budget_s: float, seed: int) -> Row:
-    return score_one(next(mutant for mutant in MUTANTS if mutant.name == name), budget_s, seed)
+    return score_one(next(mutant for mutant in ALL if key_of(mutant) == name), budget_s, seed)
 
 
 def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -268,7 +230,8 @@ def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[row.requirement].append(row)
-    order = {name: at for at, name in enumerate(STOMP.requirements)}
+    names = [name for protocol in ("stomp", "kcl") for name in find(protocol).requirements]
+    order = {name: at for at, name in enumerate(names)}
     return [
         {
             "requirement": name,
@@ -327,11 +290,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=BUDGET_S, metavar="SECONDS", help="for each mutant")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="names of mutants, or ids of requirements")
+    parser.add_argument("--protocol", default="", help="only mutants of this protocol")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/mutants.json"), help="where the score is stored")
     parser.add_argument("--floor", type=float, default=100.0, metavar="PERCENT", help="share that must be found")
     wishes = parser.parse_args(arguments)
-    chosen = [m for m in MUTANTS if fnmatchcase(m.name, wishes.only) or fnmatchcase(m.requirement, wishes.only)]
+    chosen = [
+        m
+        for m in ALL
+        if any(fnmatchcase(name, wishes.only) for name in (m.name, key_of(m), m.requirement))
+        and wishes.protocol in ("", protocol_of(m))
+    ]
     if not chosen:
         parser.error(f"no mutant is called {wishes.only!r}")
     done = 0

@@ -9,7 +9,7 @@ from tests.mutants.kit import QUEUE_2, acked, mutant, one, plan, taken
 # -- what they name ----------------------------------------------------------------------------------------------------
 
 
-@mutant("ack-wants-subscription", "ACK-01", acked("client", 1, 0, ends=False), accept="NEGO-06")
+@mutant("ack-wants-subscription", "ACK-01", acked("client", 1, 0, ends=False), accept="NEGO-06 NACK-01")
 class AckWantsSubscription(Session):
     """ACK needs a subscription header, as in 1.1."""
 
@@ -93,7 +93,9 @@ class NamelessAckTakesLast(Session):
     """ACK without an id is about the last message delivered."""
 
     def key_of(self, frame: Frame) -> object:
-        return frame.first.get("id") or next(reversed(self.unacked), None)
+        if self.version != "1.2" or frame.first.get("id"):
+            return super().key_of(frame)
+        return next(reversed(self.unacked), None)
 
 
 @mutant("acked-twice", "ACK-03", acked("client-individual", 1, 0, 0, ends=False), accept="INV-09", level="SHOULD")
@@ -148,7 +150,7 @@ def _come_again(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 1, receipt=w.receipt())
 
 
-@mutant("redelivery-cannot-be-acked", "ACK-01", _come_again, accept="NACK-02 NACK-03 ERROR-07")
+@mutant("redelivery-cannot-be-acked", "ACK-01", _come_again, accept="NACK-01 NACK-02 NACK-03 ERROR-07")
 class RedeliveryCannotBeAcked(Session):
     """What comes again after a NACK cannot be acknowledged: its id counts as settled."""
 
@@ -275,17 +277,19 @@ class AckCrossesModes(Session):
         return [d for d in older if d.subscription.mode == "client-individual"] + super().settle_upto(delivery)
 
 
-@mutant("individual-is-cumulative", "ACKMODE-05", acked("client-individual", 2, 1, 0, ends=False), accept="ACK-02")
+@mutant(
+    "individual-is-cumulative", "ACKMODE-05", acked("client-individual", 2, 1, 0, ends=False), accept="ACK-02 NACK-03"
+)
 class IndividualIsCumulative(Session):
-    """In mode client-individual an ACK settles the messages before it, too."""
+    """In mode client-individual an ACK or NACK settles the messages before it, too."""
 
     def covered_by(self, delivery: Delivery) -> list[Delivery]:
         return self.settle_upto(delivery)
 
 
-@mutant("individual-takes-oldest", "ACKMODE-05", acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08")
+@mutant("individual-takes-oldest", "ACKMODE-05", acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08 NACK-03")
 class IndividualTakesOldest(Session):
-    """In mode client-individual an ACK settles the oldest message, whichever it names."""
+    """In mode client-individual an ACK or NACK settles the oldest message, whichever it names."""
 
     def covered_by(self, delivery: Delivery) -> list[Delivery]:
         if delivery.subscription.mode == "client-individual":
@@ -306,10 +310,11 @@ def _nacked_then_acked(w: plans.Writer) -> None:
 class NackSettlesEarlier(Session):
     """In mode client-individual a NACK settles the messages before it, too."""
 
-    def on_NACK(self, frame: Frame) -> None:
-        delivery = self.named_by(frame)
-        for each in self.settle_upto(delivery):
-            self.release(each)
+    def settle(self, delivery: Delivery, accepted: bool) -> None:
+        if not accepted and self.unacked.get(delivery.key) is delivery:
+            for each in self.settle_upto(delivery)[:-1]:
+                self.release(each)
+        super().settle(delivery, accepted)
 
 
 @mutant("nack-unknown", "NACK-01", acked("client", 1, 0, verb="NACK", ends=False))

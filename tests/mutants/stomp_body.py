@@ -27,7 +27,7 @@ class BodyEndsAtNul(_changed(lambda body: body.partition(b"\0")[0])):
     """A body is stored as a C string and ends at its first NUL, whatever content-length says."""
 
 
-@mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02")
+@mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02 CLEN-02 INV-16")
 class LengthNotRead(Parser):
     """content-length is ignored when a frame is read."""
 
@@ -76,7 +76,7 @@ def _slow_body(w: plans.Writer) -> None:
     w.wait(30)
 
 
-@mutant("long-length-given-up", "CLEN-08", _slow_body)
+@mutant("long-length-given-up", "CLEN-08", _slow_body, accept="FRAME-06")
 class LongLengthGivenUp(Parser):
     """A body that is shorter than announced is taken as it is when no more octets are there."""
 
@@ -174,9 +174,9 @@ class NoLengthWithNul(Writer):
         return data.replace(b"\ncontent-length:%d" % len(body), b"", 1) if command == "MESSAGE" and 0 in body else data
 
 
-@mutant("no-length", "CLEN-05", round_trip(), accept="MSG-07", level="SHOULD", smoke=False)
+@mutant("no-length", "CLEN-05", round_trip(), accept="MSG-07 ERROR-06", level="SHOULD", smoke=False)
 class NoLength(Writer):
-    """MESSAGE has content-length only if there is a NUL in its body."""
+    """A frame has content-length only if there is a NUL in its body."""
 
     def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
         data = super().encode(command, headers, body)

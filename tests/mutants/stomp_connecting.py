@@ -45,11 +45,11 @@ class LastVersion(_negotiates(lambda offered, known: next((v for v in reversed(o
 
 
 @mutant("only-neighbours", "NEGO-01", connecting(accept_version="1.0,1.2"))
-class OnlyNeighbours(_negotiates(lambda offered, known: "1.0" if len(offered) == 2 and "1.1" not in offered else None)):
+class OnlyNeighbours(_negotiates(lambda offered, known: "1.0" if sorted(offered) == ["1.0", "1.2"] else None)):
     """A client that leaves a version out of the middle of its list gets the lower one."""
 
 
-@mutant("own-version", "NEGO-01", connecting(accept_version="1.0"))
+@mutant("own-version", "NEGO-01", connecting(accept_version="1.0"), accept="NEGO-02")
 class OwnVersion(_negotiates(lambda offered, known: "1.2" if offered == ["1.0"] else None)):
     """The server's own highest version is announced to a client of 1.0."""
 
@@ -101,9 +101,11 @@ class NoVersionInSilence(Session):
 
     def on_first(self, frame: Frame) -> None:
         try:
-            super().on_first(frame)
+            self.negotiate(frame)
         except Refused:
             self.end()
+        else:
+            super().on_first(frame)
 
 
 @mutant("no-version-stays-open", "ERROR-01", connecting(accept_version="2.0"), accept="NEGO-03 INV-34")
@@ -124,7 +126,7 @@ class RefusedInSilence(Session):
     """An empty list of versions gets no answer at all."""
 
     def on_first(self, frame: Frame) -> None:
-        if frame.first.get("accept-version"):
+        if frame.first.get("accept-version") != "":
             super().on_first(frame)
 
 

@@ -98,7 +98,7 @@ def _two_queues(w: plans.Writer) -> None:
     w.send(line, QUEUE_2)
 
 
-@mutant("sticky-destination", "SEND-02", _two_queues)
+@mutant("sticky-destination", "SEND-02", _two_queues, accept="SUB-05")
 class StickyDestination(Session):
     """A connection sends everything to the destination of its first SEND."""
 

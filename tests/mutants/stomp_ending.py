@@ -10,21 +10,25 @@ from tests.mutants.kit import TOPIC, mutant, next_frame, one, plan, raw
 # -- ERROR -------------------------------------------------------------------------------------------------------------
 
 
-@mutant("error-stays-open", "ERROR-01", one("BEGIN"))
+def named(frame: Frame | None) -> list[tuple[str, str]]:
+    """The header by which an ERROR names the frame that it is about."""
+    return [("receipt-id", frame.first["receipt"])] if frame and "receipt" in frame.first else []
+
+
+@mutant("error-stays-open", "ERROR-01", one("BEGIN"), accept="ERROR-02")
 class ErrorStaysOpen(Session):
     """After ERROR the connection stays open."""
 
     def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
-        named = [("receipt-id", frame.first["receipt"])] if frame and "receipt" in frame.first else []
-        self.emit("ERROR", [("message", why), *named])
+        self.emit("ERROR", [("message", why), *named(frame)])
 
 
-@mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ENC-04 INV-14")
+@mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ERROR-02 ENC-04 INV-14")
 class MalformedStaysOpen(Session):
     """After ERROR about a frame that could not be read the connection stays open."""
 
     def on_malformed(self, malformed: Malformed) -> None:
-        self.emit("ERROR", [("message", str(malformed))])
+        self.emit("ERROR", [("message", str(malformed)), *named(malformed.frame)])
 
 
 @plan
@@ -39,7 +43,7 @@ class _Stubborn(Session):
     """Goes on after an ERROR."""
 
     def fail(self, why: str, frame: Frame | None = None, *headers: tuple[str, str]) -> None:
-        self.emit("ERROR", [("message", why)])
+        self.emit("ERROR", [("message", why), *named(frame)])
         while (behind := next_frame(self.parser)) is not None:
             self.go_on(behind)
         self.on_lost_connection()
@@ -82,7 +86,7 @@ class ErrorForEach(_Stubborn):
     """Two faulty frames in one segment get an ERROR each."""
 
     def go_on(self, frame: Frame) -> None:
-        self.emit("ERROR", [("message", "again")])
+        self.emit("ERROR", [("message", "again"), *named(frame)])
 
 
 @mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")
@@ -174,7 +178,7 @@ def _idle_then_busy(w: plans.Writer) -> None:
     w.send(line, TOPIC, receipt=w.receipt())
 
 
-@mutant("stale-session", "ERROR-07", _idle_then_busy, accept="SEND-05 HB-03 HB-02")
+@mutant("stale-session", "ERROR-07", _idle_then_busy, accept="SEND-05 HB-07 HB-03 HB-02")
 class StaleSession(Session):
     """The first frame after two seconds of silence is refused."""
 

@@ -55,7 +55,7 @@ def _crlf_behind(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
 
 
-@mutant("eol-begins-command", "FRAME-03", _eols)
+@mutant("eol-begins-command", "FRAME-03", _eols, accept="HB-07")
 class EolBeginsCommand(Parser):
     """An EOL behind the NUL is taken for the beginning of the next frame's command line."""
 
@@ -63,7 +63,7 @@ class EolBeginsCommand(Parser):
         return True
 
 
-@mutant("one-eol-skipped", "FRAME-03", _many_eols)
+@mutant("one-eol-skipped", "FRAME-03", _many_eols, accept="HB-07")
 class OneEolSkipped(Parser):
     """Only one EOL is skipped behind a frame."""
 
@@ -76,7 +76,7 @@ class OneEolSkipped(Parser):
         return held
 
 
-@mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind)
+@mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind, accept="HB-07")
 class CrlfBetweenFramesKept(Parser):
     """Between frames LF is skipped, but CR LF is not."""
 
@@ -116,7 +116,9 @@ class CommandsAnyCase(Session):
         super().handle(frame._replace(command=frame.command.upper()))
 
 
-@mutant("header-names-any-case", "FRAME-05", one("SEND", ("Destination", TOPIC)), accept="SEND-01 SEND-06 INV-01")
+@mutant(
+    "header-names-any-case", "FRAME-05", one("SEND", ("Destination", TOPIC)), accept="SEND-01 SEND-06 INV-01 SUB-01"
+)
 class HeaderNamesAnyCase(Parser):
     """A header is found under its name in any case."""
 
@@ -161,7 +163,7 @@ class CommandsByPrefix(Session):
         super().handle(frame._replace(command=next(known, frame.command)))
 
 
-@mutant("order-of-headers", "HDR-04", round_trip(style=ORDER))
+@mutant("order-of-headers", "HDR-04", round_trip(style=ORDER), accept="REPEAT-01")
 class OrderOfHeaders(Session):
     """The destination of a SEND is only found when it stands before the sender's own headers."""
 
@@ -195,7 +197,7 @@ def _two_at_once(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t"), w.receipt()], style=JOIN)
 
 
-@mutant("second-in-segment-lost", "FRAME-06", _two_at_once)
+@mutant("second-in-segment-lost", "FRAME-06", _two_at_once, accept="CONNECT-14")
 class SecondInSegmentLost(Session):
     """Of two frames in one segment only the first is read."""
 
@@ -241,12 +243,17 @@ def _characters_in_pieces(w: plans.Writer) -> None:
     w.say(line, "BEGIN", [("transaction", "t"), ("receipt", "é漢😀")], style=CUTS)
 
 
+_GONE_ON = re.compile(rb"\A[\x80-\xbf]+")
+_BEGUN = re.compile(rb"([\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z")
+_LOST = "\ufffd".encode()
+
+
 @mutant("characters-cut", "FRAME-06", _characters_in_pieces, accept="ENC-01 ENC-13 RECEIPT-02")
 class CharactersCut(Parser):
     """Each segment is decoded by itself, so that a character that is cut in two is lost."""
 
     def feed(self, data: bytes) -> None:
-        super().feed(data.decode(errors="replace").encode())
+        super().feed(_BEGUN.sub(_LOST, _GONE_ON.sub(_LOST, data)))
 
 
 @plan

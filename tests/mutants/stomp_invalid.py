@@ -34,14 +34,6 @@ class BeginWithoutIdUnheard(_ignores("BEGIN", "transaction", receipt=False)):
     """BEGIN without a transaction is ignored in silence."""
 
 
-@mutant("begun-with-empty-id", "TXN-01", one("BEGIN", ("transaction", "")), accept="INV-10", level="SHOULD")
-class BegunWithEmptyId(Session):
-    """An empty transaction id is as good as any."""
-
-    def required(self, frame: Frame, name: str) -> str:
-        return frame.first[name] if name == "transaction" and name in frame.first else super().required(frame, name)
-
-
 @mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 RECEIPT-03")
 class CommitWithoutId(_ignores("COMMIT", "transaction")):
     """COMMIT without a transaction is receipted."""
@@ -122,21 +114,6 @@ class DeliveredInUnknown(Session):
         super().on_SEND(frame)
 
 
-@mutant(
-    "empty-id-subscribed",
-    "SUB-02",
-    one("SUBSCRIBE", ("id", ""), ("destination", QUEUE)),
-    accept="INV-05",
-    level="SHOULD",
-)
-class EmptyIdSubscribed(Session):
-    """An empty subscription id is as good as any."""
-
-    def required(self, frame: Frame, name: str) -> str:
-        return frame.first[name] if name == "id" and name in frame.first else super().required(frame, name)
-
-
-@plan
 def _left_twice(w: plans.Writer) -> None:
     line = w.line()
     sub = w.subscribe(line, TOPIC)

@@ -16,22 +16,43 @@ class _Deaf(Session):
     reason = ""
 
     def on_malformed(self, malformed: Malformed) -> None:
-        if self.reason not in str(malformed):
+        if self.reason in str(malformed):
+            self.parser.skip()
+            self.work()
+        else:
             super().on_malformed(malformed)
 
 
-@mutant("undefined-escape-unheard", "ENC-04", raw(b"BEGIN\ntransaction:t\na:\\t\n\n\0"), accept="INV-14")
+class _Skips(Parser):
+    """Can step over a frame whose body has no NUL, and tells a backslash that stands last from other escapes."""
+
+    def skip(self) -> None:
+        end = self._buffer.find(0, self._at)
+        self._at = self._seen = len(self._buffer) if end < 0 else end + 1
+
+    def unescape(self, text: str) -> str:
+        try:
+            return super().unescape(text)
+        except Malformed:
+            if (len(text) - len(text.rstrip("\\"))) % 2:
+                raise Malformed("a backslash stands alone") from None
+            raise
+
+
+@mutant("undefined-escape-unheard", "ENC-04", raw(b"BEGIN\ntransaction:t\na:\\t\n\n\0"), accept="INV-14", also=[_Skips])
 class UndefinedEscapeUnheard(_Deaf):
     """A frame with an undefined escape is dropped in silence and the connection goes on."""
 
     reason = "escape"
 
 
-@mutant("trailing-backslash-unheard", "ENC-05", raw(b"BEGIN\ntransaction:t\na:\\\n\n\0"), accept="INV-15")
+@mutant(
+    "trailing-backslash-unheard", "ENC-05", raw(b"BEGIN\ntransaction:t\na:\\\n\n\0"), accept="INV-15", also=[_Skips]
+)
 class TrailingBackslashUnheard(_Deaf):
     """A frame with a single backslash at the end of a value is dropped in silence and the connection goes on."""
 
-    reason = "escape"
+    reason = "alone"
 
 
 @plan
@@ -46,7 +67,8 @@ class BlankLineNotWanted(Parser):
     """A frame without the blank line behind its headers is carried out."""
 
     def feed(self, data: bytes) -> None:
-        super().feed(data.replace(b"\n\0", b"\n\n\0") if b"\n\n" not in data else data)
+        whole = data.startswith(b"SEND\n") and data.endswith(b"\n\0") and b"\n\n" not in data
+        super().feed(data.replace(b"\n\0", b"\n\n\0") if whole else data)
 
 
 @plan
@@ -186,10 +208,12 @@ class UnknownAckSettles(Session):
     """An ACK of something unknown gets its ERROR, and settles everything on the way."""
 
     def on_ACK(self, frame: Frame) -> None:
-        if frame.first.get("id") not in self.unacked:
+        try:
+            super().on_ACK(frame)
+        except Refused:
             for delivery in [*self.unacked.values()]:
                 self.release(delivery)
-        super().on_ACK(frame)
+            raise
 
 
 @mutant("broken-ack-settles", "ACK-02", _ack_then_lost(b"2\na:\\t"), accept="ENC-04 INV-14 ACKMODE-03", level="SHOULD")

@@ -338,6 +338,7 @@ class ReceiptBeforeMessage(_OneBehind):
     """SEND is receipted at once and takes effect with the next frame of its connection."""
 
     def on_SEND(self, frame: Frame) -> None:
+        self.destination_of(frame)
         self.behind = frame
 
 
@@ -385,7 +386,7 @@ class BusyDrops(Session):
             super().on_SEND(frame)
 
 
-@mutant("failed-receipted", "RECEIPT-03", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 SUB-06 INV-04")
+@mutant("failed-receipted", "RECEIPT-03", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 SEND-01 ACK-03 TXN-01 TXN-08")
 class FailedReceipted(Session):
     """RECEIPT is sent before a frame is looked at, whatever becomes of it."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Parser, Server, Session
+from impls.stomp.parser import OverLimit
+from impls.stomp.reference import Frame, Malformed, Parser, Server, Session
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, connecting, mutant, one, plan, raw, round_trip
 
@@ -80,9 +81,12 @@ def _long_line(w: plans.Writer) -> None:
 class OverLimitInSilence(Session):
     """A header line that is too long ends the connection without a word."""
 
-    def on_malformed(self, malformed: Exception) -> None:
-        self.on_lost_connection()
-        self.end()
+    def on_malformed(self, malformed: Malformed) -> None:
+        if isinstance(malformed, OverLimit):
+            self.on_lost_connection()
+            self.end()
+        else:
+            super().on_malformed(malformed)
 
 
 @plan

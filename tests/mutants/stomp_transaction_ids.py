@@ -178,7 +178,7 @@ def _interleaved(w: plans.Writer) -> None:
     end(w, line, "a")
 
 
-@mutant("newest-collects", "TXN-10", _interleaved, accept="TXN-03")
+@mutant("newest-collects", "TXN-10", _interleaved, accept="TXN-02 TXN-03")
 class NewestCollects(Session):
     """A SEND belongs to the transaction that was begun last, whichever it names."""
 
@@ -309,12 +309,22 @@ def _ack_within(verb: str, ending: str, comes: bool = True):
     return plan(play)
 
 
+class _Hasty(Session):
+    """Does not keep an acknowledgement for the end of its transaction."""
+
+    def settle_at_once(self, frame: Frame, accepted: bool) -> None:
+        if "transaction" in frame.first:
+            self.open_transaction(frame)
+        if delivery := self.named_by(frame):
+            self.settle(delivery, accepted)
+
+
 @mutant("ack-ignores-transaction", "ACK-06", _ack_within("ACK", ""), accept="ACK-02 TXN-04", level="SHOULD")
-class AckIgnoresTransaction(Session):
+class AckIgnoresTransaction(_Hasty):
     """ACK in a transaction settles at once, whatever becomes of the transaction."""
 
     def on_ACK(self, frame: Frame) -> None:
-        self.settle(self.named_by(frame), accepted=True)
+        self.settle_at_once(frame, accepted=True)
 
 
 @mutant("ack-lost-at-commit", "ACKMODE-08", _ack_within("ACK", "COMMIT"), accept="ACK-06 TXN-03")
@@ -327,11 +337,11 @@ class AckLostAtCommit(Session):
 
 
 @mutant("nack-ignores-transaction", "NACK-04", _ack_within("NACK", "", comes=False), accept="MSG-10 ACK-06")
-class NackIgnoresTransaction(Session):
+class NackIgnoresTransaction(_Hasty):
     """NACK in a transaction rejects at once, so that the message comes again before COMMIT."""
 
     def on_NACK(self, frame: Frame) -> None:
-        self.settle(self.named_by(frame), accepted=False)
+        self.settle_at_once(frame, accepted=False)
 
 
 @plan

@@ -21,6 +21,7 @@ class VisibleAtOnce(Session):
     """A SEND in a transaction is carried out at once."""
 
     def on_SEND(self, frame: Frame) -> None:
+        self.destination_of(frame)
         if "transaction" in frame.first:
             self.open_transaction(frame)
         self.publish(frame)
@@ -58,7 +59,7 @@ def _four_sends(w: plans.Writer) -> None:
         within(w, line)
 
 
-@mutant("batches-of-three", "TXN-02", _four_sends)
+@mutant("batches-of-three", "TXN-02", _four_sends, accept="NACK-04 ACK-06")
 class BatchesOfThree(Session):
     """A transaction holds three frames; a fourth one carries them out."""
 

@@ -85,7 +85,7 @@ def _everyone_leaves(w: plans.Writer) -> None:
     w.send(stays, TOPIC)
 
 
-@mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04")
+@mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04 ACK-02")
 class DestinationForgotten(Broker):
     """A destination is forgotten when anyone leaves it, whoever else is there."""
 

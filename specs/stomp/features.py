@@ -1,0 +1,261 @@
+"""Ways of writing frames that must not matter, and how a plan is written without each of them.
+
+When a fault is gone from a plan that is the same but for one of these, the fault is that it matters
+(`specs.protocol.Feature`). Source of what must not matter: STOMP 1.2, STOMP Frames, Value Encoding, CONNECT or STOMP
+Frame, Repeated Header Entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+
+from specs.plan import Blurt, Plan, Ref, Say, Step
+from specs.protocol import Feature
+from specs.stomp.calls import RESERVED, SPECIAL, ids
+from specs.stomp.frames import CLIENT_COMMANDS, PLAIN_COMMANDS, Frame
+from specs.stomp.states import PREFIX
+
+_PLAIN_FOR_SPECIAL = str.maketrans({"\\": "b", "\r": "r", "\n": "l", ":": "c"})
+
+_FIRST = ("accept-version", "host", "id", "message-id", "subscription", "destination", "ack", "transaction")
+_ASKS = CLIENT_COMMANDS - {"CONNECT", "STOMP", "DISCONNECT"}
+_LAST = ("content-type", "content-length", "receipt")
+
+
+def _whole(plan: Plan) -> Plan:
+    """No frame is cut into segments."""
+    return plan.each(lambda step: replace(step, cuts=()) if isinstance(step, Say) and step.cuts else step)
+
+
+def _lf(plan: Plan) -> Plan:
+    """Every line ends with LF alone."""
+    return _styled(plan, eol=b"\n")
+
+
+def _bare(plan: Plan) -> Plan:
+    """No EOL stands around a frame."""
+    return _styled(plan, before=b"", after=b"")
+
+
+def _styled(plan: Plan, **style: bytes) -> Plan:
+    def change(step: Step) -> Step:
+        return replace(step, style=replace(step.style, **style)) if isinstance(step, Say) and step.style else step
+
+    return plan.each(change)
+
+
+def _one_by_one(plan: Plan) -> Plan:
+    """The tester waits for its turn before it says anything."""
+    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, Blurt)) else step)
+
+
+def _connect(plan: Plan) -> Plan:
+    """Sessions are opened by CONNECT."""
+    return _framed(plan, lambda frame: replace(frame, command="CONNECT") if frame.command == "STOMP" else frame)
+
+
+def _sorted(plan: Plan) -> Plan:
+    """Headers stand in their usual order: what a frame is about, the user's own, and what is said about the frame."""
+
+    def rank(pair: tuple[str, object]) -> int:
+        name = pair[0]
+        return _FIRST.index(name) - len(_FIRST) if name in _FIRST else 1 + _LAST.index(name) if name in _LAST else 0
+
+    def change(frame: Frame) -> Frame:
+        return replace(frame, headers=tuple(sorted(frame.headers, key=rank)))
+
+    return _framed(plan, change) if "order" in plan.features else plan
+
+
+def _once(plan: Plan) -> Plan:
+    """No header that the protocol defines is repeated in a frame."""
+
+    def change(frame: Frame) -> Frame:
+        names = [name for name, _ in frame.headers]
+        kept = (pair for at, pair in enumerate(frame.headers) if pair[0] not in RESERVED or pair[0] not in names[:at])
+        return replace(frame, headers=tuple(kept))
+
+    return _framed(plan, change) if "repeat" in plan.features else plan
+
+
+def _ascending(plan: Plan) -> Plan:
+    """Versions are offered in ascending order."""
+
+    def change(frame: Frame) -> Frame:
+        return replace(
+            frame, headers=tuple((n, _sorted_list(v) if n == "accept-version" else v) for n, v in frame.headers)
+        )
+
+    return _framed(plan, change)
+
+
+def _sorted_list(text: str) -> str:
+    return ",".join(sorted(text.split(",")))
+
+
+def _unescaped(plan: Plan) -> Plan:
+    """No header holds a character that must be escaped."""
+    return _worded(plan, lambda text: text.translate(_PLAIN_FOR_SPECIAL) if SPECIAL.search(text) else text)
+
+
+def _ascii(plan: Plan) -> Plan:
+    """No header holds a character beyond ASCII."""
+
+    def change(text: str) -> str:
+        return text if text.isascii() else "".join(c if c < "\x80" else chr(97 + ord(c) % 26) for c in text)
+
+    return _worded(plan, change)
+
+
+def _trimmed(plan: Plan) -> Plan:
+    """No header name or value has blanks at its ends."""
+
+    def change(text: str) -> str:
+        lead, tail = len(text) - len(text.lstrip(" \t")), len(text) - len(text.rstrip(" \t"))
+        return "b" * len(text) if lead == len(text) else "b" * lead + text.strip(" \t") + "b" * tail
+
+    return _worded(plan, change)
+
+
+def _filled(plan: Plan) -> Plan:
+    """No user header is empty."""
+
+    def change(frame: Frame) -> Frame:
+        headers = tuple((n, "x" if v == "" and n not in RESERVED else v) for n, v in frame.headers)
+        return replace(frame, headers=headers)
+
+    return _framed(plan, change)
+
+
+def _spelt(plan: Plan) -> Plan:
+    """No header has a name of the protocol in other letter case."""
+
+    def change(frame: Frame) -> Frame:
+        return replace(
+            frame, headers=tuple(h for h in frame.headers if h[0] in RESERVED or h[0].lower() not in RESERVED)
+        )
+
+    return _framed(plan, change)
+
+
+def _usual(plan: Plan) -> Plan:
+    """Only SEND has headers that the protocol does not know."""
+
+    def change(frame: Frame) -> Frame:
+        if frame.command == "SEND":
+            return frame
+        return replace(frame, headers=tuple(header for header in frame.headers if header[0] in RESERVED))
+
+    return _framed(plan, change)
+
+
+def _at_once(plan: Plan) -> Plan:
+    """Nothing is part of a transaction."""
+
+    def change(frame: Frame) -> Frame:
+        if frame.command not in ("SEND", "ACK", "NACK"):
+            return frame
+        return replace(frame, headers=tuple(pair for pair in frame.headers if pair[0] != "transaction"))
+
+    return _framed(plan, change)
+
+
+def _asking(plan: Plan) -> Plan:
+    """Every frame that may asks for a receipt, so that an answer tells which frame it is about."""
+    numbers = count()
+
+    def change(frame: Frame) -> Frame:
+        if frame.command not in _ASKS or frame.get("receipt") is not None:
+            return frame
+        return replace(frame, headers=(*frame.headers, ("receipt", f"asked{next(numbers)}")))
+
+    return _framed(plan, change)
+
+
+def _framed(plan: Plan, change: Callable[[Frame], Frame]) -> Plan:
+    return plan.each(lambda step: replace(step, frame=change(step.frame)) if isinstance(step, Say) else step)
+
+
+def _worded(plan: Plan, change: Callable[[str], str]) -> Plan:
+    """Every text of a header that is escaped, changed alike wherever it stands."""
+
+    def value(given: str | Ref) -> str | Ref:
+        if isinstance(given, str):
+            return change(given)
+        if isinstance(given.key, tuple):  # an acknowledgement is found by the id of its subscription
+            return replace(given, key=tuple(change(part) if isinstance(part, str) else part for part in given.key))
+        return given
+
+    def frame(given: Frame) -> Frame:
+        if given.command in PLAIN_COMMANDS or given.command == "STOMP":
+            return given
+        return replace(given, headers=tuple((change(n), value(v)) for n, v in given.headers))
+
+    return _framed(plan, frame)
+
+
+_TEXT_MATTERS = frozenset(
+    ids(
+        "ERROR-07 SEND-02 SEND-04 SEND-05 SEND-09 MSG-02 MSG-03 MSG-04 MSG-08 MSG-09 MSG-10 SUB-04 SUB-05 SUB-08 "
+        "SUB-09 SUB-10 SUB-11 UNSUB-02 UNSUB-03 UNSUB-04 UNSUB-05 BODY-02 BODY-03 CTYPE-04 HDR-05 CLEN-06 CLEN-07 "
+        "FRAME-01 RECEIPT-01 RECEIPT-06 RECEIPT-08 TXN-02 TXN-03 TXN-04 TXN-07 TXN-09 TXN-10 TXN-11 DISC-07 ACK-01 "
+        "BODY-01 RECEIPT-07 ACK-02 ACK-03 NACK-01 SUB-03 UNSUB-01 TXN-06 TXN-08 TXN-12 SUB-07"
+    )
+)
+"""What text that a server cannot handle looks like from outside."""
+_ORDER_MATTERS = frozenset(
+    ids(
+        "RECEIPT-01 RECEIPT-02 RECEIPT-08 CONNECT-02 CONNECT-10 DISC-03 FRAME-01 BODY-02 SUB-05 SUB-08 SUB-09 ERROR-07 "
+        "CLEN-07 HDR-05 TXN-03 TXN-09 TXN-10 TXN-11 ENC-01 ENC-03 ENC-07"
+    )
+)
+"""What octets that are lost between two frames look like from outside."""
+
+FEATURES = (
+    Feature("repeat", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first", without=_once),
+    Feature("lengths", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first"),
+    Feature("cuts", PREFIX + "FRAME-06", "it matters where the octet stream is cut into segments", without=_whole),
+    Feature("crlf", PREFIX + "FRAME-02", "it matters whether lines end with CR LF or LF", without=_lf),
+    Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows", without=_bare),
+    Feature("stomp", PREFIX + "CONNECT-05", "STOMP is not handled like CONNECT", without=_connect),
+    Feature("order", PREFIX + "HDR-04", "the order of headers matters", without=_sorted),
+    Feature(
+        "versions",
+        PREFIX + "NEGO-04",
+        "the order of the versions that a client offers matters",
+        frozenset(ids("NEGO-05 NEGO-01 CONNECT-02 CONNECT-14")),
+        _ascending,
+    ),
+    Feature(
+        "together",
+        PREFIX + "FRAME-06",
+        "it matters whether frames are sent together or one after the other",
+        _ORDER_MATTERS,
+        _one_by_one,
+    ),
+    Feature(
+        "pieces",
+        PREFIX + "FRAME-06",
+        "it matters that a frame comes in several segments",
+        frozenset(ids("ERROR-07 RECEIPT-01 CLEN-08")),
+    ),
+    Feature(
+        "escapes",
+        PREFIX + "ENC-03",
+        "it matters whether headers hold characters that are escaped",
+        _TEXT_MATTERS,
+        _unescaped,
+    ),
+    Feature("letters", PREFIX + "ENC-01", "it matters whether headers are ASCII", _TEXT_MATTERS, _ascii),
+    Feature(
+        "blanks", PREFIX + "ENC-07", "it matters whether headers begin or end with blanks", _TEXT_MATTERS, _trimmed
+    ),
+    Feature("empty", PREFIX + "ENC-08", "it matters whether a user header is empty", _TEXT_MATTERS, _filled),
+    Feature("spelling", "", "", without=_spelt),
+    Feature("extra", "", "", without=_usual),
+    Feature("transactions", "", "", without=_at_once),
+    Feature("receipts", "", "", without=_asking),
+)
+"""The ways of writing frames that must not matter, the plainest first."""

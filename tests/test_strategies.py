@@ -1,0 +1,126 @@
+"""Plans for STOMP: pure functions of their programs, legal where they should be, full of what is easily confused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.stomp.reference import Server
+from specs.plan import Hang, Say
+from specs.protocol import find
+from specs.stomp.calls import RESERVED
+from specs.stomp.states import Sizes
+from specs.stomp.client import TAG
+from specs.stomp.frames import Frame, Style, decoder, encode
+from strategies.common import Op, Program
+from strategies.stomp import aimed, refusals, repeats, sessions, settling
+from strategies.stomp.texts import NAMES, ROOTS, VALUES, twisted
+from strategies.stomp.writer import PLACES, Writer
+from tests.soak import config_of
+
+STOMP = find("stomp")
+CONFIG = config_of(Server())
+VERSIONS = st.sampled_from(["1.2", "1.1", "1.0"])
+BYTE = st.integers(0, 255)
+AIMS = {name: aim for name, aim in vars(aimed).items() if isinstance(aim, aimed.Aim)} | dict(aimed.LAWS)
+FAMILIES = {
+    **{name: (aim.programs, aim.interpret) for name, aim in AIMS.items()},
+    "sessions": (sessions.sessions(sessions.EVERYTHING), sessions.interpret),
+    "settling": (settling.settlements(), settling.interpret),
+    "refusals": (refusals.refusals(), refusals.interpret),
+}
+few = settings(
+    max_examples=8, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
+
+
+def judged(plan, server=Server):
+    return drive(plan, Setting(STOMP, CONFIG, "server", MemoryGround(server)), "t-").judgement
+
+
+@given(st.one_of(st.sampled_from(ROOTS), st.text(min_size=1, max_size=40)), BYTE, VERSIONS, st.booleans())
+def test_what_is_twisted_differs_and_is_not_empty(text, number, version, shorter):
+    other = twisted(text, number, version, shorter=shorter)
+    assert other not in ("", text)
+    assert shorter or len(other) >= len(text) or len(other.encode()) >= len(text.encode())
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.1", "1.0"])
+def test_every_text_can_be_written_and_read_again(version):
+    roots = [root for root in ROOTS if version == "1.2" or root.strip() == root]
+    texts = [*VALUES[version], *(twisted(root, n, version) for root in roots for n in range(40))]
+    for name, value in [*(("a", text) for text in texts), *((name, "x") for name in NAMES[version])]:
+        octets = encode(Frame("SEND", ((name, value),)), Style(version))
+        (read,) = decoder("client", CONFIG, {"version": version}).feed(octets)
+        assert read.headers == ((name, value),)
+        assert len(name) + len(value) <= Sizes().line
+
+
+def test_user_headers_are_not_those_of_the_protocol():
+    for names in NAMES.values():
+        assert not set(names) & {*RESERVED, TAG}
+
+
+@given(st.lists(st.tuples(BYTE, st.sampled_from(["", "t"])), max_size=8), VERSIONS)
+def test_identities_are_free(asked, version):
+    writer = Writer(CONFIG, version=version)
+    taken = set()
+    for number, kind in asked:
+        identity = writer.identity(kind, number, taken, sorted(taken))
+        assert identity
+        assert identity not in taken
+        taken.add(identity)
+
+
+def test_the_plainest_identities_are_plain():
+    writer = Writer(CONFIG)
+    assert (writer.identity("", 0), writer.identity("t", 0)) == ("0", "t0")
+
+
+@few
+@pytest.mark.parametrize("family", FAMILIES)
+@given(data=st.data(), hurry=st.booleans())
+def test_correct_servers_pass(family, data, hurry):
+    programs, interpret = FAMILIES[family]
+    program = data.draw(programs)
+    plan = interpret(program, CONFIG, hurry=hurry)
+    assert plan == interpret(program, CONFIG, hurry=hurry)
+    judgement = judged(plan)
+    assert judgement.verdict == "pass", judgement
+
+
+@pytest.mark.parametrize("form", [0, 1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("often", [0, 9, 47, 58, 62])
+def test_repetitions_are_legal_and_as_many_as_asked_for(form, often):
+    plan = sessions.interpret(Program((0, 0, 0), (Op("again", (0, 0, often, form, 0)),)), CONFIG)
+    judgement = judged(plan)
+    assert judgement.verdict == "pass", judgement
+    said = sum(isinstance(step, Say) for step in plan.steps)
+    assert said >= min(repeats.COUNTS[often], repeats.MOST_OPEN)
+
+
+@pytest.mark.parametrize("way", refusals.WRONG)
+@pytest.mark.parametrize("a", range(4))
+def test_what_is_wrong_is_refused_by_a_correct_server(way, a):
+    """The collector gets what the wrong frame must not have touched."""
+    plan = refusals.interpret(Program((0, a, 0, 2, 9, 2), ()), CONFIG, names=(way,))
+    assert any(isinstance(step, Hang) for step in plan.steps)
+    judgement = judged(plan)
+    assert judgement.verdict == "pass", judgement
+    assert "STOMP-1.2-" + way in judgement.covered
+
+
+def test_lookalike_destinations_are_different_ones():
+    for number in range(40):
+        for form in range(0, 8, 2):
+            writer = Writer(CONFIG)
+            repeats.alike(writer, Op("alike", (0, number, form, number, 0)))
+            places = [sub.place for line in writer.lines.values() for sub in line.subs]
+            assert len(places) == len(set(places)) == 2 + number % 3
+
+
+def test_places_of_a_plan_are_known_to_the_declared_families():
+    assert {place.name for place in PLACES} == {"queue", "topic"}
