@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -292,11 +293,15 @@ def _sometimes(where: str, at: str, value: object) -> bool:
 def resolve(text: str, search: Sequence[Path] = (), protocol: str | None = None) -> list[Implementation]:
     """The implementations that the value of `--impl` names: one, or for `reference` one for each reference manifest.
 
-    A URL is reached as it stands; a text with a slash or ending in .toml is a path; anything else is a name, looked
-    for in the current folder, then in `search`, then in the catalogue. With `protocol`, an implementation of another
-    one is an error (references of others are left out). Raises ManifestError.
+    A URL is reached as it stands; PROTOCOL-ROLE:COMMAND is started; a text with a slash or ending in .toml is a
+    path; anything else is a name, looked for in the current folder, then in `search`, then in the catalogue. With
+    `protocol`, an implementation of another one is an error (references of others are left out). Raises
+    ManifestError.
     """
-    if "://" in text:
+    command = re.fullmatch(r"([a-z]+)-([a-z-]+):(?!//)(.+)", text, re.DOTALL)
+    if command and command[1] in protocols.names():
+        found = [_from_command(text, command[1], command[2], command[3])]
+    elif "://" in text:
         found = [_from_url(text, protocol)]
     elif text == REFERENCE:
         found = [load(path) for path in _references(protocol)]
@@ -337,6 +342,35 @@ def _from_url(url: str, protocol: str | None) -> Implementation:
         profile=bundle.profiles[0],
         start=Start(kind="address", value=place),
         facts={**{name: fact.default for name, fact in bundle.facts.items()}, **given},
+        deviations={},
+        path=None,
+        folder=Path.cwd(),
+    )
+
+
+def _from_command(text: str, name: str, role: str, command: str) -> Implementation:
+    """What `kcl-child:python my_processor.py` describes: a command, and nothing else is said of it."""
+    bundle = protocols.find(name)
+    where = f"--impl {printable(text)}"
+    if role not in bundle.roles:
+        known = ", ".join(bundle.roles)
+        raise ManifestError(f"{where}: {quoted(role)} is no role of {name}{fields.meant(role, bundle.roles)}: {known}")
+    if bundle.wires.get(role, "tcp") == "tcp":
+        raise ManifestError(f"{where}: a {role} of {name} listens; write a manifest with start.command, or its address")
+    try:
+        argv = shlex.split(command)
+    except ValueError as error:
+        raise ManifestError(f"{where}: the command cannot be split into words ({error}); close its quotes") from None
+    if not argv:
+        raise ManifestError(f"{where}: the command is missing; write for instance {name}-{role}:python my_program.py")
+    return Implementation(
+        name=Path(argv[-1]).name or argv[0],
+        protocol=name,
+        role=role,
+        version="",
+        profile=bundle.profiles[0],
+        start=Start(kind="command", value=tuple(argv)),
+        facts={key: fact.default for key, fact in bundle.facts.items()},
         deviations={},
         path=None,
         folder=Path.cwd(),

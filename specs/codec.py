@@ -67,7 +67,7 @@ class Reader:
         while True:
             end = self.buffer.find(octet, seen)
             if end >= 0 and end - self.pos <= limit:
-                data = self._copied(end)
+                data = bytes(self.buffer[self.pos : end])
                 self.pos = end + 1
                 return data
             if len(self.buffer) - self.pos > limit:
@@ -81,13 +81,9 @@ class Reader:
         """The next `count` octets. The caller checks `count` against its limit first."""
         while len(self.buffer) - self.pos < count:
             yield
-        data = self._copied(self.pos + count)
+        data = bytes(self.buffer[self.pos : self.pos + count])
         self.pos += count
         return data
-
-    def _copied(self, end: int) -> bytes:
-        with memoryview(self.buffer) as view:  # a slice of the buffer itself would be one copy more
-            return bytes(view[self.pos : end])
 
 
 class Grammar(Protocol):
@@ -143,7 +139,7 @@ class Decoder:
             except StopIteration as done:
                 items.append(done.value)
                 self._reading = self._grammar.frame(reader)
-                if plain is not None:
+                if plain is not None and reader.pos < len(reader.buffer):
                     reader.pos = plain(data, reader.pos - shift, items) + shift
                 start = reader.pos
             except Malformed as malformed:

@@ -33,13 +33,13 @@ from records.rows import (
 )
 from records.writer import Writer
 from reports import script
-from specs.events import Closed, Said
+from specs.events import Closed, Fact, Quiet, Said
 from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import trace
 from suites.hunt import Fault, Hunter, Property, Tally
-from suites.investigate import Investigator
+from suites.investigate import CONFIRM_MS, Investigator
 
 SUITE_VERSION = "0.1.0"
 PROBE_MS = 1_500.0
@@ -194,7 +194,8 @@ class Session:
     def _meet(self) -> None:
         """Smoke, discovery and calibration. Raises NotJudged when there is nothing to judge."""
         assert self.protocol.smoke is not None
-        setting = replace(self.setting(), patience_ms=max(PROBE_MS, self.patience_ms))
+        # what is slow when it is first met, or always, must not be taken for one that refuses
+        setting = replace(self.setting(), patience_ms=max(CONFIRM_MS, self.patience_ms))
         if isinstance(self.ground, PipeGround):
             self._warm(self.ground)
         slowest = 0.0
@@ -224,7 +225,7 @@ class Session:
         setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
         recording = drive(self.protocol.smoke(setting.config), setting, "warm-")
         self._must_talk(recording)
-        ground.pool.warm_s = min(WARM_S, WARMTH * _slowest(recording, self.impl.role) / 1000)
+        ground.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
 
     def _must_talk(self, recording: Recording) -> None:
         if recording.refused:
@@ -236,7 +237,8 @@ class Session:
             raise NotJudged(
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
             )
-        if recording.judgement.verdict == "fail" and len(said) == 1:
+        silent = any(isinstance(recording.events[blame.at], Quiet) for blame in recording.judgement.blamed)
+        if recording.judgement.verdict == "fail" and len(said) == 1 and not silent:
             text = self.protocol.describe(said[0])
             spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
             if spoken:
@@ -443,6 +445,14 @@ def _slowest(recording: Recording, role: str) -> float:
         elif isinstance(event, (Said, Closed)) and asked is not None:
             slowest, asked = max(slowest, ms - asked), None
     return slowest
+
+
+def _first(recording: Recording, role: str) -> float:
+    """When it first answered anything, in ms: what a program prints while it starts is no answer."""
+    for ms, event in zip(recording.stamps, recording.events, strict=True):
+        if isinstance(event, Said | Fact) and event.by == role and getattr(event, "name", "answer") == "answer":
+            return ms
+    return 0.0
 
 
 def _hung_up(recording: Recording, role: str) -> bool:

@@ -181,9 +181,8 @@ class Grammar:
         """Whole frames with LF alone; see `specs.codec.PlainGrammar`."""
         find = data.find
         while (blank := find(b"\n\n", at)) >= 0:
-            if blank - at > MAX_PLAIN or (short := self._plain_head(data[at:blank])) is None:
+            if blank - at > MAX_PLAIN:
                 return at
-            command, headers = short
             body = blank + 2
             length = find(b"\ncontent-length:", at, blank)
             if length < 0:
@@ -197,6 +196,10 @@ class Grammar:
                 end = body + int(digits)
                 if end >= len(data) or data[end] or end - body > MAX_PLAIN:
                     return at
+            short = self._plain_head(data[at:blank])  # only now: it is what takes time, and is not to be done twice
+            if short is None:
+                return at
+            command, headers = short
             items.append(Frame(command, headers, data[body:end]))
             if command == "CONNECTED":
                 self._agree(headers)
@@ -257,11 +260,6 @@ class Grammar:
         return Frame(command, headers, body, warts)
 
     def _head(self, head: bytes) -> tuple[str, Headers, int | None, tuple[str, ...]]:
-        short = self._plain_head(head)
-        if short is not None:
-            digits = next((value for name, value in short[1] if name == "content-length"), None)
-            if digits is None or _DIGITS.match(digits):
-                return *short, None if digits is None else int(digits), ()
         warts: list[str] = []
         try:
             text = head.decode()

@@ -1,62 +1,92 @@
 """Heart-beats: conversations in which time passes.
 
-Source: STOMP 1.2, Heart-beating. Intervals are short, because over a network the time is real; the model adds the
-margins that keep a busy machine from being taken for a fault.
+Source: STOMP 1.2, Heart-beating. Over a network the time is real, so intervals are short and several connections,
+each with a rhythm of its own, are watched at once; the model adds the margins that keep a busy machine from being taken
+for a fault.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan
 from specs.stomp.states import Config
-from strategies.common import Program, programs
+from strategies.common import Op, Program, programs
 from strategies.stomp.writer import PLACES, Line, Writer
 
-HEAD = 4
-_ASKED = ((0, 0), (0, 500), (500, 0), (500, 500), (0, 200), (1000, 1000))
+HEAD = 1
+_ASKED = ((0, 200), (500, 500), (500, 0), (0, 0), (200, 1000), (0, 500), (1000, 1000), None)
+"""What a client can do and wants, in milliseconds; None: it does not say."""
+TICK_MS, TICKS, MORE = 100, 24, 12
+"""The time is cut into ticks; there are TICKS of them, and fewer than MORE more."""
+EOL, FRAME, OCTETS, SILENT = range(4)
+"""How a client shows life: by EOLs, by frames, by single octets of one frame, or not at all."""
 
 
 def rhythms() -> SearchStrategy[Program]:
-    """One session with heart-beats; everything is in the head."""
-    return programs({"none": 1}, head=HEAD, most=1, least=0)
+    """Sessions with heart-beats, side by side; an op is a session."""
+    return programs({"session": 1}, head=HEAD, most=6, least=4)
+
+
+@dataclass
+class _Client:
+    """One session: `every` is its interval in ms (0: none), `shown` the milliseconds since its last sign of life."""
+
+    line: Line
+    every: int
+    life: int
+    form: int
+    shown: int = 0
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """Head: what is asked for, how the client shows life, for how long, and the form of its beats."""
-    asked, life, length, form = program.head
-    cx, cy = _ASKED[asked % len(_ASKED)]
+    """Head: for how long. Op: what is asked for, how the client shows life and in which form, what else it does."""
     writer = Writer(config)
     if config.version == "1.0":
         return writer.plan()
-    extra = [] if asked % 12 == 0 else [("heart-beat", f"{cx},{cy}")]
-    line = writer.connect(0, extra=extra)
-    if cx == 0:
-        writer.wait(700 if cy == 0 else 3 * cy + 200)
-    else:
-        _live(writer, line, life % 4, cx, 4 + length % 4, form)
-    writer.send(line, PLACES[0], receipt=writer.receipt())
+    clients = [_client(writer, place, op) for place, op in enumerate(program.ops)]
+    for _ in range(TICKS + program.head[0] % MORE):
+        writer.wait(TICK_MS)
+        for client in clients:
+            _tick(writer, client)
+    for client in clients:
+        if client.life == OCTETS and client.every:
+            writer.blurt(client.line, b"\n\n\0", when="now")
+    for client in clients:
+        if client.life != SILENT or not client.every:
+            writer.send(client.line, PLACES[0], receipt=writer.receipt())
     return writer.plan()
 
 
-def _live(writer: Writer, line: Line, kind: int, interval: int, beats: int, form: int) -> None:
-    """Show life in time for `beats` intervals: by EOLs, by frames, by single octets of a frame, or fall silent."""
-    eol = b"\r\n" if form & 1 and line.version == "1.2" else b"\n"
-    if kind == 3:
-        writer.wait(interval * 3)
-        return
-    if kind == 2:
-        number = writer.fresh()
+def _client(writer: Writer, place: int, op: Op) -> _Client:
+    asked, life, form, does, _ = op.args
+    wanted = _ASKED[(asked + place) % len(_ASKED)]
+    extra = [] if wanted is None else [("heart-beat", f"{wanted[0]},{wanted[1]}")]
+    client = _Client(writer.connect(place, extra=extra), wanted[0] if wanted else 0, (life + place) % 4, form)
+    if (does + place) % 3 == 1:
+        writer.subscribe(client.line, PLACES[1], receipt=writer.receipt())
+        writer.send(client.line, PLACES[1], receipt=writer.receipt())
+    elif (does + place) % 3 == 2:
+        writer.send(client.line, PLACES[0])
+    if client.life == OCTETS and client.every:
         writer.features.add("pieces")
-        rest = b"\nk:%d\nreceipt:slow\ncontent-length:%d\n\n" % (number, beats)
-        writer.blurt(line, b"SEND\ndestination:", PLACES[0], rest)
-    for _ in range(beats):
-        writer.wait(interval if form & 2 and kind == 0 else interval // 2)
-        if kind == 0:
-            writer.blurt(line, eol * (1 + form % 3), when="now")
-        elif kind == 1:
-            writer.send(line, PLACES[0], when="now")
-        else:
-            writer.blurt(line, b"x", when="now")
-    if kind == 2:
-        writer.blurt(line, b"\0", when="now")
+        writer.blurt(client.line, b"SEND\ndestination:", PLACES[0], b"\nk:%d\nslow:" % writer.fresh())
+    return client
+
+
+def _tick(writer: Writer, client: _Client) -> None:
+    """A tick has passed: show life when half the interval is over, or, now and then, just before all of it is."""
+    client.shown += TICK_MS
+    late = client.form & 2 and client.life == EOL and client.every > 2 * TICK_MS
+    if not client.every or client.shown < (client.every - TICK_MS if late else client.every // 2):
+        return
+    client.shown = 0
+    eol = b"\r\n" if client.form & 1 and client.line.version == "1.2" else b"\n"
+    if client.life == EOL:
+        writer.blurt(client.line, eol * (1 + client.form % 3), when="now")
+    elif client.life == FRAME:
+        writer.send(client.line, PLACES[0], when="now")
+    elif client.life == OCTETS:
+        writer.blurt(client.line, b"x", when="now")

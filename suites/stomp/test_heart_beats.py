@@ -8,7 +8,7 @@ ROLES = ("server",)
 DISCIPLINES = ("lock-step",)
 
 
-@pytest.mark.weight(3)
+@pytest.mark.weight(8)
 def test_rhythms(hunt):
     """Agreed intervals kept and missed, by EOLs, frames and single octets."""
     hunt(beats.rhythms(), beats.interpret)

@@ -114,6 +114,7 @@ class DeliveredInUnknown(Session):
         super().on_SEND(frame)
 
 
+@plan
 def _left_twice(w: plans.Writer) -> None:
     line = w.line()
     sub = w.subscribe(line, TOPIC)
