@@ -1,0 +1,194 @@
+"""What the warehouse keeps, table by table. All texts are as the records give them.
+
+`Verdict` and the tables of `reports/tables.py` that come from one run are written anew whenever rows of that run
+arrive; readers take the newest. `held`, `rows` and `coverage` are what they are made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql.types import StructField, StructType, TimestampType
+
+from reports import tables
+from reports.spark import schemas
+
+UNKNOWN_DAY: Final = "unknown"
+"""The day of a run whose first row is lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one run says about one requirement, with what is needed to count and compare without a join."""
+
+    run: str
+    slug: str
+    version: str
+    at: str
+    whole: bool
+    requirement: str
+    verdict: str
+    standing: str
+    level: str
+    failed_as: str
+    exercised: int
+    judged: int
+    message: str
+    reason: str
+    trace: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One fault of one run, as its row and the whole run tell it."""
+
+    run: str
+    slug: str
+    version: str
+    requirement: str
+    level: str
+    verdict: str
+    also: tuple[str, ...]
+    why: str
+    expected: str
+    property: str
+    features: tuple[str, ...]
+    steps: int
+    reproduced: int
+    tried: int
+    trace: str
+    replay: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What one property did in one run; the columns of `tables.SuiteTime`, and the day."""
+
+    slug: str
+    run: str
+    property: str
+    plans: int
+    steps: int
+    seconds: float
+    inconclusive: int
+    errors: int
+    faults: int
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """A baseline entry that must go."""
+
+    slug: str
+    run: str
+    requirement: str
+    why: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A row of records in its one JSON form. Coverage rows are in a table of their own."""
+
+    run: str
+    worker: str
+    n: int
+    kind: str
+    text: str
+    source: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """A coverage row."""
+
+    run: str
+    worker: str
+    n: int
+    property: str
+    requirement: str
+    exercised: int
+    judged: int
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """`run` has rows in this batch."""
+
+    run: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A trace file and its script."""
+
+    run: str
+    trace: str
+    document: str
+    script: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """`tables.Rejudged`, with the digest of the specification that judged, and the day of the run."""
+
+    run: str
+    slug: str
+    version: str
+    requirement: str
+    trace: str
+    before: str
+    after: str
+    changed: bool
+    why: str
+    digest: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A batch that readers may see, the tables that it has a part of, and the batches that it stands in place of.
+
+    `rows` is how much of the largest tables it wrote.
+    """
+
+    batch: str
+    tables: tuple[str, ...]
+    replaces: tuple[str, ...]
+    rows: int
+
+
+def _ledger() -> StructType:
+    size = schemas.of(Kept)["n"].dataType
+    return StructType(
+        [*schemas.text("path").fields, StructField("length", size), StructField("modified", TimestampType())]
+    )
+
+
+SCHEMAS: Final[Mapping[str, StructType]] = {
+    "runs": schemas.of(tables.Run),
+    "verdicts": schemas.of(Verdict),
+    "faults": schemas.of(Fault),
+    "efforts": schemas.of(Effort),
+    "stale": schemas.of(Stale),
+    "rows": schemas.of(Kept),
+    "coverage": schemas.of(Coverage),
+    "held": schemas.of(Held),
+    "traces": schemas.of(Trace),
+    "rejudged": schemas.of(Judged),
+    "quarantine": schemas.of(tables.Quarantined),
+    "ledger": _ledger(),
+}
+FOLDED: Final = ("runs", "verdicts", "faults", "efforts", "stale")
+"""Tables of which the newest batch that has a run speaks for it."""
+DAILY: Final = tuple(name for name, schema in SCHEMAS.items() if "day" in schema.fieldNames())
+"""Tables kept in a folder for each day."""

@@ -1,0 +1,46 @@
+"""Spark schemas, derived from the dataclasses that declare the tables: nothing is inferred from data."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import fields
+from functools import cache
+from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+_PLAIN: Final[dict[type, DataType]] = {
+    str: StringType(),
+    int: LongType(),
+    float: DoubleType(),
+    bool: BooleanType(),
+    tuple: ArrayType(StringType(), containsNull=False),
+}
+
+
+@cache
+def of(table: type) -> StructType:
+    """The schema of a table whose columns are the fields of the dataclass `table`. Raises KeyError for a type that no
+    column can have."""
+    hints = get_type_hints(table)
+    return StructType([StructField(f.name, _type(hints[f.name])) for f in fields(table)])
+
+
+def _type(hint: Any) -> DataType:
+    if get_origin(hint) in (types.UnionType, Union):
+        (hint,) = (choice for choice in get_args(hint) if choice is not type(None))
+    return _PLAIN[get_origin(hint) or hint]
+
+
+def text(*names: str) -> StructType:
+    """A schema of text columns."""
+    return StructType([StructField(name, StringType()) for name in names])

@@ -1,0 +1,121 @@
+"""Starting Spark, or joining a cluster that runs already."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT: Final = Path(__file__).resolve().parent.parent.parent
+SHIPPED: Final = ("records", "reports", "specs")
+"""What executors need of this checkout."""
+JAVA: Final = 17
+"""The oldest Java that Spark 4 runs on."""
+
+
+class NoSpark(Exception):
+    """Spark cannot run here; says what is missing, and what to do."""
+
+
+def missing() -> str:
+    """What Spark lacks on this machine, or "" when it lacks nothing. Joining by Spark Connect needs no Java."""
+    if find_spec("pyspark") is None:
+        return "the Python package pyspark is not installed; pip install 'pyspark>=4.1,<5'"
+    home = os.environ.get("JAVA_HOME", "")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java") or ""
+    if not java or not shutil.which(java):
+        return f"there is no Java; install a JDK of version {JAVA} or newer, or set JAVA_HOME to one"
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{java} does not run: {error}"
+    said = (told.stderr or told.stdout).partition('"')[2].partition('"')[0]
+    major = said.removeprefix("1.").partition(".")[0].partition("-")[0]
+    if major.isdigit() and int(major) < JAVA:
+        return f"{java} is of version {said}; Spark needs {JAVA} or newer"
+    return ""
+
+
+def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> SparkSession:
+    """A session: of a cluster's Spark Connect server (`remote`, as sc://host:port), of `master`, or of this machine.
+
+    Raises NoSpark when Spark cannot run here.
+    """
+    if not remote:
+        why = missing()
+        if why:
+            raise NoSpark(why)
+    elif find_spec("pyspark") is None:
+        raise NoSpark("the Python package pyspark is not installed; pip install 'pyspark[connect]>=4.1,<5'")
+    from pyspark.errors import PySparkException  # noqa: PLC0415 - all else here works without it
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    local = not remote and (not master or master.startswith("local"))
+    if local:
+        # Executors of a laptop are children of this process: they find our modules as we do.
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    # What PySpark would log of an exception is in the exception.
+    logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)
+    builder = SparkSession.builder.appName(name)
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        "spark.sql.parquet.compression.codec": "zstd",
+    }
+    if local:
+        cores = os.cpu_count() or 2
+        settings |= {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+            "spark.log.level": "ERROR",
+            "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.sql.shuffle.partitions": str(max(2, 2 * cores)),
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_quiet().as_uri()}",
+        }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    builder = builder.remote(remote) if remote else builder.master(master or "local[*]")
+    try:
+        spark = builder.getOrCreate()
+    except (PySparkException, RuntimeError, OSError) as error:
+        raise NoSpark(f"Spark did not start: {error}") from error
+    if not local:
+        spark.addArtifacts(str(_package()), pyfile=True)
+    return spark
+
+
+def _quiet() -> Path:
+    """A logging configuration that lets only errors through. Spark reads it before anything of ours runs."""
+    path = Path(tempfile.gettempdir()) / f"wireproof-log4j2-{os.getpid()}.properties"
+    path.write_text(
+        "rootLogger.level = error\nrootLogger.appenderRef.stderr.ref = stderr\nappender.stderr.type = Console\n"
+        "appender.stderr.name = stderr\nappender.stderr.target = SYSTEM_ERR\n"
+        "appender.stderr.layout.type = PatternLayout\n"
+        "appender.stderr.layout.pattern = spark: %m%n\n"
+        "logger.hadoop.name = org.apache.hadoop.util.NativeCodeLoader\nlogger.hadoop.level = off\n",
+        encoding="ascii",
+    )
+    return path
+
+
+def _package() -> Path:
+    """Our modules as one file that a cluster can be sent."""
+    path = Path(tempfile.mkdtemp(prefix="wireproof-")) / "wireproof.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in SHIPPED:
+            for file in sorted((ROOT / package).rglob("*")):
+                if file.is_file() and file.suffix in (".py", ".toml"):
+                    archive.write(file, str(file.relative_to(ROOT)))
+    return path

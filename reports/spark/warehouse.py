@@ -1,0 +1,192 @@
+"""The warehouse: Parquet tables in batches, of which readers see only those that were committed.
+
+A batch writes its part of every table under a name of its own, and then one file that names it: that file is the
+commit, and it appears whole or not at all. Whatever kills a job before leaves folders that nobody reads; the next job
+on the same machine removes them. Many small batches are merged into one that stands in their place. One job writes at
+a time; any number may read.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812 - the name that everyone gives it
+from pyspark.sql.types import StructType
+
+from reports.spark import schemas
+from reports.spark.rows import DAILY, FOLDED, SCHEMAS, Commit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MANY: Final = 12
+"""Small batches that may stand side by side before they are merged."""
+SMALL: Final = 5_000_000
+"""Rows of a batch that is not merged any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch that is being written."""
+
+    name: str
+    number: int
+
+
+class Warehouse:
+    """The tables under `root`, a folder or any URL that Spark reads and writes."""
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        self.spark = spark
+        self.root = root.rstrip("/") or "/"
+        self.written: set[tuple[str, str]] = set()
+        """(batch, table) of everything written through this object, committed or not."""
+        self._live: tuple[Commit, ...] | None = None
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def live(self) -> tuple[Commit, ...]:
+        """The committed batches that no other stands in place of, oldest first."""
+        if self._live is None:
+            try:
+                rows = self.spark.read.schema(schemas.of(Commit)).parquet(f"{self.root}/commits").collect()
+            except AnalysisException as error:
+                if "PATH_NOT_FOUND" not in str(error.getCondition()):
+                    raise
+                rows = []
+            commits = [
+                Commit(batch=row.batch, tables=tuple(row.tables), replaces=tuple(row.replaces), rows=row.rows)
+                for row in rows
+            ]
+            gone = {name for commit in commits for name in commit.replaces}
+            self._live = tuple(sorted((c for c in commits if c.batch not in gone), key=lambda c: c.batch))
+        return self._live
+
+    def batches(self, table: str, names: Iterable[str] | None = None) -> DataFrame:
+        """Table `table` as the named batches hold it (all live ones unless said), with a column `batch`."""
+        schema, wanted = SCHEMAS[table], None if names is None else set(names)
+        chosen = [c.batch for c in self.live() if table in c.tables and (wanted is None or c.batch in wanted)]
+        if not chosen:
+            return self.spark.createDataFrame([], schema).withColumn("batch", F.lit("").cast("string"))
+        paths = [f"{self.root}/{table}/batch={name}" for name in chosen]
+        known = schemas.text("batch")  # a part without a single row has no folder from which it could be told
+        read = self.spark.read.schema(StructType([*schema.fields, *known.fields])).option(
+            "basePath", f"{self.root}/{table}"
+        )
+        return read.parquet(*paths)
+
+    def newest(self, table: str) -> DataFrame:
+        """Table `table` with one say for each run: of the newest batch that has it."""
+        found = self.batches(table)
+        if len(self.live()) > 1:
+            # Few runs are told twice: leaving those out costs less than looking up all the others.
+            told = self.batches("runs").select("run", "batch")
+            newest = told.groupBy("run").agg(F.max("batch").alias("last"), F.count("*").alias("times"))
+            older = told.join(newest.where("times > 1"), "run").where(F.col("batch") < F.col("last"))
+            found = found.join(older.select("run", "batch"), ["run", "batch"], "left_anti")
+        return found.drop("batch")
+
+    def rejudged(self) -> DataFrame:
+        """What was last found out about each stored conversation."""
+        return _last(self.batches("rejudged"), ["run", "trace"])
+
+    def ledger(self) -> DataFrame:
+        """The files that were read, each as it was when it was last read."""
+        return _last(self.batches("ledger"), ["path"])
+
+    def quarantine(self) -> DataFrame:
+        """What was set aside when each file was last read."""
+        files = self.batches("ledger").groupBy("path").agg(F.max("batch").alias("batch"))
+        found = self.batches("quarantine")
+        return found.join(files, [found["source"] == files["path"], found["batch"] == files["batch"]], "leftsemi").drop(
+            "batch"
+        )
+
+    def holding(self, runs: DataFrame) -> list[str]:
+        """The live batches in which these runs have rows."""
+        if not self.live():
+            return []
+        found = self.batches("held").join(runs, "run", "leftsemi").select("batch").distinct()
+        return sorted(row.batch for row in found.collect())
+
+    # -- writing --------------------------------------------------------------------------------------------------
+
+    def begin(self) -> Batch:
+        """A name for a new batch, later than all others. What killed jobs left is removed, on a local disk."""
+        self._live = None
+        known = {commit.batch for commit in self.live()}
+        last = max((int(name[:8]) for name in known), default=0)
+        folder = self._local()
+        if folder is not None:
+            last = max([last, *(self._sweep(folder, known))])
+        return Batch(f"{last + 1:08d}-{secrets.token_hex(4)}", last + 1)
+
+    def _local(self) -> Path | None:
+        parts = urlsplit(self.root)
+        return Path(parts.path if parts.scheme else self.root) if parts.scheme in ("", "file") else None
+
+    def _sweep(self, folder: Path, known: set[str]) -> list[int]:
+        for leftover in folder.glob("*/batch=*"):
+            if leftover.name.removeprefix("batch=") not in known:
+                shutil.rmtree(leftover)
+        return [int(name[:8]) for name in known]
+
+    def write(self, batch: Batch, table: str, rows: DataFrame) -> None:
+        """Write a batch's part of `table`, with the columns that the schema names."""
+        chosen = rows.select(*[F.col(f.name).cast(f.dataType) for f in SCHEMAS[table].fields])
+        writer = chosen.write.mode("overwrite")
+        if table in DAILY:
+            writer = writer.partitionBy("day")
+        writer.parquet(f"{self.root}/{table}/batch={batch.name}")
+        self.written.add((batch.name, table))
+
+    def commit(self, batch: Batch, tables: Sequence[str], replaces: Sequence[str] = ()) -> None:
+        """Let readers see a batch that has written its part of `tables`."""
+        large = [self.part(batch, table).count() for table in ("verdicts", "coverage") if table in tables]
+        told = [(batch.name, list(tables), list(replaces), sum(large))]
+        one = self.spark.createDataFrame(told, schemas.of(Commit)).coalesce(1)
+        one.write.mode("append").parquet(f"{self.root}/commits")
+        self._live = None
+
+    def part(self, batch: Batch, table: str) -> DataFrame:
+        """What an uncommitted batch has written of `table`."""
+        path = f"{self.root}/{table}/batch={batch.name}"
+        return self.spark.read.schema(SCHEMAS[table]).parquet(path).select(*SCHEMAS[table].fieldNames())
+
+    def compact(self) -> bool:
+        """Merge the small batches when there are too many; True when it was done."""
+        small = [commit.batch for commit in self.live() if commit.rows < SMALL]
+        if len(small) <= MANY:
+            return False
+        batch = self.begin()
+        newest = self.batches("runs").groupBy("run").agg(F.max("batch").alias("batch"))
+        for table in SCHEMAS:
+            part = self.batches(table, small)
+            if table in FOLDED:
+                part = part.join(newest, ["run", "batch"], "leftsemi")
+            elif table == "rejudged":
+                part = _last(part, ["run", "trace"])
+            elif table == "ledger":
+                part = _last(part, ["path"])
+            elif table == "quarantine":
+                part = self.quarantine()
+            self.write(batch, table, part.drop("batch").distinct().coalesce(4))
+        self.commit(batch, tuple(SCHEMAS), small)
+        folder = self._local()
+        if folder is not None:
+            self._sweep(folder, {commit.batch for commit in self.live()})
+        return True
+
+
+def _last(rows: DataFrame, key: Sequence[str]) -> DataFrame:
+    """For each `key` the row of the newest batch."""
+    columns = [name for name in rows.columns if name not in (*key, "batch")]
+    said = F.max_by(F.struct(*columns), "batch").alias("said")
+    return rows.groupBy(*key).agg(said).select(*key, "said.*")
