@@ -116,8 +116,13 @@ class Session:
         self.writer.write(self._row())
         if address is not None:
             self.ground = TcpGround(lambda: address)
-        else:
-            self._start()
+            return
+        self._start()
+        if isinstance(self.ground, PipeGround):
+            try:
+                self._warm(self.ground)
+            except NotJudged as error:
+                self.trouble = str(error)
 
     def _row(self) -> RunRow:
         wishes, impl = self.wishes, self.impl

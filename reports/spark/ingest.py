@@ -56,7 +56,9 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
     new = found.where(of_records).join(known, ["path", "length", "modified"], "left_anti").persist()
     paths = [row.path for row in new.where(F.col("path").endswith(".jsonl")).select("path").collect()]
     if not new.head(1):
-        found.unpersist()
+        # Spark takes two listings of one folder for the same data: a kept one would answer for every later one.
+        for frame in (found, new):
+            frame.unpersist()
         return Ingested()
     progress(f"reading {len(paths)} new files")
     lines = reading.lines(spark, paths) if paths else _no_lines(warehouse)

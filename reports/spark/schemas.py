@@ -23,7 +23,8 @@ _PLAIN: Final[dict[type, DataType]] = {
     int: LongType(),
     float: DoubleType(),
     bool: BooleanType(),
-    tuple: ArrayType(StringType(), containsNull=False),
+    # What comes back from Parquet may hold nulls, as far as Spark knows; it casts that to nothing stricter.
+    tuple: ArrayType(StringType()),
 }
 
 
