@@ -12,9 +12,9 @@ from impls.stomp.reference import Server
 from specs.plan import Hang, Say
 from specs.protocol import find
 from specs.stomp.calls import RESERVED
-from specs.stomp.states import Sizes
 from specs.stomp.client import TAG
 from specs.stomp.frames import Frame, Style, decoder, encode
+from specs.stomp.states import Sizes
 from strategies.common import Op, Program
 from strategies.stomp import aimed, refusals, repeats, sessions, settling
 from strategies.stomp.texts import NAMES, ROOTS, VALUES, twisted

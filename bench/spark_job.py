@@ -1,0 +1,141 @@
+"""One process of the bench `spark`: `fill ROOT ROWS`, `build ROOT`, `duck ROOT`, `rates FOLDER RUNS`, `tiny FOLDER`.
+
+The last line that it prints is what it measured, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench import spark_duck, spark_rows
+from reports.spark.ingest import ingest
+from reports.spark.rejudge import again, rejudge
+from reports.spark.report import build
+from reports.spark.session import start
+from reports.spark.warehouse import Warehouse
+
+Measured = dict[str, Any]
+
+
+def fill(spark: SparkSession, root: str, rows: str) -> Measured:
+    """Make a warehouse."""
+    return {"rows": spark_rows.fill(spark, root, int(rows))}
+
+
+def built(spark: SparkSession, root: str) -> Measured:
+    """Build the tables once, as the nightly job does."""
+    watch = _Watch()
+    took = _timed(lambda: build(Warehouse(spark, root), _quiet))
+    return {"build_s": took, "cpu_s": watch.stop(), "peak_mb": watch.peak_mb}
+
+
+def duck(spark: None, root: str) -> Measured:
+    """The same tables by DuckDB."""
+    return {"tables_s": _timed(lambda: spark_duck.tables(root))}
+
+
+def tiny(spark: SparkSession, folder: str) -> Measured:
+    """Everything once, in one process, to see that it runs."""
+    found = []
+    for size in (4_000, 8_000):
+        root = str(Path(folder) / str(size))
+        found.append({**fill(spark, root, str(size)), **built(spark, root), **duck(None, root), "start_s": 0.0})
+    return {"sizes": found, "rates": rates(spark, folder, "2")}
+
+
+def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
+    """Rows taken in each second, after a round that does not count; a night behind many; judging again."""
+    root, count = Path(folder), int(runs)
+    few = max(1, count // 20)
+    spark_rows.records(root / "warm", few)
+    ingest(Warehouse(spark, str(root / "warm-house")), [str(root / "warm")], _quiet)
+    spark_rows.records(root / "first", 1, 50_000)
+    alone = _timed(lambda: ingest(Warehouse(spark, str(root / "first-house")), [str(root / "first")], _quiet))
+    rows = spark_rows.records(root / "many", count)
+    took = _timed(lambda: ingest(Warehouse(spark, str(root / "many-house")), [str(root / "many")], _quiet))
+    spark_rows.records(root / "many", 1, 50_000)
+    later = _timed(lambda: ingest(Warehouse(spark, str(root / "many-house")), [str(root / "many")], _quiet))
+    ratio = _rejudging(spark, root, 40 * count)
+    for name in ("warm", "first", "many"):
+        shutil.rmtree(root / name)
+        shutil.rmtree(root / f"{name}-house")
+    for name in ("few-traces", "traces"):
+        shutil.rmtree(root / name)
+    return {"rows": rows, "rows_per_s": rows / took, "night": later / alone, "rejudge": ratio}
+
+
+def _rejudging(spark: SparkSession, root: Path, count: int) -> float:
+    """How many times as fast it is as one plain process, after a round that does not count."""
+    spark_rows.conversations(spark, str(root / "few-traces"), 100)
+    rejudge(Warehouse(spark, str(root / "few-traces")), _quiet)
+    texts = spark_rows.conversations(spark, str(root / "traces"), count)
+    plain = _timed(lambda: [again(text, None) for text in texts])
+    return plain / _timed(lambda: rejudge(Warehouse(spark, str(root / "traces")), _quiet))
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begun = time.monotonic()
+    work()
+    return time.monotonic() - begun
+
+
+def _quiet(text: str) -> None:
+    pass
+
+
+class _Watch:
+    """What this process and all that it started took: the most memory at once in MB, and time of processors in s."""
+
+    def __init__(self) -> None:
+        self.peak_mb = 0
+        self._cpu: dict[int, float] = {}
+        self._over = threading.Event()
+        self._asking = threading.Thread(target=self._ask, daemon=True)
+        self._asking.start()
+
+    def _ask(self) -> None:
+        while not self._over.wait(0.5):
+            command = ["ps", "-eo", "pid=,ppid=,rss=,cputimes="]
+            listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            rows = [tuple(map(int, line.split())) for line in listed.splitlines()]
+            mine = {os.getpid()}
+            while more := {pid for pid, parent, _, _ in rows if parent in mine} - mine:
+                mine |= more
+            self.peak_mb = max(self.peak_mb, sum(rss for pid, _, rss, _ in rows if pid in mine) // 1024)
+            self._cpu |= {pid: spent for pid, _, _, spent in rows if pid in mine}
+
+    def stop(self) -> float:
+        """Answers the time of processors."""
+        self._over.set()
+        self._asking.join()
+        return sum(self._cpu.values())
+
+
+JOBS: dict[str, Callable[..., Measured]] = {"fill": fill, "build": built, "duck": duck, "rates": rates, "tiny": tiny}
+
+
+def main(name: str, *arguments: str) -> int:
+    """Do one job and print what it measured."""
+    begun = time.monotonic()
+    spark = None if name == "duck" else start()
+    started = time.monotonic()
+    measured = JOBS[name](spark, *arguments)
+    if spark is not None:
+        spark.stop()
+    sys.stdout.write(json.dumps({"start_s": started - begun, **measured}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""A MessagePack codec as a filter: python msgpack_filter.py LIBRARY
+
+One line of hex in, the hex of what was decoded and encoded again out, or ERR and why. LIBRARY is msgpack, umsgpack or
+ormsgpack, each with its own defaults, but for keys of maps, which may be of any type where a library lets one say so.
+"""
+
+import importlib
+import sys
+
+
+def codec(name: str):
+    """Decode and encode functions of a library."""
+    try:
+        library = importlib.import_module(name)
+    except ImportError as error:
+        sys.exit(f"{error}: pip install {'u-msgpack-python' if name == 'umsgpack' else name}")
+    if name == "msgpack":
+        return lambda octets: library.unpackb(octets, strict_map_key=False), library.packb
+    if name == "ormsgpack":
+        option = library.OPT_NON_STR_KEYS
+
+        def carried(code: int, data: bytes):
+            return library.Ext(code, data)
+
+        return (
+            lambda octets: library.unpackb(octets, ext_hook=carried, option=option),
+            lambda value: library.packb(value, option=option),
+        )
+    return library.unpackb, library.packb
+
+
+def main(name: str) -> None:
+    """Serve until stdin ends."""
+    decode, encode = codec(name)
+    for line in sys.stdin:
+        try:
+            answer = encode(decode(bytes.fromhex(line))).hex()
+        except Exception as error:  # noqa: BLE001 - whatever a library raises is a refusal
+            answer = f"ERR {type(error).__name__}: {error}".replace("\n", " ")[:300]
+        print(answer, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

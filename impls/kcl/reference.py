@@ -1,0 +1,15 @@
+"""The in-process references, as their manifests name them (see impls.link.MemoryGround)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from impls.kcl.child import Children
+from impls.kcl.host import Hosts
+
+ChildSeed = partial(Children, "kcl1-seed")
+ChildSeq = partial(Children, "kcl1-seq")
+ChildNew = partial(Children, "kcl3")
+HostSeed = partial(Hosts, "kcl1-seed")
+HostSeq = partial(Hosts, "kcl1-seq")
+HostNew = partial(Hosts, "kcl3")

@@ -1,0 +1,69 @@
+"""The references for MessagePack as programs.
+
+python -m impls.msgpack server --port 18800 --switch order=last     a server on a port of the loopback interface
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from impls.msgpack.client import Caller, run
+from impls.msgpack.codec import Codec
+from impls.msgpack.net import HOST, Front
+from impls.msgpack.reference import SWITCHES, Server, from_text
+
+
+def switches(pairs: Sequence[str]) -> dict[str, Any]:
+    """The switches that are written name=value. Raises ValueError for one that does not exist."""
+    found = {}
+    for pair in pairs:
+        name, _, text = pair.partition("=")
+        found[name] = from_text(name, text)
+    return found
+
+
+def serve(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Run the server until a signal ends it."""
+    try:
+        chosen = switches(options.switch)
+        server = Server.random(options.seed, **chosen) if options.random else Server(seed=options.seed, **chosen)
+    except ValueError as wrong:
+        parser.error(str(wrong))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
+    front = Front(server, options.port)
+    print(f"listening on {HOST}:{front.port}", flush=True)
+    front.run()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the role that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m impls.msgpack", description="The references for MessagePack.")
+    roles = parser.add_subparsers(dest="role", required=True)
+    listing = "Switches: " + "; ".join(f"{name}={'|'.join(map(str, values))}" for name, values in SWITCHES.items())
+    server = roles.add_parser("server", help="a MessagePack-RPC server", epilog=listing)
+    server.add_argument("--port", type=int, default=18800, help="0 takes a free one")
+    server.add_argument("--seed", type=int, default=0, help="decides all random choices")
+    server.add_argument("--random", action="store_true", help="draw every switch that is not given, by the seed")
+    server.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
+    for name, what in (("codec", "a codec, told line by line"), ("client", "a client, told line by line")):
+        roles.add_parser(name, help=what)
+    options = parser.parse_args(arguments)
+    if options.role == "server":
+        serve(server, options)
+    elif options.role == "codec":
+        codec = Codec()
+        for line in sys.stdin.buffer:
+            sys.stdout.buffer.write(codec.line(line.rstrip(b"\r\n")) + b"\n")
+            sys.stdout.buffer.flush()
+    else:
+        run(Caller())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

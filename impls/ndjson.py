@@ -1,0 +1,63 @@
+"""One JSON object a line: how test programs around libraries are told what to do, and what they say.
+
+A request has `id` and `op`; its answer repeats the `id` and has `ok` or `error`; a line without an `id` is an event.
+What is no JSON object is talk, and is kept for people.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+MAX_LINE = 1 << 26
+"""Octets held for one line of a test program; what is longer is dropped and counts as talk."""
+
+
+class Heard(NamedTuple):
+    """One line. `kind`: "answer" (value: op, and ok or error), the name of an event (value: its members), or "talk"."""
+
+    kind: str
+    value: Any
+
+
+class Commands:
+    """Both directions of one test program's stdin and stdout."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count(1)
+        self._open: dict[int, str] = {}
+        self._inbox = bytearray()
+
+    def request(self, op: str, **given: Any) -> bytes:
+        """The octets that ask for an op."""
+        number = next(self._ids)
+        self._open[number] = op
+        return json.dumps({"id": number, "op": op, **given}).encode() + b"\n"
+
+    def feed(self, data: bytes) -> Iterator[Heard]:
+        """What the test program says, in any pieces."""
+        self._inbox += data
+        if len(self._inbox) > MAX_LINE:
+            self._inbox.clear()
+            yield Heard("talk", "a line without an end")
+        *whole, rest = self._inbox.split(b"\n")
+        self._inbox = bytearray(rest)
+        for line in whole:
+            if line.strip():
+                yield self._heard(line)
+
+    def _heard(self, line: bytes | bytearray) -> Heard:
+        try:
+            members = json.loads(line)
+        except (ValueError, RecursionError):
+            members = None
+        if not isinstance(members, dict):
+            return Heard("talk", bytes(line[:200]).decode("utf-8", "backslashreplace"))
+        if "id" in members:
+            op = self._open.pop(members["id"], "") if isinstance(members["id"], int) else ""
+            return Heard("answer", {"op": op, **{k: v for k, v in members.items() if k in ("ok", "error")}})
+        if isinstance(members.get("event"), str):
+            return Heard(members["event"], {k: v for k, v in members.items() if k != "event"})
+        return Heard("talk", str(members)[:200])

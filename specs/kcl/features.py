@@ -1,0 +1,112 @@
+"""Ways of writing messages that must not matter, and how a plan is written without each of them.
+
+When a fault is gone from a plan that is the same but for one of these, the fault is that it matters
+(`specs.protocol.Feature`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from specs.kcl.frames import Message
+from specs.kcl.states import KNOWN, PREFIX
+from specs.plan import Blurt, Do, Plan, Say, Step
+from specs.protocol import Feature
+
+MANY, MUCH = 1000, 1 << 18
+"""Records, or characters of base64, from which on a batch is a big one."""
+
+
+def _whole(plan: Plan) -> Plan:
+    """No message is cut into pieces."""
+    return plan.each(lambda step: replace(step, cuts=()) if isinstance(step, Say) and step.cuts else step)
+
+
+def _styled(**style: Any) -> Callable[[Plan], Plan]:
+    """The same with something changed in how messages are written."""
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, Say) or step.style is None or not isinstance(step.frame, Message):
+            return step
+        return replace(step, style=replace(step.style, **style))
+
+    return lambda plan: plan.each(change)
+
+
+def _framed(plan: Plan, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Plan:
+    def changed(step: Step) -> Step:
+        if not isinstance(step, Say) or not isinstance(step.frame, Message):
+            return step
+        members = change(step.frame.members)
+        return step if members == step.frame.members else replace(step, frame=Message(members))
+
+    return plan.each(changed)
+
+
+def _of_records(members: Mapping[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> dict[str, Any]:
+    records = members.get("records")
+    if not isinstance(records, list):
+        return dict(members)
+    return {**members, "records": [change(r) if isinstance(r, Mapping) else r for r in records]}
+
+
+def _known(plan: Plan) -> Plan:
+    """Messages have the members that their profile knows."""
+
+    def only(members: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in members.items() if name in KNOWN or name == "responseFor"}
+
+    return _framed(plan, lambda members: _of_records(only(members), only))
+
+
+def _ascii(plan: Plan) -> Plan:
+    """Partition keys are of ASCII."""
+
+    def narrow(record: Mapping[str, Any]) -> Mapping[str, Any]:
+        key = record.get("partitionKey")
+        return {**record, "partitionKey": "key"} if isinstance(key, str) and not key.isascii() else record
+
+    def change(step: Step) -> Step:
+        if isinstance(step, Do) and isinstance(step.value, Mapping) and step.value.get("records"):
+            return replace(step, value=_of_records(step.value, narrow))
+        return step
+
+    return _framed(plan, lambda members: _of_records(members, narrow)).each(change)
+
+
+def _small(plan: Plan) -> Plan:
+    """Batches have a few small records."""
+
+    def cut(members: Mapping[str, Any]) -> Mapping[str, Any]:
+        records = members.get("records")
+        if not isinstance(records, list) or not all(isinstance(r, Mapping) for r in records):
+            return members
+        if len(records) < MANY and sum(len(str(r.get("data"))) for r in records) < MUCH:
+            return members
+        return {**members, "records": [{**r, "data": "eA=="} for r in records[:3]]}
+
+    return _framed(plan, cut)
+
+
+def _one_by_one(plan: Plan) -> Plan:
+    """The tester waits for its turn before it says anything."""
+    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, Blurt)) else step)
+
+
+def _feature(name: str, requirement: str, why: str, without: Callable[[Plan], Plan]) -> Feature:
+    return Feature(name, PREFIX + requirement, why, without=without)
+
+
+FEATURES = (
+    _feature("cuts", "FRAME-05", "it matters where the octets are cut into pieces", _whole),
+    _feature("order", "FRAME-10", "it matters in which order members stand", _styled(order=0)),
+    _feature("escape", "FRAME-10", "it matters how texts are escaped", _styled(escape="")),
+    _feature("wide", "FRAME-10", "it matters whether blanks stand between the tokens", _styled(wide=False)),
+    _feature("members", "FRAME-09", "members that are not known matter", _known),
+    _feature("crlf", "INV-CHILD-05", "it matters whether lines end with CR LF or LF", _styled(eol=b"\n")),
+    _feature("together", "INV-CHILD-08", "it matters whether actions are sent one after the other", _one_by_one),
+    _feature("big", "REC-12", "it matters how big a batch is", _small),
+    _feature("unicode", "FRAME-12", "it matters which characters a partition key has", _ascii),
+)

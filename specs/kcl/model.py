@@ -1,0 +1,148 @@
+"""The only place that says what KCL MultiLang allows. It does not know which role is watched.
+
+Turn-based: it takes what the tester said as read, and `specs.lag.Lagged` makes it sound where that is not so. Each
+event goes to the module of whoever did it: child.py, host.py, and asked.py for what is seen of a judged host beside the
+wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.kcl import asked, child, host
+from specs.kcl.child import breach
+from specs.kcl.frames import Message
+from specs.kcl.states import Config, Conv, Phase, State
+from specs.model import Allow, Breach, Outcome
+
+
+class KclModel:
+    """See `specs.model.Model`."""
+
+    drifts = False
+
+    def initial(self, config: Config) -> State:
+        """Nothing said."""
+        return State(config)
+
+    def drift(self, state: State) -> Iterator[State]:
+        """None: neither side does anything in silence that the other could see."""
+        return iter(())
+
+    def owed(self, state: State, role: str) -> Iterator[str]:
+        """Requirements by which `role` still has something to say or do."""
+        for _, conv in state.convs:
+            if role == "child":
+                yield from child.owed(conv)
+            elif state.config.asked:
+                yield from asked.owed(conv)
+
+    def step(self, state: State, event: Event) -> Iterator[Outcome]:
+        """Every reading of `event`."""
+        if isinstance(event, Quiet):
+            yield self._quiet(state, event)
+            return
+        conv = state.conv(event.conn)
+        for outcome in _outcomes(state.config, conv, event):
+            yield _placed(state, event.conn, outcome)
+
+    def _quiet(self, state: State, event: Quiet) -> Outcome:
+        if not event.final:
+            for number, conv in state.convs:
+                if state.config.asked and conv.phase in (Phase.WORKING, Phase.DEAF) and event.ms >= 20:
+                    state = state.put(number, conv._replace(waited_ms=conv.waited_ms + event.ms))
+            return Allow(state)
+        covers: tuple[str, ...] = ()
+        for number, conv in state.convs:
+            found = asked.silence(conv) if state.config.asked else child.silence(conv)
+            if isinstance(found, Breach):
+                return found
+            if found is not None:
+                state = state.put(number, found.state)
+        return Allow(state, covers)
+
+
+def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
+    if isinstance(outcome, Allow):
+        if not isinstance(outcome.state, Conv):
+            return outcome
+        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses)
+    return replace(outcome, then=state.put(number, outcome.then)) if isinstance(outcome.then, Conv) else outcome
+
+
+def _outcomes(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
+    if isinstance(event, Noise):
+        why = f"a line has no end: {event.data[:80]!r}"
+        yield breach("FRAME-03" if event.by == "child" else "FRAME-04", why, by=event.by)
+    elif isinstance(event, Said):
+        yield from _said(config, conv, event)
+    elif isinstance(event, Closed):
+        yield host.closes(config, conv) if event.by == "host" else _muted(conv)
+    elif event.by == "child":
+        yield _fact_of_child(config, conv, event)
+    else:
+        yield _fact_of_host(config, conv, event)
+
+
+def _said(config: Config, conv: Conv, event: Said) -> Iterator[Outcome]:
+    frame = event.frame
+    whole = conv._replace(partial=False) if conv.partial and not config.asked else conv
+    if event.by == "host":
+        yield host.said(config, whole, frame) if isinstance(frame, Message) else host.text(whole, frame)
+    elif config.asked:
+        yield from asked.line(config, conv, frame)
+    elif not isinstance(frame, Message):
+        yield child.text(whole, frame)
+    elif frame.action == "status":
+        yield child.status(config, whole, frame)
+    elif frame.action == "checkpoint":
+        yield child.checkpoint(config, whole, frame)
+    else:
+        yield child.other(whole, frame)
+
+
+def _muted(conv: Conv) -> Outcome:
+    return Allow(conv._replace(muted=True))
+
+
+def _fact_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:
+    """The process of a judged child, or what the tester does as one."""
+    name, value = event.name, event.value
+    if config.asked:
+        if name in ("exit", "kill"):
+            return asked.ends(conv)
+        if name in ("call", "start", "checkpointer"):
+            return asked.asks(conv, name, value)
+        if name == "octets":
+            return Allow(conv._replace(partial=True))
+        return Allow(conv._replace(junk=(*conv.junk, "PROC-10")) if name == "stderr" else conv)
+    if name == "observed":
+        return child.observation(conv, value) if config.scripted else Allow(conv)
+    if name == "exit":
+        return child.exits(conv, value)
+    if name == "stderr":
+        return Allow(conv._replace(words=True))
+    if name == "octets":
+        return Allow(conv._replace(partial=True))
+    return Allow(conv)
+
+
+def _fact_of_host(config: Config, conv: Conv, event: Fact) -> Outcome:
+    name, value = event.name, event.value
+    if not config.asked:
+        return Allow(conv)
+    if name == "answer" and isinstance(value, Mapping):
+        return asked.answers(conv, value)
+    if name == "checkpoint" and isinstance(value, Mapping):
+        return asked.tries(config, conv, value)
+    if name == "failed":
+        return asked.fails(conv, value)
+    if name == "exit":
+        return asked.gone(conv, value)
+    if name == "connected":
+        return asked.connects(conv)
+    if name == "octets":
+        return Allow(conv._replace(partial=True))
+    return Allow(conv)

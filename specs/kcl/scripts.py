@@ -1,0 +1,145 @@
+"""What records tell scripted user code to do, and what it must be seen to do.
+
+The contract is in docs/implementations.md: a record whose data is a JSON object with a member `wireproof` holds a list
+of steps. The model reads the records that the host sends, as the child does.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from specs.kcl.states import Seen
+
+ANY = "*"
+"""A checkpoint at the last number received, for profiles without "no number"; when it was received is open."""
+
+
+class Job(NamedTuple):
+    """What a batch makes user code do: the checkpoints it asks for, in order, whether it raises after them, and whether
+    it prints."""
+
+    checkpoints: tuple[str | None, ...] = ()
+    raises: bool = False
+    prints: bool = False
+
+
+def octets(data: Any) -> bytes | None:
+    """The bytes of a record, or None when `data` is no base64 of them."""
+    if not isinstance(data, str):
+        return None
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def job(records: Sequence[Any], nameless: bool) -> Job:
+    """The steps of a batch. `nameless`: the profile knows a checkpoint without a number."""
+    checkpoints: list[str | None] = []
+    prints = False
+    for step in _steps(records):
+        op = step.get("op")
+        if op == "checkpoint":
+            at = step.get("at")
+            checkpoints.append(at if at is not None or nameless else ANY)
+        elif op == "raise":
+            return Job(tuple(checkpoints), raises=True, prints=prints)
+        prints = prints or op == "print"
+    return Job(tuple(checkpoints), prints=prints)
+
+
+def _steps(records: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
+    for record in records:
+        data = octets(record.get("data")) if isinstance(record, Mapping) else None
+        if data is None or b'"wireproof"' not in data[:64]:
+            continue
+        try:
+            told = json.loads(data)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(told, dict) and isinstance(told.get("wireproof"), list):
+            yield from (step for step in told["wireproof"] if isinstance(step, dict))
+
+
+def callback(action: str, members: Mapping[str, Any]) -> Seen:
+    """The observation with which the callback for an action begins."""
+    if action == "initialize":
+        return Seen(action, members.get("shardId"))
+    if action == "processRecords":
+        records = members.get("records") or ()
+        return Seen(action, tuple(_seen(record) for record in records), free=not records)
+    if action == "shutdown":
+        return Seen(action, members.get("reason"))
+    return Seen(action, None, free=action == "shutdownRequested")
+
+
+def _seen(record: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    data = octets(record.get("data"))
+    return (None if data is None else data.hex(), record.get("partitionKey"), record.get("sequenceNumber"))
+
+
+def observed(value: Mapping[str, Any]) -> Seen:
+    """An observation as it was written."""
+    call = str(value.get("call"))
+    if call == "initialize":
+        return Seen(call, value.get("shardId"))
+    if call == "processRecords":
+        records = value.get("records")
+        return Seen(call, tuple(_noted(r) for r in records if isinstance(r, dict)) if isinstance(records, list) else ())
+    if call == "shutdown":
+        return Seen(call, value.get("reason"))
+    if call == "checkpoint":
+        return Seen(call, value.get("error"))
+    return Seen(call)
+
+
+def _noted(record: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    data = record.get("data_hex")
+    return (data.lower() if isinstance(data, str) else data, record.get("partitionKey"), record.get("sequenceNumber"))
+
+
+def difference(due: Seen, seen: Seen) -> tuple[str, str]:
+    """Which requirement two observations of one callback that differ break, and why."""
+    if due.call == "initialize":
+        return "INIT-03", f"user code was initialized with shardId {seen.value!r:.80}, sent was {due.value!r:.80}"
+    if due.call == "shutdown":
+        return "SHUT-02", f"user code was told the reason {seen.value!r:.80}, sent was {due.value!r:.80}"
+    if due.call != "processRecords":
+        return "REC-10", f"{due.call} shows {seen.value!r:.80}"
+    if len(due.value) != len(seen.value):
+        return "REC-10", f"user code got {len(seen.value)} records of {len(due.value)}"
+    if sorted(map(repr, due.value)) == sorted(map(repr, seen.value)):
+        return "REC-05", "user code got the records in another order"
+    for sent, got in zip(due.value, seen.value, strict=True):
+        if sent[0] != got[0] and sent[1:] == got[1:]:
+            return "REC-11", f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"
+    for sent, got in zip(due.value, seen.value, strict=True):
+        if sent[1] != got[1] and sent[2] == got[2] and sent[1] is not None and not sent[1].isascii():
+            return "FRAME-12", f"user code got the partition key {got[1]!r:.80}, sent was {sent[1]!r:.80}"
+    wrong = next((sent, got) for sent, got in zip(due.value, seen.value, strict=True) if sent != got)
+    return "REC-10", f"user code got the record {wrong[1]!r:.120}, sent was {wrong[0]!r:.120}"
+
+
+def same(due: Seen, seen: Seen) -> bool:
+    """True when an observation shows what was due. Data that was null may be seen as null or as nothing."""
+    if due.call != seen.call:
+        return False
+    if due.call == "processRecords":
+        return len(due.value) == len(seen.value) and all(
+            sent[1:] == got[1:] and (sent[0] == got[0] or (sent[0] is None and not got[0]))
+            for sent, got in zip(due.value, seen.value, strict=True)
+        )
+    if due.call == "checkpoint":
+        return _error(due.value, seen.value)
+    return due.value is None or due.value == seen.value
+
+
+def _error(sent: Any, got: Any) -> bool:
+    """User code sees no error, or one that holds the name sent; a name of ours begins with "*": any error will do."""
+    if sent is None:
+        return got is None
+    return got is not None and (sent == ANY or str(sent) in str(got))

@@ -1,0 +1,213 @@
+"""What a KCL MultiLang conversation has come to: profiles, phases, and the table of who may say what when.
+
+Source: 002_696459db5d1db11c.txt, "High Level Description Of Protocol", "Checkpointing Behavior" and "Protocol From
+Child Process Perspective"; what newer versions changed on the wire is in `WIRES`. The model is role-free: one table
+shows both sides. Guards (numbers, records, what user code was told to do) are in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+PREFIX = "KCL-"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One profile. `number`: the member that carries a checkpoint's number; `finals`: actions that end a conversation;
+    `rich`: initialize, records and processRecords have the members of KCL 1.7.2 and later."""
+
+    number: str
+    finals: tuple[str, ...]
+    requested: bool
+    rich: bool
+
+
+_LATER = Wire("sequenceNumber", ("leaseLost", "shardEnded"), requested=True, rich=True)
+WIRES: Mapping[str, Wire] = MappingProxyType(
+    {
+        "kcl1-seed": Wire("checkpoint", ("shutdown",), requested=False, rich=False),
+        "kcl1-seq": Wire("sequenceNumber", ("shutdown",), requested=True, rich=True),
+        "kcl2": _LATER,
+        "kcl3": _LATER,
+    }
+)
+FINALS = frozenset({"shutdown", "leaseLost", "shardEnded"})
+KNOWN = frozenset(
+    {"action", "shardId", "records", "reason", "checkpoint", "error", "sequenceNumber", "subSequenceNumber"}
+    | {"millisBehindLatest", "data", "partitionKey", "approximateArrivalTimestamp"}
+)
+"""Members of a host's messages and records, in any profile."""
+ACTIONS = frozenset({"initialize", "processRecords", "shutdownRequested"}) | FINALS
+"""Everything that a host asks for, in any profile."""
+CLOSED_TO_CHECKPOINTS = frozenset({"initialize", "leaseLost"})
+"""Actions in which a child must not checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`scripted`: the child's user code does what records tell it, and its observations are seen. `asked`: what the
+    host is asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what is
+    seen beside the wire may overtake what is on it."""
+
+    profile: str = "kcl1-seed"
+    scripted: bool = False
+    asked: bool = False
+    hasty: bool = False
+
+    @property
+    def wire(self) -> Wire:
+        """The table of the profile."""
+        return WIRES[self.profile]
+
+
+class Phase(Enum):
+    """Where one conversation stands."""
+
+    NEW = "nothing said yet"
+    WORKING = "an action is open"
+    ASKING = "a checkpoint waits for its answer"
+    READY = "no action is open"
+    ENDING = "the final action is done"
+    DEAF = "the host has ended the child's STDIN"
+    OVER = "the child has ended"
+
+
+_N, _W, _A, _R, _E, _D, _O = Phase
+_: None = None
+NEXT: Mapping[Phase, Mapping[str, Phase | None]] = MappingProxyType(
+    {
+        # Who may do what in each phase and where it leads; None: never. "status" of a final action leads to ENDING.
+        #    host says                                                             child says
+        _N: {"initialize": _W, "action": _, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _},
+        _W: {"initialize": _, "action": _, "answer": _, "closes": _D, "status": _R, "checkpoint": _A, "exits": _},
+        _A: {"initialize": _, "action": _, "answer": _W, "closes": _D, "status": _, "checkpoint": _, "exits": _},
+        _R: {"initialize": _, "action": _W, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _},
+        _E: {"initialize": _, "action": _, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _O},
+        _D: {"initialize": _, "action": _, "answer": _, "closes": _, "status": _, "checkpoint": _, "exits": _O},
+        _O: {"initialize": _, "action": _, "answer": _, "closes": _O, "status": _, "checkpoint": _, "exits": _},
+    }
+)
+
+
+class Seen(NamedTuple):
+    """An observation of user code that is due. `value` is what it must show; `free`: it may be left out, since a
+    library need not trouble user code with it."""
+
+    call: str
+    value: Any = None
+    free: bool = False
+
+
+class Conv(NamedTuple):
+    """One conversation.
+
+    `action`: the open action, or the last one, and `before` the one before it, where it matters that the child read
+    on; `extra`: the open action has members that no profile knows; `was`: the phase in which the host ended the
+    child's STDIN; `batch`: how many records the open action has. `numbers`, `last`: sequence numbers delivered, all
+    and the last.
+
+    What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it
+    raises after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so
+    the library may do what it likes until the status. `number` is what the open request asks for, `tried` what the
+    last one did, `asked` how many there were in this action; `refused`: the last answer named an error. `due` are
+    observations that have to come.
+
+    How the child fares: `hurt` is the requirement that says what it may make of invalid input that it was sent,
+    `served` that it answered it; `stuck`: why it is believed to have stopped; `tail`: the end of what it printed
+    since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`: octets of an
+    unfinished line came.
+
+    What the host is asked: `call` is the open call and `sent` that its message was sent; `error` is what its
+    checkpoints meet, `must_fail` the requirement by which the open request must be refused whatever they meet.
+    `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those that reached the
+    checkpointer. `failing`: the child went wrong, so that the host must say that it failed, by this requirement;
+    `failed`: it did. `stray`: something lies unread that must make the next action fail. `junk`: requirements tried
+    by lines that mean nothing, since the last action was done. `left`: the child has ended. `children`: how many
+    were started; `settings`: requests to set the checkpointer that were not answered. `early`: a call that is said
+    to be done, and its message has not come.
+    """
+
+    phase: Phase = Phase.NEW
+    action: str = ""
+    before: str = ""
+    extra: bool = False
+    was: Phase = Phase.NEW
+    batch: int = 0
+    numbers: frozenset[str] = frozenset()
+    last: str | None = None
+    steps: tuple[str | None, ...] = ()
+    loose: bool = False
+    number: Any = None
+    asked: int = 0
+    tried: Any = None
+    refused: bool | None = None
+    due: tuple[Seen, ...] = ()
+    hurt: str = ""
+    stuck: str = ""
+    tail: bytes = b""
+    words: bool = False
+    muted: bool = False
+    partial: bool = False
+    raised: bool = False
+    raising: bool = False
+    prints: bool = False
+    served: bool = False
+    call: Any = None
+    sent: bool = False
+    error: Any = None
+    must_fail: str = ""
+    requests: tuple[Any, ...] = ()
+    granted: tuple[Any, ...] = ()
+    attempts: tuple[Any, ...] = ()
+    failing: str = ""
+    failed: bool = False
+    stray: str = ""
+    junk: tuple[str, ...] = ()
+    waited_ms: int = 0
+    left: bool = False
+    children: int = 0
+    settings: int = 0
+    early: str = ""
+
+    def knows(self, number: Any) -> bool:
+        """True for a sequence number that was delivered."""
+        return isinstance(number, str) and number in self.numbers
+
+
+class State(NamedTuple):
+    """All conversations, by the number of their connection."""
+
+    config: Config
+    convs: tuple[tuple[int, Conv], ...] = ()
+
+    def conv(self, number: int) -> Conv:
+        """The conversation on a connection."""
+        return dict(self.convs).get(number, _FRESH)
+
+    def put(self, number: int, conv: Conv) -> State:
+        """The state with one conversation changed."""
+        if len(self.convs) <= 1 and (not self.convs or self.convs[0][0] == number):
+            return State(self.config, ((number, conv),))
+        return State(self.config, tuple(sorted({**dict(self.convs), number: conv}.items(), key=lambda pair: pair[0])))
+
+
+_FRESH = Conv()
+
+
+def diagram() -> str:
+    """The phases as a mermaid state diagram, drawn from the table."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for phase, row in NEXT.items():
+        for deed, after in row.items():
+            if after is not None and after is not phase:
+                side = "child" if deed in ("status", "checkpoint", "exits") else "host"
+                arrows.setdefault((phase.name, after.name), []).append(f"{side} {deed}")
+    arrows[("WORKING", "ENDING")] = ["child status of a final action"]
+    lines = ["stateDiagram-v2", "    [*] --> NEW"]
+    lines += [f"    {a} --> {b}: {' / '.join(deeds)}" for (a, b), deeds in arrows.items()]
+    return "\n".join([*lines, "    OVER --> [*]"])

@@ -1,0 +1,183 @@
+"""What MessagePack hands to the other layers. See `specs.protocol.Protocol`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from specs.events import Event, Fact, Said
+from specs.msgpack import frames
+from specs.msgpack.calls import METHODS
+from specs.msgpack.features import FEATURES
+from specs.msgpack.frames import Frame, shape
+from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
+from specs.msgpack.model import MsgpackModel
+from specs.msgpack.states import RPC, Config
+from specs.plan import Do, Plan, Ref, Say, Step, Wait
+from specs.protocol import Fact as Key
+from specs.protocol import Protocol
+from specs.requirement import load
+
+PORT = 18800
+EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
+
+
+class MsgpackMemory:
+    """What a running plan has learnt: the values that a codec gave, by the number of the question; the ids that a
+    client chose and the handles that it gave, by method."""
+
+    def __init__(self, config: Config, fresh: str) -> None:
+        self._asked: list[Ask] = []
+        self._given: dict[Any, Any] = {}
+        self._told: list[tuple[str, str]] = []
+
+    def note(self, event: Event) -> None:
+        """Remember every value that was decoded, every id and every handle."""
+        if isinstance(event, Fact):
+            self._beside(event)
+        if not isinstance(event, Said):
+            return
+        if isinstance(event.frame, Frame):
+            if event.by == "client" and shape(event.frame.body) == "request":
+                self._given.setdefault(("id", event.frame.body[2]), event.frame.body[1])
+        elif isinstance(event.frame, Ask):
+            self._asked.append(event.frame)
+        elif isinstance(event.frame, Line) and self._asked:
+            ask = self._asked.pop(0)
+            said = answer(ask, event.frame)
+            if ask.op == "decode" and not said.error and not said.bad:
+                self._given[ask.number] = {"x": said.value} if ask.way == "typed" else said.value
+
+    def _beside(self, event: Fact) -> None:
+        if event.by == "server" and event.name not in ("drop", "octets"):
+            given = event.value if isinstance(event.value, dict) else {}
+            self._told.append((event.name, str(given.get("method", ""))))
+        elif event.name == "answer" and self._told:
+            op, method = self._told.pop(0)
+            if op == "call_async" and isinstance(event.value, dict) and "ok" in event.value:
+                self._given["handle", method] = event.value["ok"]
+
+    def known(self, ref: Ref) -> bool:
+        """True when the value of `ref` is known, be it null."""
+        return _key(ref) in self._given
+
+    def resolve(self, ref: Ref) -> Any:
+        """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call to the
+        method `key`."""
+        return self._given.get(_key(ref))
+
+
+def _key(ref: Ref) -> Any:
+    return ref.key if ref.name == "value" else (ref.name, ref.key)
+
+
+def resolve(frame: Any, memory: Any) -> Any:
+    """`frame`, or what a client is told, with its Ref filled in; None while that is not known."""
+    if isinstance(frame, Ask) and isinstance(frame.value, Ref):
+        return replace(frame, value=memory.resolve(frame.value)) if memory.known(frame.value) else None
+    if isinstance(frame, Frame) and isinstance(frame.body, tuple):
+        refs = [part for part in frame.body if isinstance(part, Ref)]
+        if not all(memory.known(ref) for ref in refs):
+            return None
+        if refs:
+            body = tuple(memory.resolve(part) if isinstance(part, Ref) else part for part in frame.body)
+            return replace(frame, body=body)
+    if isinstance(frame, dict):
+        if not all(memory.known(part) for part in frame.values() if isinstance(part, Ref)):
+            return None
+        return {name: memory.resolve(part) if isinstance(part, Ref) else part for name, part in frame.items()}
+    return frame
+
+
+def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:
+    """The model's config; `learnt` as strategies.msgpack.discovery makes it."""
+    offered = learnt.get("offered", METHODS)
+    methods = tuple((name, facts[name]) for name in METHODS if facts[name] and name in offered)
+    return Config(
+        role,
+        methods,
+        malformed=facts["malformed"],
+        old_raw=bool(learnt.get("old_raw", facts["raw_wire"] == "str")),
+        one_number=bool(learnt.get("one_number", False)),
+        way=str(learnt.get("way", "")),
+    )
+
+
+def smoke(config: Config) -> Plan:
+    """The least that must work before anything is judged: two calls, or the refusal of an op that does not exist."""
+    if config.role == "codec":
+        return Plan((Say(0, Ask(1, UNKNOWN_OP)),))
+    if config.role == "client":
+        steps: list[Step] = [Do(0, "connect", {})]
+        for method in ("first", "second"):
+            steps.append(Do(0, "call", {"method": method, "params_hex": "9101"}))
+            steps.append(Say(0, frames.response(Ref("id", method), None, 1)))
+        return Plan((*steps, Wait(0), Do(0, "disconnect", {}), Wait(0)))
+    echo = config.name("echo")
+    return Plan(tuple(Say(0, frames.request(number, echo, number)) for number in (1, 2)))
+
+
+def from_url(url: str) -> tuple[str, int, Mapping[str, Any]]:
+    """`msgpack-rpc://host:port`."""
+    parts = urlsplit(url)
+    return parts.hostname or "127.0.0.1", parts.port or PORT, {}
+
+
+def valid_profile(profile: str) -> bool:
+    """`core`, or `core` and extensions of the interface language, joined by `+`."""
+    core, *extensions = profile.split("+")
+    return core == "core" and len(set(extensions)) == len(extensions) and set(extensions) <= set(EXTENSIONS)
+
+
+protocol = Protocol(
+    name="msgpack",
+    roles={"server": "client", "client": "server", "codec": "user"},
+    wires={"client": "caller", "codec": "lines"},
+    profiles=("core",),
+    facts={
+        "echo": Key(str, "echo", "the method that gives back its one argument"),
+        "add": Key(str, "add", "the method that adds two integers"),
+        "fail": Key(str, "fail", "the method that fails with the text given"),
+        "sleep": Key(str, "sleep", "the method that answers after so many milliseconds, with their number"),
+        "count": Key(str, "", "the method that says how many notifications `bump` have arrived; not tested when empty"),
+        "bump": Key(str, "bump", "the notification that is counted"),
+        "malformed": Key(
+            str, "", "the reaction to what is no message: close, error-then-close, error-and-continue or ignore"
+        ),
+        "half_close": Key(str, "", "answers or drops: what becomes of open calls when the client ends its side"),
+        "raw_wire": Key(str, "", "bin, str or both; str is the format of before 2013"),
+        "unknown_ext": Key(str, "", "opaque or error"),
+        "dup_map_keys": Key(str, "", "last, first or error"),
+        "max_depth": Key(int, 0, "containers around a value that are taken"),
+        "max_message": Key(int, 0, "octets of a message that are taken"),
+        "roles": Key(list, [], "the roles that it plays"),
+        "ext": Key(list, [], "extensions of the interface language: def, td, ts, meta, if, nosc"),
+        "eol": Key(str, "", "free, or newline when items of the interface language end with their line"),
+        "forward_refs": Key(bool, False, "whether types may be used before they are declared"),
+        "id_zero": Key(bool, False, "whether a field may have the id 0"),
+        "encoding": Key(str, "", "how messages are laid out: array-1 and others"),
+        "bare_name": Key(str, "", "what a method name without scope and version means"),
+        "exception_wire": Key(str, "", "how an exception travels in a response"),
+        "missing_default": Key(str, "", "first, none or reject: an application without a default scope"),
+    },
+    requirements=load(Path(__file__).with_name("requirements.toml")),
+    model=MsgpackModel(),
+    decoder=frames.decoder,
+    encode=frames.encode,
+    resolve=resolve,
+    memory=MsgpackMemory,
+    configure=configure,
+    describe=frames.describe,
+    to_json=frames.to_json,
+    from_json=frames.from_json,
+    features=FEATURES,
+    valid_profile=valid_profile,
+    schemes={"msgpack-rpc": from_url},
+    smoke=smoke,
+    crash=RPC + "BAD-01",
+)
+
+__all__ = ["Frame", "protocol"]

@@ -1,0 +1,47 @@
+"""The one model of the bundle: each role has its own, and the state says which it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from specs.events import Event
+from specs.model import Model, Outcome
+from specs.msgpack.client import ClientModel, ClientState
+from specs.msgpack.codec import CodecModel, CodecState
+from specs.msgpack.server import ServerModel
+from specs.msgpack.states import Config, State
+
+_SERVER, _CODEC, _CLIENT = ServerModel(), CodecModel(), ClientModel()
+_ROLES: Mapping[str, Model] = {"server": _SERVER, "codec": _CODEC, "client": _CLIENT}
+
+
+class MsgpackModel:
+    """Sends everything to the model of the role that is judged."""
+
+    drifts = False
+
+    def initial(self, config: Config) -> Any:
+        """Nothing said."""
+        return _ROLES[config.role].initial(config)
+
+    def step(self, state: Any, event: Event) -> Iterable[Outcome]:
+        """As the model of the state's role."""
+        return _model(state).step(state, event)
+
+    def drift(self, state: Any) -> Iterable[Any]:
+        """None."""
+        return ()
+
+    def owed(self, state: Any, role: str) -> Iterable[str]:
+        """As the model of the state's role."""
+        return _model(state).owed(state, role)
+
+
+def _model(state: Any) -> Model:
+    if isinstance(state, CodecState):
+        return _CODEC
+    if isinstance(state, ClientState):
+        return _CLIENT
+    assert isinstance(state, State)
+    return _SERVER

@@ -1,0 +1,132 @@
+"""Who may say what when, and what is remembered of a conversation. Source: MessagePack-RPC specification.
+
+There is no hand-shake: a connection is LIVE from the first octet. It is SPOILT once the tester has said something for
+which no text has a rule (or may have), and then the server may answer anything, close, or go on. The rest is data:
+which requests wait for their answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+RPC = "MPRPC-"
+FMT = "MP-FMT-"
+
+
+class Phase(Enum):
+    """Of one connection."""
+
+    LIVE = "live"
+    SPOILT = "spoilt"
+    LEFT = "left"
+    CLOSED = "closed"
+
+
+ALLOWED: Mapping[Phase, Mapping[str, str]] = {
+    Phase.LIVE: {"response": "judged", "call": "allowed", "odd": "forbidden", "noise": "forbidden", "close": "judged"},
+    Phase.SPOILT: {"response": "lenient", "call": "allowed", "odd": "allowed", "noise": "allowed", "close": "allowed"},
+    Phase.LEFT: {"response": "allowed", "call": "allowed", "odd": "allowed", "noise": "allowed", "close": "allowed"},
+    Phase.CLOSED: dict.fromkeys(("response", "call", "odd", "noise", "close"), "impossible"),
+}
+"""What becomes of what a server does: LEFT is a connection that the tester has closed. A call is a request or a
+notification of the server's own: the text has peers, not servers, so it is neither asked for nor forbidden."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What the model knows of the implementation before anything is said.
+
+    `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that are
+    there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`: it
+    speaks the format of before 2013, without bin and str 8. `one_number`: its language does not tell 1.0 from 1.
+    """
+
+    role: str
+    methods: tuple[tuple[str, str], ...] = ()
+    malformed: str = ""
+    old_raw: bool = False
+    one_number: bool = False
+    way: str = ""
+
+    def name(self, method: str) -> str:
+        """The name of a method, "" when it is not there."""
+        return dict(self.methods).get(method, "")
+
+
+class Want(NamedTuple):
+    """What a request calls for.
+
+    `kind`: "value" (a result that is `value`), "error", "either" (that value or an error), "count" (an integer), or
+    "free" (any one answer). `rule` is what a server breaks that never answers or answers with the wrong kind; `closes`:
+    ending the connection is an answer as well. `level` overrides that of the rule.
+    """
+
+    kind: str
+    value: Any = None
+    rule: str = RPC + "RESP-01"
+    closes: bool = False
+    level: str | None = None
+    covers: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
+    message had been said before, on any connection. `least`: a count that must have been reached."""
+
+    id: int
+    want: Want
+    behind: bool = False
+    after_bad: bool = False
+    least: int | None = None
+
+
+class Conn(NamedTuple):
+    """One connection. `done` are ids that were answered, `given` the last few requests that were. `noted`: a
+    notification was said; `fresh` are ids that were answered since the last one. `midway`: a message was begun and not
+    finished.
+    `bad` describes what spoilt it."""
+
+    phase: Phase = Phase.LIVE
+    asked: tuple[Asked, ...] = ()
+    done: frozenset[int] = frozenset()
+    fresh: frozenset[int] = frozenset()
+    given: tuple[Asked, ...] = ()
+    noted: bool = False
+    midway: bool = False
+    bad: str = ""
+
+
+class State(NamedTuple):
+    """A conversation. `counted` is the last count that was answered, `bumped` the notifications that must have been
+    counted since. `bad`: something that is no message was said on some connection."""
+
+    config: Config
+    conns: Mapping[int, Conn]
+    counted: int | None = None
+    bumped: int = 0
+    bad: bool = False
+
+
+def diagram() -> str:
+    """The phases of one connection as a Mermaid diagram; what a server may do in each is in ALLOWED."""
+    lines = ["stateDiagram-v2", "    [*] --> LIVE: connected"]
+    lines += [f"    {phase.name} --> {phase.name}: {_row(phase)}" for phase in ALLOWED if _row(phase)]
+    lines += [
+        "    LIVE --> SPOILT: the tester says what is no message, or what may be refused as if it were none",
+        "    LIVE --> LEFT: the tester closes",
+        "    SPOILT --> LEFT: the tester closes",
+        "    LIVE --> CLOSED: the server closes (judged)",
+        "    SPOILT --> CLOSED: the server closes",
+        "    CLOSED --> [*]",
+        "    LEFT --> [*]",
+    ]
+    return "\n".join(lines)
+
+
+def _row(phase: Phase) -> str:
+    return ", ".join(
+        f"{what} {fate}" for what, fate in ALLOWED[phase].items() if fate != "impossible" and what != "close"
+    )

@@ -1,0 +1,5 @@
+"""What to try on children and hosts of KCL MultiLang."""
+
+from strategies.kcl.discovery import discover
+
+__all__ = ["discover"]

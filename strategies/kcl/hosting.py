@@ -1,0 +1,262 @@
+"""Conversations with a host: the tester calls it and plays its child.
+
+Head numbers: how the conversation ends, how the child writes, what becomes of checkpoints, and a spare one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.kcl.bundle import last
+from specs.kcl.frames import Message, Style, Text, message
+from specs.kcl.states import Config
+from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from strategies.common import Op, Program, programs
+from strategies.kcl import texts
+from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways
+
+HEAD = 4
+EVEN: Mapping[str, int] = {"batch": 5, "checkpoint": 4, "junk": 2, "empty": 1, "request": 1, "slow": 1, "stderr": 1}
+MOST = 10
+ANYHOW = ORDER | ESCAPE | WIDE | CUTS
+ENDS = ("ZOMBIE", "TERMINATE")
+
+
+class Writer:
+    """One conversation with a host. With `hurry` the child does not wait between what it says inside an action."""
+
+    def __init__(self, config: Config, *, hurry: bool = False) -> None:
+        self.config = config
+        self.hurry = hurry
+        self.steps: list[Step] = []
+        self.features: set[str] = set()
+        self.numbers: list[str] = []
+        self.open = ""
+        self.ways = PLAIN
+        self._first = True
+        self._error: str | None = None
+
+    def plan(self) -> Plan:
+        """What was written."""
+        return Plan(tuple(self.steps), frozenset(self.features))
+
+    # -- as the caller -------------------------------------------------------------------------------------------------
+
+    def begin(self, key: Any = 0) -> None:
+        """Start the host, and initialize."""
+        self.steps.append(Do(0, "start", {"shardId": Ref("shard", key)}))
+        self.call("initialize", shardId=Ref("shard", key))
+
+    def call(self, op: str, **given: Any) -> None:
+        """A call of the record processor's interface."""
+        self.steps.append(Do(0, "call", {"op": op, **given}))
+        self.open, self._first = op, True
+
+    def batch(self, sizes: Sequence[tuple[bytes, str]]) -> None:
+        """processRecords with records of these octets and keys."""
+        records = []
+        for data, key in sizes:
+            number = texts.number(len(self.numbers))
+            self.numbers.append(number)
+            records.append({"data_hex": data.hex(), "partitionKey": key, "sequenceNumber": number})
+        self.call("processRecords", records=records)
+
+    def final(self, reason: str) -> None:
+        """The final call."""
+        members = dict(last(self.config, reason).members)
+        self.call(members.pop("action"), **members)
+
+    def checkpointer(self, error: str | None) -> None:
+        """What the next checkpoints meet."""
+        if error != self._error:
+            self._error = error
+            self.steps.append(Do(0, "checkpointer", {"error": error}))
+            self._first = True  # the host must know it before the child says more
+
+    # -- as the child --------------------------------------------------------------------------------------------------
+
+    def say(self, frame: Message | Text, *, now: bool = False) -> None:
+        """A line of the child."""
+        when = "now" if now or (self.hurry and not self._first) else "turn"
+        self._first = False
+        style: Style | None = None
+        cuts: tuple[int, ...] = ()
+        ways = self.ways
+        if ways.bits and isinstance(frame, Message):
+            for bit, name in ((ORDER, "order"), (ESCAPE, "escape"), (WIDE, "wide")):
+                if ways.bits & bit:
+                    self.features.add(name)
+            style = Style(
+                order=1 + ways.how % 5 if ways.bits & ORDER else 0,
+                escape=("ascii", "all")[ways.how % 2] if ways.bits & ESCAPE else "",
+                wide=bool(ways.bits & WIDE),
+            )
+            cuts = (1 + ways.how % 30,) if ways.bits & CUTS else ()
+        self.steps.append(Say(0, frame, cuts, when, style))
+
+    def status(self, action: str | None = None, *, now: bool = False) -> None:
+        """The child is done."""
+        self.say(message("status", responseFor=action or self.open), now=now)
+
+    def checkpoint(self, number: str | None, *, sub: Any = None, now: bool = False, absent: bool = False) -> None:
+        """The child asks for a checkpoint."""
+        members: dict[str, Any] = {"action": "checkpoint", self.config.wire.number: number}
+        if absent and number is None:
+            members.pop(self.config.wire.number)
+        if self.config.wire.rich and not absent:
+            members["subSequenceNumber"] = sub
+        self.say(Message(members), now=now)
+
+    def junk(self, data: bytes, why: str = "no-json", *, now: bool = False) -> None:
+        """A line that is no message."""
+        self.say(Text(data, why), now=now)
+
+    def blurt(self, data: bytes) -> None:
+        """Octets."""
+        self.steps.append(Blurt(0, data, "turn" if self._first else "now"))
+        self._first = False
+
+    def exit(self, code: int = 0) -> None:
+        """The child ends."""
+        self.steps.append(Do(0, "exit", code))
+
+    def wait(self, ms: int = 0) -> None:
+        """Let time pass."""
+        self.steps.append(Wait(ms))
+
+    def do(self, name: str, value: Any) -> None:
+        """Something else that a child does."""
+        self.steps.append(Do(0, name, value))
+
+
+JUNK = (
+    b"",
+    b" ",
+    b"plain text",
+    b"null",
+    b"true",
+    b"0",
+    b'"x"',
+    b"[]",
+    b"{}",
+    b'{"responseFor":"initialize"}',
+    b'{"action":7}',
+    b"processRecords",
+    b"[INFO] {not json}",
+    b"\t",
+    b"x" * 5000,
+)
+"""Lines that mean nothing."""
+
+
+def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
+    """Legal sessions of `kinds` of ops."""
+    return programs(kinds, head=HEAD, most=most, least=0)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
+    """The plan that a program means; total, and pure."""
+    w = Writer(config, hurry=hurry)
+    write(w, program, ways)
+    finish(w, program.head)
+    return w.plan()
+
+
+def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
+    """initialize and the ops."""
+    head = program.head
+    bits = head[1] & ways if head[1] % 2 else 0
+    w.ways = Ways(bits, head[2])
+    w.begin(head[2])
+    if head[3] % 4 == 3:
+        w.checkpoint(None)
+    w.status()
+    requested = False
+    for serial, op in enumerate(program.ops):
+        w.ways = Ways(bits, head[2] + serial)
+        if op.kind == "request":
+            if w.config.wire.requested and not requested:
+                w.call("shutdownRequested")
+                _checkpoints(w, op)
+                w.status()
+            requested = True
+        else:
+            _batch(w, op)
+
+
+def _batch(w: Writer, op: Op) -> None:
+    size, data, key, how, more = op.args
+    count = 0 if op.kind == "empty" else 1 + size % 5
+    w.batch([(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)])
+    if op.kind == "checkpoint":
+        _checkpoints(w, op)
+    elif op.kind == "junk":
+        for n in range(1 + how % 3):
+            w.junk(JUNK[(more + n) % len(JUNK)], "blank" if not JUNK[(more + n) % len(JUNK)].strip() else "no-json")
+        if more % 3 == 2:
+            w.say(message(("initialize", "processRecords", "shutdown", "leaseLost", "other")[more % 5]))
+    elif op.kind == "slow":
+        w.wait(0)
+        w.wait((2, 210)[how % 16 == 15])
+    elif op.kind == "stderr":
+        w.wait(0)
+        w.do("stderr", (10, 5000, 70_000)[how % 3])
+    w.status()
+
+
+def _checkpoints(w: Writer, op: Op) -> None:
+    size, data, key, how, more = op.args
+    for n in range(1 + how % 3):
+        error = texts.RAISED[(key + n) % len(texts.RAISED)] if (data >> n) % 2 else None
+        w.wait(0)
+        if not (w.hurry and n):
+            w.checkpointer(error)
+        number = None if (more + n) % 3 == 0 or not w.numbers else w.numbers[-1 - (more + n) % len(w.numbers)]
+        w.checkpoint(number, absent=bool(size % 2), sub=(None, 0)[size // 2 % 2])
+
+
+def finish(w: Writer, head: Sequence[int]) -> None:
+    """The end that the head asks for."""
+    reason = ENDS[head[0] % len(ENDS)]
+    w.wait(0)
+    refused = reason == "ZOMBIE" and "shutdown" in w.config.wire.finals  # later hosts know for themselves
+    w.checkpointer("ShutdownException" if refused else None)
+    w.final(reason)
+    if head[0] // 2 % 2 or reason == "TERMINATE":
+        w.checkpoint(None)
+    w.status()
+    if head[0] // 4 % 4 == 3:
+        w.wait(30)
+    w.exit()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family: weights of ops, and the ways of writing."""
+
+    kinds: Mapping[str, int]
+    ways: int = 0
+    most: int = MOST
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most)
+
+    @property
+    def interpret(self) -> Any:
+        """Their interpretation."""
+        return partial(interpret, ways=self.ways)
+
+
+RECORDS = Aim({"batch": 8, "empty": 1})
+CHECKPOINTS = Aim({"checkpoint": 6, "batch": 1, "request": 1})
+TALK = Aim({"junk": 5, "stderr": 2, "batch": 1})
+FRAMING = Aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
+SLOW = Aim({"slow": 3, "batch": 1}, most=4)
+ENDINGS = Aim({"batch": 1, "request": 1}, most=2)

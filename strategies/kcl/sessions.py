@@ -1,0 +1,148 @@
+"""Legal conversations with a child: ops, and the plan that they mean.
+
+Head numbers: how the conversation ends, in which ways messages are written, and how exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.kcl.states import Config
+from specs.plan import Plan
+from strategies.common import Op, Program, programs
+from strategies.kcl import texts
+from strategies.kcl.writer import CRLF, CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
+
+HEAD = 4
+EVEN: Mapping[str, int] = {"batch": 5, "checkpoint": 4, "print": 2, "mixed": 2, "empty": 1, "request": 1, "rest": 1}
+MOST = 10
+ENDS = ("ZOMBIE", "TERMINATE", "TERMINATE", "ZOMBIE", "eof", "eof-working", "eof-asking")
+ANYHOW = ORDER | ESCAPE | WIDE | MEMBERS | CUTS
+RAISES_ONE_IN = 8
+
+
+def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
+    """Legal sessions of `kinds` of ops."""
+    return programs(kinds, head=HEAD, most=most, least=0)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
+    """The plan that a program means; total, and pure. `ways` are the ways of writing that may be used."""
+    w = Writer(config)
+    write(w, program, ways)
+    finish(w, program.head)
+    return w.plan()
+
+
+def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
+    """initialize and the ops."""
+    head = program.head
+    bits = head[1] & ways if head[1] % 2 else 0
+    w.initialize(head[2], Ways(bits, head[2]), bare=bool(head[3] % 2))
+    requested = False
+    for serial, op in enumerate(program.ops):
+        now = Ways(bits, head[2] + serial)
+        if op.kind == "request":
+            if not requested:
+                w.requested(now)
+            requested = True
+        elif op.kind == "rest":
+            w.wait(0 if op.args[0] % 4 else 2)
+        else:
+            _batch(w, op, now)
+
+
+def finish(w: Writer, head: Sequence[int]) -> None:
+    """The end that the head asks for, and the end of STDIN."""
+    end = ENDS[head[0] % len(ENDS)]
+    if end in ("ZOMBIE", "TERMINATE"):
+        errors = [texts.ERRORS[head[3] % len(texts.ERRORS)]] if head[3] % 5 == 4 else []
+        w.final(end, errors=errors)
+        w.eof()
+    elif end == "eof":
+        w.wait()
+        w.eof()
+    elif end == "eof-working":
+        w.batch([w.record(b"data")])
+        w.eof(at_once=True)
+    else:
+        w.batch([w.script([{"op": "checkpoint", "at": w.numbers[-1] if w.numbers else None}])])
+        w.eof()
+
+
+def _batch(w: Writer, op: Op, ways: Ways) -> None:
+    """A batch with what its kind is about."""
+    size, data, key, how, more = op.args
+    if op.kind == "empty":
+        w.batch([], ways)
+        w.answers()
+        return
+    records = [w.record(texts.data(data + n * more), texts.key(key + n * how)) for n in range(size % 6)]
+    told: list[Mapping[str, Any]] = []
+    errors: list[str | None] = []
+    if op.kind in ("print", "mixed"):
+        told.append({"op": "print", "text": texts.PRINTS[how % len(texts.PRINTS)]})
+    if op.kind in ("checkpoint", "mixed"):
+        for n in range(1 + how % 3):
+            told.append({"op": "checkpoint", "at": _at(w, more + n)})
+            errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if (data >> n) % 2 else None)
+    if op.kind == "mixed":
+        if more % 2:
+            told.append({"op": "stderr", "text": "e\n"})
+        else:
+            told.append({"op": "print", "text": texts.PRINTS[more % len(texts.PRINTS)]})
+        if more % RAISES_ONE_IN == RAISES_ONE_IN - 2:
+            told.append({"op": "raise"})
+    if told:
+        records.insert(data % (len(records) + 1), {})
+        spot = records.index({})
+        records[spot] = w.script(told, texts.key(0))
+        _renumber(w, records)
+    w.batch(records, ways)
+    w.answers(errors, ways, withhold_ms=3 if more % 16 == 9 else 0)
+
+
+def _at(w: Writer, choice: int) -> str | None:
+    """A number that was delivered before this batch was, or no number."""
+    if choice % 3 == 0 or not w.numbers:
+        return None
+    return w.numbers[-1 - choice % len(w.numbers)]
+
+
+def _renumber(w: Writer, records: list[dict[str, Any]]) -> None:
+    """Sequence numbers in the order of the batch, whatever order the records were made in."""
+    numbers = sorted(record["sequenceNumber"] for record in records)
+    for record, number in zip(records, numbers, strict=True):
+        record["sequenceNumber"] = number
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family: weights of ops, and the ways of writing."""
+
+    kinds: Mapping[str, int]
+    ways: int = 0
+    most: int = MOST
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most)
+
+    @property
+    def interpret(self) -> Any:
+        """Their interpretation."""
+        return partial(interpret, ways=self.ways)
+
+
+RECORDS = Aim({"batch": 8, "empty": 1, "rest": 1})
+CHECKPOINTS = Aim({"checkpoint": 6, "batch": 1, "mixed": 1})
+OUTPUT = Aim({"print": 6, "mixed": 3})
+FRAMING = Aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
+ENDINGS = Aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)
+LINE_ENDS = Aim({"batch": 3, "checkpoint": 1}, ways=CRLF | ORDER)

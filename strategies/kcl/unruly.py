@@ -1,0 +1,318 @@
+"""What a bad child may do to a host: a legal beginning, one thing that no child should do, and what follows.
+
+Rows are those of the catalogue of invalid inputs, KCL-INV-HOST-01 and following.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.kcl.frames import Message, message
+from specs.kcl.states import Config
+from specs.plan import Plan
+from strategies.common import Program, programs
+from strategies.kcl import hosting, texts
+from strategies.kcl.hosting import JUNK, Writer
+
+HEAD = hosting.HEAD + 2
+Misuse = Callable[[Writer, int], None]
+ROWS: dict[str, Misuse] = {}
+
+
+def misuse(row: str) -> Callable[[Misuse], Misuse]:
+    """Register a misuse under the requirement that it tries, without prefix."""
+
+    def register(function: Misuse) -> Misuse:
+        ROWS[row] = function
+        return function
+
+    return register
+
+
+def misuses() -> SearchStrategy[Program]:
+    """Programs with one misuse."""
+    return programs({"batch": 2, "checkpoint": 1}, head=HEAD, most=3, least=0)
+
+
+def interpret(
+    program: Program,
+    config: Config,
+    *,
+    hurry: bool = False,
+    avoid: frozenset[str] = frozenset(),
+    rows: Sequence[str] = (),
+) -> Plan:
+    """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
+    wanted = [name for name in rows or ROWS if f"KCL-{name}" not in avoid] or list(rows or ROWS)
+    which, how = program.head[hosting.HEAD], program.head[hosting.HEAD + 1]
+    name = wanted[which % len(wanted)]
+    w = Writer(config)
+    head = program.head
+    if name not in AT_ONCE:
+        hosting.write(w, program._replace(head=(head[0], 0, head[2], head[3] & ~3)), 0)
+    ROWS[name](w, how)
+    return w.plan()
+
+
+def aimed(*rows: str) -> Any:
+    """The interpretation that tries these rows only."""
+    return partial(interpret, rows=rows)
+
+
+AT_ONCE = frozenset({"INV-HOST-10"})
+"""Rows that begin the conversation themselves."""
+
+
+def _batch(w: Writer) -> None:
+    w.batch([(b"data", "key")])
+
+
+def _regular(w: Writer, *, now: bool = False) -> None:
+    """The open action is done, and the conversation ends."""
+    w.status(now=now)
+    w.final("ZOMBIE")
+    w.status()
+    w.exit()
+
+
+@misuse("INV-HOST-01")
+def _junk(w: Writer, how: int) -> None:
+    _batch(w)
+    data = JUNK[how % len(JUNK)]
+    w.junk(data, "blank" if not data.strip() else "no-json")
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-02")
+def _halves(w: Writer, how: int) -> None:
+    _batch(w)
+    whole = b'{"action":"status","responseFor":"processRecords"}'
+    if how % 4 == 0:
+        w.junk(whole[: 1 + how // 4 % (len(whole) - 1)])
+    elif how % 4 == 1:
+        w.junk(whole[:20])
+        w.junk(whole[20:], now=True)
+    else:
+        w.junk((b"\xef\xbb\xbf", b"text ")[how % 2] + whole)
+    w.do("exit", 1)
+
+
+@misuse("INV-HOST-03")
+def _trailing(w: Writer, how: int) -> None:
+    _batch(w)
+    whole = b'{"action":"status","responseFor":"processRecords"}'
+    w.junk(whole + (b" x", b" true", b" null", b" 0")[how % 4], "odd")
+    w.do("exit", 0)
+
+
+@misuse("INV-HOST-04")
+def _members(w: Writer, how: int) -> None:
+    _batch(w)
+    if how % 2:
+        w.say(message("status", responseFor="processRecords", detail="x"))
+    else:
+        w.say(Message({"action": "checkpoint", w.config.wire.number: w.numbers[-1], "detail": [1]}))
+        w.wait(0)
+    w.do("exit", 0)
+
+
+@misuse("INV-HOST-05")
+def _other_member(w: Writer, how: int) -> None:
+    _batch(w)
+    other = "sequenceNumber" if w.config.wire.number == "checkpoint" else "checkpoint"
+    w.say(Message({"action": "checkpoint", other: w.numbers[-1]}))
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-06")
+def _wrong_status(w: Writer, how: int) -> None:
+    if how % 8 != 7:
+        _batch(w)
+    else:
+        w.final("ZOMBIE")
+    name = w.open
+    wrong: tuple[dict[str, Any], ...] = (
+        {"responseFor": "initialize"},
+        {"responseFor": None},
+        {},
+        {"responseFor": 7},
+        {"responseFor": name.lower() if name.lower() != name else name.upper()},
+        {"responseFor": name + " "},
+        {"responseFor": ""},
+    )
+    w.say(Message({"action": "status", **wrong[how % len(wrong)]}))
+
+
+@misuse("INV-HOST-07")
+def _twice(w: Writer, how: int) -> None:
+    _batch(w)
+    w.status()
+    w.status(now=True)
+    w.wait(0)
+    w.final("ZOMBIE")
+    w.wait(0)
+    w.exit()
+
+
+@misuse("INV-HOST-08")
+def _unread(w: Writer, how: int) -> None:
+    _batch(w)
+    w.checkpoint(w.numbers[-1])
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-09")
+def _several(w: Writer, how: int) -> None:
+    _batch(w)
+    for n in range(2 + how % 3):
+        w.checkpoint(w.numbers[-1 - n % len(w.numbers)], now=n > 0)
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-10")
+def _out_of_time(w: Writer, how: int) -> None:
+    w.begin()
+    if how % 2:
+        w.checkpoint(texts.number(0))
+        w.wait(0)
+        _regular(w)
+        return
+    w.status()
+    _batch(w)
+    w.status()
+    w.final("ZOMBIE")
+    w.status()
+    w.checkpoint(texts.number(0), now=True)
+    w.wait(0)
+    w.exit()
+
+
+@misuse("INV-HOST-11")
+def _no_number(w: Writer, how: int) -> None:
+    _batch(w)
+    w.wait(0)
+    w.checkpointer("IllegalArgumentException")
+    bad: tuple[Any, ...] = ("abc", "", 1.5, True, {"a": 1}, [], "12x", "-")
+    w.say(Message({"action": "checkpoint", w.config.wire.number: bad[how % len(bad)]}))
+    _regular(w, now=True)
+
+
+@misuse("CHECKPOINT-17")
+def _out_of_range(w: Writer, how: int) -> None:
+    _batch(w)
+    w.wait(0)
+    w.checkpointer("IllegalArgumentException")
+    w.checkpoint(("abc", texts.number(5000), "12x")[how % 3])
+    w.wait(0)
+    _regular(w)
+
+
+@misuse("INV-HOST-12")
+def _no_sub_number(w: Writer, how: int) -> None:
+    _batch(w)
+    if w.config.wire.rich:
+        w.checkpoint(w.numbers[-1], sub=("x", {}, [], "1.5")[how % 4])
+    else:
+        w.say(Message({"action": "checkpoint", "checkpoint": [w.numbers[-1]]}))
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-13")
+def _host_messages(w: Writer, how: int) -> None:
+    _batch(w)
+    others = (
+        message("initialize", shardId="x"),
+        message("processRecords", records=[]),
+        message("shutdown", reason="ZOMBIE"),
+        message("leaseLost"),
+    )
+    w.say(others[how % len(others)])
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-14")
+def _ends(w: Writer, how: int) -> None:
+    if how % 3:
+        _batch(w)
+        if how % 3 == 2:
+            w.checkpoint(w.numbers[-1])
+            w.wait(0)
+    else:
+        w.final("ZOMBIE")
+        w.wait(0)
+    how //= 3
+    if how % 4 == 3:
+        w.do("kill", (9, 15, 6)[how // 4 % 3])
+    else:
+        w.do("exit", (0, 1, 137)[how % 4 % 3])
+
+
+@misuse("INV-HOST-15")
+def _half_and_end(w: Writer, how: int) -> None:
+    _batch(w)
+    w.blurt(b'{"action":"status","responseFor":"proc'[: 3 + how % 34])
+    w.do("exit", how % 2)
+
+
+@misuse("INV-HOST-16")
+def _no_newline(w: Writer, how: int) -> None:
+    _batch(w)
+    w.blurt(json.dumps({"action": "status", "responseFor": "processRecords"}).encode())
+    w.wait(25)
+    w.blurt(b"\n")
+    w.final("ZOMBIE")
+    w.status()
+    w.exit()
+
+
+@misuse("INV-HOST-17")
+def _hangs(w: Writer, how: int) -> None:
+    _batch(w)
+    w.wait(0)
+    w.wait((250, 250, 600)[how % 3])
+    _regular(w)
+
+
+@misuse("INV-HOST-18")
+def _ignores_the_end(w: Writer, how: int) -> None:
+    w.final("ZOMBIE")
+    w.status()
+    w.wait(0)
+    w.wait((60, 300)[how % 8 == 7])
+    w.exit(how % 2)
+
+
+@misuse("INV-HOST-19")
+def _flood(w: Writer, how: int) -> None:
+    _batch(w)
+    w.wait(0)
+    if how % 3 == 0:
+        w.junk(b"x" * (5 << 20))
+    elif how % 3 == 1:
+        w.do("stderr", 1 << 20)
+    w.status(now=True)
+    w.final("ZOMBIE")
+    w.status()
+    if how % 3 == 2:
+        for _ in range(20):
+            w.junk(b"y" * 20_000, now=True)
+    w.exit()
+
+
+@misuse("INV-HOST-20")
+def _no_utf8(w: Writer, how: int) -> None:
+    _batch(w)
+    w.junk((b"\xff\xfe", b"\xc3", b'{"action":"\xff"}', b"\x80abc")[how % 4], "not-utf-8")
+    _regular(w, now=True)
+
+
+@misuse("INV-HOST-21")
+def _duplicates(w: Writer, how: int) -> None:
+    _batch(w)
+    w.junk(b'{"action":"status","responseFor":"processRecords","responseFor":"processRecords"}', "odd")
+    w.do("exit", 0)

@@ -1,0 +1,196 @@
+"""What a client is told to do, and how it is answered. Source: MessagePack-RPC specification, all of Messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.msgpack import values as v
+from specs.msgpack.format import WIDEST, encoded
+from specs.msgpack.frames import encode, response
+from specs.msgpack.states import Config
+from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from strategies.common import Op, Program, programs
+from strategies.msgpack import values
+from strategies.msgpack.writer import pieces
+
+EVERYTHING: Mapping[str, int] = {"call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2}
+ERRORS: Sequence[Any] = (
+    "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
+)  # fmt: skip
+RESULTS: Sequence[Any] = (None, False, 0, "", (), True, v.Map(()), b"")
+
+
+class Teller:
+    """Collects steps. `wire`: 1 cuts responses, 2 writes them in other forms."""
+
+    def __init__(self, config: Config, *, hurry: bool, wire: int) -> None:
+        self.config, self.wire = config, wire
+        self.when = "now" if hurry else "turn"
+        self.steps: list[Step] = [Do(0, "connect", {})]
+        self.features: set[str] = set()
+        self._serial = 0
+
+    def do(self, op: str, **given: Any) -> None:
+        """Tell the client something."""
+        self.steps.append(Do(0, op, given, self.when))
+
+    def start(self, op: str, params: tuple[Any, ...]) -> str:
+        """A call or a notification; its method, which no other has."""
+        self._serial += 1
+        method = f"m{self._serial}"
+        self.do(op, method=method, params_hex=encoded(params).hex())
+        return method
+
+    def finish(self, method: str) -> None:
+        """Wait for a call that was started."""
+        self.do("await", handle=Ref("handle", method), _method=method)
+
+    def answer(self, name: Any, error: Any, result: Any, style: int = 0) -> None:
+        """A response; `name` is an id, or the method of the call."""
+        frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
+        form, cuts = None, tuple[int, ...]()
+        if self.wire & 2 and style % 4:
+            form = WIDEST if style % 4 == 1 else 2 + style
+            self.features.add("wide")
+        if self.wire & 1 and style % 8 != 1:
+            cuts = pieces(style, len(encode(response(0, error, result), form)))
+            self.features.add("cuts")
+        self.steps.append(Say(0, frame, cuts, self.when, form))
+
+    def wait(self) -> None:
+        """Wait for our turn."""
+        self.steps.append(Wait(0))
+
+
+def _params(op: Op) -> tuple[Any, ...]:
+    _, _, _, a, b = op.args
+    return ((), (1,), ("a", 2), (values.legal(a, b),), (values.legal(a, b), None))[a % 5]
+
+
+def _call(t: Teller, op: Op) -> None:
+    _, which, style, _, b = op.args
+    method = t.start("call", _params(op))
+    result = values.pick(RESULTS, b) if which % 3 == 0 else values.legal(which, b)
+    t.answer(method, None, result, style)
+    t.wait()
+
+
+def _error(t: Teller, op: Op) -> None:
+    _, _, style, a, _ = op.args
+    method = t.start("call", ())
+    t.answer(method, values.pick(ERRORS, a), None, style)
+    t.wait()
+
+
+def _group(t: Teller, op: Op) -> None:
+    """Several calls at once, answered in another order, awaited in a third."""
+    _, which, style, a, b = op.args
+    count = 2 + which % 4
+    methods = [t.start("call_async", (n,)) for n in range(count)]
+    first, *others = _shuffled(methods, style)
+    t.finish(first)  # a client may send when it waits for something, and not before
+    t.wait()
+    for n, method in enumerate(_shuffled(methods, a)):
+        fails = (b >> n) & 1 and which & 16
+        t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else ("of", method), style)
+    for method in others:
+        t.finish(method)
+    t.wait()
+
+
+def _shuffled(items: Sequence[str], number: int) -> list[str]:
+    left, found = list(items), []
+    while left:
+        found.append(left.pop(number % len(left)))
+        number //= 2
+    return found
+
+
+def _notify(t: Teller, op: Op) -> None:
+    t.start("notify", _params(op))
+    if op.args[1] % 2:
+        t.wait()
+
+
+def _stray(t: Teller, op: Op) -> None:
+    """A response with an id that no call has, while one is open."""
+    _, _, style, a, b = op.args
+    method = t.start("call", (1,))
+    t.wait()
+    name = values.pick((4_000_000_000, 3_999_999_999, 777_777), a)
+    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray")
+    t.answer(method, None, ("of", method), style)
+    t.wait()
+
+
+def _twice(t: Teller, op: Op) -> None:
+    """A second response to a call that was answered, while another is open."""
+    _, _, style, _, b = op.args
+    first, second = t.start("call_async", (1,)), t.start("call_async", (2,))
+    t.finish(first)
+    t.finish(second)
+    t.wait()
+    t.answer(first, None, ("of", first))
+    t.answer(first, "no" if b % 2 else None, None if b % 2 else ("again", first))
+    t.wait()
+    t.answer(second, None, ("of", second), style)
+    t.wait()
+
+
+_OPS: Mapping[str, Callable[[Teller, Op], None]] = {
+    "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
+}  # fmt: skip
+
+
+def conversations(*kinds: str, most: int = 8) -> SearchStrategy[Program]:
+    """Conversations with ops of some kinds, of all when none is named."""
+    return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = (0, 0, 1, 2, 3)) -> Plan:
+    """The plan that a program means."""
+    teller = Teller(config, hurry=hurry, wire=wires[program.head[0] % len(wires)])
+    for op in program.ops:
+        _OPS[op.kind](teller, op)
+    return ended(teller)
+
+
+def ended(teller: Teller) -> Plan:
+    """The plan of what was collected, with a proper end."""
+    teller.wait()
+    teller.do("disconnect")
+    teller.wait()
+    return Plan(tuple(teller.steps), frozenset(teller.features))
+
+
+_WRONG: Sequence[bytes] = (
+    b"\xc1", b"\xc0", b"\x93\x01\x00\xc0", b"\x94\x07\x00\xc0\xc0", b"\xa5hello", b"\x80", b"\x90", b"\xc1\xc1\xc1\xc1",
+    b"\x91" * 600 + b"\xc0", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x05", b"\x95\x01\x00\xc0\xc0\xc0",
+)  # fmt: skip
+
+
+def breakdowns() -> SearchStrategy[Program]:
+    """A conversation that breaks down with calls open."""
+    return programs({"call": 3, "group": 1, "notify": 1}, head=4, most=2)
+
+
+def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Calls are open when what comes is no message, or the connection ends; they have to fail."""
+    _, how, which, count = program.head
+    teller = Teller(config, hurry=hurry, wire=0)
+    for op in program.ops[: which % 3]:
+        _OPS[op.kind](teller, op)
+    methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
+    teller.finish(methods[0])
+    teller.wait()
+    if how % 3:
+        teller.steps.append(Blurt(0, values.pick(_WRONG, which), teller.when))
+    if how % 3 != 2:
+        teller.steps.append(Wait(5))
+    teller.steps.append(Do(0, "drop", {}, teller.when))
+    for method in methods[1:]:
+        teller.finish(method)
+    return ended(teller)

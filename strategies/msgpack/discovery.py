@@ -1,0 +1,133 @@
+"""What the texts leave open and only the implementation can tell: asked once, before anything is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from specs.codec import Malformed
+from specs.events import Fact, Said
+from specs.msgpack.calls import METHODS
+from specs.msgpack.format import decoded, encoded
+from specs.msgpack.frames import request, response, shape
+from specs.msgpack.lines import Ask, answer, type_of
+from specs.msgpack.states import Config
+from specs.msgpack.values import double
+from specs.plan import Do, Plan, Ref, Say, Wait
+from strategies.msgpack.vectors import Questions
+
+Play = Callable[[Plan, Any], tuple[Any, Any]]
+_PLAIN: Mapping[str, tuple[Any, ...]] = {
+    "echo": (7,), "add": (1, 2), "fail": ("no",), "sleep": (1,), "count": (), "bump": (),
+}  # fmt: skip
+
+
+def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
+    """`offered`: the methods that are there. `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
+    are whole come back as integers, without exception."""
+    config = configure({})
+    if config.role == "codec":
+        return _codec(play, configure)
+    if config.role == "client":
+        return _client(play, config)
+    offered = tuple(name for name in METHODS if _offers(play, config, name))
+    whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
+    one_number = all(found is not None and type(found[1]) is int for found in whole)
+    return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number}
+
+
+def _client(play: Play, config: Config) -> Mapping[str, Any]:
+    """What a client makes of values, shown by its params and by the results that it reports."""
+    results: list[Any] = []
+    old = True
+    for value in (1, double(1.0), double(-3.0), double(7.0)):
+        told = {"method": "ask", "params_hex": encoded(("x" * 40, b"bin")).hex()}
+        steps = (Do(0, "connect", {}), Do(0, "call", told), Say(0, response(Ref("id", "ask"), None, value)), Wait(0))
+        events, _ = play(Plan((*steps, Do(0, "disconnect", {}), Wait(0))), config)
+        for event in events:
+            if isinstance(event, Said) and event.by == "client" and shape(event.frame.body) == "request":
+                new = any(isinstance(part, bytes) for part in event.frame.body[3])
+                old = old and "str" in event.frame.wide and not new
+        results.append(_result([event.value for event in events if isinstance(event, Fact) and event.name == "answer"]))
+    return {"old_raw": old, "one_number": all(type(found) is int for found in results)}
+
+
+def _result(answers: list[Any]) -> Any:
+    """The result that one of several reports holds, None when none does."""
+    for told in answers:
+        found = told.get("ok") if isinstance(told, dict) else None
+        if isinstance(found, dict) and isinstance(found.get("result_hex"), str):
+            try:
+                return decoded(bytes.fromhex(found["result_hex"]))[0]
+            except (Malformed, ValueError):
+                return None
+    return None
+
+
+def _codec(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
+    """`way`: how the codec is spoken to, the first that it answers rightly; and what it makes of values."""
+    for way in ("plain", "builtin", "typed", "filter"):
+        config = configure({"way": way})
+        if any(
+            type(found := _recoded(play, config, plain)) is type(plain) and found == plain for plain in (5, True, "a")
+        ):
+            break
+    else:
+        return {"way": "none"}
+    whole = [_recoded(play, config, double(number)) for number in (1.0, -3.0, 7.0)]
+    old = not isinstance(_recoded(play, config, b"\xffbin"), bytes)
+    if way in ("plain", "filter"):  # with a type the field's own `raw` may be either: see docs/ambiguities.md
+        old = old and _recoded(play, config, "x" * 40, plain=True) is None
+    return {"way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole)}
+
+
+def _recoded(play: Play, config: Config, value: Any, *, plain: bool = False) -> Any:
+    """`value` as the codec gives it back, None when it does not; `plain`: only if it is in the smallest form."""
+    questions = Questions(config, hurry=False)
+    questions.vector(encoded(value), value, "free")
+    if config.way != "filter":
+        number = questions.steps[0].frame.number  # type: ignore[union-attr]
+        ask = Ask(number + 1, "encode", encoded(value), config.way, type_of(value), Ref("value", number), "free")
+        questions.steps.append(Say(0, ask))
+    events, _ = play(Plan(tuple(questions.steps)), config)
+    said = [event.frame for event in events if isinstance(event, Said) and event.by == "codec"]
+    asked = [event.frame for event in events if isinstance(event, Said) and event.by == "user"]
+    if not asked or len(said) < len(asked):
+        return None
+    found = answer(asked[-1], said[-1])
+    try:
+        got, wide = decoded(found.octets or b"")
+    except Malformed:
+        return None
+    return None if plain and wide else got
+
+
+def _asked(play: Play, config: Config, method: str, *params: Any) -> tuple[Any, Any] | None:
+    """Error and result of one call on a connection of its own; None when there is no answer."""
+    events, _ = play(Plan((Say(0, request(5, config.name(method), *params)),)), config)
+    for event in events:
+        if isinstance(event, Said) and event.by == "server" and shape(event.frame.body) == "response":
+            _, _, error, result = event.frame.body
+            return error, result
+    return None
+
+
+def _offers(play: Play, config: Config, name: str) -> bool:
+    """False only for a method that is said to fail each time it is called rightly."""
+    if not config.name(name):
+        return False
+    if name in ("fail", "bump"):
+        return True  # an unknown method fails as well; what a request to bump means is free
+    answers = [_asked(play, config, name, *_PLAIN[name]) for _ in range(2)]
+    return not all(found is not None and found[0] not in (None, False, 0, "") for found in answers)
+
+
+def _old(play: Play, config: Config) -> bool:
+    """True when neither str 8 nor bin is known: both are refused, or a text and a bin come back as before 2013."""
+    echo = config.name("echo")
+    events, _ = play(Plan((Say(0, request(5, echo, "x" * 40)),)), config)
+    long = [event.frame for event in events if isinstance(event, Said) and event.by == "server"]
+    new_text = any(shape(f.body) == "response" and f.body[3] == "x" * 40 and "str" not in f.wide for f in long)
+    found = _asked(play, config, "echo", b"\xffbin")
+    new_bin = found is not None and isinstance(found[1], bytes)
+    return not new_text and not new_bin

@@ -1,0 +1,190 @@
+"""Legal conversations with a server: ops and what they mean. Head numbers: wire, and how the plan ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.msgpack.frames import encode, request
+from specs.msgpack.states import Config
+from specs.plan import Plan
+from strategies.common import Op, Program, programs
+from strategies.msgpack import values
+from strategies.msgpack.writer import CUTS, JOIN, WIDE, Writer
+
+HEAD = 2
+_WIRES = (0, 0, 0, CUTS, WIDE, JOIN, WIDE | JOIN, CUTS | WIDE | JOIN)
+UNKNOWN: Sequence[str] = ("nothing", "", "echoo", "é", "a:b:0", "x" * 300, "\0", "Nothing", "x" * 70_000)
+ALIKE: Sequence[str] = ("Echo", "echo ", "ech", "ECHO", " echo", "echo()", "add ", "Add", "echo\0")
+
+EVERYTHING: Mapping[str, int] = {
+    "echo": 12, "small": 3, "odd": 3, "add": 3, "fail": 3, "unknown": 3, "sleep": 2, "note": 4, "arity": 2, "burst": 2,
+    "halves": 2, "hang": 1, "turn": 2,
+}  # fmt: skip
+
+
+def sessions(kinds: Mapping[str, int] = EVERYTHING, *, most: int = 14, least: int = 1) -> SearchStrategy[Program]:
+    """Conversations with the given weights of ops."""
+    return programs(kinds, head=HEAD, most=most, least=least)
+
+
+def interpret(
+    program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = _WIRES, slots: int = 3
+) -> Plan:
+    """The plan that a program means; total and pure. `wires` are the sets of ways of writing among which the head
+    chooses, `slots` the connections."""
+    writer = Writer(config, hurry=hurry, wire=wires[program.head[0] % len(wires)], slots=slots)
+    play(writer, program)
+    return writer.plan()
+
+
+def play(w: Writer, program: Program) -> None:
+    """Write the ops of a program; at the end every connection makes one more call."""
+    for op in program.ops:
+        _OPS[op.kind](w, op)
+    if program.head[1] % 2:
+        for slot in sorted(w.lines):
+            small(w, slot)
+
+
+def small(w: Writer, slot: int = 0, when: str = "") -> None:
+    """A call whose answer is that of no other."""
+    w.call(w.line(slot), "echo", (w.fresh(),), when=when)
+
+
+def _echo(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    value: Any = values.legal(a, b)
+    if a & 64:
+        value = (w.fresh(), value)
+    w.call(w.line(slot), "echo", value, identity=identity, style=style)
+
+
+def _small(w: Writer, op: Op) -> None:
+    slot, identity, style, a, _ = op.args
+    w.call(w.line(slot), "echo", 1000 + w.fresh() if a & 1 else (w.fresh(),), identity=identity, style=style)
+
+
+def _odd(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    w.call(w.line(slot), "echo", values.odd(a, b), identity=identity, style=style)
+    if not w.hurry:
+        w.wait()
+    w.hang(slot)  # it may be refused, and the connection with it
+
+
+def _add(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    one, other = (n for n in (values.pick(values.INTEGERS[:22], a), values.pick(values.INTEGERS[:22], b)))
+    w.call(w.line(slot), "add", one % (1 << 50), -(other % (1 << 50)), identity=identity, style=style)
+
+
+def _fail(w: Writer, op: Op) -> None:
+    slot, identity, style, a, _ = op.args
+    w.call(w.line(slot), "fail", ("no", "x" * 40, "é", "0", "false", "nil")[a % 6], identity=identity, style=style)
+
+
+def _unknown(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    params = (w.fresh(), "x")[: (1, 1, 1, 0, 1, 2)[b % 6]]
+    names = ALIKE if a % 2 else UNKNOWN[:-1]
+    w.call(w.line(slot), values.pick(names, a // 2), *params, identity=identity, style=style)
+
+
+def _sleep(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    w.call(w.line(slot), "sleep", (1, 5, 20, 40)[a % 4], identity=identity, style=style)
+    for _ in range(b % 3):
+        w.call(w.line(slot), "echo", (w.fresh(),), when="now")
+
+
+def _note(w: Writer, op: Op) -> None:
+    slot, which, style, a, b = op.args
+    line = w.line(slot)
+    method = ("bump", "echo", "fail", "nothing", "add", "sleep", "")[which % 7]
+    params: tuple[Any, ...] = {"echo": (values.legal(a, b),), "fail": ("no",), "add": (1, 2), "sleep": (5,)}.get(
+        method, ()
+    )
+    if which & 128:
+        params = (*params, 1)
+    w.notify(line, method, *params, style=style)
+    if which & 64:
+        small(w, slot, "" if style & 1 else "now")
+
+
+def _arity(w: Writer, op: Op) -> None:
+    slot, identity, style, a, b = op.args
+    method = ("echo", "add", "sleep", "fail")[a % 4]
+    params: tuple[Any, ...] = ((), (1, 2, 3), ("a", 1), (None,), ((1,), Ellipsis))[b % 5]
+    params = tuple(None if part is Ellipsis else part for part in params)
+    if method == "echo" and len(params) == 1:
+        params = ()
+    w.call(w.line(slot), method, *params, identity=identity, style=style)
+
+
+def _burst(w: Writer, op: Op) -> None:
+    """Many requests in one write."""
+    slot, _, _, a, _ = op.args
+    line = w.line(slot)
+    count = (2, 3, 5, 8, 20, 60)[a % 6]
+    for n in range(count):
+        w.call(line, "echo", (w.fresh(),), when="join" if n < count - 1 else "now")
+
+
+def _halves(w: Writer, op: Op) -> None:
+    """A request that is cut in two, with something else between its halves."""
+    slot, identity, _, a, b = op.args
+    line = w.line(slot)
+    if not w.hurry:
+        w.wait()
+    number = w.identity(line, identity)
+    data = encode(request(number, w.config.name("echo"), (w.fresh(), "half")), None)
+    cut = 1 + a % (len(data) - 1)
+    w.blurt(line, data[:cut])
+    if b % 2:
+        small(w, slot + 1)
+    elif b % 4:
+        w.wait(3)
+    w.blurt(line, data[cut:])
+
+
+def _hang(w: Writer, op: Op) -> None:
+    slot, _, _, a, b = op.args
+    if a % 2:
+        w.call(w.line(slot), "echo", (w.fresh(),))
+    w.hang(slot, "reset" if b % 4 == 3 else "close")
+
+
+def _turn(w: Writer, op: Op) -> None:
+    w.wait()
+
+
+_OPS: Mapping[str, Callable[[Writer, Op], None]] = {
+    "echo": _echo, "small": _small, "odd": _odd, "add": _add, "fail": _fail, "unknown": _unknown, "sleep": _sleep,
+    "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family of requirements: weights of ops, and the bounds of `interpret`."""
+
+    kinds: Mapping[str, int]
+    wires: Sequence[int] = (0,)
+    slots: int = 3
+    least: int = 1
+    most: int = 10
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most, least=self.least)
+
+    @property
+    def interpret(self) -> Callable[..., Plan]:
+        """Their meaning."""
+        return partial(interpret, wires=self.wires, slots=self.slots)

@@ -1,0 +1,1 @@
+"""The suites for MessagePack-RPC servers and clients, and for MessagePack codecs."""

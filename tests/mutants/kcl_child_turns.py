@@ -1,0 +1,491 @@
+"""Faulty children: checkpoints, the final actions, the end of STDIN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.kcl.child import READ, BadLine, Child, Ended, Exit, Refused, Running, Switches
+from impls.kcl.wire import parse
+from specs.kcl.frames import message
+from strategies.kcl import texts
+from strategies.kcl.writer import Writer
+from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
+
+SEQ, NEW = "kcl1-seq", "kcl3"
+FIRST = texts.number(0)
+REFUSED = ("ThrottlingException",)
+
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+@child("asks-in-initialize", "INIT-06", nothing, smoke=False, accept="CHECKPOINT-02", profile=SEQ)
+class AsksInInitialize(Child):
+    """It asks for a checkpoint inside initialize."""
+
+    def status(self, action: str) -> Running:
+        if action == "initialize":
+            yield from self.outcome(None)
+        yield from super().status(action)
+
+
+@child("asks-late", "CHECKPOINT-02", told(CHECKPOINT), accept="REC-08")
+class AsksLate(Child):
+    """It asks for the checkpoints of a batch after its status."""
+
+    wanted = False
+
+    def try_checkpoint(self, at: str | None) -> Running:
+        self.wanted = True
+        yield from ()
+
+    def status(self, action: str) -> Running:
+        yield from super().status(action)
+        if self.wanted:
+            yield from super().try_checkpoint(None)
+
+
+@child("asks-late-after-empty", "CHECKPOINT-02", both(batch(b"x"), batch()), accept="CHECKPOINT-04")
+class AsksLateAfterEmpty(Child):
+    """After an empty batch that follows a full one it asks for a checkpoint of its own."""
+
+    empty = False
+
+    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
+        self.empty = not members["records"]
+        return super().decoded(members)
+
+    def status(self, action: str) -> Running:
+        yield from super().status(action)
+        if action == "processRecords" and self.empty and self.last:
+            yield from self.outcome(self.last)
+
+
+@child("does-not-wait", "CHECKPOINT-04", told(CHECKPOINT), accept="CHECKPOINT-03")
+class DoesNotWait(Child):
+    """It goes on without reading the answer to a checkpoint."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+
+
+@child("asks-twice-at-once", "CHECKPOINT-04", told(CHECKPOINT, CHECKPOINT), accept="CHECKPOINT-03")
+class AsksTwiceAtOnce(Child):
+    """Every second request of an action is sent together with the one before it."""
+
+    asked = 0
+
+    def checkpoint(self, number: str | None) -> Running:
+        self.asked += 1
+        if self.asked % 2:
+            yield from self.say(self.request(number))
+            yield from self.say(self.request(number))
+            yield from self.next_line()
+            yield from self.next_line()
+
+
+@child("gives-up-waiting", "CHECKPOINT-04", told(CHECKPOINT), accept="CHECKPOINT-03 REC-08", unseen="")
+class GivesUpWaiting(Child):
+    """It sends its status a while after the request, answered or not."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        yield from self.status("processRecords")
+        yield from self.next_line()
+
+
+@child("number-as-number", "CHECKPOINT-11", told(CHECKPOINT), accept="CHECKPOINT-14")
+class NumberAsNumber(Child):
+    """The number of a request is a JSON number."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return {**super().request(number), "checkpoint": None if number is None else int(number)}
+
+
+@child(
+    "float-number",
+    "CHECKPOINT-12",
+    both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})),
+    accept="CHECKPOINT-14",
+    profile=SEQ,
+)
+class FloatNumber(Child):
+    """The number of a request has passed through a float."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return super().request(None if number is None else str(int(float(number))))
+
+
+@child("old-member", "CHECKPOINT-12", both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})), profile=NEW)
+class OldMember(Child):
+    """The number of a request stands in the member of the seed's wire."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return {"action": "checkpoint", "checkpoint": number}
+
+
+@child("new-member", "CHECKPOINT-11", told(CHECKPOINT))
+class NewMember(Child):
+    """The number of a request stands in the member of later wires."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return {"action": "checkpoint", "sequenceNumber": number}
+
+
+@child("none-is-last", "CHECKPOINT-12", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-13 CHECKPOINT-14")
+class NoneIsLast(Child):
+    """A checkpoint without a number is asked for at the text null."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return super().request("null" if number is None else number)
+
+
+@child(
+    "third-at-second",
+    "CHECKPOINT-11",
+    both(batch(b"1", b"2", b"3"), told(*[{"op": "checkpoint", "at": texts.number(n)} for n in range(3)])),
+    accept="CHECKPOINT-14 CHECKPOINT-08",
+)
+class ThirdAtSecond(Child):
+    """The third checkpoint of a conversation is asked for at the number of the second."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        self.asked = [*getattr(self, "asked", []), number]
+        return super().request(self.asked[1] if len(self.asked) == 3 else number)
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+class _Answers(Child):
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        return answer.get("error")
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        line = yield from self.next_line()
+        if line is None:
+            raise Ended
+        answer = parse(line)
+        if answer["action"] != "checkpoint":
+            self.complain(BadLine("no answer"))
+            raise Refused("InvalidStateException")
+        error = self.read_answer(answer)
+        if error is not None:
+            raise Refused(error)
+
+
+@child("errors-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED))
+class ErrorsUnseen(_Answers):
+    """User code is told that every checkpoint succeeded."""
+
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        return None
+
+
+@child("null-is-error", "CHECKPOINT-08", told(CHECKPOINT))
+class NullIsError(_Answers):
+    """An error that is null counts as one."""
+
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        return str(answer["error"]) if "error" in answer else None
+
+
+def _absent(w: Writer) -> None:
+    w.batch([w.script([CHECKPOINT])])
+    w.say(w.answered(None, absent=True))
+
+
+@child("absent-is-error", "CHECKPOINT-08", _absent, accept="STAT-01")
+class AbsentIsError(_Answers):
+    """An answer without the member error counts as failed."""
+
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        return answer.get("error", "no answer")
+
+
+@child("one-name-for-all", "CHECKPOINT-08", told(CHECKPOINT, errors=("ShutdownException",)))
+class OneNameForAll(_Answers):
+    """User code is told ThrottlingException whatever the error was."""
+
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        return None if answer.get("error") is None else "ThrottlingException"
+
+
+@child("third-error-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED, times=3))
+class ThirdErrorUnseen(_Answers):
+    """The third refusal of a conversation is taken for a success."""
+
+    refusals = 0
+
+    def read_answer(self, answer: dict[str, Any]) -> str | None:
+        self.refusals += answer.get("error") is not None
+        return None if self.refusals == 3 else answer.get("error")
+
+
+@child("again-after-success", "CHECKPOINT-08", told(CHECKPOINT), accept="CHECKPOINT-11")
+class AgainAfterSuccess(Child):
+    """A checkpoint that succeeded is asked for once more."""
+
+    def outcome(self, number: str | None) -> Running:
+        error = yield from super().outcome(number)
+        if error is None:
+            yield from super().outcome(number)
+        return error
+
+
+@child("stuck-after-refusal", "STAT-01", told(CHECKPOINT, errors=REFUSED), accept="CHECKPOINT-08 REC-07")
+class StuckAfterRefusal(Child):
+    """There is no status for a batch in which a checkpoint was refused."""
+
+    refused = False
+
+    def outcome(self, number: str | None) -> Running:
+        error = yield from super().outcome(number)
+        self.refused = error is not None
+        return error
+
+    def status(self, action: str) -> Running:
+        if not self.refused:
+            yield from super().status(action)
+
+
+def _instead(w: Writer) -> None:
+    w.batch([w.script([CHECKPOINT])])
+    w.batch([w.record(b"instead")])
+
+
+@child("anything-is-an-answer", "CHECKPOINT-15", _instead, accept="INV-CHILD-11")
+class AnythingIsAnAnswer(Child):
+    """Another action is taken for the answer to a checkpoint."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        line = yield from self.next_line()
+        if line is None:
+            raise Ended
+        error = parse(line).get("error")
+        if error is not None:
+            raise Refused(str(error))
+
+
+def _unanswered(w: Writer) -> None:
+    w.batch([w.script([CHECKPOINT])])
+
+
+@child("end-is-success", "CHECKPOINT-16", _unanswered)
+class EndIsSuccess(Child):
+    """The end of STDIN instead of an answer is told to user code as success."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        line = yield from self.next_line()
+        if line is not None and (parse(line)["action"] != "checkpoint" or parse(line).get("error") is not None):
+            self.complain(BadLine("refused"))
+            raise Refused(str(parse(line).get("error")))
+
+
+@child("waits-past-the-end", "CHECKPOINT-16", _unanswered, accept="PROC-08")
+class WaitsPastTheEnd(Child):
+    """Whoever waits for an answer does not see the end of STDIN."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        line = None
+        while line is None:
+            line = yield from self.next_line()
+        if parse(line)["action"] != "checkpoint" or parse(line).get("error") is not None:
+            self.complain(BadLine("refused"))
+            raise Refused(str(parse(line).get("error")))
+
+
+# -- endings ----------------------------------------------------------------------------------------------------------
+
+
+@child("wrong-reason", "SHUT-02", ending("ZOMBIE", after=batch(b"x")), smoke=False)
+class WrongReason(Child):
+    """User code is told TERMINATE whatever the reason is."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": "TERMINATE"})
+        yield from ()
+
+
+@child("no-last-checkpoint", "SHUT-05", ending("TERMINATE", after=batch(b"x")), level="SHOULD")
+class NoLastCheckpoint(Child):
+    """There is no checkpoint at the end of a shard."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": reason})
+        yield from ()
+
+
+@child("zombie-checkpoints", "SHUT-05", ending("ZOMBIE", after=batch(b"x")), level="SHOULD")
+class ZombieCheckpoints(Child):
+    """There is a checkpoint at ZOMBIE as well."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": reason})
+        if self.last is not None:
+            yield from self.try_checkpoint(None)
+
+
+@child("leaves-early", "SHUT-04", ending(), level="SHOULD", smoke=False)
+class LeavesEarly(Child):
+    """It ends by itself after the final status."""
+
+    def status(self, action: str) -> Running:
+        yield from super().status(action)
+        if self.over:
+            raise Exit(0)
+
+
+@child("ends-with-three", "SHUT-12", ending(), smoke=False)
+class EndsWithThree(Child):
+    """The exit status after a regular end is 3."""
+
+    def at_end(self) -> int:
+        return 3 if self.over else 0
+
+
+@child("ends-with-refusals", "SHUT-12", ending(after=told(CHECKPOINT, errors=REFUSED)))
+class EndsWithRefusals(Child):
+    """The exit status counts the checkpoints that were refused."""
+
+    refusals = 0
+
+    def outcome(self, number: str | None) -> Running:
+        error = yield from super().outcome(number)
+        self.refusals += error is not None
+        return error
+
+    def at_end(self) -> int:
+        return self.refusals
+
+
+@child("never-ends", "PROC-08", nothing, level="SHOULD", smoke=False, accept="INV-CHILD-14")
+class NeverEnds(Child):
+    """It does not see the end of STDIN."""
+
+    def next_line(self) -> Running:
+        line = None
+        while line is None:
+            line = yield READ
+        return line
+
+
+@child("lives-on-after-batch", "PROC-08", batch(b"x"), level="SHOULD", accept="INV-CHILD-14")
+class LivesOnAfterBatch(Child):
+    """Once it has had a record it does not end with STDIN before the final action."""
+
+    def next_line(self) -> Running:
+        line = yield READ
+        while line is None and self.last is not None and not self.over:
+            line = yield READ
+        return line
+
+
+@child("shard-truncated", "INIT-03", nothing, smoke=False)
+class ShardTruncated(Child):
+    """User code gets the first eight characters of the shard's id."""
+
+    def initialize(self, shard: str) -> None:
+        super().initialize(shard[:8])
+
+
+@child("initializes-twice", "INIT-03", nothing, smoke=False)
+class InitializesTwice(Child):
+    """User code is initialized twice."""
+
+    def initialize(self, shard: str) -> None:
+        super().initialize(shard)
+        super().initialize(shard)
+
+
+@child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")
+class NoShutdown(Child):
+    """shutdown gets no status."""
+
+    def status(self, action: str) -> Running:
+        if action != "shutdown":
+            yield from super().status(action)
+
+
+@child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)
+class WantsLaterMembers(Child):
+    """initialize without sequenceNumber ends the child."""
+
+    def initialize(self, shard: str) -> None:
+        raise Exit(1)
+
+
+def _requested(w: Writer) -> None:
+    w.requested()
+
+
+@child("request-unanswered", "SHUT-08", _requested, profile=SEQ)
+class RequestUnanswered(Child):
+    """shutdownRequested gets no status."""
+
+    def status(self, action: str) -> Running:
+        if action != "shutdownRequested":
+            yield from super().status(action)
+
+
+@child("done-after-request", "REC-07", both(_requested, batch(b"x")), profile=SEQ, accept="STAT-01")
+class DoneAfterRequest(Child):
+    """Batches after shutdownRequested get no status."""
+
+    requested = False
+
+    def status(self, action: str) -> Running:
+        self.requested = self.requested or action == "shutdownRequested"
+        if not (self.requested and action == "processRecords"):
+            yield from super().status(action)
+
+
+@child(
+    "lease-checkpoint", "SHUT-09", ending("ZOMBIE", after=batch(b"x")), profile=NEW, accept="CHECKPOINT-02", smoke=False
+)
+class LeaseCheckpoint(Child):
+    """It asks for a checkpoint inside leaseLost."""
+
+    def call(self, action: str, members: dict[str, Any]) -> Running:
+        yield from super().call(action, members)
+        if action == "leaseLost":
+            yield from self.outcome(None)
+
+
+@child("no-end-checkpoint", "SHUT-10", ending("TERMINATE"), profile=NEW)
+class NoEndCheckpoint(Child):
+    """There is no checkpoint inside shardEnded."""
+
+    def shard_ended(self) -> Running:
+        self.note({"call": "shardEnded"})
+        yield from ()
+
+
+def _other_final(w: Writer) -> None:
+    w.say(message("shutdown", reason="ZOMBIE"))
+
+
+@child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD", switches=Switches(unknown="skip"))
+class MuteToOthers(Child):
+    """An action of another profile is passed over without a word."""
+
+    def complain(self, error: Exception) -> None:
+        if "unknown action" not in str(error):
+            super().complain(error)
+
+
+def _lacking(w: Writer) -> None:
+    w.say(message("processRecords"))
+
+
+@child("no-records-no-matter", "INV-CHILD-03", _lacking, level="SHOULD")
+class NoRecordsNoMatter(Child):
+    """processRecords without records passes for an empty batch."""
+
+    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
+        records = members.get("records")
+        return super().decoded({"records": records if isinstance(records, list) else []})

@@ -1,0 +1,195 @@
+"""What the seeded faults of KCL are made with: the record of one, its registration, the shortest ways to show one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from impls.kcl.child import Child, Children, Switches
+from impls.kcl.host import Host, Hosts, HostSwitches
+from specs.kcl.states import PREFIX, Config
+from specs.plan import Blurt, Do, Plan, Say
+from strategies.kcl import hosting
+from strategies.kcl.writer import Writer
+
+Witness = Callable[[Config], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class KclMutant:
+    """One fault seeded into a reference. The fields mean what those of `tests.mutants.kit.Mutant` mean."""
+
+    name: str
+    requirement: str
+    accept: tuple[str, ...]
+    make: Callable[[], Any]
+    witness: Witness
+    level: str
+    why: str
+    profile: str
+    role: str
+    history: int
+    unseen: str = ""
+    smoke: bool = True
+    protocol: str = "kcl"
+
+    @property
+    def blames(self) -> frozenset[str]:
+        """Every requirement that may be blamed."""
+        return frozenset((self.requirement, *self.accept))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+KCL_MUTANTS: list[KclMutant] = []
+"""All registered faults."""
+
+
+def ids(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(PREFIX + name for name in text.split())
+
+
+def config_of(profile: str, role: str) -> Config:
+    """The config that a scripted child, or a host, of a profile is judged with."""
+    return Config(profile, scripted=role == "child", asked=role == "host")
+
+
+def child(
+    name: str,
+    requirement: str,
+    play: Callable[[Writer], None],
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    profile: str = "kcl1-seed",
+    switches: Switches | None = None,
+    unseen: str = "",
+    smoke: bool = True,
+    sessions: type | None = None,
+) -> Callable[[type[Child]], type[Child]]:
+    """Register the decorated class as a faulty child. Its docstring explains it."""
+
+    def witness(config: Config) -> Plan:
+        w = Writer(config)
+        w.initialize()
+        play(w)
+        w.eof()
+        return w.plan()
+
+    def register(part: type[Child]) -> type[Child]:
+        kind = sessions or Children
+
+        def make() -> Any:
+            return kind(profile, switches, part)
+
+        _register(name, requirement, accept, make, witness, level, part, profile, "child", unseen, smoke)
+        return part
+
+    return register
+
+
+def host(
+    name: str,
+    requirement: str,
+    play: Callable[[hosting.Writer], None],
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    profile: str = "kcl1-seed",
+    switches: HostSwitches | None = None,
+    unseen: str = "",
+    smoke: bool = True,
+) -> Callable[[type[Host]], type[Host]]:
+    """Register the decorated class as a faulty host."""
+
+    def witness(config: Config) -> Plan:
+        w = hosting.Writer(config)
+        w.begin()
+        w.status()
+        play(w)
+        return w.plan()
+
+    def register(part: type[Host]) -> type[Host]:
+        def make() -> Any:
+            return Hosts(profile, switches, part)
+
+        _register(name, requirement, accept, make, witness, level, part, profile, "host", unseen, smoke)
+        return part
+
+    return register
+
+
+def _register(
+    name: str,
+    requirement: str,
+    accept: str,
+    make: Callable[[], Any],
+    witness: Witness,
+    level: str,
+    part: type,
+    profile: str,
+    role: str,
+    unseen: str,
+    smoke: bool,
+) -> None:
+    steps = witness(config_of(profile, role)).steps
+    history = sum(isinstance(step, (Say, Blurt)) or (isinstance(step, Do) and step.name == "call") for step in steps)
+    why = " ".join((part.__doc__ or "").split())
+    (full,) = ids(requirement)
+    KCL_MUTANTS.append(
+        KclMutant(name, full, ids(accept), make, witness, level, why, profile, role, history, unseen, smoke)
+    )
+
+
+# -- the shortest ways to show a fault, to children -------------------------------------------------------------------
+
+
+def nothing(w: Any) -> None:
+    """initialize is enough."""
+
+
+def batch(*data: bytes, key: str = "key") -> Callable[[Writer], None]:
+    """One batch with records of these octets."""
+
+    def play(w: Writer) -> None:
+        w.batch([w.record(octets, key) for octets in data])
+        w.answers()
+
+    return play
+
+
+def told(*steps: dict[str, Any], errors: tuple[str | None, ...] = (), times: int = 1) -> Callable[[Writer], None]:
+    """One batch that tells user code what to do, so many times."""
+
+    def play(w: Writer) -> None:
+        for _ in range(times):
+            w.batch([w.script(steps)])
+            w.answers(errors)
+
+    return play
+
+
+def ending(reason: str = "ZOMBIE", *, after: Callable[[Writer], None] = nothing) -> Callable[[Writer], None]:
+    """The final action."""
+
+    def play(w: Writer) -> None:
+        after(w)
+        w.final(reason)
+
+    return play
+
+
+def both(*plays: Callable[[Any], None]) -> Callable[[Any], None]:
+    """One after the other."""
+
+    def play(w: Any) -> None:
+        for one in plays:
+            one(w)
+
+    return play
+
+
+CHECKPOINT = {"op": "checkpoint", "at": None}

@@ -1,0 +1,336 @@
+"""Clients that are wrong in one point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from impls.msgpack.client import Caller, Client
+from impls.msgpack.octets import Packer, Unpacker
+from specs.msgpack import values as v
+from specs.msgpack.frames import response
+from specs.plan import Ref, Say
+from strategies.common import Op, Program
+from strategies.msgpack import calls
+from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness, full
+
+
+def told(kind: str, *args: int, wires: tuple[int, ...] = (0,)) -> Witness:
+    """One op of `strategies.msgpack.calls`."""
+    ops = (Op(kind, (*args, *(0,) * (5 - len(args)))),)
+    return lambda config: calls.interpret(Program((0,), ops), config, wires=wires)
+
+
+def breaks(how: int, which: int = 0, count: int = 0) -> Witness:
+    """A breakdown with one call open."""
+    return lambda config: calls.breaking(Program((0, how, which, count), ()), config)
+
+
+def error(value: Any) -> Witness:
+    """A call that is answered with an error."""
+    return told("error", 0, 0, 0, [repr(each) for each in calls.ERRORS].index(repr(value)))
+
+
+def mutant(
+    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST"
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
+
+    def register(part: type) -> type:
+        if not issubclass(part, Caller):
+            attribute = "packer_type" if issubclass(part, Packer) else "unpacker_type"
+            part = type("FaultyCaller", (Caller,), {attribute: part, "__doc__": part.__doc__})
+        made = type("Faulty", (Client,), {"caller_type": part})
+        why = " ".join((part.__doc__ or "").split())
+        (first,) = full(requirement)
+        MUTANTS.append(Mutant(name, "client", first, full(accept), made, witness, level, why))
+        return part
+
+    return register
+
+
+CALL = told("call", 0, 1)
+TWO = told("group", 0, 0, 0, 1)
+
+
+@mutant("nil-for-no-params", "REQ-01", CALL)
+class NilParams(Caller):
+    """Without arguments the params are nil."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([*message[:-1], message[-1] or None])
+
+
+@mutant("no-params-element", "REQ-01", CALL)
+class NoParams(Caller):
+    """Without arguments the params are left out."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write(message[:-1] if message[0] == 0 and not message[-1] else message)
+
+
+@mutant("method-as-bin", "REQ-01", CALL)
+class MethodAsBin(Caller):
+    """The method of a request is written as a bin."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([*message[:2], message[2].encode(), message[3]] if message[0] == 0 else message)
+
+
+@mutant("sends-twice", "REQ-01", CALL, accept="REQ-02")
+class SendsTwice(Caller):
+    """The first request of a connection is sent twice."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write(message)
+        if message[0] == 0 and message[1] == 0:
+            super().write([0, 1_000_000, *message[2:]])
+
+
+@mutant("ids-from-minus-one", "REQ-02", CALL)
+class Negative(Caller):
+    """Ids begin with -1."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([0, message[1] - 1, *message[2:]] if message[0] == 0 else message)
+
+
+@mutant("id-reused", "REQ-02", TWO, accept="CLI-01")
+class IdReused(Caller):
+    """Every request has the id 7."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([0, 7, *message[2:]] if message[0] == 0 else message)
+
+
+@mutant("id-as-text", "REQ-02", CALL)
+class IdAsText(Caller):
+    """Ids are texts."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([0, str(message[1]), *message[2:]] if message[0] == 0 else message)
+
+
+@mutant("notify-as-request", "NOTE-02", told("notify", 0))
+class NotifyAsRequest(Caller):
+    """A notification is sent as a request."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([0, 77, *message[1:]] if message[0] == 2 else message)
+
+
+@mutant("notify-with-id", "NOTE-02", told("notify", 0))
+class NotifyWithId(Caller):
+    """A notification has an id."""
+
+    def write(self, message: list[Any]) -> None:
+        super().write([2, 0, *message[1:]] if message[0] == 2 else message)
+
+
+@mutant("notify-waits", "NOTE-02", told("notify", 0))
+class NotifyWaits(Caller):
+    """A notification waits for a response."""
+
+    def command(self, number: int, op: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        done = super().command(number, op, given)
+        return self.wait(number, -1) if op == "notify" else done
+
+
+@mutant("notify-lost", "NOTE-02", told("notify", 0))
+class NotifyLost(Caller):
+    """A notification is not sent."""
+
+    def write(self, message: list[Any]) -> None:
+        if message[0] != 2:
+            super().write(message)
+
+
+@mutant("in-order", "CLI-01", TWO)
+class InOrder(Caller):
+    """Responses are taken to come in the order of the requests."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[0] == 1 and self.open:
+            value = [1, next(iter(self.open)), *value[2:]]
+        super().message(value)
+
+
+@mutant("one-at-a-time", "CLI-01", told("group"))
+class OneAtATime(Caller):
+    """A response to any but the latest request is dropped."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[1] in self.open and value[1] != max(self.open):
+            return
+        super().message(value)
+
+
+class Truthy(Caller):
+    """Some errors are taken for none."""
+
+    kinds: tuple[Any, ...] = ()
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and type(value[2]) in self.kinds and not value[2]:
+            value = [value[0], value[1], None, value[3]]
+        super().message(value)
+
+
+@mutant("false-is-no-error", "CLI-02", error(False))
+class FalseIsNone(Truthy):
+    """An error of false is taken for none."""
+
+    kinds = (bool,)
+
+
+@mutant("zero-is-no-error", "CLI-02", error(0))
+class ZeroIsNone(Truthy):
+    """An error of 0 is taken for none."""
+
+    kinds = (int,)
+
+
+@mutant("empty-is-no-error", "CLI-02", error(""))
+class EmptyIsNone(Truthy):
+    """An empty error is taken for none."""
+
+    kinds = (str, list)
+
+
+@mutant("nil-is-failure", "CLI-02", told("call", 0, 0), accept="CLI-01")
+class NilFails(Caller):
+    """A result of nil is taken for a failure."""
+
+    def success(self, result: Any) -> dict[str, Any]:
+        return {"error": "no result"} if result is None else super().success(result)
+
+
+@mutant("errors-by-text", "CLI-02", error(1))
+class ErrorsByText(Caller):
+    """Only a text is an error."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and type(value[2]) is int:
+            value = [value[0], value[1], None, value[3]]
+        super().message(value)
+
+
+@mutant("stray-completes", "CLI-03", told("stray", 0), level="SHOULD", accept="CLI-01")
+class StrayCompletes(Caller):
+    """A response with an unknown id completes the oldest call."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[1] not in self.open and self.open:
+            value = [1, next(iter(self.open)), *value[2:]]
+        super().message(value)
+
+
+@mutant("second-kills", "CLI-03", told("twice", 0), level="SHOULD")
+class SecondKills(Caller):
+    """A second response makes every open call fail."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[1] not in self.open:
+            for name in list(self.open):
+                self.settle(self.open.pop(name), {"error": "confused"})
+            return
+        super().message(value)
+
+
+@mutant("deaf-after-stray", "CLI-03", told("stray", 0), level="SHOULD")
+class DeafAfterStray(Caller):
+    """After a response with an unknown id nothing more is read."""
+
+    deaf = False
+
+    def message(self, value: Any) -> None:
+        self.deaf = self.deaf or (isinstance(value, list) and len(value) == 4 and value[1] not in self.open)
+        if not self.deaf:
+            super().message(value)
+
+
+@mutant("waits-for-ever", "CLI-04", breaks(0))
+class WaitsForEver(Caller):
+    """Calls stay open when the connection ends."""
+
+    def end(self, why: str) -> None:
+        self.broken = True
+
+
+@mutant("nil-at-the-end", "CLI-04", breaks(0))
+class NilAtTheEnd(Caller):
+    """Calls that are open when the connection ends have nil for a result."""
+
+    def end(self, why: str) -> None:
+        left, self.open = self.open, {}
+        self.broken = self.hung_up = True
+        for handle in left.values():
+            self.settle(handle, self.success(None))
+
+
+@mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-01 CLI-04")
+class WholeReads(Caller):
+    """A response has to come in one read."""
+
+    def received(self, data: bytes) -> None:
+        super().received(data)
+        if self.reader.midway:
+            self.reader = self.unpacker_type()
+
+
+@mutant("no-str32", "01", told("call", 0, 6, 1, 0, 1, wires=(2,)), accept="CLI-01 04 05")
+class NoStr32(Unpacker):
+    """Sizes and integers of 32 bits are taken for garbage."""
+
+    def _head(self, first: int) -> tuple[str, int, int]:
+        return super()._head(0xC1 if first in (0xDB, 0xDD, 0xDF) else first)
+
+
+@mutant("wide-ids", "02", CALL, level="SHOULD")
+class WideIds(Packer):
+    """Integers are written with 64 bits."""
+
+    def integers(self, value: int) -> list[bytes]:
+        return super().integers(value)[-1:]
+
+
+class Results(Caller):
+    """Changes results."""
+
+    change: Callable[[Any], Any] = staticmethod(lambda value: value)
+
+    def success(self, result: Any) -> dict[str, Any]:
+        return super().success(type(self).change(result))
+
+
+def result(value: Any) -> Witness:
+    """A call that is answered with a result."""
+
+    def witness(config: Any) -> Any:
+        teller = calls.Teller(config, hurry=False, wire=0)
+        method = teller.start("call", ())
+        teller.steps.append(Say(0, response(Ref("id", method), None, value)))
+        return calls.ended(teller)
+
+    return witness
+
+
+@mutant("signed-64", "04", result(2**64 - 1))
+class Signed64(Results):
+    """A result beyond 2^63 comes back as negative."""
+
+    change = staticmethod(lambda value: value - (1 << 64) if type(value) is int and value >= 1 << 63 else value)
+
+
+@mutant("floats-cut", "05", result(v.double(1.5)))
+class FloatsCut(Results):
+    """Floats are cut to integers."""
+
+    change = staticmethod(lambda value: int(value) if isinstance(value, float) and abs(value) < 1e15 else value)
+
+
+@mutant("bin-is-text", "06", result(b"abc"))
+class BinIsText(Results):
+    """A bin that is ASCII comes back as a str."""
+
+    change = staticmethod(lambda value: value.decode() if isinstance(value, bytes) and value.isascii() else value)

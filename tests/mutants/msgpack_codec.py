@@ -1,0 +1,393 @@
+"""Codecs that are wrong in one point."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from impls.msgpack.codec import Codec, Decoding, Refusal
+from impls.msgpack.octets import Broken, Ext, Odd, Packer, Pairs
+from impls.msgpack.server import stamp
+from specs.msgpack import values as v
+from specs.msgpack.format import WIDEST, encoded, styled
+from specs.plan import Plan
+from strategies.msgpack.vectors import Questions
+from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness, full
+
+
+def asks(octets: bytes, value: Any = 1, want: str = "value", rule: str = "") -> Witness:
+    """A question about one vector."""
+
+    def witness(config: Any) -> Any:
+        questions = Questions(config, hurry=False)
+        questions.vector(octets, value, want, rule)
+        return Plan(tuple(questions.steps))
+
+    return witness
+
+
+def gives(value: Any, style: int = 0, want: str = "value", rule: str = "") -> Witness:
+    """A question about a value in some form."""
+    return asks(styled(value, style), value, want, rule)
+
+
+def mutant(
+    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST",
+    switches: Mapping[str, Any] | None = None,
+) -> Callable[[type], type]:  # fmt: skip
+    """Register the decorated class as a faulty part of a codec. Its docstring is the sentence that explains it."""
+
+    def register(part: type) -> type:
+        kind = "decoding_type" if issubclass(part, Decoding) else "packer_type"
+        made = part if issubclass(part, Codec) else type("Faulty", (Codec,), {kind: part})
+        why = " ".join((part.__doc__ or "").split())
+        (first,) = full(requirement)
+        chosen = dict(switches or {})
+        MUTANTS.append(Mutant(name, "codec", first, full(accept), lambda: made(**chosen), witness, level, why))
+        return part
+
+    return register
+
+
+class Refusing(Decoding):
+    """Does not know some formats."""
+
+    codes: frozenset[int] = frozenset()
+
+    def _head(self, first: int) -> tuple[str, int, int]:
+        if first in self.codes:
+            raise Broken(f"octet {first:#x}")
+        return super()._head(first)
+
+
+def _refusing(name: str, code: int, value: Any, sentence: str, style: int = WIDEST) -> None:
+    part = type("Refusing", (Refusing,), {"codes": frozenset({code}), "__doc__": sentence, "__module__": __name__})
+    mutant(name, "01", gives(value, style), accept="04 05 06")(part)
+
+
+_refusing("no-array32", 0xDD, (1,), "An array with a size of 32 bits is refused.")
+_refusing("no-map32", 0xDF, v.Map((("a", 1),)), "A map with a size of 32 bits is refused.")
+_refusing("no-str32", 0xDB, "a", "A str with a size of 32 bits is refused.")
+_refusing("no-bin32", 0xC6, b"a", "A bin with a size of 32 bits is refused.")
+_refusing("no-int8", 0xD0, -100, "An integer of the form int 8 is refused.", 0)
+_refusing("no-uint64", 0xCF, 2**63, "An integer of the form uint 64 is refused.", 0)
+_refusing("no-float32", 0xCA, v.single(1.5), "A float of 32 bits is refused.", 0)
+
+
+@mutant("fixext-16", "08", gives(v.Ext(5, b"x" * 16), 0, "either", "08"), accept="01")
+class FixExt16(Decoding):
+    """Half of an extension of 16 octets is lost."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        return super().ext(code, data[:8] if len(data) == 16 else data)
+
+
+@mutant("int16-unsigned", "04", gives(-32768))
+class Int16Unsigned(Decoding):
+    """A signed integer of 16 bits is read as an unsigned one."""
+
+    def _number(self, first: int, width: int) -> tuple[Any]:
+        (value,) = super()._number(first, width)
+        return (value + 65536 if first == 0xD1 and value < 0 else value,)
+
+
+@mutant("int64-by-double", "04", gives(2**53 + 1))
+class Int64ByDouble(Decoding):
+    """Integers of 64 bits go through a float."""
+
+    def _number(self, first: int, width: int) -> tuple[Any]:
+        (value,) = super()._number(first, width)
+        return (int(float(value)) if first in (0xCF, 0xD3) and abs(value) < 1 << 62 else value,)
+
+
+@mutant("uint64-negative", "04", gives(2**64 - 1))
+class Uint64Negative(Decoding):
+    """An unsigned integer of 64 bits is read as a signed one."""
+
+    def _number(self, first: int, width: int) -> tuple[Any]:
+        (value,) = super()._number(first, width)
+        return (value - (1 << 64) if first == 0xCF and value >= 1 << 63 else value,)
+
+
+@mutant("fixint-31", "04", gives(-32))
+class NegativeFix(Decoding):
+    """The least integer of one octet is read as a positive one."""
+
+    def simple(self, first: int) -> Any:
+        return 32 if first == 0xE0 else super().simple(first)
+
+
+@mutant("uint16-swapped", "04", gives(0x1234), accept="01")
+class Swapped(Decoding):
+    """The octets of an integer of 16 bits are swapped."""
+
+    def _number(self, first: int, width: int) -> tuple[Any]:
+        (value,) = super()._number(first, width)
+        return (int.from_bytes(value.to_bytes(2, "big"), "little") if first == 0xCD else value,)
+
+
+@mutant("double-as-single", "05", gives(v.double(0.1)))
+class DoubleAsSingle(Packer):
+    """Floats are written with 32 bits."""
+
+    def float(self, value: float) -> bytes:
+        return b"\xca" + struct.pack(">f", value) if abs(value) < 1e30 else super().float(value)
+
+
+@mutant("nan-is-zero", "05", gives(v.double(float("nan"))))
+class NanIsZero(Decoding):
+    """NaN becomes 0.0."""
+
+    def number(self, value: float) -> Any:
+        return 0.0 if isinstance(value, float) and math.isnan(value) else value
+
+
+@mutant("zero-unsigned", "05", gives(v.double(-0.0)))
+class ZeroUnsigned(Decoding):
+    """Minus zero loses its sign."""
+
+    def number(self, value: float) -> Any:
+        return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+@mutant("small-floats-cut", "05", gives(v.double(1.5)), accept="04")
+class FloatsCut(Decoding):
+    """A float loses what stands behind its point."""
+
+    def number(self, value: float) -> Any:
+        return float(int(value)) if isinstance(value, float) and math.isfinite(value) else value
+
+
+@mutant("infinity-refused", "05", gives(v.double(float("inf"))), accept="01")
+class InfinityRefused(Decoding):
+    """Infinity is refused."""
+
+    def number(self, value: float) -> Any:
+        if isinstance(value, float) and math.isinf(value):
+            raise Refusal("infinity")
+        return value
+
+
+@mutant("wide-integers", "02", gives(200), level="SHOULD")
+class WideIntegers(Packer):
+    """Integers beyond one octet are written with 64 bits."""
+
+    def integers(self, value: int) -> list[bytes]:
+        found = super().integers(value)
+        return found[-1:] if value > 127 else found
+
+
+@mutant("no-str8", "02", gives("x" * 32), level="SHOULD")
+class NoStr8(Packer):
+    """Texts of 32 octets and more are written with a size of 16 bits."""
+
+    def strings(self, size: int) -> list[bytes]:
+        return [head for head in super().strings(size) if head[0] != 0xD9]
+
+
+@mutant("wide-arrays", "02", gives((1,) * 15), level="SHOULD")
+class WideArrays(Packer):
+    """An array of fifteen is written with a size of 16 bits."""
+
+    def sized(self, size: int, fixed: int, code: int) -> list[bytes]:
+        return [head for head in super().sized(size, fixed, code) if head[0] != 0x9F]
+
+
+@mutant("c1-is-nil", "03", asks(b"\xc1", 1, "error", "03"))
+class NeverUsedIsNil(Decoding):
+    """The octet that is never used is taken for nil."""
+
+    def _head(self, first: int) -> tuple[str, int, int]:
+        return ("simple", 0, 1) if first == 0xC1 else super()._head(first)
+
+    def simple(self, first: int) -> Any:
+        return None if first == 0xC1 else super().simple(first)
+
+
+@mutant("c1-skipped", "03", asks(b"\x91\xc1\x01", 1, "error", "03"))
+class NeverUsedSkipped(Codec):
+    """The octet that is never used is skipped inside of containers."""
+
+    def decode(self, octets: bytes) -> Any:
+        if octets[:1] in (b"\x91", b"\x92", b"\x81") and octets.endswith(b"\xc1"):
+            octets = octets[:-1] + b"\xc0"
+        return super().decode(octets.replace(b"\x91\xc1", b"\x91"))
+
+
+@mutant("bin-as-str", "06", gives(b"abc"))
+class BinAsStr(Packer):
+    """A bin is written as a str."""
+
+    def binaries(self, size: int) -> list[bytes]:
+        return self.strings(size)
+
+
+@mutant("str-as-bin", "06", gives("é"), accept="01")
+class StrAsBin(Decoding):
+    """A str that is not ASCII becomes a bin."""
+
+    def text(self, data: bytes) -> Any:
+        return super().text(data) if data.isascii() else data
+
+
+@mutant("bad-text-is-nil", "07", gives(v.Text(b"\xff"), 0, "either", "07"), level="ASSUMED")
+class BadTextIsNil(Decoding):
+    """A str that is not UTF-8 becomes nil."""
+
+    def text(self, data: bytes) -> Any:
+        found = super().text(data)
+        return None if isinstance(found, Odd) else found
+
+
+@mutant("ext-is-nil", "08", gives(v.Ext(5, b"a"), 0, "either", "08"))
+class ExtIsNil(Decoding):
+    """An unknown extension becomes nil."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        return None if code != -1 else super().ext(code, data)
+
+
+@mutant("ext-code-unsigned", "08", gives(v.Ext(-5, b"a"), 0, "either", "08"))
+class ExtCodeUnsigned(Decoding):
+    """A negative extension type loses its sign."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        return Ext(-code, data) if -128 < code < -1 else super().ext(code, data)
+
+
+@mutant("empty-ext", "08", gives(v.Ext(5, b""), 0, "either", "08"))
+class EmptyExt(Decoding):
+    """An extension without octets becomes nil."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        return super().ext(code, data) if data else None
+
+
+@mutant("timestamp-nanos", "09", gives(v.Ext(-1, struct.pack(">Q", 500_000_000 << 34)), 0, "either", "09"))
+class TimestampNanos(Decoding):
+    """A timestamp of 64 bits loses its nanoseconds."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        moment = stamp(data) if code == -1 and len(data) == 8 else None
+        return Ext(code, struct.pack(">Iq", 0, moment[0])) if moment else super().ext(code, data)
+
+
+@mutant("timestamp-unsigned", "09", gives(v.Ext(-1, struct.pack(">Iq", 0, -1)), 0, "either", "09"))
+class TimestampUnsigned(Decoding):
+    """A timestamp before 1970 loses its sign."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        moment = stamp(data) if code == -1 else None
+        if moment and moment[0] < 0:
+            return Ext(code, struct.pack(">Iq", moment[1], -moment[0]))
+        return super().ext(code, data)
+
+
+@mutant("timestamp-swapped", "09", gives(v.Ext(-1, struct.pack(">Iq", 5, 7)), 0, "either", "09"))
+class TimestampSwapped(Decoding):
+    """Seconds and nanoseconds of a timestamp of 96 bits are exchanged."""
+
+    def ext(self, code: int, data: bytes) -> Any:
+        if code == -1 and len(data) == 12 and (moment := stamp(data)) and 0 <= moment[0] < 10**9:
+            return Ext(code, struct.pack(">Iq", *moment))
+        if code == -1 and len(data) == 12:
+            return Ext(code, struct.pack(">Iq", 0, 0))
+        return super().ext(code, data)
+
+
+@mutant("truncated-is-nil", "10", asks(encoded("abc")[:-1], "abc", "error", "10"), accept="11")
+class TruncatedIsNil(Codec):
+    """What is cut off becomes nil."""
+
+    def decode(self, octets: bytes) -> Any:
+        try:
+            return super().decode(octets)
+        except Refusal as refusal:
+            if str(refusal) == "truncated":
+                return None
+            raise
+
+
+@mutant("short-arrays", "10", asks(encoded((1, 2))[:-1], (1, 2), "error", "10"), accept="11")
+class ShortArrays(Codec):
+    """An array that is cut off becomes one of the elements that are there."""
+
+    def decode(self, octets: bytes) -> Any:
+        try:
+            return super().decode(octets)
+        except Refusal:
+            if octets[:1] and 0x91 <= octets[0] <= 0x9F:
+                return []
+            raise
+
+
+@mutant("short-texts", "10", asks(encoded("abc")[:-1], "abc", "error", "10"))
+class ShortTexts(Codec):
+    """A text that is cut off becomes what is there of it."""
+
+    def decode(self, octets: bytes) -> Any:
+        if octets and 0xA1 <= octets[0] <= 0xBF and len(octets) - 1 < octets[0] - 0xA0:
+            return octets[1:].decode("utf-8", "replace")
+        return super().decode(octets)
+
+
+@mutant("dies-of-depth", "11", asks(b"\x91" * 2000 + b"\xc0", (1,), "free", "11"))
+class DiesOfDepth(Decoding):
+    """Great depth exhausts the stack."""
+
+    def _head(self, first: int) -> tuple[str, int, int]:
+        if len(self._open) >= self.max_depth - 1:
+            raise RecursionError("maximum recursion depth exceeded")
+        return super()._head(first)
+
+
+@mutant("dies-of-sizes", "11", asks(b"\xdd\xff\xff\xff\xff", (1,), "error", "11"))
+class DiesOfSizes(Decoding):
+    """What is announced is allocated at once."""
+
+    def _head(self, first: int) -> tuple[str, int, int]:
+        what, size, width = super()._head(first)
+        if size > 1 << 30:
+            raise MemoryError
+        return what, size, width
+
+
+@mutant(
+    "silent-on-keys",
+    "12",
+    asks(encoded(v.Map(((1, 1), ("k", 2)))), v.Map(((1, 1), ("k", 2))), "free", "12"),
+    level="ASSUMED",
+)
+class DiesOfKeys(Decoding):
+    """A key that is no str ends the codec."""
+
+    def pairs(self, items: list[Any]) -> Any:
+        if any(not isinstance(key, str) for key in items[::2]):
+            raise AttributeError("encode")
+        return super().pairs(items)
+
+
+@mutant("last-pair-lost", "01", gives(v.Map(tuple((f"k{n}", n) for n in range(16)))))
+class LastPairLost(Packer):
+    """A map of sixteen is written without its last pair."""
+
+    def pack(self, value: Any) -> bytes:
+        return super().pack(Pairs(value[:15]) if isinstance(value, Pairs) and len(value) == 16 else value)
+
+
+@mutant("nil-is-false", "01", gives(None))
+class NilIsFalse(Packer):
+    """nil is written as false."""
+
+    def one(self, value: Any, out: bytearray) -> None:
+        super().one(False if value is None else value, out)
+
+
+@mutant("text-nul", "01", gives("a\0b"))
+class TextNul(Decoding):
+    """A text ends at its first NUL."""
+
+    def text(self, data: bytes) -> Any:
+        return super().text(data.split(b"\0")[0])

@@ -1,0 +1,108 @@
+"""What the seeded faults of MessagePack are made with: the record of one, its registration, and short witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from impls.msgpack.reference import Server, Session
+from impls.msgpack.server import Reading
+from specs.msgpack.states import FMT, RPC
+from specs.plan import Plan
+from strategies.msgpack.writer import Writer
+
+Witness = Callable[[Any], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One fault seeded into a reference.
+
+    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
+    gives a fresh faulty peer, `witness` a plan that proves the fault is there. `level` is the level at which it counts.
+    """
+
+    name: str
+    role: str
+    requirement: str
+    accept: tuple[str, ...]
+    make: Callable[[], Any]
+    witness: Witness
+    level: str
+    why: str
+
+    @property
+    def blames(self) -> frozenset[str]:
+        """Every requirement that may be blamed."""
+        return frozenset((self.requirement, *self.accept))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MUTANTS: list[Mutant] = []
+"""All registered faults, in the order of their modules."""
+_PARTS = {Reading: "reading_type"}
+
+
+def full(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(FMT + name if name[0].isdigit() else RPC + name for name in text.split())
+
+
+def server_of(part: type) -> type[Server]:
+    """A server class made of a faulty part."""
+    if issubclass(part, Server):
+        return part
+    if issubclass(part, Session):
+        return type("Faulty", (Server,), {"session_type": part})
+    for kind, name in _PARTS.items():
+        if issubclass(part, kind):
+            return type("Faulty", (Server,), {"session_type": type("FaultySession", (Session,), {name: part})})
+    return type("Faulty", (Server,), {"session_type": type("FaultySession", (Session,), {"packer_type": part})})
+
+
+def mutant(
+    name: str,
+    requirement: str,
+    witness: Witness,
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    switches: Mapping[str, Any] | None = None,
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a server. Its docstring is the sentence that explains it."""
+
+    def register(part: type) -> type:
+        made, chosen = server_of(part), dict(switches or {})
+        why = " ".join((part.__doc__ or "").split())
+        (first,) = full(requirement)
+        MUTANTS.append(Mutant(name, "server", first, full(accept), lambda: made(**chosen), witness, level, why))
+        return part
+
+    return register
+
+
+def plan(*play: Callable[[Writer], None], hurry: bool = False, wire: int = 0) -> Witness:
+    """A witness from functions that write it."""
+
+    def witness(config: Any) -> Plan:
+        writer = Writer(config, hurry=hurry, wire=wire)
+        for each in play:
+            each(writer)
+        return writer.plan()
+
+    return witness
+
+
+def call(
+    method: str, *params: Any, slot: int = 0, identity: int = 0, style: int = 0, when: str = ""
+) -> Callable[[Writer], None]:
+    """A call, `identity` and `style` as `Writer.call` takes them."""
+    return lambda w: (w.call(w.line(slot), method, *params, identity=identity, style=style, when=when), None)[1]
+
+
+def note(method: str, *params: Any, when: str = "") -> Callable[[Writer], None]:
+    """A notification."""
+    return lambda w: w.notify(w.line(), method, *params, when=when)

@@ -1,0 +1,146 @@
+"""Programs on pipes: whatever they do, a run goes on, is bounded, and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from impls.drive import Setting, drive
+from impls.link import LinkError
+from impls.pipes import PipeGround, Pool, environment
+from impls.relay import RelayGround
+from specs.events import Fact
+from specs.protocol import find
+
+KCL = find("kcl")
+ROOT = Path(__file__).resolve().parent.parent
+ENV = environment({"PYTHONPATH": str(ROOT)}, str)
+
+
+def judged(argv, role="child", patience_ms=4000.0):
+    pool = Pool("it", argv, ENV, ROOT, depth=1)
+    ground = RelayGround(pool) if role == "host" else PipeGround(pool)
+    config = KCL.configure(role, "kcl1-seed", {"scripted": False}, {})
+    try:
+        return drive(KCL.smoke(config), Setting(KCL, config, role, ground, patience_ms), "t-")
+    finally:
+        ground.close()
+
+
+def python(code):
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def values(recording, name):
+    return [event.value for event in recording.events if isinstance(event, Fact) and event.name == name]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+def until_gone(pids, seconds=2.0):
+    deadline = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return [pid for pid in pids if alive(pid)]
+
+
+@pytest.mark.parametrize("role", ["child", "host"])
+def test_the_reference_is_right_on_pipes(role):
+    recording = judged([sys.executable, "-m", "impls.kcl", role], role, patience_ms=20_000.0)
+    assert recording.judgement.verdict == "pass", recording.judgement
+    assert not recording.judgement.faults
+
+
+def test_exit_status_and_last_words_are_facts():
+    recording = judged(python("import sys; sys.stderr.write('so sorry'); sys.exit(7)"))
+    assert values(recording, "exit") == [7]
+    assert values(recording, "stderr") == ["so sorry"]
+
+
+def test_a_command_that_does_not_exist_is_refused():
+    recording = judged(["no-such-program"])
+    assert "no-such-program" in recording.refused
+
+
+def test_a_pool_says_so_as_well():
+    pool = Pool("it", ["no-such-program"], ENV, ROOT, depth=1)
+    try:
+        with pytest.raises(LinkError, match="cannot be run"):
+            pool.take()
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "pass",
+        "print('banner')",
+        "import time; time.sleep(99)",
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(99)",
+        "import os, time\nif os.fork(): os._exit(0)\ntime.sleep(99)",
+        "import os, time\nif not os.fork():\n os.setsid()\n time.sleep(99)\ntime.sleep(99)",
+        "import os\nos.close(0)\nos.close(1)\nimport time; time.sleep(99)",
+    ],
+    ids=["exits", "banner", "silent", "deaf", "parent-dies", "daemon", "closed"],
+)
+def test_whatever_it_does_the_run_goes_on(code):
+    begun = time.monotonic()
+    recording = judged(python(code), patience_ms=300.0)
+    assert recording.judgement.verdict in ("fail", "inconclusive"), recording.judgement
+    assert time.monotonic() - begun < 20
+
+
+def test_a_flood_without_a_newline_is_given_up():
+    recording = judged(python("import os\nwhile True: os.write(1, b'x' * 65536)"), patience_ms=3000.0)
+    assert recording.overflow or recording.judgement.verdict == "fail"
+
+
+def test_a_flood_on_stderr_blocks_nobody():
+    code = (
+        "import sys, json\n"
+        "for line in sys.stdin:\n"
+        " sys.stderr.write('x' * 300000)\n"
+        " print(json.dumps({'action': 'status', 'responseFor': json.loads(line)['action']}), flush=True)\n"
+    )
+    recording = judged(python(code), patience_ms=20_000.0)
+    assert recording.judgement.verdict == "pass", recording.judgement
+
+
+def test_nothing_is_left_behind(tmp_path):
+    """Neither the programs, nor what they forked, nor the process that keeps them."""
+    told = tmp_path / "pids"
+    note = f"open({str(told)!r}, 'a').write(str(os.getpid()) + chr(10))"
+    code = f"import os, time\nif not os.fork():\n os.setsid()\n{note}\ntime.sleep(99)"
+    judged(python(code), patience_ms=500.0)
+    pids = [int(pid) for pid in told.read_text().split()]
+    assert len(set(pids)) >= 2
+    assert until_gone(pids) == []
+
+
+def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path):
+    told = tmp_path / "pids"
+    child = f"import os, time; open({str(told)!r}, 'a').write(str(os.getpid()) + chr(10)); time.sleep(99)"
+    code = (
+        "import sys, time; from pathlib import Path; from impls.pipes import Pool, environment\n"
+        f"pool = Pool('it', [sys.executable, '-I', '-S', '-c', {child!r}], environment({{}}, str), Path('.'), 3)\n"
+        "pool.take(); print('up', flush=True); time.sleep(99)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as run:
+        assert run.stdout.readline() == b"up\n"
+        deadline = time.monotonic() + 20
+        while len(told.read_text().split() if told.exists() else []) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGKILL)
+    pids = [int(pid) for pid in told.read_text().split()]
+    assert len(pids) == 4
+    assert until_gone(pids) == []
