@@ -55,8 +55,9 @@ class Registry(Mapping[str, Requirement]):
         return len(self._by_id)
 
     def binding(self, role: str, profile: str) -> list[Requirement]:
-        """What an implementation in `role` that claims `profile` must answer for."""
-        return [r for r in self._by_id.values() if role in r.roles and profile in r.profiles]
+        """What an implementation in `role` that claims `profile`, or several joined by `+`, must answer for."""
+        claimed = {profile, *profile.split("+")}
+        return [r for r in self._by_id.values() if role in r.roles and not claimed.isdisjoint(r.profiles)]
 
     def select(self, pattern: str = "*", levels: Iterable[str] = LEVELS) -> list[Requirement]:
         """Requirements whose id matches a shell pattern and whose level is one of `levels`."""

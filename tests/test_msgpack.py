@@ -264,6 +264,60 @@ def test_discovery_learns_an_old_server_and_one_number_type():
     assert not discover.__doc__.isspace()
 
 
+class Serial(Server):
+    """Serves one connection after the other."""
+
+    def __init__(self, **switches):
+        super().__init__(**switches)
+        self.all = []
+
+    def open(self):
+        session = super().open()
+        waiting, taken, hung = bytearray(), session.send, session.hang_up
+
+        def send(data):
+            waiting.extend(data)
+            self.serve()
+
+        def serve():
+            taken(bytes(waiting))
+            waiting.clear()
+
+        def hang_up():
+            hung()
+            self.serve()
+
+        session.send, session.serve, session.hang_up = send, serve, hang_up
+        self.all.append(session)
+        return session
+
+    def serve(self):
+        self.all = [session for session in self.all if not session.closed]
+        if self.all:
+            self.all[0].serve()
+
+
+def test_a_server_of_one_connection_at_a_time_is_not_blamed():
+    ground = MemoryGround(Serial)
+    config = config_for("server", ground, {})
+    assert config.serial
+    for prop, _ in properties("msgpack", "server"):
+
+        @settings(
+            max_examples=5,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(prop.programs)
+        def keeps(program):
+            found = drive(prop.plan(program, config), Setting(MSGPACK, config, "server", MemoryGround(Serial)), "t-")  # noqa: B023
+            assert alarms(found) == []
+
+        keeps()
+
+
 def test_our_own_misuse_is_no_excuse_for_other_connections():
     plan = Plan((Say(0, Frame(None)), Say(1, request(1, "echo", 1))))
 

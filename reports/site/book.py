@@ -107,7 +107,7 @@ class Book:
         return {made.slug: made for made in found}
 
     def _implementation(self, slug: str) -> Implementation:
-        run = max(self.runs_of.get(slug, ()), key=lambda run: (run.complete, run.at), default=None)
+        run = max(self.runs_of.get(slug, ()), key=lambda run: (run.complete and not run.partial, run.at, run.run), default=None)
         cells = self.newest(slug)
         counts = Counter(cell.standing for cell in cells)
         if run:

@@ -103,6 +103,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         old_raw=bool(learnt.get("old_raw", facts["raw_wire"] == "str")),
         one_number=bool(learnt.get("one_number", False)),
         way=str(learnt.get("way", "")),
+        serial=bool(learnt.get("serial", False)),
     )
 
 

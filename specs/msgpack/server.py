@@ -48,7 +48,9 @@ class ServerModel:
     def owed(self, state: State, role: str) -> Iterator[str]:
         """The rules of the requests that are not answered."""
         if role == "server":
-            for conn in state.conns.values():
+            for number, conn in state.conns.items():
+                if _in_line(state, number):
+                    continue
                 if conn.phase is Phase.SPOILT and _declared(state.config, conn) == "close":
                     yield RPC + "BAD-02"
                 elif conn.phase is Phase.LIVE:
@@ -335,11 +337,11 @@ def _at_the_end(state: State) -> Outcome:
     covers: list[str] = []
     conns = dict(state.conns)
     for number, conn in state.conns.items():
-        if conn.phase is Phase.SPOILT:
+        if conn.phase is Phase.SPOILT and not _in_line(state, number):
             if _declared(state.config, conn) == "close":
                 return blame("BAD-02", f"the connection stays open, which is declared to be closed: {conn.bad}")
             covers += _reaction(state, conn)
-        if conn.phase is not Phase.LIVE:
+        if conn.phase is not Phase.LIVE or _in_line(state, number):
             continue
         if any(_passed_over(asked.want) for asked in conn.asked):
             # what could not be read was passed over, perhaps with what lay behind it in the same read
@@ -349,6 +351,14 @@ def _at_the_end(state: State) -> Outcome:
         covers += ids("NOTE-01") if conn.noted else ()
         covers += fmt("10") if conn.midway else ()
     return Allow(state._replace(conns=conns), tuple(dict.fromkeys(covers)))
+
+
+def _in_line(state: State, number: int) -> bool:
+    """True when a server that serves one connection after the other may not have come to this one yet."""
+    if not state.config.serial:
+        return False
+    over = (Phase.LEFT, Phase.CLOSED)
+    return any(there.phase not in over for other, there in state.conns.items() if other != number)
 
 
 def _passed_over(want: Want) -> bool:

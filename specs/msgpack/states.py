@@ -41,7 +41,8 @@ class Config:
 
     `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that are
     there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`: it
-    speaks the format of before 2013, without bin and str 8. `one_number`: its language does not tell 1.0 from 1.
+    speaks the format of before 2013, without bin and str 8. `serial`: it serves one connection after the other. `way`:
+    how a codec is spoken to. `one_number`: its language does not tell 1.0 from 1.
     """
 
     role: str
@@ -50,6 +51,7 @@ class Config:
     old_raw: bool = False
     one_number: bool = False
     way: str = ""
+    serial: bool = False
 
     def name(self, method: str) -> str:
         """The name of a method, "" when it is not there."""

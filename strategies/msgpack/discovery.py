@@ -13,7 +13,7 @@ from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Ask, answer, type_of
 from specs.msgpack.states import Config
 from specs.msgpack.values import double
-from specs.plan import Do, Plan, Ref, Say, Wait
+from specs.plan import Do, Hang, Plan, Ref, Say, Wait
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -33,7 +33,8 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
     offered = tuple(name for name in METHODS if _offers(play, config, name))
     whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
     one_number = all(found is not None and type(found[1]) is int for found in whole)
-    return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number}
+    serial = _serial(play, config)
+    return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial}
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:
@@ -120,6 +121,18 @@ def _offers(play: Play, config: Config, name: str) -> bool:
         return True  # an unknown method fails as well; what a request to bump means is free
     answers = [_asked(play, config, name, *_PLAIN[name]) for _ in range(2)]
     return not all(found is not None and found[0] not in (None, False, 0, "") for found in answers)
+
+
+def _serial(play: Play, config: Config) -> bool:
+    """True when a second connection is answered, but not before the first one is closed."""
+    first, second = (Say(n, request(5, config.name("echo"), (n,)), when="now") for n in (0, 1))
+    together = _answered(play(Plan((first, Wait(0), second, Wait(0))), config))
+    after = _answered(play(Plan((first, Wait(0), second, Wait(50), Hang(0), Wait(0))), config))
+    return together == {0} and after == {0, 1}
+
+
+def _answered(played: tuple[Any, Any]) -> set[int]:
+    return {event.conn for event in played[0] if isinstance(event, Said) and event.by == "server"}
 
 
 def _old(play: Play, config: Config) -> bool:

@@ -257,7 +257,7 @@ class ExtCodeUnsigned(Decoding):
         return Ext(-code, data) if -128 < code < -1 else super().ext(code, data)
 
 
-@mutant("empty-ext", "08", gives(v.Ext(5, b""), 0, "either", "08"))
+@mutant("empty-ext", "08", gives(v.Ext(5, b""), 0, "either", "08"), accept="09")
 class EmptyExt(Decoding):
     """An extension without octets becomes nil."""
 
