@@ -107,7 +107,8 @@ class Book:
         return {made.slug: made for made in found}
 
     def _implementation(self, slug: str) -> Implementation:
-        run = max(self.runs_of.get(slug, ()), key=lambda run: (run.complete and not run.partial, run.at, run.run), default=None)
+        runs = self.runs_of.get(slug, ())
+        run = max(runs, key=lambda run: (run.complete and not run.partial, run.at, run.run), default=None)
         cells = self.newest(slug)
         counts = Counter(cell.standing for cell in cells)
         if run:

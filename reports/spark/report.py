@@ -45,12 +45,15 @@ Table = TypeVar("Table")
 
 def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Report:
     """All tables, from what is committed now."""
-    runs, verdicts = warehouse.newest("runs"), warehouse.newest("verdicts")
+    runs, verdicts = warehouse.newest("runs").persist(), warehouse.newest("verdicts")
     now = datetime.now(UTC)
+    (all_told,) = runs.transform(told_of_all(now.date())).collect()
+    newest = date.fromisoformat(all_told.day) if all_told.day else now.date()
+    progress(f"{all_told.runs} runs; choosing those that stand for a version")
     chosen = _brought(runs.transform(heads))
     last = _brought(runs.transform(pairs))
-    progress(f"{chosen.count()} versions; reading their verdicts")
-    wanted = chosen.select("run", "day").unionByName(last.select("run", "day")).distinct()
+    wanted = _brought(chosen.select("run", "day").unionByName(last.select("run", "day")).distinct())
+    progress("reading their verdicts")
     some = verdicts.transform(among(wanted)).persist()
     faults = warehouse.newest("faults").transform(among(chosen)).persist()
     told = runs.transform(among(wanted)).select("run", "protocol", "role")
@@ -60,13 +63,13 @@ def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Repor
     past = verdicts.transform(history).persist()
     made = tables.Report(
         built=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        suite_version=_suite(runs),
-        total_runs=runs.count(),
-        incomplete_runs=runs.where(~F.col("complete")).count(),
-        runs=_rows(tables.Run, runs.transform(recent(_since(runs, now.date(), DAYS), wanted))),
+        suite_version=all_told.suite_version or "",
+        total_runs=all_told.runs,
+        incomplete_runs=all_told.incomplete,
+        runs=_rows(tables.Run, runs.transform(recent(_back(newest, DAYS), wanted))),
         requirements=_rows(tables.Requirement, listed.orderBy("protocol", "place").drop("place")),
         cells=_rows(tables.Cell, grid.orderBy("slug", F.desc("newest"), "version", "requirement")),
-        days=_rows(tables.Day, runs.transform(days(_since(runs, now.date(), HISTORY)))),
+        days=_rows(tables.Day, runs.transform(days(_back(newest, HISTORY)))),
         changes=_rows(tables.Change, some.transform(changes(last, grid))),
         flickers=_rows(tables.Flicker, verdicts.transform(flickers(past, warehouse.newest("faults")))),
         times=_rows(
@@ -82,7 +85,7 @@ def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Repor
         quarantined_total=warehouse.quarantine().count(),
         rejudged=_rows(tables.Rejudged, warehouse.rejudged().transform(reviewed)),
     )
-    for frame in (some, faults, grid, listed, past):
+    for frame in (runs, some, faults, grid, listed, past):
         frame.unpersist()
     return made
 
@@ -92,6 +95,22 @@ def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Repor
 
 def _whole() -> Column:
     return F.col("complete") & ~F.col("partial")
+
+
+def told_of_all(today: date) -> Callable[[DataFrame], DataFrame]:
+    """One row: how many runs there are, how many of them incomplete, the suite's version in the newest, and the newest
+    day up to `today`, since a clock may have run ahead."""
+    known = F.col("day").rlike("^[0-9]") & (F.col("day") <= today.isoformat())
+
+    def made(runs: DataFrame) -> DataFrame:
+        return runs.agg(
+            F.count("*").alias("runs"),
+            F.count_if(~F.col("complete")).alias("incomplete"),
+            F.max_by("suite_version", F.struct("at", "run")).alias("suite_version"),
+            F.max(F.when(known, F.col("day"))).alias("day"),
+        )
+
+    return made
 
 
 def heads(runs: DataFrame) -> DataFrame:
@@ -415,16 +434,6 @@ def _brought(small: DataFrame) -> DataFrame:
     return small.sparkSession.createDataFrame(small.collect(), small.schema)
 
 
-def _suite(runs: DataFrame) -> str:
-    """The suite's version in the newest run."""
-    found = runs.agg(F.max_by("suite_version", F.struct("at", "run")).alias("version")).collect()
-    return found[0].version or ""
-
-
-def _since(runs: DataFrame, today: date, back: int) -> str:
-    """The first day of the last `back`, counted from the newest run, or from today when a clock ran ahead."""
-    found = runs.where(F.col("day").rlike("^[0-9]") & (F.col("day") <= today.isoformat())).agg(
-        F.max("day").alias("day")
-    )
-    newest = found.collect()[0].day
-    return ((date.fromisoformat(newest) if newest else today) - timedelta(days=back)).isoformat()
+def _back(newest: date, count: int) -> str:
+    """The day that many days before the newest."""
+    return (newest - timedelta(days=count)).isoformat()
