@@ -7,6 +7,7 @@ MESSAGE, ACK, BEGIN, Repeated Header Entries, Value Encoding.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.stomp.calls import RESERVED, ids
@@ -154,7 +155,7 @@ def _match(state: State, sub: Sub, frame: Frame) -> Message | Breach | None:
     )
 
 
-def _untimely(state: State, number: int, sub: Sub, found: Message) -> Breach | None:
+def _untimely(state: State, number: int, sub: Sub, found: Message) -> Outcome | None:
     """Breach if nobody may see this message, or not here."""
     text = f"the message of SEND {found.frame.body[:40]!r} to {found.destination!r:.60}"
     if found.never:
@@ -175,11 +176,23 @@ def _untimely(state: State, number: int, sub: Sub, found: Message) -> Breach | N
         later = [value for name, value in found.frame.headers if name == "destination"][1:]
         if any(place in sub.destinations for place in later):
             return blame("REPEAT-01", f"{text} went to a repeated destination header that is not the first")
+        if any(_alike(found.destination, place) for place in sub.destinations):
+            return Allow(ANYTHING)  # which of them it meant is the server's affair, and so is all that follows
         return blame("SEND-02", f"{text} went to a subscriber of {sub.destinations[0]!r:.60}")
     if found.behind is not None and state.conns[found.conn].phase in (Phase.FAILED, Phase.CLOSED):
         level = None if found.behind.accepted == "MUST" else "SHOULD"
         return blame("ERROR-02", f"{text} was processed although it stood behind a refused frame", level)
     return None
+
+
+def _alike(one: str, other: str) -> bool:
+    """True when two names may be one in the syntax of some server, which STOMP leaves to it (Protocol Overview): they
+    differ in letter case, blanks, slashes, or the form of a character at most."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split()).replace("/", "")
 
 
 def _others_ended(state: State, found: Message) -> bool:
