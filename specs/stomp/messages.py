@@ -69,7 +69,7 @@ def message(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
 
 def _shown(state: State, conn: Conn, sub: Sub, found: Message) -> tuple[str, ...]:
     modes = _SHOWN_MODE if conn.version == "1.2" else _OLD_MODES
-    shown = _SHOWN + modes[sub.ack] + found.covers
+    shown = _SHOWN + modes.get(sub.ack, ()) + found.covers
     if found.frame.body:
         shown += _SHOWN_BODY
         if found.frame.get("content-type") is None:

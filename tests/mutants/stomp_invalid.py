@@ -39,9 +39,9 @@ class CommitWithoutId(_ignores("COMMIT", "transaction")):
     """COMMIT without a transaction is receipted."""
 
 
-@mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03")
+@mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03 TXN-01")
 class CommitUnknown(Session):
-    """COMMIT of a transaction that never was is receipted."""
+    """COMMIT of a transaction that never was, or of none, is receipted."""
 
     def on_COMMIT(self, frame: Frame) -> None:
         if frame.first.get("transaction") in self.transactions:
