@@ -228,11 +228,15 @@ class Broker:
 
     def find(self, name: str) -> Destination:
         """The destination called `name`, made if it is not there."""
-        found = self.destinations.get(name)
+        found = self.destinations.get(self.key(name))
         if found is None:
             kind = self.topic_type if self.is_topic(name) else self.queue_type
-            found = self.destinations[name] = kind(name, self.server)
+            found = self.destinations[self.key(name)] = kind(name, self.server)
         return found
+
+    def key(self, name: str) -> str:
+        """What names of one destination have in common."""
+        return name if self.server.switches.destinations == "exact" else name.lower()
 
     def route(self, message: Message, sender: Session) -> None:
         """Give a message that was sent to its destination."""
@@ -244,13 +248,13 @@ class Broker:
 
         A server that runs for long collects queues which nobody will ever read. The oldest of them go first.
         """
-        if name in self.destinations:
-            self.destinations[name].check_room(size)
+        if self.key(name) in self.destinations:
+            self.find(name).check_room(size)
         if self.kept + size <= self.server.switches.max_kept:
             return
-        for other in [*self.destinations.values()]:
-            if isinstance(other, Queue) and not other.subscribers and other.name != name:
-                del self.destinations[other.name]
+        for key, other in [*self.destinations.items()]:
+            if isinstance(other, Queue) and not other.subscribers and key != self.key(name):
+                del self.destinations[key]
                 self.kept -= other.size
                 if self.kept + size <= self.server.switches.max_kept:
                     return
@@ -270,9 +274,9 @@ class Broker:
 
     def forget(self, name: str) -> None:
         """Drop a destination if nothing is lost by that."""
-        found = self.destinations.get(name)
+        found = self.destinations.get(self.key(name))
         if found is not None and found.idle():
-            del self.destinations[name]
+            del self.destinations[self.key(name)]
 
     def take_back(self, deliveries: list[Delivery], where: str) -> None:
         """Give unconsumed messages back to where they came from: "front", "back", "never", "random" or "delayed"."""

@@ -95,6 +95,7 @@ class Switches:
     limits: str = switch("large", "small")  # small: those of an embedded server, in place of the sizes below
     connections: str = switch("any", "three")  # at once; one more is refused
     empty_names: str = switch("refuse", "accept")  # of subscriptions and transactions
+    destinations: str = switch("exact", "any-case")
 
     # Closing and time
     disconnect: str = switch("server-closes", "client-closes")

@@ -82,6 +82,10 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.sql.shuffle.partitions": str(max(2, 2 * cores)),
+            # A folder for each day is many small files: on one disk a task to list or to read each costs more than it
+            # does.
+            "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+            "spark.sql.files.openCostInBytes": str(1 << 18),
             "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_quiet().as_uri()}",
         }
     for key, value in settings.items():

@@ -61,21 +61,6 @@ class NamesByPrefix(Broker):
 
 
 @plan
-def _other_case(w: plans.Writer) -> None:
-    line = w.line()
-    w.subscribe(line, Ref("topic", "a"))
-    w.send(line, Ref("topic", "A"))
-
-
-@mutant("names-any-case", "SEND-02", _other_case)
-class NamesAnyCase(Broker):
-    """Names of destinations are the same in any case."""
-
-    def find(self, name: str):
-        return super().find(name.lower())
-
-
-@plan
 def _digit_behind(w: plans.Writer) -> None:
     line = w.line()
     w.subscribe(line, Ref("topic", "a"))
