@@ -27,6 +27,8 @@ SLICE_MS = 20.0
 """Longest single wait: what one wait took longer than that, the tester itself was not running."""
 PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
+GRAIN_MS = 20.0
+"""Time that may pass without a word about it in the trace."""
 ENOUGH = 4
 """When the plan is given up, a peer that talked on but did not answer for this many patiences has failed to answer."""
 
@@ -356,7 +358,7 @@ class _Drive:
                 last, slice_ms = now, 1.0
             late = now > self._deadline
             if now - last >= patience or (late and now - began >= patience * ENOUGH):
-                self._feed(Quiet(int(now - last), math.ceil(now - began), final=True))
+                self._feed(Quiet(int(now - last), math.ceil(now - self._mark), final=True))
                 self._mark, self._silence = now, 0.0
                 return
             if late:
@@ -384,7 +386,7 @@ class _Drive:
         return [line.link for line in self._lines.values() if not line.ended or line.side is not None]
 
     def _feed(self, event: Event) -> None:
-        if self._silence >= 1.0 and not isinstance(event, Quiet):
+        if not isinstance(event, Quiet) and (self._silence >= 1.0 or self._ground.now() - self._mark >= GRAIN_MS):
             self._quiet()
         self._out.events.append(event)
         self._out.stamps.append(self._ground.now() - self._start)

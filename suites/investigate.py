@@ -26,6 +26,8 @@ CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
 REPEATS = 5
 """Repetitions of the shortest plan."""
+DIFFER, DIFFER_S = 12, 20.0
+"""Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -274,7 +276,7 @@ class _Case:
             rules = not feature.instead_of or self.name in feature.instead_of
             if rules and self.name != feature.requirement and feature.requirement in self.hunter.binding:
                 others = self._without(feature, program, plan)
-                if others and not any(self.ever(other, kind) for other in others):
+                if others and self.differs(plan, others, kind):
                     return feature
         return None
 
@@ -288,9 +290,16 @@ class _Case:
         alike = (self.plan(p) for p in islice(simpler(program), 400) if len(p.ops) == len(program.ops))
         return list(islice((other for other in alike if feature.name not in other.features), 4))
 
-    def ever(self, plan: Plan, kind: str) -> bool:
-        """True if one of a few repetitions fails: what is a race must not be taken for a way of writing."""
-        return any(self.shown(plan, kind=kind) is not None for _ in range(3))
+    def differs(self, plan: Plan, others: list[Plan], kind: str) -> bool:
+        """True if `plan` fails and none of `others` does, turn by turn, time after time: what is a race, or depends on
+        the state that the implementation is in by now, must not be taken for a way of writing."""
+        until = time.monotonic() + DIFFER_S
+        for turn in range(DIFFER):
+            if self.shown(others[turn % len(others)], kind=kind) or not self.shown(plan, kind=kind):
+                return False
+            if turn >= DIFFER // 2 and time.monotonic() > until:
+                break
+        return True
 
     def vanished(self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is

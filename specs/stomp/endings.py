@@ -46,6 +46,8 @@ def error(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         return Allow(_failed(state, number, conn), ids("ERROR-03") + _lost_covers(conn), lapses)
     if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
         return Allow(_failed(state, number, conn), ids("HB-08"), lapses)  # the client was silent too long
+    if conn.overdue:
+        return Allow(_failed(state, number, conn), (), lapses)  # it may have been on its way when the client spoke again
     if not suspects:
         return _unprovoked(state, number, conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session")
     if receipt is not None and named is None:
@@ -166,6 +168,8 @@ def _cut_off(after: State, number: int, conn: Conn) -> Outcome:
             why = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms: no margin"
             hasty = (blame("HB-09", why, "SHOULD"),)
         return Allow(after, ids("HB-08"), hasty)
+    if conn.overdue:
+        return Allow(after)  # it was on its way, maybe, when the client spoke again
     slow = conn.midway and conn.mine_ms and "octets" in conn.lives
     if conn.lost or (conn.midway and not slow):
         return Allow(after, _lost_covers(conn))

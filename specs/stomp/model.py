@@ -169,10 +169,7 @@ class StompModel:
     def _aged(self, state: State, event: Quiet) -> State:
         elapsed = max(event.ms, event.elapsed)
         conns = {
-            number: conn._replace(silent_ms=conn.silent_ms + event.ms, mute_ms=conn.mute_ms + elapsed)
-            if conn.alive
-            else conn
-            for number, conn in state.conns.items()
+            number: _aged(conn, event.ms, elapsed) if conn.alive else conn for number, conn in state.conns.items()
         }
         return state._replace(conns=conns)
 
@@ -206,6 +203,12 @@ class StompModel:
                 conn = conn._replace(midway=True, mute_ms=0, lives=lives)
             return Allow(put(state, event.conn, conn))
         return Allow(state)
+
+
+def _aged(conn: Conn, silent_ms: int, mute_ms: int) -> Conn:
+    mute_ms += conn.mute_ms
+    overdue = conn.overdue or bool(conn.mine_ms) and mute_ms >= conn.mine_ms
+    return conn._replace(silent_ms=conn.silent_ms + silent_ms, mute_ms=mute_ms, overdue=overdue)
 
 
 def _torn(state: State, event: Event) -> Breach | None:

@@ -164,7 +164,7 @@ class NoMargin(Session):
         return self.heard + self.beat_in if self.beat_in else super().overdue_at()
 
 
-@mutant("eol-is-no-life", "HB-07", _agreed("500,0", 900, 200, life="eol"), accept="HB-08 HB-09")
+@mutant("eol-is-no-life", "HB-07", _agreed("500,0", 400, 400, 400, life="eol"), accept="HB-08 HB-09")
 class EolIsNoLife(Session):
     """An EOL does not count as a sign of life."""
 
@@ -178,7 +178,7 @@ class EolIsNoLife(Session):
 @mutant(
     "frame-is-no-life",
     "HB-06",
-    _agreed("500,0", 900, 200, life="frame"),
+    _agreed("500,0", 400, 400, 400, life="frame"),
     accept="HB-08 HB-09",
 )
 class FrameIsNoLife(Session):
@@ -194,7 +194,7 @@ class FrameIsNoLife(Session):
 @mutant(
     "half-frame-is-no-life",
     "HB-10",
-    _agreed("500,0", 900, 200, life="octets"),
+    _agreed("500,0", 400, 400, 400, life="octets"),
     accept="HB-08 HB-09",
 )
 class HalfFrameIsNoLife(Session):
