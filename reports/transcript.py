@@ -42,8 +42,8 @@ def lines(trace: Trace, width: int = 100, limit: int = MAX_EVENTS) -> list[str]:
     of `width` characters.
     """
     events = dicts(trace.get("conversation"))
+    events, deciding = worth_telling(events, trace.get("deciding"))
     told = [_told(event, role_of(trace)) for event in events]
-    deciding = trace.get("deciding")
     if not told:
         told, deciding = [_wired(event) for event in dicts(trace.get("wire"))], None
     shown = []
@@ -54,9 +54,21 @@ def lines(trace: Trace, width: int = 100, limit: int = MAX_EVENTS) -> list[str]:
             if index == head:
                 shown.append(f"{'':10}... {left_out} events left out")
             continue
-        mark = "!" if deciding == index and not isinstance(deciding, bool) else " "
+        mark = "!" if deciding == index else " "
         shown += _wrapped(f"{mark}{ms:>8} #{conn} {arrow} ", text, width)
     return shown
+
+
+def worth_telling(events: Sequence[Trace], deciding: object) -> tuple[Sequence[Trace], int | None]:
+    """The events without the notes that time has passed in which nobody listened for a silence, and where among them
+    the deciding one stands."""
+    kept = [at for at, event in enumerate(events) if at == deciding or not _passed(event)]
+    known = isinstance(deciding, int) and not isinstance(deciding, bool) and deciding in kept
+    return [events[at] for at in kept], kept.index(deciding) if known else None  # type: ignore[arg-type]
+
+
+def _passed(event: Trace) -> bool:
+    return event.get("event") == "quiet" and event.get("final") is not True and number(event.get("ms_quiet")) == "0"
 
 
 def text_of(trace: Trace, name: str) -> str:

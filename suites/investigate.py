@@ -233,6 +233,9 @@ class _Case:
         if feature is not None:
             name, also, why = feature.requirement, (), f"{feature.why}: {why}"
             level = binding[name].level
+        elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
+            name, also = also[0], also[1:]
+            level = binding[name].level
         return Fault(
             requirement=name,
             level=level,
@@ -280,6 +283,11 @@ class _Case:
                     return feature
         return None
 
+    def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:
+        """True if the blame is on a way of writing, and the fault is there without it."""
+        blamed = (f for f in self.hunter.setting.protocol.features if f.requirement and f.requirement == self.name)
+        return any(self.ever(other, kind) for feature in blamed for other in self._without(feature, program, plan))
+
     def _without(self, feature: Feature, program: Program, plan: Plan) -> list[Plan]:
         """A few plans that differ from this one in little but the feature; none when it is not there."""
         if feature.without is not None:
@@ -300,6 +308,10 @@ class _Case:
             if turn >= DIFFER // 2 and time.monotonic() > until:
                 break
         return True
+
+    def ever(self, plan: Plan, kind: str) -> bool:
+        """True if one of a few repetitions fails."""
+        return any(self.shown(plan, kind=kind) is not None for _ in range(REPEATS))
 
     def vanished(self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is

@@ -514,7 +514,8 @@ def test_turns_are_waited_for_and_no_longer(house, line):
 def test_time_that_passes_in_a_turn_is_told(house, line):
     """Before what comes then: an implementation may do on time what the tester's own silence asks for."""
     server = house.reference.server(3)
-    played = play_in_memory(house, lambda: server, *[Say(0, line(*what)) for what in (("HELLO",), *[("PUT", "n")] * 30)])
+    steps = [Say(0, line("HELLO")), *[Say(0, line("PUT", f"n{i}")) for i in range(30)]]
+    played = play_in_memory(house, lambda: server, *steps)
     told = sum(event.elapsed for event in played.events if isinstance(event, Quiet))
     assert 0 < played.stamps[-1] - told < 20
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from records.text import octets, printable
-from reports.transcript import MAX_TRACE, Trace, dicts, number, role_of, unhex
+from reports.transcript import MAX_TRACE, Trace, dicts, number, role_of, unhex, worth_telling
 
 MAX_EVENTS: Final = 80
 """Events shown; more are left out in the middle."""
@@ -111,9 +111,7 @@ def to_json(trace: Trace) -> str:
 def conversation(trace: Trace) -> list[Told]:
     """The events, at most MAX_EVENTS and a "gap" that says how many are left out."""
     events = dicts(trace.get("conversation"))
-    deciding = trace.get("deciding")
-    if isinstance(deciding, bool) or not isinstance(deciding, int):
-        deciding = None
+    events, deciding = worth_telling(events, trace.get("deciding"))
     role = role_of(trace)
     told = [_told(event, role, index == deciding) for index, event in enumerate(events)]
     if len(told) <= MAX_EVENTS:

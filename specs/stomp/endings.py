@@ -47,7 +47,7 @@ def error(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
     if conn.mine_ms and conn.mute_ms >= conn.mine_ms:
         return Allow(_failed(state, number, conn), ids("HB-08"), lapses)  # the client was silent too long
     if conn.overdue:
-        return Allow(_failed(state, number, conn), (), lapses)  # it may have been on its way when the client spoke again
+        return Allow(_failed(state, number, conn), (), lapses)  # on its way, maybe, when the client spoke again
     if not suspects:
         return _unprovoked(state, number, conn, named, f"ERROR ({frame.get('message')!r:.120}) in a legal session")
     if receipt is not None and named is None:

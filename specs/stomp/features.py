@@ -174,6 +174,35 @@ def _asking(plan: Plan) -> Plan:
     return _framed(plan, change)
 
 
+def _told_apart(plan: Plan) -> Plan:
+    """No subscription id is used on two connections."""
+    users: dict[str, set[int]] = {}
+    for step in plan.steps:
+        if isinstance(step, Say) and step.frame.command == "SUBSCRIBE" and isinstance(step.frame.get("id"), str):
+            users.setdefault(step.frame.get("id"), set()).add(step.conn)
+    shared = {name for name, conns in users.items() if len(conns) > 1}
+
+    def renamed(conn: int, command: str, header: str, value: str | Ref) -> str | Ref:
+        if isinstance(value, Ref) and isinstance(value.key, tuple) and value.key[1] in shared:
+            return replace(value, key=(value.key[0], f"{value.key[1]}c{value.key[0]}", *value.key[2:]))
+        names = header == "id" if command in ("SUBSCRIBE", "UNSUBSCRIBE") else header == "subscription"
+        return f"{value}c{conn}" if names and value in shared and command not in PLAIN_COMMANDS else value
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, Say):
+            return step
+        frame = step.frame
+        headers = tuple((name, renamed(step.conn, frame.command, name, value)) for name, value in frame.headers)
+        return replace(step, frame=replace(frame, headers=headers))
+
+    return plan.each(change) if shared else plan
+
+
+def _without_nul(plan: Plan) -> Plan:
+    """No body holds a NUL."""
+    return _framed(plan, lambda frame: replace(frame, body=frame.body.replace(b"\0", b"0")))
+
+
 def _framed(plan: Plan, change: Callable[[Frame], Frame]) -> Plan:
     return plan.each(lambda step: replace(step, frame=change(step.frame)) if isinstance(step, Say) else step)
 
@@ -253,6 +282,20 @@ FEATURES = (
         "blanks", PREFIX + "ENC-07", "it matters whether headers begin or end with blanks", _TEXT_MATTERS, _trimmed
     ),
     Feature("empty", PREFIX + "ENC-08", "it matters whether a user header is empty", _TEXT_MATTERS, _filled),
+    Feature(
+        "nul",
+        PREFIX + "CLEN-01",
+        "it matters whether a body holds a NUL",
+        frozenset(ids("ERROR-07 SUB-05 BODY-02 CLEN-02 FRAME-01 RECEIPT-01")),
+        _without_nul,
+    ),
+    Feature(
+        "ids",
+        PREFIX + "SUB-04",
+        "it matters whether subscriptions of other connections have the same id",
+        frozenset(ids("SUB-05 SUB-03 MSG-04 MSG-09 ERROR-07 UNSUB-03 UNSUB-05 SUB-08")),
+        _told_apart,
+    ),
     Feature("spelling", "", "", without=_spelt),
     Feature("extra", "", "", without=_usual),
     Feature("transactions", "", "", without=_at_once),

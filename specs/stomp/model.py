@@ -168,9 +168,7 @@ class StompModel:
 
     def _aged(self, state: State, event: Quiet) -> State:
         elapsed = max(event.ms, event.elapsed)
-        conns = {
-            number: _aged(conn, event.ms, elapsed) if conn.alive else conn for number, conn in state.conns.items()
-        }
+        conns = {number: _aged(conn, event.ms, elapsed) if conn.alive else conn for number, conn in state.conns.items()}
         return state._replace(conns=conns)
 
     def _noise(self, state: State, event: Noise) -> Outcome:
@@ -207,7 +205,7 @@ class StompModel:
 
 def _aged(conn: Conn, silent_ms: int, mute_ms: int) -> Conn:
     mute_ms += conn.mute_ms
-    overdue = conn.overdue or bool(conn.mine_ms) and mute_ms >= conn.mine_ms
+    overdue = conn.overdue or (conn.mine_ms > 0 and mute_ms >= conn.mine_ms)
     return conn._replace(silent_ms=conn.silent_ms + silent_ms, mute_ms=mute_ms, overdue=overdue)
 
 

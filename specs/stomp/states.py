@@ -259,8 +259,8 @@ class Conn(NamedTuple):
     subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
     `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
     `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
-    SEND has a NUL, which what comes next explains; `overdue`: once the client was silent for longer than agreed, so that
-    the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
+    SEND has a NUL, which what comes next explains; `overdue`: once the client was silent for longer than agreed, so
+    that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
     "octets") after a pause.
     """
 

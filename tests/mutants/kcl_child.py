@@ -484,7 +484,7 @@ def _no_base64(w: Writer) -> None:
     w.say(message("processRecords", records=[{**w.record(b"x"), "data": "####"}], **extra))
 
 
-@child("garbage-in", "INV-CHILD-06", _no_base64, level="SHOULD")
+@child("garbage-in", "INV-CHILD-06", _no_base64, accept="INV-CHILD-03", level="SHOULD")
 class GarbageIn(Child):
     """What is no base64 is decoded all the same."""
 

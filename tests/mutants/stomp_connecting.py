@@ -368,16 +368,6 @@ class ConnectionsLeak(Server):
         return session
 
 
-@mutant("login-required", "CONNECT-02", connecting(), accept="CONNECT-10 CONNECT-03", smoke=False)
-class LoginRequired(Session):
-    """A client without login is refused, although anyone may enter."""
-
-    def admit(self, frame: Frame, version: str) -> None:
-        super().admit(frame, version)
-        if "login" not in frame.first:
-            raise Refused("login is missing")
-
-
 @mutant("refused-without-error", "CONNECT-04", connecting(login="a", passcode="b"), accept="CONNECT-03", level="SHOULD")
 class RefusedWithoutError(Session):
     """Login and passcode that do not fit end the connection without an ERROR."""

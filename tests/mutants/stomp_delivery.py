@@ -124,18 +124,24 @@ class OneCopyOnly(Topic):
             self.offer(subscription, message)
 
 
-@mutant("kept-messages-lost", "SUB-05", plan(lambda w: (
-    w.send(w.line(), QUEUE),
-    w.send(w.line(), QUEUE, receipt=w.receipt()),
-    w.subscribe(w.line(), QUEUE, receipt=w.receipt()),
-)), accept="RECEIPT-04 SUB-08 ACKMODE-01")  # fmt: skip
-class OneIsKept(Queue):
-    """A queue without subscribers keeps one message only."""
+@plan
+def _two_waiting(w: plans.Writer) -> None:
+    line = w.line()
+    w.send(line, QUEUE)
+    w.send(line, QUEUE, receipt=w.receipt())
+    sub = w.subscribe(line, QUEUE, "client", receipt=w.receipt())
+    w.acknowledge(line, sub, 0, receipt=w.receipt())
 
-    def keep(self, message: Message, where: str = "back") -> None:
-        if not self.subscribers and self.ready:
-            self.pop()
-        super().keep(message, where)
+
+@mutant("kept-messages-lost", "SUB-05", _two_waiting, accept="RECEIPT-04 SUB-08 ACKMODE-01")
+class OneIsKept(Broker):
+    """Of what waits at a queue, a subscriber that acknowledges gets the last message only."""
+
+    def subscribe(self, subscription: Subscription) -> None:
+        queue = subscription.destination
+        while subscription.mode != "auto" and isinstance(queue, Queue) and len(queue.ready) > 1:
+            queue.pop()
+        super().subscribe(subscription)
 
 
 # -- how often ---------------------------------------------------------------------------------------------------------

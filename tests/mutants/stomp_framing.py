@@ -177,7 +177,7 @@ class OrderOfHeaders(Session):
 # -- segments ---------------------------------------------------------------------------------------------------------
 
 
-@mutant("one-segment-a-frame", "FRAME-06", one("BEGIN", ("transaction", "t"), style=CUTS), accept="CLEN-08")
+@mutant("one-segment-a-frame", "FRAME-06", one("BEGIN", ("transaction", "t"), style=CUTS), accept="CLEN-08 ERROR-07")
 class OneSegmentAFrame(Parser):
     """What is left of a segment when no whole frame is in it is thrown away."""
 

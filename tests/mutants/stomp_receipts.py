@@ -319,7 +319,9 @@ def _unsubscribed_then_sent(w: plans.Writer) -> None:
     w.send(other, TOPIC)
 
 
-@mutant("receipt-before-unsubscription", "UNSUB-03", _unsubscribed_then_sent, accept="RECEIPT-04 MSG-09")
+@mutant(
+    "receipt-before-unsubscription", "UNSUB-03", _unsubscribed_then_sent, accept="RECEIPT-04 MSG-09 UNSUB-01 INV-08"
+)
 class ReceiptBeforeUnsubscription(_OneBehind):
     """UNSUBSCRIBE is receipted at once and takes effect with the next frame of its connection."""
 
@@ -333,7 +335,7 @@ def _sent_then_taken(w: plans.Writer) -> None:
     w.subscribe(w.line(1), QUEUE, receipt=w.receipt())
 
 
-@mutant("receipt-before-message", "RECEIPT-04", _sent_then_taken, accept="SUB-05", smoke=False)
+@mutant("receipt-before-message", "RECEIPT-04", _sent_then_taken, accept="SUB-04 SUB-05", smoke=False)
 class ReceiptBeforeMessage(_OneBehind):
     """SEND is receipted at once and takes effect with the next frame of its connection."""
 

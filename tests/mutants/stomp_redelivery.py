@@ -23,7 +23,7 @@ class SettledComeAgain(Session):
         self.settled = [*getattr(self, "settled", []), delivery]
 
 
-@mutant("only-last-ack-counts", "ACKMODE-08", acked("client-individual", 2, 0, 1))
+@mutant("only-last-ack-counts", "ACKMODE-08", acked("client-individual", 2, 0, 1), accept="ACKMODE-04")
 class OnlyLastAckCounts(SettledComeAgain):
     """When a connection is lost, only its last ACK is remembered."""
 
@@ -34,21 +34,23 @@ class OnlyLastAckCounts(SettledComeAgain):
 
 @mutant("unacked-lost", "ACK-02", acked("client", 1), accept="ACKMODE-03", level="SHOULD")
 class UnackedLost(Queue):
-    """What a lost connection did not acknowledge is gone, every other time."""
+    """What a lost connection did not acknowledge of a subscription in client mode is gone, every other time."""
 
     turn = 0
 
     def take_back(self, deliveries: list[Delivery], where: str) -> None:
-        self.turn += 1
-        super().take_back([] if self.turn % 2 else deliveries, where)
+        self.turn += any(delivery.subscription.mode == "client" for delivery in deliveries)
+        kept = [each for each in deliveries if self.turn % 2 == 0 or each.subscription.mode != "client"]
+        super().take_back(kept, where)
 
 
-@mutant("only-first-unacked-comes-again", "ACK-02", acked("client-individual", 2), accept="ACKMODE-03", level="SHOULD")
+@mutant("only-first-unacked-comes-again", "ACK-02", acked("client", 2), accept="ACKMODE-03", level="SHOULD")
 class OnlyFirstUnackedComesAgain(Broker):
-    """Of several unacknowledged messages of a lost connection only the first comes again."""
+    """Of several unacknowledged messages of a lost connection only the first comes again, in client mode."""
 
     def take_back(self, deliveries: list[Delivery], where: str) -> None:
-        super().take_back(deliveries[:1], where)
+        cumulative = [each for each in deliveries if each.subscription.mode == "client"]
+        super().take_back([each for each in deliveries if each not in cumulative[1:]], where)
 
 
 @mutant("redelivered-twice", "MSG-10", acked("client", 1), accept="ACK-02")

@@ -136,15 +136,18 @@ class KeyedByDestination(Broker):
 def _subscribed_late(w: plans.Writer) -> None:
     line = w.line()
     w.send(line, QUEUE, receipt=w.receipt())
-    w.subscribe(line, QUEUE, receipt=w.receipt())
+    w.subscribe(line, QUEUE, "client", receipt=w.receipt())
 
 
 @mutant("kept-messages-stuck", "SUB-05", _subscribed_late, accept="RECEIPT-04")
 class KeptMessagesStuck(Broker):
-    """What waits at a queue is not given to a new subscriber until another message comes."""
+    """What waits at a queue is not given to a new subscriber that acknowledges until another message comes."""
 
     def subscribe(self, subscription: Subscription) -> None:
-        subscription.destination.subscribers.append(subscription)
+        if subscription.mode == "auto":
+            super().subscribe(subscription)
+        else:
+            subscription.destination.subscribers.append(subscription)
 
 
 @mutant("extra-header-refused-here", "SUB-09", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("x", "1")))
@@ -168,7 +171,7 @@ def _renamed(change) -> type[Session]:
     return Renaming
 
 
-@mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MSG-04 ENC-07")
+@mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MSG-04 ENC-03 ENC-07")
 class SubscriptionStripped(_renamed(str.strip)):
     """Blanks around a subscription id are removed."""
 
@@ -224,7 +227,7 @@ def _two_connections(w: plans.Writer) -> None:
     w.send(w.line(1), TOPIC)
 
 
-@mutant("sender-gets-copy", "MSG-09", _two_connections, accept="MSG-04")
+@mutant("sender-gets-copy", "MSG-09", _two_connections, accept="MSG-04 MSG-10")
 class SenderGetsCopy(Topic):
     """Whoever sends a message gets a copy for the subscription of someone else."""
 

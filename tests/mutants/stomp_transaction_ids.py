@@ -90,7 +90,7 @@ def _end_of_another(w: plans.Writer) -> None:
     end(w, second)
 
 
-@mutant("commit-of-another", "TXN-08", _end_of_another, accept="TXN-07 INV-12 RECEIPT-03")
+@mutant("commit-of-another", "TXN-08", _end_of_another, accept="TXN-02 TXN-04 TXN-07 TXN-09 INV-12 RECEIPT-03 ERROR-07")
 class CommitOfAnother(Session):
     """A connection can commit the transaction of another one."""
 

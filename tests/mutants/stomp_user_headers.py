@@ -131,7 +131,7 @@ def _half_a_frame(w: plans.Writer) -> None:
     w.say(other, "BEGIN", [("transaction", "t"), w.receipt()])
 
 
-@mutant("parser-shared", "ROB-02", _half_a_frame, accept="ROB-01 FRAME-06 ERROR-07 RECEIPT-01")
+@mutant("parser-shared", "ROB-02", _half_a_frame, accept="ROB-01 FRAME-06 ERROR-07 RECEIPT-01 CONNECT-02")
 class ParserShared(Server):
     """All connections read into one buffer, so that half a frame of one gets between the octets of another."""
 

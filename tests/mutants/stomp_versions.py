@@ -43,7 +43,13 @@ class EscapedInOldestSessions(Writer):
         return escaped if self.version != "1.0" else [(name, value.replace("\\", "\\\\")) for name, value in escaped]
 
 
-@mutant("last-colon-splits", "ENC-12", round_trip(("a", "x:y"), version="1.0"), profile="1.0", accept="SEND-04")
+@mutant(
+    "last-colon-splits",
+    "ENC-12",
+    round_trip(("a", "x:y"), version="1.0"),
+    profile="1.0",
+    accept="SEND-04 ENC-09 RECEIPT-02",
+)
 class LastColonSplits(Parser):
     """A header line of 1.0 is split at its last colon."""
 
