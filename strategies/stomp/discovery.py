@@ -20,6 +20,8 @@ from strategies.stomp.writer import PLACES, Writer
 VERSIONS = ("1.0", "1.1", "1.2")
 MANY = 10
 """More connections than a plan has open at once."""
+CROWD = 250
+"""More messages than a plan leaves in a queue that nobody reads."""
 Configure = Callable[[Mapping[str, Any]], Config]
 Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
 
@@ -35,15 +37,15 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt["stated"] = _stated(play, configure)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt["crowded"] = _crowded(play, configure(learnt))
-    for family, trait, probe, times in (
-        ("queue", "own", _own_queue, 2),
-        ("topic", "own", _own_topic, 2),
-        ("queue", "keeps", _kept, 4),
-        ("queue", "redelivers", _redelivered, 6),
+    for family, trait, probes in (
+        ("queue", "own", (_own_queue,) * 2),
+        ("topic", "own", (_own_topic,) * 2),
+        ("queue", "keeps", (*(_kept,) * 4, _many_kept)),
+        ("queue", "redelivers", (_redelivered,) * 6),
     ):
         claimed = {**learnt, family: {**learnt[family], trait: True}}
         config = configure(claimed)
-        learnt[family][trait] = all(_held(play, probe(config), config) for _ in range(times))
+        learnt[family][trait] = all(_held(play, probe(config), config) for probe in probes)
     return learnt
 
 
@@ -121,13 +123,17 @@ def _own_topic(config: Config) -> Plan:
     return _own(config, 1)
 
 
-def _kept(config: Config) -> Plan:
+def _kept(config: Config, count: int = 3) -> Plan:
     writer = Writer(config)
-    for _ in range(3):
-        writer.send(writer.line(0), PLACES[0], receipt=writer.receipt())
+    for number in range(count):
+        writer.send(writer.line(0), PLACES[0], receipt=writer.receipt() if number in (0, 1, count - 1) else None)
     writer.subscribe(writer.line(1), PLACES[0], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
+
+
+def _many_kept(config: Config) -> Plan:
+    return _kept(config, CROWD)
 
 
 def _redelivered(config: Config) -> Plan:
