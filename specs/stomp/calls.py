@@ -224,8 +224,8 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return _refusal("NEGO-03 INV-34", silent="MUST", why="no version in common"), ()
     beats = frame.get("heart-beat")
     if beats is not None and not BEATS.match(beats):
-        if common(state, versions) == "1.0":
-            return _free("INV-37"), proves
+        if beats == "" or common(state, versions) == "1.0":
+            return _free("INV-37"), proves  # an empty header may be as good as none
         return lenient("INV-37 HB-01", f"heart-beat {beats!r:.40} is not two integers"), ()
     if frame.get("host") != config.host:
         return _free("CONNECT-09 INV-35 CONNECT-08" if frame.get("host") is None else "CONNECT-09"), proves
@@ -295,6 +295,8 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
             return _free("SUB-11"), ()
         return lenient("SUB-03 INV-06", f"subscription {sub!r:.40} is already open", forgives=True), ()
     mode = frame.get("ack")
+    if mode == "":
+        return _free("SUB-07 INV-07"), ()  # an empty header may be as good as none
     if mode not in (None, "auto", "client", "client-individual"):
         return lenient("SUB-07 INV-07", f"there is no acknowledgement mode {mode!r:.40}"), ()
     if mode == "client-individual" and conn.version == "1.0":
