@@ -129,7 +129,7 @@ class Hunter:
         self._report, self._trouble, self._settle, self.progress = report, trouble, settle, progress
         self._prefix = prefix
         self._serial = 0
-        self._looked: Counter[str] = Counter()
+        self._looked: Counter[tuple[str, str]] = Counter()
         self._holes: set[str] = set()
         self._aside: set[str] = set()
         self._started = time.monotonic()
@@ -149,6 +149,13 @@ class Hunter:
         """The simplest session, if the protocol knows one."""
         protocol = self.setting.protocol
         return protocol.smoke(self.setting.config) if protocol.smoke is not None else None
+
+    def wanted(self, requirement: str, level: str, verdict: str = "fail") -> bool:
+        """True when nothing as grave is known yet of `requirement`."""
+        known = self.faults.get(requirement)
+        if known is None:
+            return True
+        return (verdict == "fail", level == "MUST") > (known.verdict == "fail", known.level == "MUST")
 
     def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
         """(requirement, level, blame) for everything that counts against this implementation's claim."""
@@ -219,18 +226,18 @@ class Hunter:
                 if feature.name in plan.features:
                     tally.judged[feature.requirement] += 1
                     tally.exercised[feature.requirement] += 1
-        for name, _, _ in blamed:
+        for name, level, _ in blamed:
             tally.judged[name] += 1
             tally.exercised[name] += 1
-            if name not in self.faults and self._looked[name] < INVESTIGATIONS:
-                self._looked[name] += 1
+            if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
+                self._looked[name, level] += 1
                 self._look(prop, program, name)
 
     def _look(self, prop: Property, program: Program, name: str) -> None:
         before = time.monotonic()
         fault = self._investigate(self, prop, program, name, before - self._started)
         self._spent += time.monotonic() - before
-        if fault is not None and fault.requirement not in self.faults:
+        if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
             self.faults[fault.requirement] = fault
             self._aside |= {fault.requirement, *fault.also}
             self._report(fault)

@@ -58,7 +58,7 @@ class Investigator:
         case.level = seen[1]
         short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
-        if shown_as.name != name and shown_as.name in hunter.faults:
+        if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
             return None  # a fault that is known already, behind another symptom
         for plan, suspect in ((short, shown_as), (first, case)):
             confirmed = self._confirmed(suspect, plan)

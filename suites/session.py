@@ -296,7 +296,7 @@ class Session:
     def hunt(self, prop: Property, budget_s: float, progress: Callable[[Tally], None]) -> tuple[Tally, list[Fault]]:
         """Hunt with one property and record what it did; answers the tally and the faults found by it."""
         hunter = self.hunter(progress)
-        known = set(hunter.faults)
+        known = dict(hunter.faults)
         try:
             tally = hunter.hunt(prop, budget_s)
         except Exception as error:
@@ -319,7 +319,7 @@ class Session:
                 ended=tally.ended,
             )
         )
-        return tally, [fault for name, fault in hunter.faults.items() if name not in known]
+        return tally, [fault for name, fault in hunter.faults.items() if known.get(name) is not fault]
 
     def _report(self, fault: Fault) -> None:
         assert self._hunter is not None

@@ -20,6 +20,8 @@ from strategies.stomp.texts import BODIES, LONG_BODIES, MIME_TYPES, name_of, pic
 from strategies.stomp.writer import PLACES, REPEAT, Line, Sub, Writer
 
 HEAD = 3
+VISITOR = 40
+"""From here on connections are numbered that take no part."""
 _MODES = ("auto", "client", "client-individual")
 _WIRES = (0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 1 | 2, 4 | 8, 1 | 2 | 4 | 8 | 16 | 32, 2 | 8, 127)
 _VERSIONS = (None,) * 13 + ("1.1", "1.1", "1.0")
@@ -30,7 +32,7 @@ EVEN: Mapping[str, int] = {
     "disconnect": 1, "hang": 1,
 }  # fmt: skip
 EVERYTHING: Mapping[str, int] = {name: 3 * weight for name, weight in EVEN.items()} | {
-    "burst": 1, "last": 1, "again": 1, "alike": 1, "cut": 1, "halved": 1,
+    "burst": 1, "last": 1, "again": 1, "alike": 1, "cut": 1, "halved": 1, "visit": 1,
 }  # fmt: skip
 
 
@@ -244,6 +246,16 @@ def _connect(writer: Writer, op: Op) -> None:
         writer.connect(slot, style=_style(op), early=kind == 3 and op.args[4] & 3 == 3)
 
 
+def _visit(writer: Writer, op: Op) -> None:
+    """A session of another version that does nothing: what the others say is still read by their own."""
+    others = sorted(writer.config.supports - {writer.version})
+    if others:
+        slot, before, writer.version = VISITOR + writer.fresh(), writer.version, others[op.args[1] % len(others)]
+        writer.connect(slot)
+        writer.version = before
+        del writer.lines[slot]
+
+
 def _disconnect(writer: Writer, op: Op) -> None:
     line = writer.lines.get(op.args[0] % writer.slots)
     if line is not None and not line.ended:
@@ -258,7 +270,7 @@ def _hang(writer: Writer, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "send": _send, "sub": _sub, "unsub": _unsub, "ack": _ack, "nack": _ack, "begin": _begin, "commit": _end,
-    "abort": _end, "connect": _connect, "disconnect": _disconnect, "hang": _hang,
+    "abort": _end, "connect": _connect, "visit": _visit, "disconnect": _disconnect, "hang": _hang,
     "burst": repeats.burst, "last": repeats.burst, "again": repeats.again, "alike": repeats.alike, "cut": repeats.cut,
     "halved": repeats.halved, "txs": repeats.again, "subs": repeats.again,
 }  # fmt: skip
