@@ -32,7 +32,7 @@ EVEN: Mapping[str, int] = {
     "disconnect": 1, "hang": 1,
 }  # fmt: skip
 EVERYTHING: Mapping[str, int] = {name: 3 * weight for name, weight in EVEN.items()} | {
-    "burst": 1, "last": 1, "again": 1, "alike": 1, "cut": 1, "halved": 1, "visit": 1,
+    "burst": 1, "last": 1, "again": 1, "alike": 1, "cut": 1, "halved": 1, "visit": 2,
 }  # fmt: skip
 
 
@@ -247,13 +247,26 @@ def _connect(writer: Writer, op: Op) -> None:
 
 
 def _visit(writer: Writer, op: Op) -> None:
-    """A session of another version that does nothing: what the others say is still read by their own."""
-    others = sorted(writer.config.supports - {writer.version})
-    if others:
-        slot, before, writer.version = VISITOR + writer.fresh(), writer.version, others[op.args[1] % len(others)]
-        writer.connect(slot)
-        writer.version = before
-        del writer.lines[slot]
+    """Sessions that do nothing come before and behind a SEND, one of them of another version: what the others say is
+    still read, and written, by their own."""
+    line, others = _line(writer, op), sorted(writer.config.supports - {writer.version})
+    if not others or len(line.subs) >= 8:
+        return
+    versions = [others[op.args[1] % len(others)], writer.version]
+    if op.args[4] & 1:
+        versions.reverse()
+    _visited(writer, versions[0])
+    writer.send(line, PLACES[2], headers=[("v", writer.value(op.args[3], op.args[2]))], receipt=_asked(writer, 0))
+    _visited(writer, versions[1])
+    identity = writer.identity("", op.args[2], {sub.id for sub in line.subs}, ())
+    writer.subscribe(line, PLACES[2], "auto", identity, (), receipt=writer.receipt())
+
+
+def _visited(writer: Writer, version: str) -> None:
+    slot, before, writer.version = VISITOR + writer.fresh(), writer.version, version
+    writer.connect(slot)
+    writer.version = before
+    del writer.lines[slot]
 
 
 def _disconnect(writer: Writer, op: Op) -> None:
