@@ -8,6 +8,7 @@ them is then a recommendation (level SHOULD below), except where claiming succes
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
@@ -158,6 +159,11 @@ def _warts(frame: Frame, conn: Conn) -> Verdict:
     return _free("INV-26")
 
 
+def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
+    """True when a header name or value begins or ends with a blank or a tab."""
+    return any(name != name.strip(" \t") or value != value.strip(" \t") for name, value in headers)
+
+
 def _marks(frame: Frame, version: str) -> tuple[str, ...]:
     """What is special in how the frame's headers read, and must not matter."""
     marks: list[str] = []
@@ -168,7 +174,7 @@ def _marks(frame: Frame, version: str) -> tuple[str, ...]:
         marks += ["ENC-01", "ENC-13"]
     if SPECIAL.search(values) or SPECIAL.search(names):
         marks.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
-    if (" " in values or "\t" in values or " " in names) and not plain:
+    if not plain and blank_ended(frame.headers):
         marks.append("ENC-07")
     if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
         marks.append("ENC-08")

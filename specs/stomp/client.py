@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from specs.stomp.calls import BEATS as BEATS_FORM
-from specs.stomp.calls import RESERVED, SPECIAL, call, common, ids, named, offered, sub_key
+from specs.stomp.calls import RESERVED, SPECIAL, blank_ended, call, common, ids, named, offered, sub_key
 from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.states import PREFIX, Conn, Delivery, Free, Message, Pending, Phase, Refusal, State, Sub, Tx
 
@@ -138,7 +138,7 @@ def _shown_by_delivery(frame: Frame, version: str) -> tuple[str, ...]:
         shown += ["ENC-01", "ENC-13"]
     if SPECIAL.search(text):
         shown += ["ENC-12"] if version == "1.0" else ["ENC-02", "ENC-03"]
-    if " " in text or "\t" in text:
+    if blank_ended(user):
         shown.append("ENC-07")
     if any(not value for _, value in user):
         shown.append("ENC-08")

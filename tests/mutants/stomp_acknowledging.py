@@ -223,7 +223,7 @@ class AckLeavesFirst(Session):
         return covered[1:] or covered
 
 
-@mutant("ack-settles-next", "ACKMODE-04", acked("client", 2, 0, 1, ends=False), accept="ACK-02")
+@mutant("ack-settles-next", "ACKMODE-04", acked("client", 2, 0, 1, ends=False), accept="ACK-02 NACK-03")
 class AckSettlesNext(Session):
     """A cumulative ACK settles the message behind it as well."""
 

@@ -59,7 +59,7 @@ class FutureVersion(_negotiates(lambda offered, known: max([v for v in offered i
     """Whatever the client offers in the line of 1.x is accepted, known or not."""
 
 
-@mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), accept="NEGO-05")
+@mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), accept="NEGO-03 NEGO-05")
 class VersionsAsText(_negotiates(lambda offered, known: "1.0" if "10.0" in offered else None)):
     """A version is known when a known one is a part of it, so that 10.0 stands for 1.0."""
 

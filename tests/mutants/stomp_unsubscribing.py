@@ -40,7 +40,7 @@ def _sent_after(w: plans.Writer) -> None:
     w.send(line, TOPIC)
 
 
-@mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09")
+@mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09 SUB-05")
 class UnsubscribedInNameOnly(Broker):
     """After UNSUBSCRIBE messages go on coming."""
 
