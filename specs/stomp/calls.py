@@ -93,6 +93,11 @@ def lenient(names: str, why: str, accepted: str = "SHOULD", forgives: bool = Fal
     return _refusal(names, accepted, "SHOULD", "SHOULD", why, forgives)
 
 
+def _claimed(version: str) -> str:
+    """How grave a RECEIPT for what cannot have been carried out is: in 1.0 it only says that the frame came."""
+    return "SHOULD" if version == "1.0" else "MUST"
+
+
 def _free(names: str, silent: str = "") -> Free:
     found = ids(names)
     return Free(found, silent, found[0])
@@ -115,13 +120,22 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     if verdict is None and length is not None and length.startswith("0") and length != "0":
         verdict = _free("INV-18")
     if verdict is None and frame.body and command not in BODIES:
-        verdict = lenient("BODY-01 INV-31", f"{command} must not have a body")
+        verdict = _body(command, conn.version)
+    if verdict is None and conn.version == "1.0" and PREFIX + "ENC-01" in marks and command not in ("CONNECT", "STOMP"):
+        verdict = _free("ENC-01")  # the headers of 1.0 are US-ASCII
     if verdict is None and state.config.sizes.exceeded(frame):
         verdict = Free(ids("LIMIT-02 LIMIT-01 FRAME-09 INV-39"), "SHOULD", PREFIX + "LIMIT-02", plain=True)
     if verdict is None and len(frame.headers) > 1 and _repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
         proves = ids("REPEAT-01 INV-20" if repeated else "REPEAT-01") + proves
     return verdict, proves
+
+
+def _body(command: str, version: str) -> Verdict:
+    """A body where later versions allow none: 1.0 forbids it nowhere, and has the one of SUBSCRIBE ignored."""
+    if version != "1.0":
+        return lenient("BODY-01 INV-31", f"{command} must not have a body")
+    return None if command == "SUBSCRIBE" else _free("BODY-01 INV-31")
 
 
 def _unknown(command: str) -> Verdict:
@@ -258,7 +272,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     destination = frame.get("destination")
     if destination is None:
         names = _lacking(frame, "destination", "SEND-01 SEND-06 INV-01")
-        return _refusal(names, silent="MUST", why="SEND without destination"), ()
+        return _nowhere(names, conn.version, "SEND without destination"), ()
     if destination == "":
         return _free("INV-02"), ()
     refused = _transaction(conn, frame)
@@ -282,6 +296,11 @@ def _lacking(frame: Frame, name: str, names: str) -> str:
     return f"FRAME-05 {names}" if folded else names
 
 
+def _nowhere(names: str, version: str, why: str) -> Refusal:
+    """A frame without the destination that it needs. 1.0 asks for the header, but for no ERROR when it is missing."""
+    return lenient(names, why) if version == "1.0" else _refusal(names, silent="MUST", why=why)
+
+
 def _transaction(conn: Conn, frame: Frame) -> Verdict:
     tx = frame.get("transaction")
     if tx is None or tx in conn.txs:
@@ -295,7 +314,7 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     destination, sub = frame.get("destination"), frame.get("id")
     if destination is None:
         names = _lacking(frame, "destination", "SUB-01 SUB-06 INV-04")
-        return _refusal(names, silent="MUST", why="SUBSCRIBE without destination"), ()
+        return _nowhere(names, conn.version, "SUBSCRIBE without destination"), ()
     if sub == "":
         return _free("SUB-02 INV-05"), ()  # nothing forbids the empty text as a name
     if sub is None and conn.version != "1.0":
@@ -366,7 +385,8 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return lenient(names, f"{frame.command} without id", "SHOULD" if old else "MUST"), ()
     delivery = named(state, number, conn, frame)
     if delivery is None:
-        return lenient("ACK-03 ACK-04 INV-09", f"{frame.command} names no delivery on this connection", "MUST"), ()
+        why = f"{frame.command} names no delivery on this connection"
+        return lenient("ACK-03 ACK-04 INV-09", why, _claimed(conn.version)), ()
     if delivery.mode == "auto":
         return _free("ACK-05 INV-09"), ()
     sub = next((s for s in conn.subs.values() if s.serial == delivery.sub), None)
@@ -432,11 +452,12 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     tx = frame.get("transaction")
     if tx is None:
         names = _lacking(frame, "transaction", "TXN-01 INV-12")
-        return lenient(names, f"{frame.command} without a transaction id", "MUST"), ()
+        return lenient(names, f"{frame.command} without a transaction id", _claimed(conn.version)), ()
     if tx == "":
         return _free("TXN-08 INV-12"), ()
     if tx not in conn.txs:
-        return lenient("TXN-08 INV-12", f"{frame.command} of a transaction that is not open", "MUST"), ()
+        why = f"{frame.command} of a transaction that is not open"
+        return lenient("TXN-08 INV-12", why, _claimed(conn.version)), ()
     others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
     proves = ids("TXN-07") if others else ()
     if conn.txs[tx].reused:

@@ -204,7 +204,9 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
         return put(state, number, conn._replace(subs={**conn.subs, key: both}))
     mode = frame.get("ack") or "auto"
     reused = key in conn.old_subs
-    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused)
+    names = [name for name, _ in frame.headers]
+    repeated = tuple(pair for at, pair in enumerate(frame.headers) if pair[0] in names[:at])
+    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, repeated=repeated)
     return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 

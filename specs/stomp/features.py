@@ -80,6 +80,18 @@ def _once(plan: Plan) -> Plan:
     return _framed(plan, change) if "repeat" in plan.features else plan
 
 
+def _one_length(plan: Plan) -> Plan:
+    """No frame that is given as octets repeats its content-length."""
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, Blurt) or not isinstance(step.data, tuple):
+            return step
+        lengths = [part for part in step.data if isinstance(part, bytes) and part.startswith(b"content-length:")]
+        return replace(step, data=tuple(part for part in step.data if part not in lengths[1:]))
+
+    return plan.each(change) if "lengths" in plan.features else plan
+
+
 def _ascending(plan: Plan) -> Plan:
     """Versions are offered in ascending order."""
 
@@ -244,7 +256,9 @@ _ORDER_MATTERS = frozenset(
 
 FEATURES = (
     Feature("repeat", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first", without=_once),
-    Feature("lengths", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first"),
+    Feature(
+        "lengths", PREFIX + "REPEAT-01", "a repeated header counts although it is not the first", without=_one_length
+    ),
     Feature("cuts", PREFIX + "FRAME-06", "it matters where the octet stream is cut into segments", without=_whole),
     Feature("crlf", PREFIX + "FRAME-02", "it matters whether lines end with CR LF or LF", without=_lf),
     Feature("eols", PREFIX + "FRAME-03", "EOLs after a frame change what follows", without=_bare),

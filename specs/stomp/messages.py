@@ -108,6 +108,8 @@ def _subscription(state: State, conn: Conn, frame: Frame) -> Sub | Breach:
             return Breach("server", p.call.requirement, why, level=p.call.accepted or None, also=p.call.also)
     if key in conn.old_subs:
         return blame("UNSUB-03", f"MESSAGE for {key!r:.40} after the RECEIPT of its UNSUBSCRIBE", also="MSG-09")
+    if any(("id", key) in known.repeated for known in conn.subs.values()):
+        return blame("REPEAT-01", f"MESSAGE for {key!r:.40}, a repeated id header of SUBSCRIBE that is not the first")
     for known in conn.subs.values():
         spoilt = damage(known.id, key, conn.version)
         if spoilt:
@@ -174,8 +176,8 @@ def _untimely(state: State, number: int, sub: Sub, found: Message) -> Outcome | 
         return blame("TXN-02", f"{text} was delivered before COMMIT")
     if found.destination not in sub.destinations and not sub.vague:
         later = [value for name, value in found.frame.headers if name == "destination"][1:]
-        if any(place in sub.destinations for place in later):
-            return blame("REPEAT-01", f"{text} went to a repeated destination header that is not the first")
+        if any(place in sub.destinations for place in later) or ("destination", found.destination) in sub.repeated:
+            return blame("REPEAT-01", f"{text} went by a repeated destination header that is not the first")
         if any(_alike(found.destination, place) for place in sub.destinations):
             return Allow(ANYTHING)  # which of them it meant is the server's affair, and so is all that follows
         return blame("SEND-02", f"{text} went to a subscriber of {sub.destinations[0]!r:.60}")

@@ -189,7 +189,10 @@ class Pending(NamedTuple):
 
 
 class Sub(NamedTuple):
-    """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice."""
+    """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice.
+
+    `repeated`: name and value of each header of its SUBSCRIBE that is not the first of that name.
+    """
 
     serial: int
     conn: int
@@ -200,6 +203,7 @@ class Sub(NamedTuple):
     closing: bool = False
     vague: bool = False
     reused: bool = False
+    repeated: tuple[tuple[str, str], ...] = ()
 
 
 class Tx(NamedTuple):
