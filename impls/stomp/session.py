@@ -89,6 +89,8 @@ class Session(Connection):
         name = self.required(frame, "destination")
         if self.switches.odd_destination == "refuse" and not _PLAIN_DESTINATION.fullmatch(name):
             raise Refused("no such destination")
+        if self.switches.long_destination == "refuse" and len(name) > 80:
+            raise Refused("no such destination")
         return name
 
     def publish(self, frame: Frame) -> None:

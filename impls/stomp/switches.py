@@ -96,6 +96,7 @@ class Switches:
     connections: str = switch("any", "three")  # at once; one more is refused
     empty_names: str = switch("refuse", "accept")  # of subscriptions and transactions
     destinations: str = switch("exact", "any-case")
+    long_destination: str = switch("accept", "refuse")
 
     # Closing and time
     disconnect: str = switch("server-closes", "client-closes")

@@ -62,6 +62,9 @@ _SERVERS_OWN = {"message-id", "subscription", "ack"}
 _GENERAL = {"receipt", "content-length", "content-type"}
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
 BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
+LONG_NAME = 48
+"""Characters from which on a destination may be too long for a server: names are its own affair."""
+_NAMING = {"SEND": "SEND-06", "SUBSCRIBE": "SUB-06"}
 _BLANK = frozenset(" \t")
 _GUESSED_LENGTH = re.compile(r"[ \t]*\+?[0-9]+[ \t]*\Z", re.ASCII)
 
@@ -125,6 +128,8 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
         verdict = _free("ENC-01")  # the headers of 1.0 are US-ASCII
     if verdict is None and state.config.sizes.exceeded(frame):
         verdict = Free(ids("LIMIT-02 LIMIT-01 FRAME-09 INV-39"), "SHOULD", PREFIX + "LIMIT-02", plain=True)
+    if verdict is None and command in _NAMING and len(frame.get("destination") or "") > LONG_NAME:
+        verdict = Free(ids(_NAMING[command]), "SHOULD", ids(_NAMING[command])[0], plain=True)
     if verdict is None and len(frame.headers) > 1 and _repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
         proves = ids("REPEAT-01 INV-20" if repeated else "REPEAT-01") + proves
