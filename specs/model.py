@@ -35,7 +35,8 @@ class Breach:
 
     `level` overrides the level of the requirement where the text is weaker in this situation than in general.
     `also` names further requirements that the same deed breaks. `steady`: the text tolerates this once in a while (a
-    lost last frame, a message dropped in auto mode), so that it counts only when every repetition shows it.
+    lost last frame, a message dropped in auto mode), so that it counts only when every repetition shows it, of the same
+    thing: `about` says of which.
     `then` is the state after it where the text states the consequence. `otherwise`: what is broken in any case, where
     `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
     """
@@ -48,6 +49,7 @@ class Breach:
     also: tuple[str, ...] = ()
     steady: bool = False
     otherwise: str = ""
+    about: str = ""
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -65,7 +65,9 @@ class Investigator:
             if confirmed is not None:
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect) if confirmed[2].breach.steady else None
-                count = 1 + sum(suspect.shown(plan, setting) is not None for _ in range(REPEATS - 1))
+                about = confirmed[2].breach.about
+                shows = (suspect.shown(plan, setting) for _ in range(REPEATS - 1))
+                count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
                 return suspect.fault(program, plan, confirmed, count, after_s, begun)
         return None  # it answered, given time
 

@@ -207,8 +207,8 @@ def _missing(state: State, message: Message, sub: Sub) -> Breach:
     )
     for holds, requirement in rules:
         if holds:
-            return replace(blame(requirement, why, also="SUB-05"), steady=sub.ack == "auto")
-    return replace(blame("SUB-05", why), steady=sub.ack == "auto")
+            return replace(blame(requirement, why, also="SUB-05"), steady=sub.ack == "auto", about=f"{message.serial}")
+    return replace(blame("SUB-05", why), steady=sub.ack == "auto", about=f"{message.serial}")
 
 
 def _twice_begun(state: State, message: Message) -> bool:
@@ -229,7 +229,7 @@ def _not_again(state: State, message: Message, why: str) -> Breach:
     elif others:
         name = "ACKMODE-05" if last.mode == "client-individual" else "ACKMODE-04"
     # no more than a recommendation: redelivery itself is a MAY (docs/ambiguities.md, N-09)
-    return replace(blame(name, text, "SHOULD"), steady=True)
+    return replace(blame(name, text, "SHOULD"), steady=True, about=f"{message.serial}")
 
 
 def _shown_by_silence(state: State) -> tuple[str, ...]:
