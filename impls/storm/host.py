@@ -11,7 +11,7 @@ import json
 import random
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -414,7 +414,8 @@ class SpoutHost(Host):
     """A shell spout."""
 
     def __init__(self, extensions: frozenset[str] = frozenset(), switches: HostSwitches | None = None) -> None:
-        super().__init__(extensions, switches)
+        how = switches or HostSwitches()
+        super().__init__(extensions, replace(how, lag_ms=0, lists_first=False))  # it writes before it reads on
         self.command = ""
         self.held: deque[list[bytes]] = deque()
         self.has_left = False

@@ -13,7 +13,7 @@ from typing import Any
 
 from specs.events import Quiet
 from specs.model import ANYTHING, Outcome
-from specs.storm.host import ODD
+from specs.storm.host import ODD, SEEN
 from specs.storm.said import allow, breach
 from specs.storm.states import GRACE_MS, Config, Due, HostConv, Live
 from specs.storm.values import same, shown, stream_of
@@ -223,9 +223,10 @@ def _covers(config: Config, conv: HostConv, due: Due) -> list[str]:
         return [*covers, *conv.skipped]
     if config.child == "bolt":
         covers = ["BOLT-10" if due.anchors else "BOLT-12", "BOLT-14" if due.task is not None else "BOLT-13"]
-        return [*covers, "BOLT-27", "BOLT-05", *conv.skipped, *_wide(config, due)]
+        return [*covers, *due.more, "BOLT-27", "BOLT-05", *conv.skipped, *_wide(config, due)]
     covers = ["SPOUT-12"] if due.id is not None else ["SPOUT-11"]
     covers += ["SPOUT-16"] if conv.command in ("ack", "fail") else []
+    covers += due.more
     return [*covers, "SPOUT-14" if due.task is not None else "SPOUT-13", "SPOUT-21", *conv.skipped, *_wide(config, due)]
 
 
@@ -244,7 +245,11 @@ def _astray(config: Config, conv: HostConv, kind: str, value: Mapping[str, Any])
         if conv.skipped and "INV-HOST-27" in conv.skipped:
             return breach(by, "INV-HOST-27", f"{what} came of an id that is none")
         return breach(by, "BOLT-20" if bolt else "SPOUT-16", f"{what}, which the child did not say, or once only")
-    if any(same(held.get("tuple"), value.get("tuple")) for held in conv.held):
+    at = next((n for n, held in enumerate(conv.held) if same(held.get("tuple"), value.get("tuple"))), -1)
+    if at >= 0 and conv.waiting:  # the command that lets it read on is on its way to the child
+        read = {**conv.held[at], SEEN: True}
+        return allow(conv._replace(held=(*conv.held[:at], read, *conv.held[at + 1 :])))
+    if at >= 0:
         return breach(by, "SPOUT-05", f"{what}: it was read after the sync, before another command")
     due = next((due for due in conv.effects if due.kind == "emit" and _tagged(due.values, value.get("tuple"))), None)
     due = due or next((due for due in conv.effects if due.kind == "emit"), None)

@@ -119,7 +119,7 @@ def form(config: Config, value: Mapping[str, Any], stream: str, task: str) -> Ou
 
 
 def _no_anchor(conv: Conv, anchor: Any) -> Outcome:
-    if anchor in conv.beats:
+    if isinstance(anchor, str) and anchor in conv.beats:
         return breach(BOLT, "HB-04", f"a tuple is anchored to the heartbeat {anchor!r:.60}")
     if isinstance(anchor, str) and anchor in conv.settled:
         return breach(BOLT, "BOLT-11", f"a tuple is anchored to {anchor!r:.60}, which was acked or failed before")
@@ -279,7 +279,15 @@ def _observed_covers(conv: Conv, task: Task) -> list[str]:
     covers += ["BOLT-28"] if seen["comp"] is None or not seen["tuple"] else []
     near = seen["stream"] == "__heartbeat" or (same(seen["task"], -1) and str(seen["stream"]).startswith("__"))
     covers += ["EXT-10"] if seen["stream"] == "__tick" and same(seen["task"], -1) else []
+    covers += ["INV-CHILD-13"] if seen["tuple"] and sum(map(size, seen["tuple"])) >= 1 << 22 else []
     return covers + (["HB-05"] if near else [])
+
+
+def size(value: Any) -> int:
+    """About how many characters a value has."""
+    if isinstance(value, str):
+        return len(value)
+    return 8 * len(value) if isinstance(value, list) else 1
 
 
 # -- what is due -------------------------------------------------------------------------------------------------------
@@ -291,7 +299,11 @@ def due(config: Config, conv: Conv) -> Iterator[str]:
         return
     if conv.unanswered > (conv.late if conv.blocked else 0):
         yield "HB-07" if conv.blocked else "HB-03"
-    if conv.blocked or conv.hurt:
+    if conv.blocked:
+        return
+    if conv.hurt:
+        if conv.hurt == "INV-CHILD-10" and config.scripted and conv.open and not conv.words:
+            yield conv.hurt
         return
     for task in conv.tasks:
         if task.raising:

@@ -233,6 +233,8 @@ def _odd_numbers(config: Config, conv: HostConv, frame: Text) -> HostConv:
     return conv._replace(lists=lists, effects=(*conv.effects, due))
 
 
+SEEN = "\0seen"
+"""A member of what was said after a sync, once its effect was seen."""
 ODD = "\0odd number"
 """Stands for a number that a host may refuse, or take as it is; never as another one."""
 
@@ -242,7 +244,8 @@ def _pid(config: Config, conv: HostConv, value: Any) -> Iterator[Outcome]:
     number = value.get("pid") if isinstance(value, Mapping) else None
     if is_number(number):
         extra = isinstance(value, Mapping) and len(value) > 1
-        yield allow(run._replace(skipped=("INV-HOST-01",) if extra else ()))
+        covers = ["HS-14"] if conv.most_ms else []
+        yield allow(run._replace(skipped=("INV-HOST-01",) if extra else ()), *covers)
     elif value == {}:
         yield breach(config.child, "HS-10", "there is no process id", then=run._replace(maybe="INV-HOST-01"))
     else:
@@ -308,7 +311,7 @@ def _emit(config: Config, conv: HostConv, value: Mapping[str, Any]) -> Outcome:
     if stream is not None and not isinstance(stream, str):
         return _fails(config, conv, "INV-HOST-15", f"the stream of an emit is {shown(stream)}")
     if isinstance(anchors, str) and config.has("x-anchor-string"):
-        anchors = [anchors]
+        anchors, value = [anchors], {**value, "one anchor": True}
     for anchor in anchors or ():
         if not isinstance(anchor, str) or all(live.wire != anchor for live in conv.live):
             return _fails(config, conv, "INV-HOST-16", f"an anchor is {shown(anchor)}")
@@ -320,8 +323,13 @@ def _emitted(config: Config, conv: HostConv, value: Mapping[str, Any]) -> HostCo
     names = value.get("anchors") or ()
     anchors = tuple(live for name in names for live in conv.live if live.wire == name)
     task = value.get("task") or None
-    effect = Due("emit", value.get("id"), value["tuple"], stream_of(value.get("stream")), task, anchors)
-    after = conv._replace(effects=(*conv.effects, effect))
+    more = ["EXT-03"] if config.has("x-need-task-ids") and "need_task_ids" in value else []
+    more += ["EXT-08"] if config.has("x-anchor-string") and "one anchor" in value else []
+    more += ["EXT-09"] if config.has("x-task0") and "task" in value and task is None else []
+    effect = Due(
+        "emit", value.get("id"), value["tuple"], stream_of(value.get("stream")), task, anchors, more=tuple(more)
+    )
+    after = conv if SEEN in value else conv._replace(effects=(*conv.effects, effect))
     if wants_ids(config.extensions, value):
         after = after._replace(lists=(*conv.lists, max(0, conv.known - 1)))
     if value.get("id") is not None:

@@ -228,7 +228,7 @@ NEXT: Mapping[str, Mapping[Phase, Mapping[str, Phase | None]]] = MappingProxyTyp
 
 class Due(NamedTuple):
     """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle;
-    `wants`: task ids are sent for it. Of a host it is the effect that is due."""
+    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it shows."""
 
     kind: str
     id: Any = None
@@ -237,6 +237,7 @@ class Due(NamedTuple):
     task: Any = None
     anchors: tuple[Any, ...] = ()
     wants: bool = True
+    more: tuple[str, ...] = ()
 
 
 class Task(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specs.model import Breach, Outcome
+from specs.model import Allow, Breach, Outcome
 from specs.storm import scripts
-from specs.storm.frames import Message, Text
+from specs.storm.frames import Message, Text, read
 from specs.storm.said import allow, breach
 from specs.storm.states import Config, Conv, Phase
 from specs.storm.values import is_heartbeat, is_number, same, shown
@@ -24,7 +24,7 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
     """A message to the child."""
     conv = conv._replace(cut=False) if conv.cut else conv
     if isinstance(frame, Text):
-        return _text(conv, frame)
+        return _odd(config, conv, frame) if frame.why == "odd" else _text(conv, frame)
     if conv.phase is Phase.NEW:
         return _setup(config, conv, frame.value)
     if conv.phase is Phase.SETUP:
@@ -51,6 +51,13 @@ def _text(conv: Conv, frame: Text) -> Outcome:
         return _misuse(conv, "INV-CHILD-01", why, phase=Phase.SETUP)
     hurt = {"not-utf-8": "INV-CHILD-14", "empty": "INV-CHILD-10"}.get(frame.why, "INV-CHILD-02")
     return _misuse(conv, hurt, why)
+
+
+def _odd(config: Config, conv: Conv, frame: Text) -> Outcome:
+    """A message with line ends or blank lines that no host writes."""
+    outcome = said(config, conv, Message(read(frame.data).value))  # type: ignore[union-attr]
+    after = outcome.state if isinstance(outcome, Allow) else outcome.then
+    return breach(HOST, "FRAME-04", "lines end oddly", then=after._replace(hurt="INV-CHILD-10", excused=True))
 
 
 def _setup(config: Config, conv: Conv, value: Any) -> Outcome:
@@ -120,7 +127,7 @@ def _command(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     if conv.phase is Phase.BUSY:
         return breach(HOST, "SPOUT-06", f"{shown(command)} was sent before the sync of {conv.command}")
     known = {"next", "ack", "fail"} | ({"activate", "deactivate"} if config.has("x-activate") else set())
-    if command not in known:
+    if not isinstance(command, str) or command not in known:
         hurt = "INV-CHILD-05" if isinstance(command, str) else "INV-CHILD-06"
         return _misuse(conv, hurt, f"{shown(value)} is no command", "SPOUT-01", phase=Phase.BUSY, command=str(command))
     if conv.owing:
