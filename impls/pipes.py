@@ -310,8 +310,8 @@ class PipeLink:
     """A conversation over the stdin and stdout of a program. Facts: observed, stderr, exit.
 
     A plan's `Do` can be `folder` NAME: a new directory, whose path is the fact `folder`. Each file in it is a fact
-    `file` when it is first seen: its `name`, its `size`, and `ours`, whether its name is the number of a process that the
-    program is or has started (None once the program has ended).
+    `file` when it is first seen: its `name`, its `size`, and `ours`, whether its name is the number of a process that
+    the program is or has started (None once the program has ended).
     """
 
     def __init__(self, program: Program, pool: Pool) -> None:

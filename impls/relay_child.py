@@ -2,9 +2,9 @@
 
     python -I -S relay_child.py PORT TOKEN
 
-It connects to PORT on loopback, says TOKEN and its process id, and then passes on what comes on STDIN, as it comes; the end of STDIN is
-the end of what it says. What the suite sends is framed, since a child does more than write: one octet for the kind,
-four for the length, and the data.
+It connects to PORT on loopback, says TOKEN and its process id, and then passes on what comes on STDIN, as it comes;
+the end of STDIN is the end of what it says. What the suite sends is framed, since a child does more than write: one
+octet for the kind, four for the length, and the data.
 
     o  write to STDOUT      e  write to STDERR      x  end with the status in the data      k  end by the signal in it
 

@@ -2,8 +2,8 @@
 
 They do no input or output. `Child.receive` takes octets of STDIN and `Child.end` its end, `Child.advance` lets time
 pass. What is written gathers in `out` and `err`, what user code saw in `notes`; `code` is the exit status once it has
-ended. `impls.storm.memory` drives them on links in memory, `impls.storm.__main__` on real pipes. The freedoms of the text
-are `Switches`.
+ended. `impls.storm.memory` drives them on links in memory, `impls.storm.__main__` on real pipes. The freedoms of the
+text are `Switches`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Switches:
 
     `ascii_only`, `indent`, `backwards`, `crlf`, `blank`: how messages are written; `blank` puts an empty line in front.
     `nulls`: members that have nothing to say are null, else absent. `level`: logs have one. `extra`: messages have a
-    member that nobody knows. `waits`: an emit waits for its task ids. `serial`: one callback after the other. `patient`:
-    heartbeats wait with the tuples while an emit does. `syncs`: each tuple is followed by a sync. `unknown`: "exit" or
-    "skip" for what cannot be understood. `after_raise`: "go on" or "exit". `prints`: what user code prints goes to
-    "err", to a "log", or nowhere ("drop"). `chatty`: the library logs. `drains`: tuples that were read are worked on
-    after the end of STDIN. `delay_ms`: before each callback. `stderr`: it writes a log there. `late_file`: the file of
-    the process id is made just after it was said.
+    member that nobody knows. `waits`: an emit waits for its task ids. `serial`: one callback after the other.
+    `patient`: heartbeats wait with the tuples while an emit does. `syncs`: each tuple is followed by a sync.
+    `unknown`: "exit" or "skip" for what cannot be understood. `after_raise`: "go on" or "exit". `prints`: what user
+    code prints goes to "err", to a "log", or nowhere ("drop"). `chatty`: the library logs. `drains`: tuples that were
+    read are worked on after the end of STDIN. `delay_ms`: before each callback. `stderr`: it writes a log there.
+    `late_file`: the file of the process id is made just after it was said.
     """
 
     ascii_only: bool = False

@@ -1,8 +1,9 @@
 """The reference hosts: a shell bolt and a shell spout with a collector that says what reaches it.
 
-Sans input and output: `Host.start` and `Host.call` are what it is asked to do, `Host.receive` takes octets of the child,
-`Host.left` its end, `Host.advance` lets time pass. What it writes to the child gathers in `out`, what it says to whoever
-calls it in `events`. `Session` drives it in memory, impls/storm/hosting.py as a program. Freedoms are `HostSwitches`.
+Sans input and output: `Host.start` and `Host.call` are what it is asked to do, `Host.receive` takes octets of the
+child, `Host.left` its end, `Host.advance` lets time pass. What it writes to the child gathers in `out`, what it says
+to whoever calls it in `events`. `Session` drives it in memory, impls/storm/hosting.py as a program. Freedoms are
+`HostSwitches`.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ class HostSwitches:
     `ascii_only`, `indent`, `backwards`, `crlf`: how messages are written. `own_ids`: tuples have ids of the host's own
     on the wire, else those that they were given. `named`: effects name tuples as they were given, else as on the wire.
     `lag_ms`: how long before a message is written. `lists_first`: lists overtake tuples. `empty_id`: next has an empty
-    id. `null_comp`: heartbeats have. `beat_ms`: from heartbeat to heartbeat, and before the first. `fails`: how giving up
-    is told, "failed", "exited", "error" or "answer". `lenient`: what may be taken or refused is taken. `decorated`: the
-    log has more than what was logged. `levels`: logs have one. `answers`: requests are answered at once or when done.
-    `default`: effects name the default stream.
+    id. `null_comp`: heartbeats have. `beat_ms`: from heartbeat to heartbeat, and before the first. `fails`: how
+    giving up is told, "failed", "exited", "error" or "answer". `lenient`: what may be taken or refused is taken.
+    `decorated`: the log has more than what was logged. `levels`: logs have one. `answers`: requests are answered at
+    once or when done. `default`: effects name the default stream.
     """
 
     ascii_only: bool = False

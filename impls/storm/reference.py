@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-
 from impls.storm.host import BoltHost, Hosts, SpoutHost
 from impls.storm.memory import Bolts, Spouts
 

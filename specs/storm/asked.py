@@ -39,8 +39,8 @@ def does(config: Config, conv: HostConv, name: str, value: Any) -> Outcome:
     if name in ("exit", "kill"):
         if name == "kill" and value == 19:
             return allow(conv)
-        row = "INV-HOST-21" if conv.partial else ""
-        after = conv._replace(left=True, skipped=(*conv.skipped, row) if row else conv.skipped)
+        row = "INV-HOST-21" if conv.partial else "INV-HOST-22"
+        after = conv._replace(left=True, skipped=(*conv.skipped, row))
         noticed = config.child == "bolt" or conv.command is not None or bool(conv.waiting) or not conv.pid
         return allow(after._replace(failing=conv.failing or ("END-04" if noticed else "")))
     if name == "stderr":
@@ -315,7 +315,7 @@ def owed(config: Config, conv: HostConv) -> Iterator[str]:
         return
     elif "task_ids" in conv.calls:
         yield "BOLT-15" if bolt else "SPOUT-07"
-    elif conv.maybe and conv.maybe not in ("INV-HOST-01",):
+    elif conv.maybe and conv.maybe != "INV-HOST-01":
         return
     elif conv.lists:
         yield "BOLT-15" if bolt else "SPOUT-07"

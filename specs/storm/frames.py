@@ -37,7 +37,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stood before an `end` line and is no JSON text. `why`: empty, not-utf-8, no-json, several (JSON texts)."""
+    """What stood before an `end` line and is no JSON text. `why`: empty, not-utf-8, no-json, several (JSON texts),
+    twice (a member)."""
 
     data: bytes
     why: str
@@ -115,9 +116,22 @@ def read(data: bytes) -> Message | Text:
     if not text.strip(" \t\r\n"):
         return Text(data, "empty")
     try:
-        return Message(json.loads(text, parse_constant=_never))
+        return Message(json.loads(text, parse_constant=_never, object_pairs_hook=_single))
+    except _Twice:
+        return Text(data, "twice")
     except (ValueError, RecursionError) as error:
         return Text(data, "several" if getattr(error, "msg", "") == "Extra data" else "no-json")
+
+
+class _Twice(Exception):
+    """A member stands twice in an object."""
+
+
+def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _Twice
+    return members
 
 
 def _never(word: str) -> Any:

@@ -6,6 +6,7 @@ host may make of it: `failing`, it must give up by that requirement; `maybe`, it
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,9 +18,6 @@ from specs.storm.states import Config, Due, HostConv, Live, Phase
 from specs.storm.values import is_heartbeat, is_number, same, shown, stream_of, wants_ids
 
 _FRAMES = ("FRAME-01", "FRAME-02", "FRAME-03", "FRAME-04", "FRAME-05", "FRAME-09")
-BIG = 1 << 22
-"""Octets from which on a message counts as a flood."""
-
 
 # -- what the host writes ----------------------------------------------------------------------------------------------
 
@@ -30,6 +28,8 @@ def said(config: Config, conv: HostConv, frame: Message | Text) -> Outcome:
     conv = conv._replace(partial=False) if conv.partial else conv
     if conv.failed or conv.closing:
         return allow(conv)
+    if isinstance(frame, Text) and frame.why == "twice":
+        frame = Message(json.loads(frame.data))
     if isinstance(frame, Text):
         what = f"what stands before a line `end` is no JSON ({frame.why}): {shown(frame.data, 160)}"
         if frame.why == "not-utf-8":
@@ -177,7 +177,8 @@ def heard(config: Config, conv: HostConv, frame: Message | Text) -> Iterator[Out
     if conv.failed or conv.left:
         yield allow(conv)
         return
-    conv = conv._replace(quiet_ms=0)
+    lived = bool(conv.timeout_ms) and conv.most_ms >= conv.timeout_ms / 3
+    conv = conv._replace(quiet_ms=0, lived=conv.lived or lived)
     if config.has("x-hb-any-message") or config.host == "spout-host":
         conv = conv._replace(most_ms=0)
     if isinstance(frame, Text):
@@ -199,29 +200,30 @@ def _fails(config: Config, conv: HostConv, row: str, why: str) -> Outcome:
 
 
 def _text(config: Config, conv: HostConv, frame: Text) -> Iterator[Outcome]:
-    row = frame.why if frame.why.startswith("INV-") else "INV-HOST-06"
+    rows = {"not-utf-8": "INV-HOST-27", "twice": "INV-HOST-28"}
+    row = frame.why if frame.why.startswith("INV-") else rows.get(frame.why, "INV-HOST-06")
     why = f"{shown(frame.data)} is no message"
     if not conv.pid:
         yield breach(config.child, "HS-10", why, then=conv._replace(failing="HS-18", skipped=("INV-HOST-01",)))
         return
-    if row in ("INV-HOST-07", "INV-HOST-10"):
+    if row in ("INV-HOST-07", "INV-HOST-10", "INV-HOST-26"):
         inner = read(frame.data)
         if isinstance(inner, Message):
-            marked = conv._replace(skipped=(*conv.skipped, row), maybe=row if row == "INV-HOST-10" else conv.maybe)
+            marked = conv._replace(skipped=(*conv.skipped, row), maybe=conv.maybe if row == "INV-HOST-07" else row)
             yield from heard(config, marked, inner)
         return
     if row == "INV-HOST-27":
         yield breach(config.child, row, why, then=conv._replace(maybe=row, skipped=(*conv.skipped, row)))
         return
     if row == "INV-HOST-28":
-        text = frame.data.decode()
         for kind in ("ack", "fail"):
-            name = next((live for live in conv.live if f'"{live.wire}"' in text), None)
-            if name is not None:
-                yield breach(config.child, row, why, then=_done(conv, kind, name)._replace(maybe=row))
+            for live in conv.live:
+                if f'"{live.wire}"'.encode() in frame.data:
+                    yield breach(config.child, row, why, then=_done(conv, kind, live)._replace(maybe=row))
         return
     if row == "INV-HOST-29":
-        yield breach(config.child, row, why, then=_odd_numbers(config, conv, frame)._replace(maybe=row))
+        after = _odd_numbers(config, conv, frame)._replace(maybe=row, skipped=(*conv.skipped, row))
+        yield breach(config.child, row, why, then=after)
         return
     yield _fails(config, conv, row, why)
 
@@ -296,7 +298,7 @@ def _sync(config: Config, conv: HostConv) -> Outcome:
     if config.child == "spout":
         if conv.command is None:
             return breach("spout", "SPOUT-22", "a sync when no command is open")  # what follows is the host's affair
-        return allow(conv._replace(command=None))
+        return allow(conv._replace(command=None, lived=False), *(["HB-11"] if conv.lived else []))
     if not conv.beats:
         return allow(conv._replace(most_ms=0, skipped=(*conv.skipped, "BOLT-24")))
     return allow(conv._replace(beats=conv.beats - 1, most_ms=0), *(["HB-11"] if conv.seen > 1 else []))

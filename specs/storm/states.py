@@ -90,145 +90,46 @@ class Phase(Enum):
     OVER = "the child has ended"
 
 
+DEEDS = ("setup", "asks", "ids", "closes", "pid", "emits", "settles", "logs", "syncs")
+"""What may be done: the first four by the host ("asks" is a command to a spout or a tuple to a bolt, "ids" a list of
+task ids), the others by the child ("settles" is ack or fail)."""
+
+
+def _row(*after: Phase | None) -> Mapping[str, Phase | None]:
+    return MappingProxyType(dict(zip(DEEDS, after, strict=True)))
+
+
 _N, _S, _I, _B, _R, _D, _O = Phase
 _: None = None
 NEXT: Mapping[str, Mapping[Phase, Mapping[str, Phase | None]]] = MappingProxyType(
     {
-        # Who may say what in each phase and where it leads; None: never. "asks" is a command to a spout or a tuple to a
-        # bolt, "ids" a list of task ids; "settles" is ack or fail by a bolt.
+        # Who may say what in each phase and where it leads; None: never.
         "spout": {
-            # host says                                         child says
-            _N: {
-                "setup": _S,
-                "asks": _,
-                "ids": _,
-                "closes": _D,
-                "pid": _,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
-            _S: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _D,
-                "pid": _I,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
-            _I: {
-                "setup": _,
-                "asks": _B,
-                "ids": _I,
-                "closes": _D,
-                "pid": _,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
-            _B: {
-                "setup": _,
-                "asks": _,
-                "ids": _B,
-                "closes": _D,
-                "pid": _,
-                "emits": _B,
-                "settles": _,
-                "logs": _B,
-                "syncs": _I,
-            },
-            _D: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _,
-                "pid": _,
-                "emits": _D,
-                "settles": _,
-                "logs": _D,
-                "syncs": _D,
-            },
-            _O: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _O,
-                "pid": _,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
+            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
+            _N: _row(_S, _, _, _D, _, _, _, _, _),
+            _S: _row(_, _, _, _D, _I, _, _, _, _),
+            _I: _row(_, _B, _I, _D, _, _, _, _, _),
+            _B: _row(_, _, _B, _D, _, _B, _, _B, _I),
+            _D: _row(_, _, _, _, _, _D, _, _D, _D),
+            _O: _row(_, _, _, _O, _, _, _, _, _),
         },
         "bolt": {
-            _N: {
-                "setup": _S,
-                "asks": _,
-                "ids": _,
-                "closes": _D,
-                "pid": _,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
-            _S: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _D,
-                "pid": _R,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
-            _R: {
-                "setup": _,
-                "asks": _R,
-                "ids": _R,
-                "closes": _D,
-                "pid": _,
-                "emits": _R,
-                "settles": _R,
-                "logs": _R,
-                "syncs": _R,
-            },
-            _D: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _,
-                "pid": _,
-                "emits": _D,
-                "settles": _D,
-                "logs": _D,
-                "syncs": _D,
-            },
-            _O: {
-                "setup": _,
-                "asks": _,
-                "ids": _,
-                "closes": _O,
-                "pid": _,
-                "emits": _,
-                "settles": _,
-                "logs": _,
-                "syncs": _,
-            },
+            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
+            _N: _row(_S, _, _, _D, _, _, _, _, _),
+            _S: _row(_, _, _, _D, _R, _, _, _, _),
+            _R: _row(_, _R, _R, _D, _, _R, _R, _R, _R),
+            _D: _row(_, _, _, _, _, _D, _D, _D, _D),
+            _O: _row(_, _, _, _O, _, _, _, _, _),
         },
     }
 )
 
 
 class Due(NamedTuple):
-    """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle;
-    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it shows."""
+    """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle.
+    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it
+    shows.
+    """
 
     kind: str
     id: Any = None
@@ -337,7 +238,8 @@ class HostConv(NamedTuple):
     `logs` the same of logs. `outstanding`: message ids of a spout's emits that were neither acked nor failed.
 
     `beats`: heartbeats without an answer, `seen` how many there were. `quiet_ms`, `most_ms`: how long the child has not
-    given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told.
+    given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
+    `lived`: the child took a good part of it and spoke.
 
     `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
     invalid input that was sent. `left`: the child has ended, `closing`: its caller is done with it, `gone`: the child's
@@ -370,6 +272,7 @@ class HostConv(NamedTuple):
     most_ms: int = 0
     idle_ms: int = 0
     timeout_ms: int = 0
+    lived: bool = False
     failing: str = ""
     maybe: str = ""
     failed: bool = False
@@ -410,7 +313,7 @@ def diagram() -> str:
         for phase, row in table.items():
             for deed, after in row.items():
                 if after is not None and (after is not phase or phase in (Phase.RUN, Phase.BUSY)):
-                    side = "host" if deed in ("setup", "command", "tuple", "ids", "closes") else "child"
+                    side = "host" if deed in DEEDS[:4] else "child"
                     arrows.setdefault((phase.name, after.name), []).append(f"{side} {deed}")
         arrows[("DEAF", "OVER")] = ["child exits"]
         lines += [f"    state {kind} {{", f"        [*] --> {kind}_NEW"]

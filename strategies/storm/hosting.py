@@ -5,7 +5,7 @@ Head numbers: how the conversation ends, how the child writes, how exactly, the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
 from specs.storm.bundle import context
-from specs.storm.frames import Message, Text
+from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
 from strategies.common import Op, Program, programs
 from strategies.storm import texts
@@ -27,6 +27,16 @@ MOST = 10
 SYNC = {"command": "sync"}
 TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], list(range(1, 60)))
 """Lists that are told apart."""
+
+
+def started(conf: Mapping[str, Any]) -> Do:
+    """The host is told to start its child."""
+    return Do(0, "start", {"conf": dict(conf), "context": context()})
+
+
+def lively() -> Say:
+    """The answer to activate, if that comes."""
+    return Say(0, Message(SYNC, Ref("command", "activate")))
 
 
 class Writer:
@@ -54,7 +64,7 @@ class Writer:
 
     def begin(self, conf: Mapping[str, Any] | None = None, *, late: int = 0, pid: Any = None) -> None:
         """Start the host; the child says its process id, `late` milliseconds after the setup."""
-        self.steps.append(Do(0, "start", {"conf": dict(conf or {}), "context": context()}))
+        self.steps.append(started(conf or {}))
         self.steps.append(Do(0, "touch", Ref("pidDir")))
         if late:
             self.wait()
@@ -62,7 +72,7 @@ class Writer:
         self.say(pid if pid is not None else Message({"pid": Ref("pid")}))
         if self.config.has("x-activate"):
             self.wait(0)
-            self.steps.append(Say(0, Message(SYNC, Ref("command", "activate"))))
+            self.steps.append(lively())
         self.task_ids(0)
 
     def task_ids(self, which: int, *, now: bool = False) -> None:
@@ -73,6 +83,9 @@ class Writer:
     def call(self, op: str, *, now: bool = False, **given: Any) -> None:
         """A tuple, or a call of the spout's interface."""
         self.steps.append(Do(0, "call", {"op": op, **given}, "now" if now else "turn"))
+        if self.config.has("x-activate") and not self.bolt and not now:
+            self.wait()
+            self.steps.append(lively())
         self._first = True
 
     def tuple(self, values: list[Any], origin: int = 0, *, now: bool = False) -> int:
@@ -100,7 +113,8 @@ class Writer:
         when = "now" if now or (self.hurry and not self._first) else "turn"
         self._first = False
         ways = self.ways
-        style, cuts = None, ()
+        style: Style | None = None
+        cuts: tuple[int, ...] = ()
         if isinstance(frame, Message):
             for bit, name in NAMES:
                 if ways.bits & bit:
@@ -132,12 +146,30 @@ class Writer:
     def beat(self) -> None:
         """An answer to the heartbeats that came."""
         if self.bolt:
-            self.steps.append(Say(0, Message(SYNC, Ref("heartbeat")), upto=3))
+            self.steps.append(Say(0, Message(SYNC, self.pending()), upto=3))
+
+    def pending(self) -> Ref:
+        """Known while a heartbeat is unanswered."""
+        return Ref("heartbeat")
 
     def tag(self) -> str:
         """A value that no other tuple has."""
         self.serial += 1
         return f"t{self.serial}"
+
+    def crlf(self, frame: Text) -> None:
+        """A message whose lines end with CR LF."""
+        self.steps.append(Say(0, frame, style=Style(eol=b"\r\n")))
+
+    def odd_ack(self, number: int, octets: bytes) -> None:
+        """ack for the id of a tuple with something behind it that is no character."""
+        parts = (b'{"command":"ack","id":"', Ref("tuple", number), octets + b'"}\nend\n')
+        self.steps.append(Blurt(0, parts))
+
+    def twice(self, number: int, commands: Sequence[str]) -> None:
+        """A message with two commands."""
+        head = f'{{"command":"{commands[0]}","command":"{commands[1]}","id":"'.encode()
+        self.steps.append(Blurt(0, (head, Ref("tuple", number), b'"}\nend\n')))
 
     # -- other steps ---------------------------------------------------------------------------------------------------
 
@@ -185,7 +217,7 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
 
 def logging(w: Writer, n: int) -> None:
     """One log."""
-    more = {"level": (0, 1, 2, 3, 4, 7, -1)[n % 7]} if w.config.has("x-loglevel") and n % 3 else {}
+    more: dict[str, Any] = {"level": (0, 1, 2, 3, 4, 7, -1)[n % 7]} if w.config.has("x-loglevel") and n % 3 else {}
     w.log(f"{w.tag()} {texts.LOGS[n % len(texts.LOGS)]}", **more)
 
 
@@ -280,7 +312,7 @@ def _spout(w: Writer, op: Op) -> None:
         names = [w.names.pop(b % len(w.names))] if op.kind in ("ack", "fail") else []
         kind = op.kind if names else "next"
         w.call(kind, **({"id": names[0]} if names else {}))
-        more = [("next", {})] * (1 + d % 3) if op.kind == "several" else []
+        more: list[tuple[str, dict[str, Any]]] = [("next", {})] * (1 + d % 3) if op.kind == "several" else []
         if more and w.names:
             more[0] = (("ack", "fail")[e % 2], {"id": w.names.pop(c % len(w.names))})
         w.wait(0)
@@ -296,9 +328,8 @@ def _spout(w: Writer, op: Op) -> None:
             w.call("next")
             w.wait(0)
             w.sync()
-    else:
-        if op.kind in ("rest", "stderr"):
-            _common(w, op)
+    elif op.kind in ("rest", "stderr"):
+        _common(w, op)
 
 
 def _answer(w: Writer, op: Op) -> None:
