@@ -16,6 +16,7 @@ class Session:
         self.closed = False
         self.folders: set[str] = set()
         self._found: list[tuple[str, Any]] = []
+        self._late: list[tuple[str, Any]] = []
         self._noted = self._spoke = 0
         self._told = self._finished = False
         child.touch = self.touch
@@ -24,7 +25,8 @@ class Session:
         """A file is made."""
         if folder not in self.folders:
             raise FileNotFoundError(folder)
-        self._found.append(("file", {"name": name, "size": size, "ours": name == "4242"}))
+        fact = ("file", {"name": name, "size": size, "ours": name == "4242"})
+        (self._late if self.child.out else self._found).append(fact)  # after what was written, it is seen after that
 
     def send(self, data: bytes) -> None:
         self.child.receive(data)
@@ -47,7 +49,7 @@ class Session:
     def facts(self) -> list[tuple[str, Any]]:
         notes = self.child.notes[self._noted :]
         self._noted += len(notes)
-        found, self._found = self._found, []
+        found, self._found, self._late = self._found, self._late, []
         found += [("observed", note) for note in notes]
         if self.child.err and not self._spoke:
             self._spoke = 1

@@ -156,6 +156,8 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
             return allow(after, "INV-HOST-02")
         return breach(by, "HS-01", f"{why}, before the child had said anything", also="HS-18")
     waits = bolt or conv.command is not None
+    if bolt and conv.timeout_ms and not conv.beats and conv.idle_ms >= conv.timeout_ms * 0.8:
+        return breach(by, "HB-01", f"{why}, and no heartbeat was left to answer", also="HB-11")
     if conv.timeout_ms and conv.most_ms >= conv.timeout_ms / 2:
         if waits or not config.has("x-hb-timing"):
             return allow(after, *(["HB-10"] if conv.quiet_ms >= conv.timeout_ms else []))

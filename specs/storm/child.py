@@ -177,6 +177,8 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     by = config.child
     over = conv._replace(phase=Phase.OVER)
     how = f"it was ended by signal {-code}" if isinstance(code, int) and code < 0 else f"it ended with status {code}"
+    if conv.hurt == "SPOUT-24" and conv.phase is Phase.BUSY:
+        return breach(by, conv.hurt, f"{how} for an id that it does not know")
     if conv.hurt:
         if code == 0 and not conv.words and conv.hurt == "INV-CHILD-01":
             return breach(by, conv.hurt, "it ended with status 0 and without a word on STDERR")
@@ -188,10 +190,15 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
         return allow(over, "END-01", "END-02", *(["END-03"] if conv.cut else []))
     if conv.phase is Phase.NEW:
         return breach(by, "HS-13", f"{how} before it was sent anything", also="HS-10")
-    missing = next(_due(config, conv), None)
+    missing = _unmet(conv) if conv.phase is Phase.SETUP else next(_due(config, conv), None)
     if missing is None:
-        missing = "HS-10" if conv.phase is Phase.SETUP else "BOLT-26" if by == "bolt" else "SPOUT-03"
-    return breach(by, missing, f"{how} although its STDIN was open", also="END-01")
+        missing = "BOLT-26" if by == "bolt" else "SPOUT-03"
+    return breach(
+        by,
+        missing,
+        f"{how} although its STDIN was open",
+        also="END-01 HS-10" if conv.phase is Phase.SETUP else "END-01",
+    )
 
 
 def owed(config: Config, conv: Conv) -> Iterator[str]:
@@ -219,6 +226,14 @@ def _due(config: Config, conv: Conv) -> Iterator[str]:
         yield from spout.due(config, conv)
 
 
+def _unmet(conv: Conv) -> str:
+    """What a child that does not come up breaks: it may be the setup that it cannot bear."""
+    context, conf = conv.setup["context"], conv.setup["conf"]
+    if "componentid" not in context:
+        return "HS-15"
+    return "HS-10" if len(conf) <= 1 else "HS-16"
+
+
 def silence(config: Config, conv: Conv) -> Outcome | None:
     """Nothing more will come. None when nothing was owed."""
     due = next(owed(config, conv), None)
@@ -233,7 +248,7 @@ def silence(config: Config, conv: Conv) -> Outcome | None:
     if due == "HS-08":
         return breach(by, due, f"there is no file {conv.pid} in the directory that it was sent")
     if due == "HS-10":
-        return breach(by, due, "it does not say its process id")
+        return breach(by, _unmet(conv), "it does not say its process id", also="HS-10")
     if conv.hurt:
         return breach(by, conv.hurt, "it neither answers nor ends", also=due)
     return bolt.silence(config, conv, due) if by == "bolt" else spout.silence(config, conv, due)
