@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import Any
@@ -845,10 +846,8 @@ class PidAnyway(Bolt):
     """The process id is said although its file could not be made."""
 
     def register(self, folder: str) -> None:
-        try:
+        with contextlib.suppress(OSError):
             self.touch(folder, str(self.pid))
-        except OSError:
-            pass
 
 
 def _garbage(w: Writer) -> None:

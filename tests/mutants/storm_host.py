@@ -691,7 +691,7 @@ class SilentAck(SpoutHost):
             super().emit(message)
 
 
-@host("host-spout-log", "SPOUT-15", lambda w: _logging(w))
+@host("host-spout-log", "SPOUT-15", _logging)
 class SpoutLog(SpoutHost):
     """A log of two lines loses the second."""
 

@@ -83,7 +83,8 @@ class AcksUnanswered(Spout):
             super().finished(one)
 
 
-@child("spout-fail-after-ack", "SPOUT-03", following("next", "ack", "fail", ack=Ref("emitted", 0), fail=Ref("emitted", 1)),
+@child("spout-fail-after-ack", "SPOUT-03",
+       following("next", "ack", "fail", ack=Ref("emitted", 0), fail=Ref("emitted", 1)),
        conf=script([emit(id="a"), emit(id="b")]), accept="SPOUT-16")  # fmt: skip
 class FailAfterAck(Spout):
     """A fail after an ack is not answered."""
