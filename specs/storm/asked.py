@@ -148,24 +148,22 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
     if conv.maybe:
         return allow(after, conv.maybe)
     if conv.skipped:
-        return breach(
-            by, conv.skipped[-1], f"{why}; what came before is no reason", also="BOLT-05" if bolt else "SPOUT-03"
-        )
+        return breach(by, conv.skipped[-1], f"{why}; what came before is no reason")
     if not conv.pid:
         if conv.most_ms >= 500:
             return allow(after, "INV-HOST-02")
-        return breach(by, "HS-01", f"{why}, before the child had said anything", also="HS-18")
+        return breach(by, "HS-01", f"{why}, before the child had said anything")
     waits = bolt or conv.command is not None
     if bolt and conv.timeout_ms and not conv.beats and conv.idle_ms >= conv.timeout_ms * 0.8:
-        return breach(by, "HB-01", f"{why}, and no heartbeat was left to answer", also="HB-11")
+        return breach(by, "HB-01", f"{why}, and no heartbeat was left to answer")
     if conv.timeout_ms and conv.most_ms >= conv.timeout_ms / 2:
         if waits or not config.has("x-hb-timing"):
             return allow(after, *(["HB-10"] if conv.quiet_ms >= conv.timeout_ms else []))
         return breach(by, "HB-13", f"{why}, and no command was open")
     if conv.seen or conv.most_ms:
         named = "HB-12" if config.has("x-hb-any-message") else "HB-11"
-        return breach(by, named if bolt else "HB-11", why, also="BOLT-05" if bolt else "SPOUT-16")
-    return breach(by, "BOLT-05" if bolt else "SPOUT-16", why, also="HB-11")
+        return breach(by, named if bolt else "HB-11", why)
+    return breach(by, "BOLT-05" if bolt else "SPOUT-16", why)
 
 
 # -- effects -----------------------------------------------------------------------------------------------------------
@@ -242,7 +240,7 @@ def _astray(config: Config, conv: HostConv, kind: str, value: Mapping[str, Any])
     what = f"{kind} {shown(dict(value), 160)}"
     if conv.failing or conv.maybe:
         row = conv.failing or conv.maybe
-        return breach(by, row, f"{what} came of what means nothing", also=" ".join(conv.skipped))
+        return breach(by, row, f"{what} came of what means nothing")
     if kind in ("ack", "fail"):
         if conv.skipped and "INV-HOST-27" in conv.skipped:
             return breach(by, "INV-HOST-27", f"{what} came of an id that is none")
@@ -388,11 +386,10 @@ def _silence(config: Config, conv: HostConv) -> Outcome | None:
         why = f"{what.get(conv.failing, 'the child said what means nothing')}, and it does not say so"
         return breach(by, conv.failing, why, also=" ".join(conv.skipped), level=level)
     if conv.partial:
-        return breach(by, "FRAME-02", "octets came, but no line `end`", also="FRAME-04 FRAME-09")
-    also = " ".join(dict.fromkeys((*conv.skipped, "FRAME-09")))
+        return breach(by, "FRAME-02", "octets came, but no line `end`")
     if conv.skipped:
-        also, due = f"{due} {also}", conv.skipped[-1]
-    return breach(by, due, _missing(config, conv), also=also)
+        due = conv.skipped[-1]
+    return breach(by, due, _missing(config, conv))
 
 
 def _missing(config: Config, conv: HostConv) -> str:

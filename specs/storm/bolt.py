@@ -70,7 +70,7 @@ def put(tasks: tuple[Task, ...], at: int, task: Task) -> tuple[Task, ...]:
 def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     values, anchors = value.get("tuple"), value.get("anchors")
     if not isinstance(values, list):
-        return breach(BOLT, "BOLT-27", f"an emit whose tuple is {shown(values)}", also="BOLT-05")
+        return breach(BOLT, "BOLT-27", f"an emit whose tuple is {shown(values)}")
     if isinstance(anchors, str) and config.has("x-anchor-string"):
         anchors = [anchors]
     if anchors is not None and not isinstance(anchors, list):
@@ -126,8 +126,8 @@ def _no_anchor(conv: Conv, anchor: Any) -> Outcome:
     if conv.cut:
         return breach(BOLT, "END-03", f"a tuple is anchored to {anchor!r:.60}, of which half a message was sent")
     if not isinstance(anchor, str) and str(anchor) in conv.open:
-        return breach(BOLT, "BOLT-07", f"an anchor is {shown(anchor)}, which is no text", also="BOLT-10")
-    return breach(BOLT, "BOLT-10", f"a tuple is anchored to {shown(anchor)}, which was not sent", also="BOLT-07")
+        return breach(BOLT, "BOLT-07", f"an anchor is {shown(anchor)}, which is no text")
+    return breach(BOLT, "BOLT-10", f"a tuple is anchored to {shown(anchor)}, which was not sent")
 
 
 def told_emit(conv: Conv, got: Due) -> tuple[int, Due | None]:
@@ -179,7 +179,7 @@ def _settle(config: Config, conv: Conv, command: str, value: Mapping[str, Any]) 
     number = not isinstance(name, str)
     sent = next(known for known in conv.open if known == name)
     if number and isinstance(sent, str):
-        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, which is no text", also="BOLT-06")
+        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, which is no text")
     after = conv._replace(open=tuple(known for known in conv.open if known != name), settled=conv.settled | {name})
     covers = ["BOLT-06", "BOLT-07", "BOLT-08", "BOLT-05", *(["EXT-04"] if conv.waived else [])]
     after = after._replace(waived=False)
@@ -206,11 +206,11 @@ def _not_told(conv: Conv, command: str, name: Any) -> Outcome:
                         BOLT, "BOLT-06", f"user code said {due.kind} for {name!r:.60}, on the wire is {command}"
                     )
                 why = f"{command} for {name!r:.60} came before what user code says before it"
-                return breach(BOLT, "BOLT-26", why, also="BOLT-18")
+                return breach(BOLT, "BOLT-26", why)
     if any(task.raising and same(task.id, name) for task in conv.tasks):
         why = f"{command} for {name!r:.60} although user code raised, or before what it says before that"
         return breach(BOLT, "INV-CHILD-15", why)
-    return breach(BOLT, "BOLT-08", f"{command} for {name!r:.60}, which user code keeps open", also="BOLT-06")
+    return breach(BOLT, "BOLT-08", f"{command} for {name!r:.60}, which user code keeps open")
 
 
 def _no_tuple(conv: Conv, command: str, name: Any) -> Outcome:
@@ -223,10 +223,10 @@ def _no_tuple(conv: Conv, command: str, name: Any) -> Outcome:
     if conv.hurt:
         return breach(BOLT, conv.hurt, f"{command} for {shown(name)}, which no tuple is called")
     if is_number(name) and any(str(known) == str(int(name)) for known in (*conv.open, *conv.settled)):
-        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, a number where the id was a text", also="BOLT-06")
+        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, a number where the id was a text")
     if is_number(name):
-        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, a number that no id was", also="BOLT-06")
-    return breach(BOLT, "BOLT-06", f"{command} for {shown(name)}, which was not sent", also="BOLT-07")
+        return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, a number that no id was")
+    return breach(BOLT, "BOLT-06", f"{command} for {shown(name)}, which was not sent")
 
 
 def _sync(conv: Conv) -> Outcome:
@@ -327,30 +327,30 @@ def silence(config: Config, conv: Conv, due: str) -> Outcome | None:
         return allow(conv._replace(late=conv.unanswered), lapses=(lapse,))
     if due == "HB-03":
         named = "HB-06" if len(conv.beats) > 1 or conv.settled or conv.open else "HB-03"
-        return breach(BOLT, named, f"{conv.unanswered} heartbeats are not answered by a sync", also="HB-03 HB-04")
+        return breach(BOLT, named, f"{conv.unanswered} heartbeats are not answered by a sync")
     if not config.scripted:
         lapse = breach(BOLT, "BOLT-09", f"{len(conv.open)} tuples are neither acked nor failed", level="SHOULD")
         return allow(conv._replace(lazy=True), lapses=(lapse,))
     task = next((task for task in conv.tasks if task.open), None)
     if conv.waived:
-        return breach(BOLT, "EXT-04", "nothing more comes after an emit that needs no task ids", also="BOLT-26 BOLT-09")
+        return breach(BOLT, "EXT-04", "nothing more comes after an emit that needs no task ids")
     if task is None:
-        return breach(BOLT, "BOLT-18", f"the task ids {shown(conv.lists[0])} did not reach user code", also="BOLT-19")
+        return breach(BOLT, "BOLT-18", f"the task ids {shown(conv.lists[0])} did not reach user code")
     if task.seen is not None:
         why = f"user code was not called for the tuple {shown(task.id)}"
         if task.seen["stream"] == "__tick" and config.has("x-tick"):
-            return breach(BOLT, "EXT-10", why, also="BOLT-26")
+            return breach(BOLT, "EXT-10", why)
         if task.seen["stream"] == "__heartbeat" or same(task.seen["task"], -1):
-            return breach(BOLT, "HB-05", why, also="BOLT-26")
+            return breach(BOLT, "HB-05", why)
         if task.seen["comp"] is None or not task.seen["tuple"]:
-            return breach(BOLT, "BOLT-28", why, also="BOLT-26")
-        return breach(BOLT, "BOLT-26", why, also="BOLT-18")
+            return breach(BOLT, "BOLT-28", why)
+        return breach(BOLT, "BOLT-26", why)
     if task.due and task.due[0].kind in ("ack", "fail"):
         level = "MUST"  # user code said so: a library that keeps it to itself lets the host replay
         return breach(BOLT, "BOLT-09", f"the {task.due[0].kind} of {shown(task.due[0].id)} did not come", level=level)
     if task.due:
         why = f"the emit of {shown(task.due[0].values)} did not come"
-        return breach(BOLT, "BOLT-26", why, also="BOLT-18 BOLT-13 BOLT-14")
+        return breach(BOLT, "BOLT-26", why)
     if task.raising:
         return breach(BOLT, "INV-CHILD-15", "user code raised, and the tuple was not failed, nor did the bolt end")
-    return breach(BOLT, "BOLT-21", f"the log {task.logs[0]!r:.100} did not come", also="BOLT-26")
+    return breach(BOLT, "BOLT-21", f"the log {task.logs[0]!r:.100} did not come")

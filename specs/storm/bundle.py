@@ -178,10 +178,22 @@ def context(later: bool = True) -> dict[str, Any]:
                 "second": {"counter": {"type": "FIELDS", "fields": ["tag"]}},
                 "third": {},
             },
-            "source->stream->grouping": {"words": {"default": {"type": "FIELDS", "fields": ["tag"]}}},
-            "source->stream->fields": {"words": {"default": ["tag", "value"]}},
+            "source->stream->grouping": {name: _groupings() for name in ("words", "numbers")},
+            "source->stream->fields": {name: dict(SOURCES) for name in ("words", "numbers")},
         }
     return found
+
+
+SOURCES: Mapping[str, list[str]] = {
+    **{name: ["tag", "value"] for name in ("default", "second", "third")},
+    **{f"n{count}": [f"f{n}" for n in range(count)] for count in (0, 1, 3, 4)},
+}
+"""Streams that the child gets tuples from, and their fields: a tuple has as many values as its stream has fields."""
+
+
+def _groupings() -> dict[str, dict[str, Any]]:
+    fields = {"type": "FIELDS", "fields": ["tag"]}
+    return {stream: fields if stream == "default" else {"type": "SHUFFLE"} for stream in SOURCES}
 
 
 def smoke(config: Config) -> Plan:

@@ -35,9 +35,11 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return allow(conv)
     if not isinstance(frame.value, Mapping) or not isinstance(frame.command, str):
         named = "BOLT-05" if by == "bolt" else "SPOUT-03"
-        return breach(by, named, f"{shown(frame.value)} has no command", also="FRAME-01")
+        return breach(by, named, f"{shown(frame.value)} has no command")
     outcome = bolt.said(config, conv, frame) if by == "bolt" else spout.said(config, conv, frame)
     if isinstance(outcome, Breach):
+        if conv.talked and frame.command == "sync":  # what user code printed was a message
+            return breach(by, "FRAME-08", f"{outcome.why}; user code had printed one")
         return outcome
     more = ["FRAME-10"] if config.has("x-utf8") else []
     more += ["FRAME-08"] if conv.talked else []
@@ -50,14 +52,14 @@ def _text(config: Config, conv: Conv, frame: Text) -> Outcome:
     if conv.hurt and conv.hurt.startswith("INV") and conv.phase is Phase.DEAF:
         return allow(conv)
     if conv.talked:
-        return breach(by, "FRAME-08", f"{what}; user code had printed", also="FRAME-01")
+        return breach(by, "FRAME-08", f"{what}; user code had printed")
     if frame.why == "not-utf-8":
-        return breach(by, "FRAME-10" if config.has("x-utf8") else "FRAME-01", what, also="FRAME-01")
+        return breach(by, "FRAME-10" if config.has("x-utf8") else "FRAME-01", what)
     if frame.why in ("empty", "several"):
-        return breach(by, "FRAME-02", what, also="FRAME-01")
+        return breach(by, "FRAME-02", what)
     if b'"end"' in frame.data and b"{" in frame.data:
-        return breach(by, "FRAME-03", what, also="FRAME-01 FRAME-02")
-    return breach(by, "FRAME-01", what, also="FRAME-05 FRAME-08")
+        return breach(by, "FRAME-03", what)
+    return breach(by, "FRAME-01", what)
 
 
 def _pid(config: Config, conv: Conv, frame: Message) -> Outcome:
@@ -161,7 +163,7 @@ def _ids(config: Config, conv: Conv, ids: Any) -> Outcome:
         if conv.hurt in ("INV-CHILD-07", "INV-CHILD-08"):
             return allow(conv)
         why = f"user code was given the task ids {shown(ids)}; sent were {shown(list(conv.lists))}"
-        return breach(config.child, named, why, also="BOLT-19" if config.child == "bolt" else "")
+        return breach(config.child, named, why)
     if at and config.serial:
         why = f"user code was given the task ids {shown(ids)} before {shown(conv.lists[0])}, which were sent first"
         return breach(config.child, named, why)
@@ -189,7 +191,7 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     if conv.phase is Phase.DEAF:
         return allow(over, "END-01", "END-02", *(["END-03"] if conv.cut else []))
     if conv.phase is Phase.NEW:
-        return breach(by, "HS-13", f"{how} before it was sent anything", also="HS-10")
+        return breach(by, "HS-13", f"{how} before it was sent anything")
     missing = _unmet(conv) if conv.phase is Phase.SETUP else next(_due(config, conv), None)
     if missing is None:
         missing = "BOLT-26" if by == "bolt" else "SPOUT-03"
@@ -197,7 +199,6 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
         by,
         missing,
         f"{how} although its STDIN was open",
-        also="END-01 HS-10" if conv.phase is Phase.SETUP else "END-01",
     )
 
 
@@ -244,11 +245,11 @@ def silence(config: Config, conv: Conv) -> Outcome | None:
         level = None if conv.cut else "SHOULD"
         return breach(by, "END-03" if conv.cut else "END-01", "it did not end when its STDIN ended", level=level)
     if conv.partial:
-        return breach(by, "FRAME-02", "octets came, but no line `end`", also="FRAME-04 FRAME-09 FRAME-03 FRAME-08")
+        return breach(by, "FRAME-02", "octets came, but no line `end`")
     if due == "HS-08":
         return breach(by, due, f"there is no file {conv.pid} in the directory that it was sent")
     if due == "HS-10":
-        return breach(by, _unmet(conv), "it does not say its process id", also="HS-10")
+        return breach(by, _unmet(conv), "it does not say its process id")
     if conv.hurt:
-        return breach(by, conv.hurt, "it neither answers nor ends", also=due)
+        return breach(by, conv.hurt, "it neither answers nor ends")
     return bolt.silence(config, conv, due) if by == "bolt" else spout.silence(config, conv, due)

@@ -33,10 +33,10 @@ def said(config: Config, conv: HostConv, frame: Message | Text) -> Outcome:
     if isinstance(frame, Text):
         what = f"what stands before a line `end` is no JSON ({frame.why}): {shown(frame.data, 160)}"
         if frame.why == "not-utf-8":
-            return breach(by, "FRAME-10" if config.has("x-utf8") else "FRAME-01", what, also="FRAME-01")
+            return breach(by, "FRAME-10" if config.has("x-utf8") else "FRAME-01", what)
         named = "FRAME-02" if frame.why in ("empty", "several") else "FRAME-01"
         named = "FRAME-03" if b'"end"' in frame.data else named
-        return breach(by, named, what, also="FRAME-01 FRAME-05 FRAME-02")
+        return breach(by, named, what)
     outcome = _meant(config, conv, frame.value)
     if isinstance(outcome, Breach):
         return outcome
@@ -69,7 +69,7 @@ def _ids(config: Config, conv: HostConv, value: list[Any]) -> Outcome:
     if not conv.lists:
         direct = "BOLT-16" if bolt else "SPOUT-08"
         why = f"the task ids {shown(value)} came, and no emit was left that wants them"
-        return breach(by, direct, why, also="BOLT-23 BOLT-15 EXT-03" if bolt else "SPOUT-07 EXT-03")
+        return breach(by, direct, why)
     covers = [named, "BOLT-16" if bolt else "SPOUT-08"]
     after = conv._replace(lists=conv.lists[1:])
     if not conv.settings:
@@ -80,7 +80,7 @@ def _ids(config: Config, conv: HostConv, value: list[Any]) -> Outcome:
             covers += ["BOLT-17"] if bolt and len(conv.settings) > 1 else []
             return allow(after._replace(lowest=at), *covers)
     if bolt and any(same(known, value) for known in conv.settings):
-        return breach(by, "BOLT-17", f"the task ids {shown(value)} came for another emit than theirs", also=named)
+        return breach(by, "BOLT-17", f"the task ids {shown(value)} came for another emit than theirs")
     return breach(by, named, f"task ids are {shown(value)}, and should be {shown(conv.settings[lowest])}")
 
 
@@ -118,9 +118,7 @@ def _placed(conv: HostConv, value: Mapping[str, Any]) -> Outcome:
             covers += ["BOLT-01"] if conv.live else []
             return allow(after, *covers)
     if not conv.waiting:
-        return breach(
-            by, "BOLT-27", f"the tuple {shown(values)} was given to nobody, or once only", also="BOLT-02 BOLT-01"
-        )
+        return breach(by, "BOLT-27", f"the tuple {shown(values)} was given to nobody, or once only")
     for live in conv.waiting:
         if same(values, live.values):
             why = f"comp, stream, task are {value['comp']!r:.60}, {value['stream']!r:.60}, {value['task']!r}; "
@@ -166,7 +164,7 @@ def _command(config: Config, conv: HostConv, value: Mapping[str, Any]) -> Outcom
         return breach(by, "SPOUT-12", f"{command} has the id {shown(value.get('id'))}, asked for was {shown(wanted)}")
     if command == "next":
         return breach(by, "SPOUT-06", "a next that nobody asked for")
-    return breach(by, "SPOUT-17", f"{command} for {shown(value.get('id'))} that nobody asked for", also="SPOUT-11")
+    return breach(by, "SPOUT-17", f"{command} for {shown(value.get('id'))} that nobody asked for")
 
 
 # -- what the child says -----------------------------------------------------------------------------------------------

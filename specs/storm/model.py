@@ -81,7 +81,7 @@ def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -
     """A child is judged."""
     ours = event.by == config.host
     if isinstance(event, Noise):
-        yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}", also="FRAME-04")
+        yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
     elif isinstance(event, Said):
         yield told.said(config, conv, event.frame) if ours else child.said(config, conv, event.frame)
     elif isinstance(event, Closed):
@@ -99,7 +99,7 @@ def _of_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact
         if ours:
             yield Allow(conv)
         else:
-            yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}", also="FRAME-04")
+            yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
     elif isinstance(event, Said):
         yield from host.heard(config, conv, event.frame) if ours else iter([host.said(config, conv, event.frame)])
     elif isinstance(event, Closed):

@@ -22,7 +22,7 @@ LATER = ("componentid", "streams", "stream->outputfields", GROUPING, SOURCES, FI
 def setup(by: str, value: Any, given: Any) -> Breach | list[str]:
     """What is wrong with it, or the requirements that it keeps. `given`: conf and context that the host was told."""
     if not isinstance(value, Mapping) or not {"conf", "pidDir", "context"} & value.keys():
-        return breach(by, "HS-01", f"the first message is {shown(value)}", also="HS-02")
+        return breach(by, "HS-01", f"the first message is {shown(value)}")
     conf, folder, context = value.get("conf"), value.get("pidDir"), value.get("context")
     if not isinstance(conf, Mapping) or not isinstance(folder, str) or not isinstance(context, Mapping):
         return breach(by, "HS-02", f"the setup has {shown({k: type(v).__name__ for k, v in value.items()})}")

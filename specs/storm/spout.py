@@ -22,7 +22,7 @@ def said(config: Config, conv: Conv, frame: Message) -> Outcome:
     """A message of a spout that has said its process id."""
     command = frame.command
     if conv.phase is Phase.DEAF:
-        if conv.was is Phase.IDLE and command not in ("log", "error"):
+        if conv.was is Phase.IDLE and not conv.hurt and not conv.excused and command not in ("log", "error"):
             named = "END-03" if conv.cut else "END-02"
             level = None if conv.cut else "SHOULD"
             return breach(SPOUT, named, f"{command} came after the end of STDIN, when no command was open", level=level)
@@ -35,7 +35,7 @@ def said(config: Config, conv: Conv, frame: Message) -> Outcome:
         return allow(conv)  # a log before the first command: the text forbids what stands between a sync and the next
     if conv.phase is Phase.IDLE and not (conv.hurt and command in ("log", "error")):
         named = "SPOUT-04" if conv.settled or not conv.hurt else conv.hurt
-        return breach(SPOUT, named, f"{command} came when no command was open", also="SPOUT-22")
+        return breach(SPOUT, named, f"{command} came when no command was open")
     if command == "emit":
         return _emit(config, conv, frame.value)
     if command == "log":
@@ -47,14 +47,14 @@ def _sync(config: Config, conv: Conv) -> Outcome:
     if conv.phase is not Phase.BUSY:
         if conv.hurt:
             return allow(conv)
-        return breach(SPOUT, "SPOUT-22", "a sync came when no command was open", also="SPOUT-03 SPOUT-04")
+        return breach(SPOUT, "SPOUT-22", "a sync came when no command was open")
     task = next((task for task in conv.tasks if task.due or task.logs), None)
     if task is not None and not conv.hurt and not conv.excused:
         left = f"emit {shown(task.due[0].values)}" if task.due else f"log {task.logs[0]!r:.80}"
         named = "SPOUT-03" if task.due else "SPOUT-15"
         if conv.command in ("ack", "fail"):
             named = "SPOUT-16"
-        return breach(SPOUT, named, f"the sync of {conv.command} came before: {left}", also="SPOUT-03 SPOUT-09")
+        return breach(SPOUT, named, f"the sync of {conv.command} came before: {left}")
     raised = any(task.raising for task in conv.tasks)
     tasks = tuple(task._replace(raising=False, due=(), logs=()) for task in conv.tasks if task.seen is not None)
     covers = ["SPOUT-03", "SPOUT-04", "SPOUT-22", "HB-08", "HB-09", "SPOUT-19"]
@@ -99,7 +99,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
         changed = put(conv.tasks, at, task._replace(due=task.due[1:], begun=True))
         return allow(after._replace(tasks=changed), *covers, "SPOUT-21", *(["FRAME-13"] if wide(values) else []))
     why = f"{shown(values)} was emitted, which user code was not told to do, or not again"
-    return breach(SPOUT, "SPOUT-16" if conv.command in ("ack", "fail") else "SPOUT-03", why, also="SPOUT-21")
+    return breach(SPOUT, "SPOUT-16" if conv.command in ("ack", "fail") else "SPOUT-03", why)
 
 
 def _difference(conv: Conv, due: Due, got: Due) -> tuple[str, str]:
@@ -153,9 +153,9 @@ def silence(config: Config, conv: Conv, due: str) -> Outcome | None:
         return breach(SPOUT, "SPOUT-09", f"the task ids {shown(conv.lists[0])} did not reach user code")
     task = next((task for task in conv.tasks if task.due), None)
     if conv.waived:
-        return breach(SPOUT, "EXT-04", "nothing more comes after an emit that needs no task ids", also="SPOUT-03")
+        return breach(SPOUT, "EXT-04", "nothing more comes after an emit that needs no task ids")
     if task is not None and task.begun:
-        return breach(SPOUT, "SPOUT-09", f"the emit of {shown(task.due[0].values)} did not come", also="SPOUT-03")
+        return breach(SPOUT, "SPOUT-09", f"the emit of {shown(task.due[0].values)} did not come")
     if conv.command in ("activate", "deactivate"):
         return breach(SPOUT, "EXT-01", f"{conv.command} was not answered by a sync")
-    return breach(SPOUT, "SPOUT-03", f"{conv.command} was not answered by a sync", also="HB-08 SPOUT-19 HB-09")
+    return breach(SPOUT, "SPOUT-03", f"{conv.command} was not answered by a sync")

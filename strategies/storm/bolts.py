@@ -53,7 +53,7 @@ class Session:
         for n in range(max(emits, 1 + a % 4)):
             kind = (b >> n) % 8
             if emits > n or kind in (0, 1, 2, 3):
-                told.append(self.emit(c + n * (d + 1), d + n, e))
+                told.append(self.emit(c + n * (d + 1), d + n, e + n))
             elif kind == 4:
                 told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
             elif kind == 5:
@@ -208,7 +208,7 @@ def finish(w: Writer, head: Sequence[int]) -> None:
         return
     if end == 5:
         w.wait()
-        whole = b'{"id":"77","comp":"words","stream":"default","task":1,"tuple":["half"]}\n'
+        whole = b'{"id":"77","comp":"words","stream":"n1","task":1,"tuple":["half"]}\n'
         w.blurt(whole[: 1 + head[4] % (len(whole) - 3)], "turn")
         w.eof(at_once=True)
         return

@@ -120,7 +120,7 @@ def _malformed(w: Writer, how: int) -> None:
 
 @misuse("INV-CHILD-03", "bolt")
 def _lacking(w: Writer, how: int) -> None:
-    whole = {"id": w.next_id(), "comp": "words", "stream": "default", "task": 1, "tuple": ["lacking"]}
+    whole = {"id": w.next_id(), "comp": "words", "stream": "n1", "task": 1, "tuple": ["lacking"]}
     name = tuple(whole)[how % 5]
     if how // 5 % 2 or name == "tuple":
         del whole[name]
@@ -133,7 +133,7 @@ def _lacking(w: Writer, how: int) -> None:
 @misuse("INV-CHILD-04", "bolt")
 def _number(w: Writer, how: int) -> None:
     name = (7, -1, 9007199254740993, -6955786537413359385, 0)[how % 5]
-    w.say(Message({"id": name, "comp": "words", "stream": "default", "task": 1, "tuple": ["number"]}))
+    w.say(Message({"id": name, "comp": "words", "stream": "n1", "task": 1, "tuple": ["number"]}))
     w.lists()
     w.wait()
     w.eof()
@@ -192,7 +192,7 @@ def _blank(w: Writer, how: int) -> None:
         return
     legal = b'{"command":"next"}'
     if w.config.child == "bolt":
-        legal = b'{"id":"5","comp":"words","stream":"default","task":1,"tuple":["behind"]}'
+        legal = b'{"id":"5","comp":"words","stream":"n1","task":1,"tuple":["behind"]}'
     if how % 3 == 1:
         w.steps.append(Say(0, Text(legal, "odd"), style=Style(eol=b"\r\n")))
     else:
@@ -206,7 +206,7 @@ def _blank(w: Writer, how: int) -> None:
 def _no_utf8(w: Writer, how: int) -> None:
     octets = (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80")[how % 4]
     if w.config.child == "bolt":
-        data = b'{"id":"5","comp":"words","stream":"default","task":1,"tuple":["' + octets + b'"]}'
+        data = b'{"id":"5","comp":"words","stream":"n1","task":1,"tuple":["' + octets + b'"]}'
     else:
         data = b'{"command":"next","x":"' + octets + b'"}'
     w.say(Text(data, "not-utf-8"))

@@ -105,6 +105,8 @@ class Writer:
         name = self.next_id()
         component, task = texts.COMPONENTS[origin % len(texts.COMPONENTS)]
         stream = texts.STREAMS[origin % len(texts.STREAMS)] or "default"
+        if len(values) != 2:
+            stream = f"n{len(values)}"
         if near is not None:
             stream, task = near
         comp = component if comp == 0 else comp

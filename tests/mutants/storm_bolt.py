@@ -884,7 +884,10 @@ class NumberIdText(Bolt):
     """An id that is a number goes through a double."""
 
     def lines_read(self, lines: list[bytes]) -> None:
-        value = parse(lines)
+        try:
+            value = parse(lines)
+        except BadMessage:
+            value = None
         if self.set_up and isinstance(value, dict) and isinstance(value.get("id"), int):
             self.asked({**value, "id": str(int(float(value["id"])))})
         else:
