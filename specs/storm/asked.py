@@ -160,10 +160,24 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
         if waits or not config.has("x-hb-timing"):
             return allow(after, *(["HB-10"] if conv.quiet_ms >= conv.timeout_ms else []))
         return breach(by, "HB-13", f"{why}, and no command was open")
+    culprit = _culprit(config, conv)
+    if culprit:
+        return breach(by, culprit, why)
     if conv.seen or conv.most_ms:
         named = "HB-12" if config.has("x-hb-any-message") else "HB-11"
         return breach(by, named if bolt else "HB-11", why)
     return breach(by, "BOLT-05" if bolt else "SPOUT-16", why)
+
+
+def _culprit(config: Config, conv: HostConv) -> str:
+    """What the child said last and is without effect, which is what the host cannot bear."""
+    if conv.effects:
+        due = conv.effects[-1]
+        more = [name for name in due.more if name != "EXT-03"]
+        return more[0] if more else "BOLT-10" if due.anchors else _named(config, due)
+    if conv.logs:
+        return "BOLT-21" if config.child == "bolt" else "SPOUT-15"
+    return "EXT-05" if conv.errors else ""
 
 
 # -- effects -----------------------------------------------------------------------------------------------------------
@@ -313,6 +327,8 @@ def owed(config: Config, conv: HostConv) -> Iterator[str]:
         yield "HS-01"
     elif not conv.pid:
         return
+    elif "start" in conv.calls and conv.command is None:
+        yield "HS-18"
     elif "task_ids" in conv.calls:
         yield "BOLT-15" if bolt else "SPOUT-07"
     elif conv.maybe and conv.maybe != "INV-HOST-01":
@@ -377,6 +393,8 @@ def _silence(config: Config, conv: HostConv) -> Outcome | None:
             return allow(conv._replace(maybe=""), conv.maybe)
         return None
     by = config.host
+    if due == "HS-18" and "start" in conv.calls and not conv.failing:  # it was not answered, but that is all
+        return allow(conv._replace(calls=tuple(op for op in conv.calls if op != "start")))
     if conv.closing:
         return breach(by, "END-05", "its caller is done with it, and the child was left running")
     if conv.failing:

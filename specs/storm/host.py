@@ -243,7 +243,7 @@ def _pid(config: Config, conv: HostConv, value: Any) -> Iterator[Outcome]:
     run = conv._replace(pid=True, phase=Phase.RUN, most_ms=0, idle_ms=0)
     number = value.get("pid") if isinstance(value, Mapping) else None
     if is_number(number):
-        extra = isinstance(value, Mapping) and len(value) > 1
+        extra = isinstance(value, Mapping) and "command" in value
         covers = ["HS-14"] if conv.most_ms else []
         yield allow(run._replace(skipped=("INV-HOST-01",) if extra else ()), *covers)
     elif value == {}:
