@@ -1,4 +1,4 @@
-"""A bolt and a spout on pystorm 3.1.4: `on_pystorm.py bolt|spout`. streamparse 5.0.1 runs the same classes."""
+"""A bolt and a spout on pystorm 3.1.4: `on_pystorm.py bolt|spout`.."""
 
 from __future__ import annotations
 
