@@ -272,10 +272,28 @@ public final class StormHost {
         say(line);
     }
 
+    /** Load what a start needs before anybody waits for it. */
+    private static void warm() throws Exception {
+        Map<String, Object> given = new HashMap<>();
+        given.put("task->component", Map.of("1", "warm"));
+        given.put("taskid", 1);
+        for (String name : List.of("stream->outputfields", "source->stream->fields", "source->stream->grouping",
+            "stream->target->grouping")) {
+            given.put(name, new HashMap<>());
+        }
+        JSONObject.toJSONString(Map.of("context", built(new HashMap<>(), given).toJSONString()));
+        new ShellBolt("true");
+        new ShellSpout("true");
+        Class.forName("org.apache.storm.multilang.JsonSerializer").getDeclaredConstructor().newInstance();
+        new ProcessBuilder("true").start().waitFor();
+        say(event("ready"));
+    }
+
     public static void main(String[] arguments) throws Exception {
         System.setOut(System.err); // whatever a library prints is no answer
         String role = arguments[0];
         activates = arguments.length > 1;
+        warm();
         ExecutorService worker = Executors.newSingleThreadExecutor();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
