@@ -19,6 +19,8 @@ from specs.storm.states import GRACE_MS, Config, Due, HostConv, Live
 from specs.storm.values import same, shown, stream_of
 
 TIMEOUT = "topology.subprocess.timeout.secs"
+HARMLESS = frozenset({"END-06", "BOLT-24"})
+"""What a child does beside its messages: where one of these has no effect, that is the likelier cause."""
 LEVELS = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
 """Levels of a log; any other number is info."""
 
@@ -147,7 +149,7 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
         return allow(after, "END-04")
     if conv.maybe:
         return allow(after, conv.maybe)
-    if conv.skipped:
+    if conv.skipped and not (conv.effects and conv.skipped[-1] in HARMLESS):
         return breach(by, conv.skipped[-1], f"{why}; what came before is no reason")
     if not conv.pid:
         if conv.most_ms >= 500:
@@ -170,9 +172,9 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
 
 
 def _culprit(config: Config, conv: HostConv) -> str:
-    """What the child said last and is without effect, which is what the host cannot bear."""
+    """The first thing that the child said and that is without effect: what the host cannot bear."""
     if conv.effects:
-        due = conv.effects[-1]
+        due = conv.effects[0]
         more = [name for name in due.more if name != "EXT-03"]
         return more[0] if more else "BOLT-10" if due.anchors else _named(config, due)
     if conv.logs:
