@@ -1,6 +1,6 @@
 """One JSON object a line: how test programs around libraries are told what to do, and what they say.
 
-A request has `id` and `op`; its answer repeats the `id` and has `ok` or `error`; a line without an `id` is an event.
+A request has `id` and `op`; its answer repeats the `id` and has `ok` or `error`; a line with an `event` is one.
 What is no JSON object is talk, and is kept for people.
 """
 
@@ -27,14 +27,14 @@ class Commands:
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
-        self._open: dict[int, str] = {}
+        self._open: dict[int | str, str] = {}
         self._inbox = bytearray()
 
     def request(self, op: str, **given: Any) -> bytes:
-        """The octets that ask for an op."""
-        number = next(self._ids)
-        self._open[number] = op
-        return json.dumps({"id": number, "op": op, **given}).encode() + b"\n"
+        """The octets that ask for an op. An `id` that the op itself has is the request's too."""
+        request = {"id": next(self._ids), "op": op, **given}
+        self._open[request["id"]] = op
+        return json.dumps(request).encode() + b"\n"
 
     def feed(self, data: bytes) -> Iterator[Heard]:
         """What the test program says, in any pieces."""
@@ -55,9 +55,9 @@ class Commands:
             members = None
         if not isinstance(members, dict):
             return Heard("talk", bytes(line[:200]).decode("utf-8", "backslashreplace"))
-        if "id" in members:
-            op = self._open.pop(members["id"], "") if isinstance(members["id"], int) else ""
-            return Heard("answer", {"op": op, **{k: v for k, v in members.items() if k in ("ok", "error")}})
         if isinstance(members.get("event"), str):
             return Heard(members["event"], {k: v for k, v in members.items() if k != "event"})
+        if "id" in members:
+            op = self._open.pop(members["id"], "") if isinstance(members["id"], int | str) else ""
+            return Heard("answer", {"op": op, **{k: v for k, v in members.items() if k in ("ok", "error")}})
         return Heard("talk", str(members)[:200])

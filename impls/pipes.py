@@ -42,6 +42,8 @@ DYING_S = 1.0
 """How long, once it reads no more, a process may take until its end shows."""
 SPAWN_S = 20.0
 PIPE_BYTES = 1 << 20
+MAX_FILES = 64
+"""Files noticed in a directory that a program was given."""
 
 
 class Nursery:
@@ -280,6 +282,10 @@ class Pool:
             notes = self._notes / f"{next(self._serial)}.jsonl"
             self._ready.append(Program(self._nursery, self._argv, self._env, self._folder, notes))
 
+    def folder(self) -> Path:
+        """A new directory, which is gone with the pool at the latest."""
+        return Path(tempfile.mkdtemp(dir=self._notes))
+
     def give_up(self, program: Program) -> None:
         """End a program that was taken."""
         program.close()
@@ -301,7 +307,12 @@ class Pool:
 
 
 class PipeLink:
-    """A conversation over the stdin and stdout of a program. Facts: observed, stderr, exit."""
+    """A conversation over the stdin and stdout of a program. Facts: observed, stderr, exit.
+
+    A plan's `Do` can be `folder` NAME: a new directory, whose path is the fact `folder`. Each file in it is a fact
+    `file` when it is first seen: its `name`, its `size`, and `ours`, whether its name is the number of a process that
+    the program is or has started (None once the program has ended).
+    """
 
     def __init__(self, program: Program, pool: Pool) -> None:
         self.program = program
@@ -310,6 +321,9 @@ class PipeLink:
         self._over = False
         self._spoke = 0
         self._told = False
+        self._folder: Path | None = None
+        self._made: list[tuple[str, Any]] = []
+        self._files: set[str] = set()
 
     def send(self, data: bytes) -> bool:
         """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other."""
@@ -332,7 +346,9 @@ class PipeLink:
 
     def facts(self) -> Sequence[tuple[str, Any]]:
         program = self.program
-        found: list[tuple[str, Any]] = [("observed", value) for value in program.observations()]
+        made, self._made = self._made, []
+        found: list[tuple[str, Any]] = [*made, *self._new_files()]
+        found += [("observed", value) for value in program.observations()]
         program.drain()
         if program.words and not self._spoke:
             self._spoke = program.words
@@ -348,13 +364,50 @@ class PipeLink:
         return found
 
     def do(self, name: str, value: Any) -> bool:
-        return False
+        if name != "folder" or self._folder is not None:
+            return False
+        self._folder = self._pool.folder() / str(value)
+        self._folder.mkdir()
+        self._made.append(("folder", str(self._folder)))
+        return True
+
+    def _new_files(self) -> list[tuple[str, Any]]:
+        if self._folder is None:
+            return []
+        found: list[tuple[str, Any]] = []
+        for entry in os.scandir(self._folder):
+            if entry.name not in self._files and len(self._files) < MAX_FILES:
+                self._files.add(entry.name)
+                ours = descends(entry.name, self.program.fate().get("pid"))
+                ours = None if self.program.fate().get("code") is not None else ours
+                size = entry.stat(follow_symlinks=False).st_size
+                found.append(("file", {"name": printable(entry.name), "size": size, "ours": ours}))
+        return found
 
     def finish(self) -> bool:
         return self.program.finish()
 
     def close(self, how: str = "close") -> None:
         self._pool.give_up(self.program)
+        if self._folder is not None:
+            shutil.rmtree(self._folder.parent, ignore_errors=True)
+
+
+def descends(number: str, ancestor: int | None) -> bool | None:
+    """True when `number` is the process `ancestor`, or one that it has started. None when that cannot be told."""
+    if ancestor is None or not number.isascii() or not number.isdecimal():
+        return None
+    at = number
+    for _ in range(32):
+        if at == str(ancestor):
+            return True
+        try:
+            status = Path(f"/proc/{at}/status").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return False
+        parent = next((line for line in status.splitlines() if line.startswith("PPid:")), "PPid: 0")
+        at = parent.split()[1]
+    return False
 
 
 def write_all(program: Program, data: bytes, inbox: bytearray) -> bool:

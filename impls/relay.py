@@ -5,8 +5,10 @@ impls/relay_child.py, which hands its own stdin and stdout to the suite over a l
 conversation.
 
 A plan's `Do` is: `start` {…} (the child's command is added here), `call` {"op": …, …}, `checkpointer` and other names
-of requests, and what a child does: `exit` STATUS, `kill` SIGNAL, `stderr` COUNT. Facts: `answer`, `connected`, every
-event by its name, `exit` when the program itself has ended.
+of requests, and what a child does: `exit` STATUS, `kill` SIGNAL, `stderr` COUNT, `touch` DIRECTORY (make its file
+there). `close` ends what the program is told. Facts: `answer`, `connected` (with the child's `pid`), every event by
+its name, `touched` (what went wrong, or ""), `ended` when the child's process is gone, `exit` when the program itself
+has ended.
 """
 
 from __future__ import annotations
@@ -41,19 +43,20 @@ class RelayLink:
         self._token = secrets.token_hex(8)
         self._found: list[tuple[str, Any]] = []
         self._inbox, self._said = bytearray(), bytearray()
-        self._ended = self._told = False
+        self._ended = self._told = self._buried = False
+        self._pid = 0
         ground.expected[self._token] = self
 
     # -- as the child --------------------------------------------------------------------------------------------------
 
-    def connect(self, child: socket.socket) -> None:
+    def connect(self, child: socket.socket, pid: int) -> None:
         """The host has started the relay."""
-        self._found.append(("connected", None))
+        self._found.append(("connected", {"pid": pid}))
         if self._child is not None:
             child.close()
             return
         child.setblocking(False)
-        self._child = child
+        self._child, self._pid = child, pid
 
     def send(self, data: bytes) -> bool:
         """See `Link`. What is said before the child was started is lost, as it would be."""
@@ -112,12 +115,27 @@ class RelayLink:
             return self._frame(b"k", str(value).encode())
         if name == "stderr":
             return self._frame(b"e", b"x" * int(value))
+        if name == "touch":
+            self._found.append(("touched", self._touch(Path(str(value)))))
+            return True
+        if name == "close":
+            return self.program.finish()
         given = dict(value or {})
         op = str(given.pop("op", name))
         if name == "start":
             argv = [sys.executable, "-I", "-S", str(CHILD), str(self._ground.port), self._token]
             given = {"child": argv, "env": {}, **given}
         return write_all(self.program, self._commands.request(op, **given), self._said)
+
+    def _touch(self, folder: Path) -> str:
+        """Make the file of the child's process id; what went wrong, or "". It is removed again."""
+        name = folder / str(self._pid)
+        try:
+            name.touch()
+            name.unlink()
+        except OSError as error:
+            return f"{type(error).__name__}: {error.strerror}"
+        return ""
 
     def _listen(self) -> None:
         """Take what the program says."""
@@ -136,6 +154,9 @@ class RelayLink:
         self.program.drain()
         self._listen()
         found, self._found = self._found, []
+        if self._pid and not self._buried and (self._ended or self.program.deaf) and not alive(self._pid):
+            self._buried = True
+            found.append(("ended", None))
         if not self._told and self.program.fate().get("code") is not None:
             code = self.program.code()
             if code is not None:
@@ -180,12 +201,12 @@ class RelayGround(PipeGround):
                 return
             child.settimeout(HELLO_S)
             child.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            token = _line(child)
+            token, _, pid = _line(child).partition(" ")
             link = self.expected.get(token)
             if link is None:
                 child.close()
             else:
-                link.connect(child)
+                link.connect(child, int(pid) if pid.isdecimal() else 0)
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         files: list[int | socket.socket] = [self.pool.notice, self._door]
@@ -197,6 +218,15 @@ class RelayGround(PipeGround):
     def close(self) -> None:
         self._door.close()
         super().close()
+
+
+def alive(pid: int) -> bool:
+    """True while a process runs; one that has ended and was not waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return False
+    return state[:1] not in ([b"Z"], [b"X"])
 
 
 def _line(child: socket.socket) -> str:

@@ -2,9 +2,9 @@
 
     python -I -S relay_child.py PORT TOKEN
 
-It connects to PORT on loopback, says TOKEN, and then passes on what comes on STDIN, as it comes; the end of STDIN is
-the end of what it says. What the suite sends is framed, since a child does more than write: one octet for the kind,
-four for the length, and the data.
+It connects to PORT on loopback, says TOKEN and its process id, and then passes on what comes on STDIN, as it comes;
+the end of STDIN is the end of what it says. What the suite sends is framed, since a child does more than write: one
+octet for the kind, four for the length, and the data.
 
     o  write to STDOUT      e  write to STDERR      x  end with the status in the data      k  end by the signal in it
 
@@ -48,7 +48,7 @@ def main() -> int:
     """The status that the suite asks for."""
     link = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    link.sendall(sys.argv[2].encode() + b"\n")
+    link.sendall(f"{sys.argv[2]} {os.getpid()}\n".encode())
     threading.Thread(target=upwards, args=(link,), daemon=True).start()
     while len(head := exactly(link, 5)) == 5:
         kind, data = head[:1], exactly(link, int.from_bytes(head[1:], "big"))

@@ -84,7 +84,7 @@ def hunter_for(mutant: AnyMutant, report: Callable[[Fault], None], seed: int = 0
     ground = MemoryGround(mutant.make)
     protocol, role = find(protocol_of(mutant)), role_of(mutant)
     facts = {name: fact.default for name, fact in protocol.facts.items()}
-    if protocol.name == "kcl":
+    if "scripted" in facts:
         facts["scripted"] = True
     serial = count()
 
@@ -230,7 +230,7 @@ def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[row.requirement].append(row)
-    names = [name for protocol in ("stomp", "kcl") for name in find(protocol).requirements]
+    names = [name for protocol in ("stomp", "kcl", "storm") for name in find(protocol).requirements]
     order = {name: at for at, name in enumerate(names)}
     return [
         {

@@ -1,0 +1,1 @@
+"""Storm multilang: the references, and test programs around libraries. They share nothing with the specification."""

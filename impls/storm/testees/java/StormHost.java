@@ -1,0 +1,324 @@
+// A test program around ShellBolt and ShellSpout of Storm 2.8: StormHost bolt|spout [activate]
+package testee;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.storm.shade.net.minidev.json.JSONObject;
+import org.apache.storm.shade.net.minidev.json.parser.JSONParser;
+import org.apache.storm.generated.Bolt;
+import org.apache.storm.generated.ComponentCommon;
+import org.apache.storm.generated.ComponentObject;
+import org.apache.storm.generated.GlobalStreamId;
+import org.apache.storm.generated.Grouping;
+import org.apache.storm.generated.NullStruct;
+import org.apache.storm.generated.StormTopology;
+import org.apache.storm.generated.StreamInfo;
+import org.apache.storm.metrics2.StormMetricRegistry;
+import org.apache.storm.multilang.ShellMsg;
+import org.apache.storm.spout.ISpoutOutputCollector;
+import org.apache.storm.spout.ShellSpout;
+import org.apache.storm.spout.SpoutOutputCollector;
+import org.apache.storm.task.IOutputCollector;
+import org.apache.storm.task.OutputCollector;
+import org.apache.storm.task.ShellBolt;
+import org.apache.storm.task.TopologyContext;
+import org.apache.storm.tuple.Fields;
+import org.apache.storm.tuple.Tuple;
+import org.apache.storm.tuple.TupleImpl;
+import org.apache.storm.utils.ShellLogHandler;
+import org.apache.storm.utils.ShellProcess;
+
+@SuppressWarnings("unchecked")
+public final class StormHost {
+    private static final PrintStream OUT = System.out;
+    private static final Map<Tuple, String> NAMES = new ConcurrentHashMap<>();
+    private static volatile List<Integer> taskIds = List.of(7);
+    private static ShellBolt bolt;
+    private static ShellSpout spout;
+    private static TopologyContext context;
+    private static boolean activates;
+
+    private static void say(Map<String, Object> line) {
+        synchronized (OUT) {
+            byte[] text = (JSONObject.toJSONString(line) + "\n").getBytes(StandardCharsets.UTF_8);
+            OUT.write(text, 0, text.length);
+            OUT.flush();
+        }
+    }
+
+    private static Map<String, Object> event(String name) {
+        Map<String, Object> line = new HashMap<>();
+        line.put("event", name);
+        return line;
+    }
+
+    /** Where the library hands over what a child logs. */
+    public static final class Logs implements ShellLogHandler {
+        @Override
+        public void setUpContext(Class<?> owner, ShellProcess process, TopologyContext where) {
+        }
+
+        @Override
+        public void log(ShellMsg message) {
+            Map<String, Object> line = event("log");
+            line.put("msg", message.getMsg());
+            line.put("level", message.getLogLevel().name().toLowerCase());
+            say(line);
+        }
+    }
+
+    private static void emitted(String stream, Collection<Tuple> anchors, List<Object> values, Integer task, Object id) {
+        Map<String, Object> line = event("emit");
+        line.put("stream", stream);
+        line.put("tuple", values);
+        List<String> names = new ArrayList<>();
+        for (Tuple anchor : anchors == null ? List.<Tuple>of() : anchors) {
+            names.add(NAMES.get(anchor));
+        }
+        line.put("anchors", names);
+        line.put("task", task);
+        line.put("id", id);
+        say(line);
+    }
+
+    private static void failed(Throwable error) {
+        Map<String, Object> line = event("error");
+        line.put("msg", String.valueOf(error.getMessage()));
+        say(line);
+    }
+
+    private static final class BoltEnd implements IOutputCollector {
+        @Override
+        public List<Integer> emit(String stream, Collection<Tuple> anchors, List<Object> values) {
+            emitted(stream, anchors, values, null, null);
+            return taskIds;
+        }
+
+        @Override
+        public void emitDirect(int task, String stream, Collection<Tuple> anchors, List<Object> values) {
+            emitted(stream, anchors, values, task, null);
+        }
+
+        @Override
+        public void ack(Tuple tuple) {
+            settled("ack", tuple);
+        }
+
+        @Override
+        public void fail(Tuple tuple) {
+            settled("fail", tuple);
+        }
+
+        private void settled(String how, Tuple tuple) {
+            Map<String, Object> line = event(how);
+            line.put("id", NAMES.get(tuple));
+            say(line);
+        }
+
+        @Override
+        public void resetTimeout(Tuple tuple) {
+        }
+
+        @Override
+        public void flush() {
+        }
+
+        @Override
+        public void reportError(Throwable error) {
+            failed(error);
+        }
+    }
+
+    private static final class SpoutEnd implements ISpoutOutputCollector {
+        @Override
+        public List<Integer> emit(String stream, List<Object> values, Object id) {
+            emitted(stream, null, values, null, id);
+            return taskIds;
+        }
+
+        @Override
+        public void emitDirect(int task, String stream, List<Object> values, Object id) {
+            emitted(stream, null, values, task, id);
+        }
+
+        @Override
+        public long getPendingCount() {
+            return 0;
+        }
+
+        @Override
+        public void flush() {
+        }
+
+        @Override
+        public void reportError(Throwable error) {
+            failed(error);
+        }
+    }
+
+    private static TopologyContext built(Map<String, Object> conf, Map<String, Object> given) throws Exception {
+        Map<Integer, String> tasks = new HashMap<>();
+        Map<String, List<Integer>> sorted = new HashMap<>();
+        ((Map<String, String>) given.get("task->component")).forEach((task, name) -> {
+            tasks.put(Integer.valueOf(task), name);
+            sorted.computeIfAbsent(name, key -> new ArrayList<>()).add(Integer.valueOf(task));
+        });
+        sorted.values().forEach(java.util.Collections::sort);
+        int own = ((Number) given.get("taskid")).intValue();
+        String me = tasks.get(own);
+        Map<String, Map<String, Fields>> fields = new HashMap<>();
+        Map<String, Bolt> bolts = new HashMap<>();
+        Map<String, Map<String, List<String>>> outputs = new HashMap<>();
+        outputs.put(me, (Map<String, List<String>>) given.get("stream->outputfields"));
+        outputs.putAll((Map<String, Map<String, List<String>>>) given.get("source->stream->fields"));
+        Map<String, Map<GlobalStreamId, Grouping>> inputs = new HashMap<>();
+        ((Map<String, Map<String, Map<String, Object>>>) given.get("source->stream->grouping")).forEach(
+            (source, streams) -> streams.forEach((stream, how) -> inputs.computeIfAbsent(me, key -> new HashMap<>())
+                .put(new GlobalStreamId(source, stream), grouping(how))));
+        ((Map<String, Map<String, Map<String, Object>>>) given.get("stream->target->grouping")).forEach(
+            (stream, targets) -> targets.forEach((target, how) -> inputs.computeIfAbsent(target, key -> new HashMap<>())
+                .put(new GlobalStreamId(me, stream), grouping(how))));
+        for (String name : sorted.keySet()) {
+            Map<String, StreamInfo> streams = new HashMap<>();
+            Map<String, Fields> named = new HashMap<>();
+            outputs.getOrDefault(name, Map.of()).forEach((stream, list) -> {
+                streams.put(stream, new StreamInfo(list, false));
+                named.put(stream, new Fields(list));
+            });
+            fields.put(name, named);
+            ComponentCommon common = new ComponentCommon(inputs.getOrDefault(name, Map.of()), streams);
+            bolts.put(name, new Bolt(ComponentObject.serialized_java(new byte[0]), common));
+        }
+        StormTopology topology = new StormTopology(new HashMap<>(), bolts, new HashMap<>());
+        File folder = Files.createTempDirectory("storm").toFile();
+        return new TopologyContext(topology, conf, tasks, sorted, fields, new HashMap<>(), "topology", folder.getPath(),
+            folder.getPath(), own, 6700, new ArrayList<>(tasks.keySet()), new HashMap<>(), new HashMap<>(),
+            new HashMap<>(), new HashMap<>(), new AtomicBoolean(false), new StormMetricRegistry());
+    }
+
+    private static Grouping grouping(Map<String, Object> how) {
+        return "FIELDS".equals(how.get("type")) ? Grouping.fields((List<String>) how.get("fields"))
+            : Grouping.shuffle(new NullStruct());
+    }
+
+    private static void start(String role, Map<String, Object> request) throws Exception {
+        Map<String, Object> conf = new HashMap<>((Map<String, Object>) request.get("conf"));
+        conf.put("topology.multilang.serializer", "org.apache.storm.multilang.JsonSerializer");
+        conf.put("topology.multilang.log.handler", Logs.class.getName());
+        conf.putIfAbsent("supervisor.worker.timeout.secs", 30);
+        context = built(conf, (Map<String, Object>) request.get("context"));
+        String[] child = ((List<String>) request.get("child")).toArray(new String[0]);
+        if (role.equals("bolt")) {
+            bolt = new ShellBolt(child);
+            bolt.changeChildCWD(false);
+            bolt.prepare(conf, context, new OutputCollector(new BoltEnd()));
+        } else {
+            spout = new ShellSpout(child);
+            spout.changeChildCWD(false);
+            spout.open(conf, context, new SpoutOutputCollector(new SpoutEnd()));
+            if (activates) {
+                spout.activate();
+            }
+        }
+    }
+
+    private static boolean call(String op, Map<String, Object> request) {
+        if (op.equals("tuple") && bolt != null) {
+            Tuple tuple = new TupleImpl(context, (List<Object>) request.get("tuple"), (String) request.get("comp"),
+                ((Number) request.get("task")).intValue(), (String) request.get("stream"));
+            NAMES.put(tuple, (String) request.get("id"));
+            bolt.execute(tuple);
+        } else if (op.equals("next") && spout != null) {
+            spout.nextTuple();
+        } else if (op.equals("ack") && spout != null) {
+            spout.ack(request.get("id"));
+        } else if (op.equals("fail") && spout != null) {
+            spout.fail(request.get("id"));
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    private static void perform(String role, String op, Map<String, Object> request) {
+        Map<String, Object> line = new HashMap<>();
+        line.put("id", request.get("id"));
+        try {
+            if (op.equals("start")) {
+                start(role, request);
+            } else if (!call(op, request)) {
+                line.put("error", "unsupported");
+            }
+            line.putIfAbsent("ok", null);
+        } catch (Throwable thrown) {
+            line.put("error", String.valueOf(thrown));
+        }
+        if (line.containsKey("error")) {
+            line.remove("ok");
+        }
+        say(line);
+    }
+
+    /** Load what a start needs before anybody waits for it. */
+    private static void warm() throws Exception {
+        Map<String, Object> given = new HashMap<>();
+        given.put("task->component", Map.of("1", "warm"));
+        given.put("taskid", 1);
+        for (String name : List.of("stream->outputfields", "source->stream->fields", "source->stream->grouping",
+            "stream->target->grouping")) {
+            given.put(name, new HashMap<>());
+        }
+        JSONObject.toJSONString(Map.of("context", built(new HashMap<>(), given).toJSONString()));
+        new ShellBolt("true");
+        new ShellSpout("true");
+        Class.forName("org.apache.storm.multilang.JsonSerializer").getDeclaredConstructor().newInstance();
+        new ProcessBuilder("true").start().waitFor();
+        say(event("ready"));
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        System.setOut(System.err); // whatever a library prints is no answer
+        String role = arguments[0];
+        activates = arguments.length > 1;
+        warm();
+        ExecutorService worker = Executors.newSingleThreadExecutor();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            Map<String, Object> request = (Map<String, Object>) new JSONParser(JSONParser.MODE_RFC4627).parse(line);
+            String op = (String) request.get("op");
+            if (op.equals("task_ids")) {
+                List<Integer> ids = new ArrayList<>();
+                for (Object id : (List<Object>) request.get("ids")) {
+                    ids.add(((Number) id).intValue());
+                }
+                taskIds = ids;
+                Map<String, Object> answer = new HashMap<>();
+                answer.put("id", request.get("id"));
+                answer.put("ok", null);
+                say(answer);
+            } else {
+                worker.submit(() -> perform(role, op, request));
+            }
+        }
+        if (bolt != null) {
+            bolt.cleanup();
+        }
+        if (spout != null) {
+            spout.close();
+        }
+        Runtime.getRuntime().halt(0);
+    }
+}

@@ -1,0 +1,80 @@
+"""What scripts of the suite tell user code to do, and what must be seen of it.
+
+A tuple `["wireproof", [step, …]]` carries the steps of a bolt; `wireproof.script`, `wireproof.on_ack` and
+`wireproof.on_fail` in conf carry those of a spout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specs.storm.states import Config, Due, Task
+from specs.storm.values import is_direct, same, stream_of, wants_ids
+
+WORD = "wireproof"
+
+
+def of_tuple(config: Config, message: Mapping[str, Any]) -> Task:
+    """What must come of a tuple."""
+    values = message.get("tuple")
+    name = message.get("id")
+    seen = {key: message.get(key) for key in ("id", "comp", "stream", "task", "tuple")}
+    seen["call"] = "process"
+    if isinstance(values, list) and len(values) == 2 and values[0] == WORD and isinstance(values[1], list):
+        return _task(config, name, values[1], seen)
+    return Task(name, (Due("ack", name),), seen=seen)
+
+
+def of_command(config: Config, conf: Mapping[str, Any], message: Mapping[str, Any], nexts: int) -> Task:
+    """What must come of a spout's command; `nexts` of them were next before it."""
+    command = message.get("command")
+    steps: Any = ()
+    if command == "next":
+        script = conf.get(f"{WORD}.script") or []
+        steps = script[nexts] if nexts < len(script) else ()
+    elif command in ("ack", "fail"):
+        steps = conf.get(f"{WORD}.on_{command}") or ()
+    seen: dict[str, Any] | None = {"call": command}
+    if command in ("ack", "fail"):
+        seen = {"call": command, "id": message.get("id")}
+    elif command != "next":
+        seen = None
+    return _task(config, message.get("id"), steps, seen)
+
+
+def _task(config: Config, name: Any, steps: Sequence[Any], seen: Any) -> Task:
+    due: list[Due] = []
+    logs: list[str] = []
+    for step in steps:
+        op = step.get("op")
+        if op == "emit":
+            anchors = (name,) if step.get("anchor") is True else ()
+            stream, values = stream_of(step.get("stream")), step.get("tuple")
+            wants = wants_ids(config.extensions, step)
+            task = step.get("task") if is_direct(step) else None
+            due.append(Due("emit", step.get("id"), values, stream, task, anchors, wants))
+        elif op in ("ack", "fail"):
+            due.append(Due(op, step.get("id", name)))
+        elif op == "log":
+            logs.append(str(step.get("msg")))
+        elif op == "raise":
+            return Task(name, tuple(due), tuple(logs), raising=True, seen=seen)
+    return Task(name, tuple(due), tuple(logs), seen=seen)
+
+
+def prints(message: Any) -> bool:
+    """True when something in it tells user code to print."""
+    if isinstance(message, Mapping):
+        return message.get("op") == "print" or any(prints(item) for item in message.values())
+    return isinstance(message, list) and any(prints(item) for item in message)
+
+
+def observed_as_sent(seen: Mapping[str, Any], value: Mapping[str, Any]) -> tuple[str, str] | None:
+    """None when an observation shows what was sent, else which requirement it breaks for a bolt, and why."""
+    named = {"id": "BOLT-06", "comp": "BOLT-28", "stream": "BOLT-27", "task": "BOLT-27", "tuple": "BOLT-27"}
+    for key, sent in seen.items():
+        if key == "call" or key not in value or same(sent, value[key]):
+            continue
+        return named.get(key, "BOLT-27"), f"user code got {key} {value[key]!r:.100}, sent was {sent!r:.100}"
+    return None

@@ -1,0 +1,322 @@
+"""What a Storm multilang conversation has come to: profiles, phases, and the tables of who may say what when.
+
+Source: 000_a44a7e31e51ca0fa.txt, "Initial Handshake", "Spouts", "Bolts", "Handling Heartbeats". A spout takes turns
+with its host; a bolt does not, so its part of the model is an envelope: what the host said is held against it until it
+is answered, and what the bolt says is judged by all that was said before it arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+PREFIX = "STORM-"
+SEED = "seed"
+EXTENSIONS = (
+    "x-error",
+    "x-need-task-ids",
+    "x-anchor-string",
+    "x-loglevel",
+    "x-metrics",
+    "x-activate",
+    "x-spout-empty-id",
+    "x-hb-null-comp",
+    "x-hb-any-message",
+    "x-hb-timing",
+    "x-priority",
+    "x-task0",
+    "x-utf8",
+    "x-max-pending",
+    "x-serializer",
+    "x-reset-cwd",
+    "x-tick",
+)
+"""What the text does not have: newer, or undocumented. A profile is `seed` and any of these, joined by `+`."""
+HOSTS = MappingProxyType({"bolt-host": "bolt", "spout-host": "spout"})
+"""Which child each host has."""
+GRACE_MS = 100
+"""Beyond a timeout, before a host that has not noticed is late."""
+
+
+def valid_profile(profile: str) -> bool:
+    """True for `seed`, alone or with extensions, each once."""
+    first, *more = profile.split("+")
+    return first == SEED and len(set(more)) == len(more) and set(more) <= set(EXTENSIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`role` is judged. `extensions` are claimed. `scripted`: user code does what tuples and conf tell it, and its
+    observations are seen; `serial`: it is called for one tuple after the other, and waits for the task ids of an emit;
+    None while that is not known."""
+
+    role: str = "bolt"
+    extensions: frozenset[str] = frozenset()
+    scripted: bool = False
+    serial: bool | None = None
+
+    @property
+    def hosted(self) -> bool:
+        """True when a host is judged."""
+        return self.role in HOSTS
+
+    @property
+    def child(self) -> str:
+        """The name of the party that is the child: bolt or spout."""
+        return HOSTS.get(self.role, self.role)
+
+    @property
+    def host(self) -> str:
+        """The name of the party that is the host."""
+        return self.role if self.hosted else "host"
+
+    def has(self, extension: str) -> bool:
+        """True when it is claimed."""
+        return extension in self.extensions
+
+
+class Phase(Enum):
+    """Where one conversation stands."""
+
+    NEW = "nothing said yet"
+    SETUP = "the setup was sent"
+    IDLE = "no command is open"
+    BUSY = "a command is open"
+    RUN = "tuples come and go"
+    DEAF = "the child's STDIN has ended"
+    OVER = "the child has ended"
+
+
+DEEDS = ("setup", "asks", "ids", "closes", "pid", "emits", "settles", "logs", "syncs")
+"""What may be done: the first four by the host ("asks" is a command to a spout or a tuple to a bolt, "ids" a list of
+task ids), the others by the child ("settles" is ack or fail)."""
+
+
+def _row(*after: Phase | None) -> Mapping[str, Phase | None]:
+    return MappingProxyType(dict(zip(DEEDS, after, strict=True)))
+
+
+_N, _S, _I, _B, _R, _D, _O = Phase
+_: None = None
+NEXT: Mapping[str, Mapping[Phase, Mapping[str, Phase | None]]] = MappingProxyType(
+    {
+        # Who may say what in each phase and where it leads; None: never.
+        "spout": {
+            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
+            _N: _row(_S, _, _, _D, _, _, _, _, _),
+            _S: _row(_, _, _, _D, _I, _, _, _, _),
+            _I: _row(_, _B, _I, _D, _, _, _, _, _),
+            _B: _row(_, _, _B, _D, _, _B, _, _B, _I),
+            _D: _row(_, _, _, _, _, _D, _, _D, _D),
+            _O: _row(_, _, _, _O, _, _, _, _, _),
+        },
+        "bolt": {
+            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
+            _N: _row(_S, _, _, _D, _, _, _, _, _),
+            _S: _row(_, _, _, _D, _R, _, _, _, _),
+            _R: _row(_, _R, _R, _D, _, _R, _R, _R, _R),
+            _D: _row(_, _, _, _, _, _D, _D, _D, _D),
+            _O: _row(_, _, _, _O, _, _, _, _, _),
+        },
+    }
+)
+
+
+class Due(NamedTuple):
+    """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle.
+    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it
+    shows.
+    """
+
+    kind: str
+    id: Any = None
+    values: Any = None
+    stream: Any = "default"
+    task: Any = None
+    anchors: tuple[Any, ...] = ()
+    wants: bool = True
+    more: tuple[str, ...] = ()
+
+
+class Task(NamedTuple):
+    """A callback: a tuple or a command, and what its user code was told. `due` comes in this order, `logs` in any;
+    `raising`: user code raises after it; `seen`: the observation that is due, None once it was made; `begun`: something
+    was seen of it."""
+
+    id: Any
+    due: tuple[Due, ...] = ()
+    logs: tuple[str, ...] = ()
+    raising: bool = False
+    seen: Any = None
+    begun: bool = False
+
+    @property
+    def open(self) -> bool:
+        """True while anything is due."""
+        return bool(self.due or self.logs or self.raising or self.seen is not None)
+
+
+class Conv(NamedTuple):
+    """One conversation with a judged child.
+
+    `setup` is what it was sent, `folder` the directory that there is, `files` what was seen in it by name, `pid` what
+    it said, `initialized` that the observation of it was made, or need not be.
+
+    `open` are ids of tuples that are neither acked nor failed, `settled` those that are, `beats` those of heartbeats,
+    and `tasks` what user code still has to do for tuples or for the command, of which `command` is the name; `nexts` of
+    them were next. `unanswered`: heartbeats without a sync; `late`: of these, so many were missed while the child
+    waited for task ids; `spare`: syncs that need no heartbeat. `owing`: emits whose task ids were not sent; `lists`:
+    sent, and not seen by user code; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
+    `lazy`: it need not ack; `extra`: the open command has further members.
+
+    `hurt`: the requirement that says what it may make of invalid input; `excused`: user code raised or something was
+    hurt, so that it may end; `talked`: user code printed; `words`: it wrote to STDERR; `partial`: octets of a message
+    that is not whole came; `was`: the phase in which its STDIN ended; `cut`: in the middle of a message.
+    """
+
+    phase: Phase = Phase.NEW
+    setup: Any = None
+    folder: str = ""
+    files: tuple[tuple[str, Any], ...] = ()
+    pid: Any = None
+    initialized: bool = False
+    open: tuple[Any, ...] = ()
+    settled: frozenset[Any] = frozenset()
+    beats: frozenset[Any] = frozenset()
+    tasks: tuple[Task, ...] = ()
+    command: str = ""
+    nexts: int = 0
+    unanswered: int = 0
+    late: int = 0
+    spare: int = 1
+    owing: int = 0
+    lists: tuple[Any, ...] = ()
+    emitted: tuple[Any, ...] = ()
+    waived: bool = False
+    lazy: bool = False
+    extra: bool = False
+    hurt: str = ""
+    excused: bool = False
+    talked: bool = False
+    words: bool = False
+    partial: bool = False
+    was: Phase = Phase.NEW
+    cut: bool = False
+    muted: bool = False
+
+    @property
+    def blocked(self) -> bool:
+        """True while the child may wait for task ids."""
+        return self.owing > 0
+
+
+class Live(NamedTuple):
+    """A tuple that a judged host was given: what its caller calls it, how it stands on the wire once it was seen there,
+    and what it must show."""
+
+    name: Any
+    wire: Any
+    comp: Any
+    stream: Any
+    task: Any
+    values: Any
+
+
+class HostConv(NamedTuple):
+    """One conversation with a judged host.
+
+    `given`: what it was started with; `setup` that it was seen; `pid` that the child has said its own; `children`: how
+    many it started. `calls` are ops without an answer, `settings` every list of task ids that it was given and `known`
+    how many of them it has confirmed, `lowest` the setting of the last list.
+
+    `waiting` are tuples that were not seen on the wire, or commands of a spout; `live` those that were, `ids` every id
+    that was used on the wire; `command` is the open command of a spout and `held` what the child said after its sync.
+    `lists`: for each emit that waits for task ids the setting that held; `effects` what must show beside the wire,
+    `logs` the same of logs. `outstanding`: message ids of a spout's emits that were neither acked nor failed.
+
+    `beats`: heartbeats without an answer, `seen` how many there were. `quiet_ms`, `most_ms`: how long the child has not
+    given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
+    `lived`: the child took a good part of it and spoke.
+
+    `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
+    invalid input that was sent. `left`: the child has ended, `closing`: its caller is done with it, `gone`: the child's
+    process is seen to have ended.
+    """
+
+    phase: Phase = Phase.NEW
+    given: Any = None
+    setup: Any = None
+    pid: bool = False
+    children: int = 0
+    calls: tuple[str, ...] = ()
+    settings: tuple[Any, ...] = ()
+    known: int = 0
+    lowest: int = 0
+    waiting: tuple[Any, ...] = ()
+    live: tuple[Live, ...] = ()
+    done: tuple[Live, ...] = ()
+    ids: frozenset[Any] = frozenset()
+    command: Any = None
+    held: tuple[Any, ...] = ()
+    lists: tuple[int, ...] = ()
+    effects: tuple[Due, ...] = ()
+    logs: tuple[Any, ...] = ()
+    errors: tuple[str, ...] = ()
+    outstanding: tuple[Any, ...] = ()
+    beats: int = 0
+    seen: int = 0
+    quiet_ms: int = 0
+    most_ms: int = 0
+    idle_ms: int = 0
+    timeout_ms: int = 0
+    lived: bool = False
+    failing: str = ""
+    maybe: str = ""
+    failed: bool = False
+    skipped: tuple[str, ...] = ()
+    left: bool = False
+    closing: bool = False
+    gone: bool = False
+    muted: bool = False
+    partial: bool = False
+    touched: bool = False
+
+
+class State(NamedTuple):
+    """All conversations, by the number of their connection."""
+
+    config: Config
+    convs: tuple[tuple[int, Any], ...] = ()
+
+    def conv(self, number: int) -> Any:
+        """The conversation on a connection."""
+        for known, conv in self.convs:
+            if known == number:
+                return conv
+        return HostConv() if self.config.hosted else Conv()
+
+    def put(self, number: int, conv: Any) -> State:
+        """The state with one conversation changed."""
+        if len(self.convs) <= 1 and (not self.convs or self.convs[0][0] == number):
+            return State(self.config, ((number, conv),))
+        return State(self.config, tuple(sorted({**dict(self.convs), number: conv}.items(), key=lambda pair: pair[0])))
+
+
+def diagram() -> str:
+    """The phases of both kinds of children as a mermaid state diagram, drawn from the tables."""
+    lines = ["stateDiagram-v2"]
+    for kind, table in NEXT.items():
+        arrows: dict[tuple[str, str], list[str]] = {}
+        for phase, row in table.items():
+            for deed, after in row.items():
+                if after is not None and (after is not phase or phase in (Phase.RUN, Phase.BUSY)):
+                    side = "host" if deed in DEEDS[:4] else "child"
+                    arrows.setdefault((phase.name, after.name), []).append(f"{side} {deed}")
+        arrows[("DEAF", "OVER")] = ["child exits"]
+        lines += [f"    state {kind} {{", f"        [*] --> {kind}_NEW"]
+        lines += [f"        {kind}_{a} --> {kind}_{b}: {' / '.join(deeds)}" for (a, b), deeds in arrows.items()]
+        lines += [f"        {kind}_OVER --> [*]", "    }"]
+    return "\n".join(lines)

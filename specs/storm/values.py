@@ -1,0 +1,55 @@
+"""JSON values as Storm multilang compares them, and what an emit says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+DEFAULT = "default"
+"""The name of the stream that an emit without one goes to."""
+
+
+def same(one: Any, other: Any) -> bool:
+    """True for the same JSON value. JSON knows one kind of number; true is no number."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
+        return one == other
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
+    return type(one) is type(other) and bool(one == other)
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """A whole number: 9, and 9.0 too, which JSON does not tell apart."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+
+
+def stream_of(value: Any) -> Any:
+    """The stream of an emit or of what was seen of it; none is the default one."""
+    return DEFAULT if value is None else value
+
+
+def is_direct(emit: Mapping[str, Any]) -> bool:
+    """True for an emit to one task."""
+    return emit.get("task") not in (None, 0)
+
+
+def wants_ids(extensions: frozenset[str], emit: Mapping[str, Any]) -> bool:
+    """True for an emit that is answered by a list of task ids."""
+    if is_direct(emit):
+        return False
+    return not ("x-need-task-ids" in extensions and emit.get("need_task_ids") is False)
+
+
+def is_heartbeat(message: Any) -> bool:
+    """A heartbeat is told by stream and task together."""
+    return isinstance(message, Mapping) and message.get("stream") == "__heartbeat" and same(message.get("task"), -1)
+
+
+def shown(value: Any, limit: int = 100) -> str:
+    """A value for a sentence."""
+    text = repr(value)
+    return text if len(text) <= limit else text[:limit] + "…"

@@ -1,0 +1,244 @@
+"""Legal conversations with a bolt: ops, and the plan that they mean.
+
+Head numbers: how the conversation ends, in which ways messages are written, how exactly, the setup, and a spare one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan, Say
+from specs.storm.states import Config
+from strategies.common import Op, Program, programs
+from strategies.storm import texts
+from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
+
+HEAD = 5
+EVEN: Mapping[str, int] = {
+    "tuple": 3,
+    "script": 8,
+    "heartbeat": 3,
+    "withhold": 4,
+    "burst": 2,
+    "near": 1,
+    "settle": 3,
+    "rest": 1,
+}
+MOST = 10
+RAISES_ONE_IN = 24
+
+
+def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
+    """Legal sessions of `kinds` of ops."""
+    return programs(kinds, head=HEAD, most=most, least=0)
+
+
+class Session:
+    """A conversation while it is written: which tuples user code will have left open."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.open: list[str] = []
+        self.over = False
+
+    def steps(self, op: Op, own: str, *, emits: int = 0) -> list[Mapping[str, Any]]:
+        """What user code is told in one tuple; it settles tuples that were left open, and its own or not."""
+        a, b, c, d, e = op.args
+        told: list[Mapping[str, Any]] = []
+        for n in range(max(emits, 1 + a % 4)):
+            kind = (b >> n) % 8
+            if emits > n or kind in (0, 1, 2, 3):
+                told.append(self.emit(c + n * (d + 1), d + n, e + n))
+            elif kind == 4:
+                told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
+            elif kind == 5:
+                told.append({"op": "print", "text": texts.PRINTS[(c + n) % len(texts.PRINTS)]})
+            elif kind == 6:
+                told += self.settled(d + n, "fail" if e % 2 else "ack")
+            else:
+                told.append({"op": "sleep", "ms": c % 3})
+        if emits:
+            pass
+        elif e % RAISES_ONE_IN == RAISES_ONE_IN - 1:
+            self.over = True
+            return [*told, {"op": "raise"}, {"op": "log", "msg": "behind"}]
+        if e % 5 in (0, 1):
+            told.append({"op": "ack"})
+        elif e % 5 == 2:
+            told.append({"op": "fail"})
+        elif e % 5 == 3:
+            told.insert(0, {"op": "ack"}) if not any(step.get("anchor") for step in told) else told.append(
+                {"op": "ack"}
+            )
+        else:
+            self.open.append(own)
+        return told
+
+    def emit(self, value: int, where: int, how: int) -> Mapping[str, Any]:
+        """One emit."""
+        w = self.w
+        step: dict[str, Any] = {"op": "emit", "tuple": [w.tag(), *(texts.value(value + n) for n in range(where % 3))]}
+        stream = texts.STREAMS[where % len(texts.STREAMS)]
+        if stream is not None:
+            step["stream"] = stream
+        if how % 3:
+            step["anchor"] = how % 3 == 1
+        if where % 4 == 3:
+            step["task"] = (9, 1, 4, 2147483647)[value % 4]
+        elif w.config.has("x-need-task-ids") and how % 4 > 1:
+            step["need_task_ids"] = how % 4 == 2
+        return step
+
+    def settled(self, which: int, op: str) -> list[Mapping[str, Any]]:
+        """The step that settles a tuple that was left open."""
+        if not self.open or (not self.w.config.serial and self.w.when != "turn"):
+            return []  # a bolt that works on several tuples at once may not be done with that one
+        return [{"op": op, "id": self.open.pop(which % len(self.open))}]
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
+    """The plan that a program means; total, and pure. `ways` are the ways of writing that may be used."""
+    w = Writer(config, hurry=hurry)
+    write(w, program, ways)
+    finish(w, program.head)
+    return w.plan()
+
+
+def write(w: Writer, program: Program, ways: int = ANYHOW) -> Session:
+    """The setup and the ops."""
+    head = program.head
+    bits = head[1] & ways if head[1] % 2 else 0
+    w.ways = Ways(bits, head[2])
+    w.setup(texts.CONFS[head[3] % len(texts.CONFS)], folder=head[3] // 8, later=head[3] % 4 != 3)
+    session = Session(w)
+    for serial, op in enumerate(program.ops):
+        w.ways = Ways(bits, head[2] + serial)
+        _op(session, op)
+        if session.over:
+            break
+    return session
+
+
+def _op(session: Session, op: Op) -> None:
+    w = session.w
+    a, b, c, d, e = op.args
+    if op.kind == "tuple":
+        w.tuple([texts.value(b + n * c) for n in range(a % 5)], origin=d, comp=None if e % 8 == 7 else 0)
+        w.lists(a)
+    elif op.kind == "heartbeat":
+        for n in range(1 + (a % 4 if b % 2 else 0)):
+            w.heartbeat(c + n)
+    elif op.kind == "near":
+        near = texts.NEAR[a % len(texts.NEAR)]
+        if w.config.has("x-tick") and d % 2:
+            w.tuple([60], near=("__tick", -1), comp="__system")
+        else:
+            w.tuple([] if b % 2 else [texts.value(c)], near=near)
+        w.lists(a)
+    elif op.kind == "rest":
+        w.wait(0 if a % 4 else 2)
+    elif op.kind == "settle":
+        told = [step for n in range(1 + a % 3) for step in session.settled(b + n, "fail" if (c >> n) % 2 else "ack")]
+        w.script([*told, {"op": "ack"}])
+        w.lists(a)
+    elif op.kind == "burst":
+        _burst(session, op)
+    elif op.kind == "withhold":
+        _withhold(session, op)
+    else:
+        w.script(session.steps(op, _coming(w)), origin=c)
+        w.lists(a + e)
+
+
+def _coming(w: Writer) -> str:
+    return texts.tuple_id(w.ids)
+
+
+def _burst(session: Session, op: Op) -> None:
+    """Several tuples and heartbeats at once."""
+    w = session.w
+    a, b, c, d, e = op.args
+    count = 2 + a % 5
+    when, w.when = w.when, "join"
+    w.features.add("together")
+    for n in range(count):
+        if n == count - 1:
+            w.when = when if when == "now" else "now"
+        if (b >> n) % 3 == 2:
+            w.heartbeat(c + n)
+        elif (b >> n) % 3 == 1:
+            steps = session.steps(Op("script", (a + n, c >> n, d + n, d, e + n)), _coming(w))
+            w.script(steps)
+            if session.over:
+                break
+        else:
+            w.tuple([texts.value(c + n)], origin=d + n)
+    w.when = when
+    last = w.steps[-1]
+    assert isinstance(last, Say)
+    w.steps[-1] = replace(last, when="now")
+    w.lists(e)
+
+
+def _withhold(session: Session, op: Op) -> None:
+    """An emit whose task ids come later than other things."""
+    w = session.w
+    a, b, c, d, e = op.args
+    w.script(session.steps(Op("script", (a, b, c, 0, e)), _coming(w), emits=1 + a % 2))
+    for n in range(d % 4):
+        if (b >> n) % 2:
+            w.heartbeat(n)
+        else:
+            w.tuple([texts.value(c + n)], origin=n)
+    w.lists(c)
+
+
+def finish(w: Writer, head: Sequence[int]) -> None:
+    """The end that the head asks for."""
+    end = head[0] % 6
+    w.ways = Ways()
+    if end == 4:
+        w.tuple([1])
+        w.eof(at_once=True)
+        return
+    if end == 5:
+        w.wait()
+        whole = b'{"id":"77","comp":"words","stream":"n1","task":1,"tuple":["half"]}\n'
+        w.blurt(whole[: 1 + head[4] % (len(whole) - 3)], "turn")
+        w.eof(at_once=True)
+        return
+    w.wait()
+    w.eof()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family: weights of ops, and the ways of writing."""
+
+    kinds: Mapping[str, int]
+    ways: int = 0
+    most: int = MOST
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most)
+
+    @property
+    def interpret(self) -> Any:
+        """Their interpretation."""
+        return partial(interpret, ways=self.ways)
+
+
+EMITS = Aim({"script": 8, "settle": 2})
+LISTS = Aim({"withhold": 8, "heartbeat": 1, "burst": 1, "script": 1})
+SETTLING = Aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1})
+HEARTBEATS = Aim({"heartbeat": 5, "near": 2, "tuple": 1, "withhold": 1, "burst": 2}, most=8)
+FRAMING = Aim({"tuple": 3, "script": 3, "heartbeat": 1, "withhold": 1}, ways=ANYHOW | JOIN)
+ENDINGS = Aim({"tuple": 1, "script": 1}, most=2)
+BURSTS = Aim({"burst": 6, "withhold": 2}, most=5)

@@ -1,0 +1,373 @@
+"""Conversations with a host: the tester calls it and plays its child.
+
+Head numbers: how the conversation ends, how the child writes, how exactly, the setup, and a spare one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from specs.storm.bundle import context
+from specs.storm.frames import Message, Style, Text
+from specs.storm.states import Config
+from strategies.common import Op, Program, programs
+from strategies.storm import texts
+from strategies.storm.writer import ANYHOW, JOIN, NAMES, PLAIN, Ways
+
+HEAD = 5
+BOLT: Mapping[str, int] = {"tuple": 5, "emit": 6, "settle": 5, "log": 1, "sync": 1, "burst": 2, "rest": 1, "stderr": 1}
+SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1}
+MOST = 10
+SYNC = {"command": "sync"}
+TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], list(range(1, 60)))
+"""Lists that are told apart."""
+
+
+def started(conf: Mapping[str, Any]) -> Do:
+    """The host is told to start its child."""
+    return Do(0, "start", {"conf": dict(conf), "context": context()})
+
+
+def lively() -> Say:
+    """The answer to activate, if that comes."""
+    return Say(0, Message(SYNC, Ref("command", "activate")))
+
+
+class Writer:
+    """One conversation with a host. With `hurry` the child does not wait between what it says."""
+
+    def __init__(self, config: Config, *, hurry: bool = False) -> None:
+        self.config = config
+        self.bolt = config.child == "bolt"
+        self.hurry = hurry
+        self.steps: list[Step] = []
+        self.features: set[str] = set()
+        self.ways = PLAIN
+        self.serial = 0
+        self.tuples = 0
+        self.open: list[int] = []
+        self.names: list[Any] = []
+        self.made = 0
+        self._first = True
+
+    def plan(self) -> Plan:
+        """What was written."""
+        return Plan(tuple(self.steps), frozenset(self.features))
+
+    # -- as the caller -------------------------------------------------------------------------------------------------
+
+    def begin(self, conf: Mapping[str, Any] | None = None, *, late: int = 0, pid: Any = None) -> None:
+        """Start the host; the child says its process id, `late` milliseconds after the setup."""
+        self.steps.append(started(conf or {}))
+        self.steps.append(Do(0, "touch", Ref("pidDir")))
+        if late:
+            self.wait()
+            self.wait(late)
+        self.say(pid if pid is not None else Message({"pid": Ref("pid")}))
+        if self.config.has("x-activate"):
+            self.wait(0)
+            self.steps.append(lively())
+        self.task_ids(0)
+
+    def task_ids(self, which: int, *, now: bool = False) -> None:
+        """What following emits get."""
+        self.steps.append(Do(0, "task_ids", {"ids": TASK_IDS[which % len(TASK_IDS)]}, "now" if now else "turn"))
+        self._first = self._first or not now
+
+    def call(self, op: str, *, now: bool = False, **given: Any) -> None:
+        """A tuple, or a call of the spout's interface."""
+        self.steps.append(Do(0, "call", {"op": op, **given}, "now" if now else "turn"))
+        if self.config.has("x-activate") and not self.bolt and not now:
+            self.wait()
+            self.steps.append(lively())
+        self._first = True
+
+    def tuple(self, values: list[Any], origin: int = 0, *, now: bool = False) -> int:
+        """A tuple; its number."""
+        number = self.tuples
+        self.tuples += 1
+        comp, task = texts.COMPONENTS[origin % len(texts.COMPONENTS)]
+        stream = texts.STREAMS[origin % len(texts.STREAMS)] or "default"
+        name = texts.tuple_id(number)
+        self.call("tuple", now=now, id=name, comp=comp, stream=stream, task=task, tuple=[self.tag(), *values])
+        self.open.append(number)
+        return number
+
+    def close(self, *, polite: bool = True) -> None:
+        """The component is over; a polite child ends with its STDIN."""
+        self.wait()
+        self.steps.append(Do(0, "close"))
+        if polite:
+            self.steps.append(Do(0, "exit", 0))
+
+    # -- as the child --------------------------------------------------------------------------------------------------
+
+    def say(self, frame: Message | Text, *, now: bool = False) -> None:
+        """A message of the child."""
+        when = "now" if now or (self.hurry and not self._first) else "turn"
+        self._first = False
+        ways = self.ways
+        style: Style | None = None
+        cuts: tuple[int, ...] = ()
+        if isinstance(frame, Message):
+            for bit, name in NAMES:
+                if ways.bits & bit:
+                    self.features.add(name)
+            if ways.bits & 8 and isinstance(frame.value, Mapping):
+                name, value = texts.MEMBERS[ways.how % len(texts.MEMBERS)]
+                frame = Message({**frame.value, name: value}, frame.needs)
+            if ways.bits & JOIN and ways.how % 2:
+                when = "join"
+            style, cuts = ways.style, ways.cuts
+        self.steps.append(Say(0, frame, cuts, when, style))
+
+    def emit(self, values: list[Any], *, now: bool = False, **more: Any) -> None:
+        """An emit."""
+        self.say(Message({"command": "emit", **more, "tuple": [self.tag(), *values]}), now=now)
+
+    def settle(self, op: str, number: int, *, now: bool = False) -> None:
+        """ack or fail."""
+        self.say(Message({"command": op, "id": Ref("tuple", number)}), now=now)
+
+    def log(self, text: str, *, now: bool = False, **more: Any) -> None:
+        """A log."""
+        self.say(Message({"command": "log", "msg": text, **more}), now=now)
+
+    def sync(self, *, now: bool = False) -> None:
+        """A sync."""
+        self.say(Message(SYNC), now=now)
+
+    def beat(self) -> None:
+        """An answer to the heartbeats that came."""
+        if self.bolt:
+            self.steps.append(Say(0, Message(SYNC, self.pending()), upto=3))
+
+    def pending(self) -> Ref:
+        """Known while a heartbeat is unanswered."""
+        return Ref("heartbeat")
+
+    def tag(self) -> str:
+        """A value that no other tuple has."""
+        self.serial += 1
+        return f"t{self.serial}"
+
+    def crlf(self, frame: Text) -> None:
+        """A message whose lines end with CR LF."""
+        self.steps.append(Say(0, frame, style=Style(eol=b"\r\n")))
+
+    def odd_ack(self, number: int, octets: bytes) -> None:
+        """ack for the id of a tuple with something behind it that is no character."""
+        parts = (b'{"command":"ack","id":"', Ref("tuple", number), octets + b'"}\nend\n')
+        self.steps.append(Blurt(0, parts))
+
+    def twice(self, number: int, commands: Sequence[str]) -> None:
+        """A message with two commands."""
+        head = f'{{"command":"{commands[0]}","command":"{commands[1]}","id":"'.encode()
+        self.steps.append(Blurt(0, (head, Ref("tuple", number), b'"}\nend\n')))
+
+    # -- other steps ---------------------------------------------------------------------------------------------------
+
+    def wait(self, ms: int = 0) -> None:
+        """Let time pass."""
+        self.steps.append(Wait(ms))
+
+    def do(self, name: str, value: Any) -> None:
+        """Something else that a child does."""
+        self.steps.append(Do(0, name, value))
+
+    def blurt(self, data: bytes) -> None:
+        """Octets."""
+        self.steps.append(Blurt(0, data, "turn" if self._first else "now"))
+        self._first = False
+
+
+def emitting(w: Writer, op: Op, n: int = 0) -> None:
+    """One emit of a bolt or a spout, of whatever kind."""
+    _, b, c, d, e = op.args
+    more: dict[str, Any] = {}
+    if w.bolt:
+        if (b + n) % 3 and w.open:
+            chosen = {w.open[(c + k) % len(w.open)] for k in range(1 + d % 3)}
+            more["anchors"] = [Ref("tuple", number) for number in sorted(chosen)]
+            if len(chosen) == 1 and w.config.has("x-anchor-string") and c % 2:
+                more["anchors"] = more["anchors"][0]
+        elif (b + n) % 2:
+            more["anchors"] = ([], None)[c % 2]
+    elif (b + n) % 3 and w.made < len(texts.MESSAGE_IDS):
+        more["id"] = texts.MESSAGE_IDS[w.made]
+        w.made += 1
+        w.names.append(more["id"])
+    stream = texts.STREAMS[(d + n) % len(texts.STREAMS)]
+    if stream is not None or e % 3 == 1:
+        more["stream"] = stream
+    if (e + n) % 5 == 4:
+        more["task"] = (4, 1, 9, 2147483647)[c % 4]
+    elif w.config.has("x-need-task-ids") and (e + n) % 4 > 1:
+        more["need_task_ids"] = (e + n) % 4 == 2
+    elif w.config.has("x-task0") and (e + n) % 7 == 1:
+        more["task"] = (0, None)[c % 2]
+    w.emit([texts.value(c + n)], **more)
+
+
+def logging(w: Writer, n: int) -> None:
+    """One log."""
+    more: dict[str, Any] = {"level": (0, 1, 2, 3, 4, 7, -1)[n % 7]} if w.config.has("x-loglevel") and n % 3 else {}
+    w.log(f"{w.tag()} {texts.LOGS[n % len(texts.LOGS)]}", **more)
+
+
+def sessions(kinds: Mapping[str, int], *, most: int = MOST) -> SearchStrategy[Program]:
+    """Legal sessions of `kinds` of ops."""
+    return programs(kinds, head=HEAD, most=most, least=0)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
+    """The plan that a program means; total, and pure."""
+    w = Writer(config, hurry=hurry)
+    write(w, program, ways)
+    w.ways = PLAIN
+    w.close(polite=program.head[0] % 4 != 3)
+    return w.plan()
+
+
+def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
+    """The start and the ops."""
+    head = program.head
+    bits = head[1] & ways if head[1] % 2 else 0
+    w.ways = Ways(bits, head[2])
+    w.begin(texts.CONFS[head[3] % len(texts.CONFS)], late=5 if head[3] % 16 == 15 else 0)
+    for serial, op in enumerate(program.ops):
+        w.ways = Ways(bits, head[2] + serial)
+        (_bolt if w.bolt else _spout)(w, op)
+
+
+def _common(w: Writer, op: Op) -> None:
+    a, b = op.args[:2]
+    if op.kind == "rest":
+        w.wait(0)
+        w.wait((2, 2, 2, 20)[a % 4])
+    elif op.kind == "stderr":
+        w.wait(0)
+        w.do("stderr", (10, 5000, 200_000)[a % 3])
+    elif w.config.has("x-error") and b % 2:
+        w.say(Message({"command": "error", "msg": f"{w.tag()} {texts.LOGS[a % len(texts.LOGS)]}"}))
+    else:
+        logging(w, a)
+
+
+def _bolt(w: Writer, op: Op) -> None:
+    a, b, c, d, e = op.args
+    if op.kind == "tuple":
+        for n in range(1 + a % 3):
+            w.tuple([texts.value(b + n * c)], d + n, now=w.hurry and n > 0)
+    elif op.kind == "emit":
+        if a % 3 == 0:
+            w.wait(0)
+            w.task_ids(a // 3, now=w.hurry)
+        for n in range(1 + a % 3):
+            emitting(w, op, n)
+    elif op.kind == "settle":
+        for n in range(1 + a % 3):
+            if w.open:
+                w.settle("fail" if (b >> n) % 2 else "ack", w.open.pop((c + n) % len(w.open)))
+    elif op.kind == "sync":
+        w.sync()
+    elif op.kind == "burst":
+        _burst(w, op)
+    else:
+        _common(w, op)
+    if not w.hurry and e % 8 == 7:
+        w.beat()
+
+
+def _burst(w: Writer, op: Op) -> None:
+    """Everything at once, tuples while the child talks."""
+    a, b, c, d, e = op.args
+    w.wait(0)
+    for n in range(2 + a % 5):
+        kind = (b >> n) % 4
+        if kind == 0:
+            w.tuple([texts.value(c + n)], d + n, now=True)
+        elif kind == 1 and w.open:
+            w.settle("fail" if e % 2 else "ack", w.open.pop((c + n) % len(w.open)), now=True)
+        elif kind == 2:
+            w.task_ids(c + n, now=True)
+        w._first = False
+        emitting(w, Op("emit", (a, b + n, c + n, d + n, e + n)), n)
+
+
+def _spout(w: Writer, op: Op) -> None:
+    a, b, c, d, e = op.args
+    if op.kind in ("ack", "fail") and not w.names:
+        op = Op("next", op.args)
+    if op.kind in ("next", "ack", "fail", "several", "after"):
+        if a % 3 == 0:
+            w.wait(0)
+            w.task_ids(a // 3)
+        names = [w.names.pop(b % len(w.names))] if op.kind in ("ack", "fail") else []
+        kind = op.kind if names else "next"
+        w.call(kind, **({"id": names[0]} if names else {}))
+        more: list[tuple[str, dict[str, Any]]] = [("next", {})] * (1 + d % 3) if op.kind == "several" else []
+        if more and w.names:
+            more[0] = (("ack", "fail")[e % 2], {"id": w.names.pop(c % len(w.names))})
+        w.wait(0)
+        for other, given in more:
+            w.call(other, now=True, **given)
+        w._first = True
+        for _ in range(1 + len(more)):
+            _answer(w, op)
+        if op.kind == "after":
+            w.wait(0)
+            w.emit([texts.value(c)], now=True)
+            w.wait(5)
+            w.call("next")
+            w.wait(0)
+            w.sync()
+    elif op.kind in ("rest", "stderr"):
+        _common(w, op)
+
+
+def _answer(w: Writer, op: Op) -> None:
+    """What the child says in one command."""
+    a, b, c, d, e = op.args
+    w._first = True
+    for n in range(a % 4):
+        if (b >> n) % 4 == 3:
+            _common(w, Op("log", (c + n, d + n)))
+        else:
+            emitting(w, Op("emit", (a, b + n, c + n, d + n, e + n)), n)
+    w.sync()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family: weights of ops, and the ways of writing."""
+
+    kinds: Mapping[str, int]
+    ways: int = 0
+    most: int = MOST
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most)
+
+    @property
+    def interpret(self) -> Any:
+        """Their interpretation."""
+        return partial(interpret, ways=self.ways)
+
+
+TUPLES = Aim({"tuple": 5, "settle": 4})
+EMITS = Aim({"emit": 8, "tuple": 2, "burst": 2})
+MIXED = Aim({"burst": 5, "settle": 2, "tuple": 2, "log": 2, "stderr": 1})
+BOLT_FRAMING = Aim({"tuple": 2, "emit": 3, "settle": 2, "log": 2}, ways=ANYHOW | JOIN)
+COMMANDS = Aim({"next": 4, "several": 3, "after": 1, "rest": 1})
+SETTLING = Aim({"next": 4, "ack": 4, "fail": 4})
+SPOUT_EMITS = Aim({"next": 8, "ack": 1})
+SPOUT_FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW)

@@ -1,0 +1,194 @@
+"""Legal conversations with a spout: ops, and the plan that they mean.
+
+What user code does is in conf, so the ops are read twice: for the scripts, and for the commands. Head numbers: how the
+conversation ends, in which ways messages are written, how exactly, the setup, and what is done for ack and fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan, Ref
+from specs.storm.states import Config
+from strategies.common import Op, Program, programs
+from strategies.storm import texts
+from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
+
+HEAD = 5
+EVEN: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "idle": 1, "rest": 1, "turn": 1}
+MOST = 10
+RAISES_ONE_IN = 24
+
+
+def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
+    """Legal sessions of `kinds` of ops."""
+    return programs(kinds, head=HEAD, most=most, least=0)
+
+
+class Scripts:
+    """What user code is told, and which message ids it will have emitted."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.names = 0
+        self.raises = False
+        self.known: list[Any] = []
+
+    def next(self, op: Op) -> list[Mapping[str, Any]]:
+        """The steps of one next."""
+        a, b, c, d, e = op.args
+        told: list[Mapping[str, Any]] = []
+        for n in range(1 + a % 4):
+            kind = (b >> n) % 8
+            if kind < 5:
+                told.append(self.emit(c + n * (d + 1), d + n, e + n))
+            elif kind == 5:
+                told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
+            elif kind == 6:
+                told.append({"op": "print", "text": texts.PRINTS[(c + n) % len(texts.PRINTS)]})
+            else:
+                told.append({"op": "sleep", "ms": c % 3})
+        if e % RAISES_ONE_IN == RAISES_ONE_IN - 1:
+            self.raises = True
+            return [*told, {"op": "raise"}, {"op": "log", "msg": "behind"}]
+        return told
+
+    def emit(self, value: int, where: int, how: int) -> Mapping[str, Any]:
+        """One emit."""
+        w = self.w
+        step: dict[str, Any] = {"op": "emit", "tuple": [w.tag(), *(texts.value(value + n) for n in range(where % 3))]}
+        stream = texts.STREAMS[where % len(texts.STREAMS)]
+        if stream is not None:
+            step["stream"] = stream
+        if how % 3 and self.names < len(texts.MESSAGE_IDS):
+            step["id"] = self.name(how)
+        if where % 4 == 3:
+            step["task"] = (9, 1, 4, 2147483647)[value % 4]
+        elif w.config.has("x-need-task-ids") and how % 4 > 1:
+            step["need_task_ids"] = how % 4 == 2
+        return step
+
+    def name(self, how: int) -> Any:
+        """A message id that was not used."""
+        self.names += 1
+        name = texts.MESSAGE_IDS[(self.names - 1) % len(texts.MESSAGE_IDS)]
+        if how % 3 == 2:
+            name = f"{name}-{self.names}" if isinstance(name, str) else 1_000_000 + self.names
+        self.known.append(name)
+        return name
+
+    def again(self, what: int) -> list[Mapping[str, Any]]:
+        """What is done for each ack, or each fail."""
+        told: list[Mapping[str, Any]] = []
+        if what % 4 in (1, 3):
+            told.append({"op": "emit", "tuple": [f"again{what}", texts.value(what)], "stream": "second"})
+        if what % 4 in (2, 3):
+            told.append({"op": "log", "msg": f"for {what}"})
+        return told
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
+    """The plan that a program means; total, and pure. `ways` are the ways of writing that may be used."""
+    w = Writer(config)
+    write(w, program, ways)
+    finish(w, program.head)
+    return w.plan()
+
+
+def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
+    """The setup and the ops."""
+    head = program.head
+    scripts = Scripts(w)
+    told: list[list[Mapping[str, Any]]] = []
+    ops: list[Op] = []
+    for op in program.ops:
+        ops.append(op)
+        if op.kind in ("next", "idle"):
+            told.append(scripts.next(op) if op.kind == "next" else [])
+        if scripts.raises:
+            break
+    bits = head[1] & ways if head[1] % 2 else 0
+    w.ways = Ways(bits, head[2])
+    conf = {**texts.CONFS[head[3] % len(texts.CONFS)], "wireproof.script": told}
+    conf["wireproof.on_ack"], conf["wireproof.on_fail"] = scripts.again(head[4]), scripts.again(head[4] // 4)
+    w.setup(conf, folder=head[3] // 8, later=head[3] % 4 != 3)
+    free = list(range(len(scripts.known)))
+    emitted = 0
+    nexts = iter(told)
+    for serial, op in enumerate(ops):
+        w.ways = Ways(bits, head[2] + serial)
+        if op.kind in ("next", "idle"):
+            steps = next(nexts)
+            emitted += sum(step["op"] == "emit" and "id" in step for step in steps)
+            _command(w, op, "next")
+        elif op.kind in ("ack", "fail"):
+            ready = [n for n in free if n < emitted]
+            if ready:
+                which = ready[op.args[0] % len(ready)]
+                free.remove(which)
+                _command(w, op, op.kind, id=Ref("emitted", which))
+        elif op.kind == "turn":
+            if w.config.has("x-activate"):
+                _command(w, op, ("activate", "deactivate")[op.args[0] % 2])
+        else:
+            w.wait(0)
+            w.wait(2)
+
+
+def _command(w: Writer, op: Op, name: str, **more: Any) -> None:
+    if name == "next" and op.args[4] % 4 == 3:
+        more["id"] = ""  # as hosts write it
+    w.command(name, **more)
+    if op.args[3] % 16 == 15:
+        w.wait(3)
+    w.lists(op.args[2])
+    w.wait()
+
+
+def finish(w: Writer, head: Sequence[int]) -> None:
+    """The end that the head asks for."""
+    end = head[0] % 6
+    w.ways = Ways()
+    if end == 4:
+        w.command("next")
+        w.eof(at_once=True)
+        return
+    if end == 5:
+        w.wait()
+        whole = (b'{"command":"next"}\n', b'{"command":"fail","id":"1231231"}\n')[head[4] % 2]
+        w.blurt(whole[: 1 + head[4] % (len(whole) - 3)], "turn")
+        w.eof(at_once=True)
+        return
+    w.wait()
+    w.eof()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One family: weights of ops, and the ways of writing."""
+
+    kinds: Mapping[str, int]
+    ways: int = 0
+    most: int = MOST
+
+    @property
+    def programs(self) -> SearchStrategy[Program]:
+        """The programs of this family."""
+        return sessions(self.kinds, most=self.most)
+
+    @property
+    def interpret(self) -> Any:
+        """Their interpretation."""
+        return partial(interpret, ways=self.ways)
+
+
+EMITS = Aim({"next": 8, "idle": 1})
+SETTLING = Aim({"next": 4, "ack": 4, "fail": 4})
+COMMANDS = Aim({"next": 3, "idle": 3, "ack": 1, "fail": 1, "rest": 3, "turn": 3})
+FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)
+ENDINGS = Aim({"next": 1, "ack": 1}, most=2)

@@ -1,0 +1,191 @@
+"""Ids, values, names and members with traps in them. Zero is the plainest choice everywhere.
+
+Values stay inside what every JSON library carries: null, booleans, texts of Unicode scalar values, whole numbers up to
+2^53 - 1, doubles that survive being written, arrays and objects with texts as keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+IDS = (
+    "-6955786537413359385",
+    "1",
+    "-1",
+    "0",
+    "10",
+    "11",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "9223372036854775806",
+    "-9223372036854775807",
+    "9007199254740993",
+    "9007199254740992",
+    "9007199254740991",
+    "-9007199254740993",
+    "-9007199254740992",
+    "4294967296",
+    "2147483648",
+    "2147483647",
+    "-2147483649",
+    "4611686018427387905",
+    "4611686018427387904",
+    "1231231",
+    "-234234234",
+    "100",
+    "1000000000000000000",
+)
+"""Ids of tuples: 64 bits with a sign as text, several of which are one number once they have been a double."""
+MESSAGE_IDS: tuple[Any, ...] = (
+    "1231231",
+    1,
+    "1",
+    0,
+    "0",
+    -1,
+    9007199254740991,
+    -9007199254740991,
+    "9007199254740993",
+    "id",
+    "ID",
+    "a b",
+    "ä",
+    "日本",
+    "\U0001f600",
+    'quote"',
+    "back\\slash",
+    "line\nfeed",
+    "end",
+    "\u2028",
+    " 1",
+    "null",
+    "true",
+    2147483648,
+    4294967296,
+    "e\u0301",
+    "\u00e9",
+    "x" * 300,
+)
+"""Ids of a spout's emits: texts and numbers, some of which look alike."""
+TEXTS = (
+    "word",
+    "",
+    "end",
+    '"end"',
+    "a\nend\nb",
+    "\nend\n",
+    "end\n",
+    "\r\nend\r\n",
+    "\n",
+    "\t\x00\x1f\x7f",
+    '{"command":"sync"}\nend\n',
+    "[1,2]",
+    "\\",
+    '"',
+    "\\u0041",
+    "/slash/",
+    "ä",
+    "é\u0301",
+    "日本語",
+    "\u2028\u2029",
+    "\u0085",
+    "\ufeff",
+    "\U0001f600",
+    "\U0010ffff\ufffd",
+    " blanks ",
+    "__heartbeat",
+    "x" * 3000,
+    "\u00e4" * 700,
+)
+VALUES: tuple[Any, ...] = (
+    "word",
+    1,
+    None,
+    True,
+    False,
+    0,
+    -1,
+    9007199254740991,
+    -9007199254740991,
+    2147483648,
+    0.5,
+    -2.25,
+    0.1,
+    1e300,
+    5e-324,
+    1.7976931348623157e308,
+    [],
+    {},
+    [[]],
+    [None, [True, {"a": []}]],
+    {"a": {"b": [1, 2.5, "c"]}},
+    {"": None, "key\n": "\U0001f600"},
+    {"command": "emit", "id": 1, "task": 3},
+    [1, "1", 1.5, None, False],
+    "1",
+    *TEXTS,
+)
+LOGS = (
+    "hello world!",
+    "",
+    "two\nlines",
+    "end",
+    "a\nend\nb",
+    "ä 日本 \U0001f600",
+    '{"command":"sync"}',
+    "x" * 5000,
+    "\u2028",
+    "100%s {}",
+)
+PRINTS = (
+    "printed",
+    "printed\n",
+    "\n",
+    "end\n",
+    '{"command":"sync"}\nend\n',
+    "\nend\n",
+    "{",
+    "ä",
+    "x" * 9000,
+    "1\n2\n3\n",
+)
+STREAMS = (None, "default", "second", "third", None)
+COMPONENTS = (("words", 1), ("numbers", 2), ("words", 1))
+FOLDERS = ("pids", "a b", "ä日本", 'it\'s "here"', "x" * 100, "-rf", "a;b&c$d")
+"""Names of directories for process ids."""
+NEAR: tuple[tuple[str, int], ...] = (
+    ("__heartbeat", 4),
+    ("__heartbeat2", 2),
+    ("__heartbeat", 1),
+    ("heartbeat", 3),
+    ("__HEARTBEAT", 2),
+    ("__tick", 5),
+)
+"""Streams and tasks that are not those of a heartbeat."""
+MEMBERS: tuple[tuple[str, Any], ...] = (
+    ("future", 1),
+    ("futureNull", None),
+    ("futureList", [1, {"command": "next"}]),
+    ("futureObject", {"id": "1", "tuple": []}),
+    ("futureText", "end"),
+    ("future id", "\U0001f600"),
+)
+"""Members that nobody knows."""
+CONFS: tuple[dict[str, Any], ...] = (
+    {"topology.message.timeout.secs": 3},
+    {},
+    {"a": None, "b": [1, [2, {}]], "c": {"d": {"e": "\U0001f600\u2028"}}, "": 0},
+    {"big": list(range(500)), "text": "x" * 20_000},
+    {"command": "next", "pid": 1, "end": "end", "number": 1.5e300},
+    {"topology.tick.tuple.freq.secs": 60, "topology.name": "ä\nend\n", "storm.zookeeper.servers": ["a", "b"]},
+)
+
+
+def tuple_id(n: int) -> str:
+    """The nth id: first those with traps, then others."""
+    return IDS[n] if n < len(IDS) else str(7_000_000_000_000_000_000 - n)
+
+
+def value(n: int) -> Any:
+    """One value."""
+    return VALUES[n % len(VALUES)]

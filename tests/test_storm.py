@@ -1,0 +1,178 @@
+"""Storm's frames, tables, references and properties: the list of docs/add-a-protocol.md."""
+
+from collections import Counter
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.ndjson import Commands
+from impls.storm import child, host
+from impls.storm.memory import Children
+from impls.storm.reference import ALL
+from specs.codec import Decoder
+from specs.plan import Ref
+from specs.protocol import find
+from specs.storm.bundle import context, from_json, resolve, to_json
+from specs.storm.frames import Grammar, Message, Style, Text, encode
+from specs.storm.setup import setup
+from specs.storm.states import DEEDS, NEXT, valid_profile
+from specs.storm.states import Phase as Stage
+from specs.storm.values import is_heartbeat, same
+from strategies.storm import discover
+from strategies.storm.texts import VALUES
+from tests.properties import properties
+
+STORM = find("storm")
+EXTENDED = "+".join(["seed", *sorted(ALL)])
+ROLES = {"bolt": child.Bolt, "spout": child.Spout, "bolt-host": host.BoltHost, "spout-host": host.SpoutHost}
+ASKED_FOR = {"STORM-HB-07", "STORM-HS-12"}
+SEEN_RARELY = {"STORM-INV-CHILD-13", "STORM-HS-14"}
+"""Covered by so few draws that a short test need not meet them; their mutants' witnesses do."""
+
+
+def read(data, size=None):
+    decoder = Decoder(Grammar())
+    pieces = [data] if size is None else [data[n : n + size] for n in range(0, len(data), size)]
+    return [item for piece in pieces for item in decoder.feed(piece)]
+
+
+@pytest.mark.parametrize(
+    "style", [None, Style(3), Style(2, "all", 2), Style(0, "slash", 1, b"\r\n"), Style(0, "ascii")]
+)
+@pytest.mark.parametrize("size", [None, 1, 7])
+def test_values_survive_in_every_style_and_in_any_pieces(style, size):
+    frames = [Message({"command": "emit", "tuple": [value]}) for value in VALUES] + [Message([]), Message([1, 2])]
+    got = read(b"".join(encode(frame, style) for frame in frames), size)
+    assert all(same(sent.value, found.value) for sent, found in zip(frames, got, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"", "empty"), (b"\n \t", "empty"), (b"\xff", "not-utf-8"), (b"{", "no-json"), (b"NaN", "no-json"),
+     (b"{}\n{}", "several"), (b"1 2", "several"), (b'{"a":1,"a":2}', "twice"), (b"{}\nend ", "several")],
+)  # fmt: skip
+def test_what_is_no_message_is_told_apart(data, why):
+    assert read(data + b"\nend\n") == [Text(data, why)]
+
+
+def test_end_is_a_line_of_its_own():
+    assert read(b'"end"\n end\nend \nEND\n') == []
+    assert read(b'["end"]\nend\n') == [Message(["end"])]
+
+
+def test_values_are_compared_as_json_has_them():
+    assert same(1, 1.0)
+    assert same([{"a": None}], [{"a": None}])
+    assert not same(1, True)
+    assert not same("1", 1)
+    assert not same(None, False)
+    assert not same([], {})
+    assert is_heartbeat({"stream": "__heartbeat", "task": -1})
+    assert not is_heartbeat({"stream": "__heartbeat", "task": 4})
+
+
+def test_frames_survive_json():
+    frame = Message({"tuple": [Ref("ids", 3), {"a": [Ref("tuple", 1)]}]}, Ref("command", "next"))
+    for value in (frame, Text(b"\xff", "not-utf-8"), Style(1, "all", 2, b"\r\n"), {"of": [frame]}):
+        assert from_json(to_json(value)) == value
+
+
+def test_refs_are_filled_in_or_the_frame_is_not_said():
+    memory = STORM.memory(STORM.configure("bolt", "seed", {}, {}), "fresh")
+    assert resolve(Message({"pidDir": Ref("folder", "")}), memory) is None
+    assert resolve(Message(Ref("ids", 0)), memory) is None
+    assert resolve(Message({"name": Ref("name", 1)}), memory) == Message({"name": "fresh1"})
+
+
+def test_tables_show_every_phase_with_every_deed():
+    for table in NEXT.values():
+        for phase, row in table.items():
+            assert isinstance(phase, Stage)
+            assert tuple(row) == DEEDS
+
+
+def test_profiles():
+    assert valid_profile("seed")
+    assert valid_profile("seed+x-error+x-activate")
+    assert not valid_profile("x-error")
+    assert not valid_profile("seed+x-nothing")
+    assert not valid_profile("seed+x-error+x-error")
+
+
+def test_our_own_setup_is_right():
+    told = {"conf": {"a": 1}, "pidDir": "/p", "context": context()}
+    assert isinstance(setup("bolt-host", told, told), list)
+
+
+def test_ids_of_ops_and_of_events():
+    commands = Commands()
+    assert b'"id": "77"' in commands.request("tuple", id="77")
+    heard = list(commands.feed(b'{"event":"ack","id":"5"}\n{"id":"77","ok":null}\n'))
+    assert heard[0].kind == "ack"
+    assert heard[0].value == {"id": "5"}
+    assert heard[1].value == {"op": "tuple", "ok": None}
+
+
+def ground_of(role, extensions, number):
+    if role in ("bolt", "spout"):
+        switches = child.drawn(number) if number else None
+        return MemoryGround(lambda: Children(ROLES[role], extensions, switches))
+    switches = host.drawn(number) if number else None
+    return MemoryGround(lambda: host.Hosts(ROLES[role], extensions, switches))
+
+
+def programs_of(prop, count, number):
+    """So many programs of a property."""
+    found = []
+
+    @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @seed(number)
+    @given(prop.programs)
+    def draw(program):
+        found.append(program)
+
+    draw()
+    return found
+
+
+def counts(prop, each):
+    return 3 if "big" in prop.name else 6 * each if "invalid_input" in prop.name else each
+
+
+def played(role, profile, each):
+    """The coverage of references with several switches; none of them is ever blamed."""
+    extensions = frozenset(profile.split("+")[1:])
+    covered = Counter()
+    for number, (prop, _) in enumerate(properties("storm", role)):
+        ground = ground_of(role, extensions, number)
+        config = STORM.configure(role, profile, {"scripted": True}, {})
+        learnt = discover(
+            partial(asked, role, ground), lambda more: STORM.configure(role, profile, {"scripted": True}, more)
+        )
+        config = STORM.configure(role, profile, {"scripted": True}, learnt)
+        setting = Setting(STORM, config, role, ground)
+        for program in programs_of(prop, counts(prop, each), number):
+            plan = prop.plan(program, config)
+            judgement = drive(plan, setting, "t-").judgement
+            assert not ground.crash
+            assert judgement.verdict == "pass", judgement
+            assert {fault.breach.requirement for fault in judgement.faults} <= ASKED_FOR, judgement
+            covered.update(judgement.covered)
+            covered.update(f.requirement for f in STORM.features if f.name in plan.features)
+    return covered
+
+
+def asked(role, ground, plan, config):
+    recording = drive(plan, Setting(STORM, config, role, ground), "ask-")
+    return tuple(recording.events), recording.judgement
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_references_are_never_blamed_and_cover_every_requirement(role):
+    covered = played(role, "seed", 25) + played(role, EXTENDED, 25)
+    binding = {r.id for p in ("seed", EXTENDED) for r in STORM.requirements.binding(role, p) if not r.untestable}
+    assert binding - set(covered) <= SEEN_RARELY
