@@ -24,17 +24,36 @@ _PLAIN: Mapping[str, tuple[Any, ...]] = {
 
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
     """`offered`: the methods that are there. `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
-    are whole come back as integers, without exception."""
+    are whole come back as integers, without exception. `one_line`: line ends mean nothing to a processor of the
+    interface language."""
     config = configure({})
     if config.role == "codec":
         return _codec(play, configure)
     if config.role == "client":
         return _client(play, config)
+    if config.role == "idl":
+        return {"one_line": config.one_line or all(_parses(play, config, text) for text in _ONE_LINE)}
     offered = tuple(name for name in METHODS if _offers(play, config, name))
     whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
     one_number = all(found is not None and type(found[1]) is int for found in whole)
     serial = _serial(play, config)
     return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial}
+
+
+_ONE_LINE = (
+    "message AZZ9Z { 1: int x 2: int y }",
+    "message AZZ9Z {\n1\n:\nint\nx }",
+    "service SZZ9Z:0 { int f() void g() } application AppZZ9Z { SZZ9Z:0 one SZZ9Z:0 two default }",
+)
+"""What is taken only where a line end has no meaning."""
+
+
+def _parses(play: Play, config: Config, text: str) -> bool:
+    """True when a document is taken."""
+    ask = Ask(1, "parse", text.encode(), "idl", config.profile, None, "free")
+    events, _ = play(Plan((Say(0, ask),)), config)
+    said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "idl"]
+    return bool(said) and not said[0].error and not said[0].bad
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:

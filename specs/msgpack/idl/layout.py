@@ -1,0 +1,128 @@
+"""Ways of writing documents that must not matter, and how a plan is written without each of them.
+
+Source: 004_4ca5b084f7ea0751.txt, comments. Only documents whose comments are balanced are written in another way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.lines import Ask
+from specs.plan import Plan, Say
+from specs.protocol import Feature
+
+_GAP = re.compile(r"(#|//)([^\r\n]*)|/\*|\*/|\"(?:[^\"\\\r\n]|\\.)*\"")
+_EDGE = re.compile(r"/\*|\*/")
+
+
+def recommented(source: str, line: Callable[[str, str], str], block: Callable[[str], str]) -> str | None:
+    """`source` with its comments changed: `line(opener, body)`, `block(body)`; None when they are not balanced."""
+    out: list[str] = []
+    at = 0
+    while part := _GAP.search(source, at):
+        out.append(source[at : part.start()])
+        at = part.end()
+        text = part.group()
+        if text == "*/":
+            return None
+        if text == "/*":
+            depth = 1
+            begun = at
+            while depth:
+                edge = _EDGE.search(source, at)
+                if edge is None:
+                    return None
+                depth, at = depth + (1 if edge.group() == "/*" else -1), edge.end()
+            out.append(block(source[begun : at - 2]))
+        elif part[1]:
+            out.append(line(part[1], part[2]))
+        else:
+            out.append(text)
+    return "".join([*out, source[at:]])
+
+
+def _flat(body: str) -> str:
+    return "/*" + body.replace("/*", "  ").replace("*/", "  ") + "*/"
+
+
+def _tame(body: str) -> str:
+    """A comment without what opens or closes one, but for whole comments within it."""
+    return "/*" + re.sub(r"//|[#\"']", " ", body) + "*/"
+
+
+def _calm(opener: str, body: str) -> str:
+    return opener + re.sub(r"/\*|\*/|//|[#\"']", " ", body)
+
+
+def _keep(opener: str, body: str) -> str:
+    return opener + body
+
+
+def _whole(body: str) -> str:
+    return f"/*{body}*/"
+
+
+def _blank(body: str) -> str:
+    return " " + "\n" * body.count("\n")
+
+
+def _each(change: Callable[[str], str | None]) -> Callable[[Plan], Plan]:
+    """A change of the text of every document of a plan."""
+
+    def changed(plan: Plan) -> Plan:
+        return plan.each(
+            lambda step: (
+                replace(step, frame=_other(step.frame, change))
+                if isinstance(step, Say) and isinstance(step.frame, Ask) and step.frame.op == "parse"
+                else step
+            )
+        )
+
+    return changed
+
+
+def _other(ask: Ask, change: Callable[[str], str | None]) -> Ask:
+    try:
+        text = change(ask.octets.decode())
+    except UnicodeDecodeError:
+        return ask
+    return ask if text is None else replace(ask, octets=text.encode())
+
+
+def _plain_ends(text: str) -> str:
+    text = text.replace("\r\n", "\n")
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _last(plan: Plan) -> Plan:
+    """What is said last alone."""
+    said = [step for step in plan.steps if isinstance(step, Say) and isinstance(step.frame, Ask)]
+    if len(said) < 2 or any(step.frame.op != "parse" for step in said):
+        return plan
+    return replace(plan, steps=(said[-1],))
+
+
+RULES = frozenset(
+    IDL + name
+    for name in (
+        *(f"FIELD-0{n}" for n in range(1, 7)), *(f"TYPE-0{n}" for n in range(1, 9)), 
+        *(f"EXC-0{n}" for n in range(1, 8)),
+        *(f"SVC-0{n}" for n in range(1, 10)), *(f"APP-0{n}" for n in range(1, 6)), "NAME-01",
+        "DEF-01", "TD-01", "TS-01", "IF-02", "ERR-04", "LEX-05", "LEX-06", "LEX-07", *(f"INV-{n:02}" for n in range(4, 31)),
+    )
+)  # fmt: skip
+"""What is blamed where the way of writing may be the cause."""
+NESTED, TRAPS, LINES = IDL + "LEX-02", IDL + "LEX-03", IDL + "LEX-01"
+
+FEATURES = (
+    Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
+    Feature("line-ends", IDL + "LEX-06", "the form of line ends matters", RULES - {IDL + "LEX-06"}, _each(_plain_ends)),
+    Feature("nested", NESTED, "it matters that comments nest", RULES, _each(lambda s: recommented(s, _keep, _flat))),
+    Feature("traps", TRAPS, "it matters what a comment says", RULES, _each(lambda s: recommented(s, _calm, _tame))),
+    Feature("lines", LINES, "line comments matter", RULES, _each(lambda s: recommented(s, lambda *_: "", _whole))),
+    Feature("blocks", IDL + "LEX-05", "comments matter", RULES, _each(lambda s: recommented(s, _keep, _blank))),
+)
+"""The ways of writing documents that must not matter, the plainest last."""
