@@ -127,14 +127,15 @@ class Idl:
             return {"k": "message", "name": name, "fields": self.members(part.members, checker)}
         if part.what == "exception":
             path, at = [name], part
-            while at.base is not None:
+            while at.base is not None and at.base.text in checker.types and len(path) <= len(checker.types):
                 at = checker.types[at.base.text]
                 path.insert(0, at.word.text)
             base = {} if part.base is None and self.switches.sparse else {"base": part.base and part.base.text}
             return {"k": "exception", "name": name, **base, "path": self.path(path),
                     "fields": self.members(part.members, checker)}  # fmt: skip
         if part.what in ("service", "interface"):
-            methods = [m for word, version in part.uses for m in checker.interfaces[word.text, version].methods]
+            used = [checker.interfaces.get((word.text, version)) for word, version in part.uses]
+            methods = [method for each in used if each is not None for method in each.methods]
             functions = [self.method(method, checker) for method in [*methods, *part.methods]]
             return {"k": part.what, "name": name, "version": part.version, "functions": functions}
         if part.what == "application":

@@ -23,7 +23,7 @@ SCALARS = (
 KEYS = ("string", "int", "raw", "ubyte", "long")
 STEMS = (
     "a", "b", "name", "messageX", "optionalfoo", "intx", "listing", "mapper", "stringy", "f_1", "requiredness",
-    "voided", "Upper", "throwsIt", "defaults", "applicationx", "serviceable", "exceptional", "uint8", "x_y_z", "A1_", 
+    "voided", "Upper", "throwsIt", "defaults", "applicationx", "serviceable", "exceptional", "uint8", "x_y_z", "A1_",
     "boolish", "longer", "null_", "implementsX", "truest", "typedefs", "rawer", "doubles", "floaty", "shorter", "bytes",
 )  # fmt: skip
 

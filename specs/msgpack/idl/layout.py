@@ -108,10 +108,10 @@ def _last(plan: Plan) -> Plan:
 RULES = frozenset(
     IDL + name
     for name in (
-        *(f"FIELD-0{n}" for n in range(1, 7)), *(f"TYPE-0{n}" for n in range(1, 9)), 
-        *(f"EXC-0{n}" for n in range(1, 8)),
-        *(f"SVC-0{n}" for n in range(1, 10)), *(f"APP-0{n}" for n in range(1, 6)), "NAME-01",
-        "DEF-01", "TD-01", "TS-01", "IF-02", "ERR-04", "LEX-05", "LEX-06", "LEX-07", *(f"INV-{n:02}" for n in range(4, 31)),
+        *(f"FIELD-0{n}" for n in range(1, 7)), *(f"TYPE-0{n}" for n in range(1, 9)),
+        *(f"EXC-0{n}" for n in range(1, 8)), *(f"SVC-0{n}" for n in range(1, 10)),
+        *(f"APP-0{n}" for n in range(1, 6)), *(f"INV-{n:02}" for n in range(4, 31)),
+        "NAME-01", "DEF-01", "TD-01", "TS-01", "IF-02", "ERR-04", "LEX-05", "LEX-06", "LEX-07",
     )
 )  # fmt: skip
 """What is blamed where the way of writing may be the cause."""

@@ -22,6 +22,8 @@ _STUCK = tuple(sorted(RESERVED))
 
 def lexical(source: str) -> Iterator[str]:
     """Suspects in how a document is laid out."""
+    if source and source[-1] not in "\r\n" and _COMMENT.search(source.splitlines()[-1]):
+        yield "LEX-06"
     if "/*" in source or "#" in source or "//" in source:
         yield from _comments(source)
     if "\r" in source or not source.strip() or (source[-1:] not in ("\n", "}") and "\n" in source):
@@ -75,7 +77,7 @@ def structural(source: str, reading: Reading) -> Iterator[str]:
     yield from _services(services)
     yield from _exceptions([each for each in given if isinstance(each, Message) and each.kind == "exception"])
     yield from _types([item.type for item in every] + [function.ret for function in functions], reading)
-    yield from _fields(items)
+    yield from _fields([each.fields for each in given if isinstance(each, Message)])
     if any(each.kind == "message" and not each.fields for each in given if isinstance(each, Message)):
         yield "FIELD-05"
     yield "TYPE-01"
@@ -136,13 +138,16 @@ def _inside(kind: Type) -> Iterator[Type]:
         yield from _inside(part)
 
 
-def _fields(given: list[Field]) -> Iterator[str]:
-    if any(item.mod in MODIFIERS for item in given):
+def _fields(given: list[tuple[Field, ...]]) -> Iterator[str]:
+    if any(item.mod in MODIFIERS for fields in given for item in fields):
         yield "FIELD-03"
-    ids = [item.id for item in given]
-    if ids != list(range(1, len(ids) + 1)):
-        yield "FIELD-05"
-    if given:
+    for fields in given:
+        ids = [item.id for item in sorted(fields, key=lambda item: item.at)]
+        if ids != list(range(1, len(ids) + 1)):
+            yield "FIELD-05"
+    if any(item.type.name != "int" for fields in given for item in fields):
+        yield "TYPE-01"
+    if any(given):
         yield "FIELD-06"
 
 
