@@ -403,7 +403,9 @@ class Layout:
             if self.free and not line and dice.roll(3) == 0:
                 text += str(dice.pick(("#", "//"))) + str(dice.pick(LINE_BODIES)) + "\n"
             else:
-                text = (text if before[-1:] != "/" else " ") + _block_comment(dice, self.free and not line)
+                text = ("" if self.style & 2 and before[-1:] != "/" else text or " ") + _block_comment(
+                    dice, self.free and not line
+                )
         return text
 
     def tokens(self, given: Sequence[str], *, line: bool = False) -> str:

@@ -63,6 +63,10 @@ def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     shape %= 8
     if shape in (3, 4):
         script.ask(_text(document, config, 0, 0))
+    if shape == 2:
+        script.ask(
+            ("", "\n", " \t\n", "# nothing", "/* nothing */", "// nothing\n", "\r\n", "/* /* */ */\n#")[other % 8]
+        )
     if shape == 5:  # what came before must not matter
         before = built(program.ops[: 1 + other % 3], extensions_of(config.profile))
         script.ask(_text(before, config, 0, 0))
@@ -136,6 +140,34 @@ def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequen
     if other % 16 == 9:
         script.ask(text)
     return script.plan()
+
+
+def lines(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A plain document with one fault whose line is asked for, below other lines of all kinds."""
+    style, seed, which, other = program.head
+    script = Script(config, hurry=hurry)
+    above = "".join(_ABOVE[op.args[0] % len(_ABOVE)].replace("N", f"Above{TAG}{n}") for n, op in enumerate(program.ops))
+    faults = _BELOW if which % 2 else _BELOW[:3]
+    text = above + faults[which // 2 % len(faults)].replace("N", f"Below{TAG}")
+    text += "".join(_ABOVE[n % len(_ABOVE)].replace("N", f"End{TAG}") for n in ((other,) if other % 3 == 1 else ()))
+    script.ask(text.replace("\n", "\r\n") if style % 4 == 3 else text, "line")
+    if seed % 4 == 3:
+        script.ask("\n" * (1 + seed // 8) + text, "line")
+    return script.plan()
+
+
+_ABOVE = (
+    "message N {\n  1: int x\n  2: string y\n}\n", "\n", "\n\n\n", "# a\n", "/* a\n b\n\n*/\n", "message N {\n}\n",
+    "/* a */\n", "// a\n\n", "exception N {\n  1: int x\n}\n", "   \n", "/*\n*/ ",
+)  # fmt: skip
+_BELOW = (
+    "message N {\n  1: int x\n  2: nothing y\n  3: int z\n}\n", "message N {\n  1: int x\n  2: int y\n  2: int z\n}\n",
+    "message N {\n  1: int x\n  2: int x\n}\n",
+    "exception N {\n  4: int x\n}\nexception M < N {\n  5: int y\n  3: int z\n}\n",
+    "service N: 0 {\n  int f()\n  int f()\n}\n", "service N: 0 {\n  int f() throws nothing\n  int g()\n}\n",
+    "message N {\n  1: int x\n}\n\nmessage N {\n  1: int y\n}\n", "service N: 0 {\n  int f(1: int a, 1: int b)\n}\n",
+    "service N: 0 {\n}\napplication A {\n  N: 0 a default\n  N: 7 b\n}\n",
+)  # fmt: skip
 
 
 def mutating(*names: str) -> Callable[..., Plan]:

@@ -67,6 +67,11 @@ def test_faults_of_extensions(hunt):
     hunt(idl.documents("message", "service", most=2), idl.mutating(*names))
 
 
+def test_lines(hunt):
+    """Where the fault of a plain document is said to be."""
+    hunt(idl.documents("message", most=5), idl.lines)
+
+
 @pytest.mark.weight(0.7)
 def test_open_points(hunt):
     """What may be refused, and must be read rightly by whoever takes it."""

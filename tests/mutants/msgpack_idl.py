@@ -18,13 +18,13 @@ from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
 CLAIMED = "core+def+td+ts+meta+if+nosc"
 
 
-def asks(*texts: str) -> Witness:
+def asks(*texts: str, want: str = "") -> Witness:
     """Questions about some documents."""
 
     def witness(config: Any) -> Plan:
         script = Script(config, hurry=False)
         for text in texts:
-            script.ask(text)
+            script.ask(text, want)
         return script.plan()
 
     return witness
@@ -45,8 +45,9 @@ def mutant(name: str, requirement: str, *texts: str, accept: str = "", level: st
 
     def register(part: type) -> type:
         made, why = idl_of(part), " ".join((part.__doc__ or "").split())
+        witness = asks(*texts, want="line" if requirement == "ERR-01" else "")
         others = tuple(IDL + each for each in accept.split())
-        MUTANTS.append(Mutant(name, "idl", IDL + requirement, others, made, asks(*texts), level, why))
+        MUTANTS.append(Mutant(name, "idl", IDL + requirement, others, made, witness, level, why))
         return part
 
     return register

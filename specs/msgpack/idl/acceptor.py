@@ -147,7 +147,8 @@ def _judged(ask: Ask, said: Answer, reading: Reading, after: IdlState) -> Outcom
     after = after._replace(answered=(*after.answered, (ask.type, ask.octets, tree)))
     must = [fault for fault in reading.faults if fault.level is None]
     if said.error:
-        wrong = _lines(said.value["errors"], reading, semantic=all(not fault.syntax for fault in reading.faults))
+        exact = ask.want == "line" and all(not fault.syntax for fault in reading.faults)
+        wrong = _lines(said.value["errors"], reading, exact=exact)
         if wrong:
             return blame("ERR-01", f"{wrong}: {_shown(ask)}", after)
         if reading.faults:
@@ -184,7 +185,7 @@ def _equal(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _lines(errors: Any, reading: Reading, *, semantic: bool) -> str:
+def _lines(errors: Any, reading: Reading, *, exact: bool) -> str:
     """What is wrong with the places of errors, "" when nothing is."""
     if not isinstance(errors, list) or any(not isinstance(each, dict) for each in errors):
         return "errors is no list of objects"
@@ -196,6 +197,6 @@ def _lines(errors: Any, reading: Reading, *, semantic: bool) -> str:
         if not 1 <= line <= reading.length:
             return f"the line {line} is none of the document's {reading.length}"
         found.append(line)
-    if semantic and reading.lines and not any(first <= line <= last for line in found for first, last in reading.lines):
+    if exact and reading.lines and not any(first <= line <= last for line in found for first, last in reading.lines):
         return f"the fault is in line {' or '.join(f'{a}-{b}' for a, b in reading.lines)}, said is {found!r:.60}"
     return ""

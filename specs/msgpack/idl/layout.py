@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.idl.tokens import RESERVED
 from specs.msgpack.lines import Ask
 from specs.plan import Plan, Say
 from specs.protocol import Feature
@@ -105,6 +106,36 @@ def _last(plan: Plan) -> Plan:
     return replace(plan, steps=(said[-1],))
 
 
+_STUCK = re.compile(rf"\b(?:{'|'.join(sorted(RESERVED))})[A-Za-z0-9_]+")
+
+
+def _renamed(text: str) -> str:
+    """No name begins with a word of the language."""
+    return _STUCK.sub(lambda part: part.group() if part.group() in RESERVED else "q" + part.group(), text)
+
+
+def _dropping(number: int) -> Callable[[Plan], Plan]:
+    """The last document without one of its lines, counted from its end."""
+
+    def change(plan: Plan) -> Plan:
+        for at in range(len(plan.steps) - 1, -1, -1):
+            step = plan.steps[at]
+            if isinstance(step, Say) and isinstance(step.frame, Ask) and step.frame.op == "parse":
+                lines = step.frame.octets.splitlines(keepends=True)
+                if not 0 <= number < len(lines) < MOST_LINES or step.frame.want:
+                    return plan
+                del lines[len(lines) - 1 - number]
+                shorter = replace(step, frame=replace(step.frame, octets=b"".join(lines)))
+                return replace(plan, steps=(*plan.steps[:at], shorter, *plan.steps[at + 1 :]))
+        return plan
+
+    return change
+
+
+MOST_LINES = 24
+"""Longer documents are not made shorter line by line."""
+_TYPE = re.compile(r"\b(?:list|map)<[^\r\n(){}]*>")
+
 RULES = frozenset(
     IDL + name
     for name in (
@@ -117,7 +148,26 @@ RULES = frozenset(
 """What is blamed where the way of writing may be the cause."""
 NESTED, TRAPS, LINES = IDL + "LEX-02", IDL + "LEX-03", IDL + "LEX-01"
 
+_SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
+    ("modifiers", lambda s: re.sub(r"\b(optional|required) +(?=[A-Za-z])", "", s)),
+    ("defaults", lambda s: re.sub(r" = (- )?[^ \r\n,()]+", "", s)),
+    ("nullable", lambda s: s.replace("?", "")),
+    ("throws", lambda s: re.sub(r" throws [A-Za-z0-9_, ]+", "", s)),
+    ("arguments", lambda s: re.sub(r"\([^()\r\n]*\)", "()", s)),
+    ("generics", lambda s: _TYPE.sub("int", s)),
+)
+"""What is only left out, where it does not matter, so that less is suspect."""
+
 FEATURES = (
+    *(Feature(f"line {n}", "", "", without=_dropping(n)) for n in range(MOST_LINES)),
+    *(Feature(name, "", "", without=_each(change)) for name, change in _SIMPLER),
+    Feature(
+        "names",
+        IDL + "LEX-07",
+        "it matters that a name begins with a word of the language",
+        RULES - {IDL + "LEX-07"},
+        _each(_renamed),
+    ),
     Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
     Feature("line-ends", IDL + "LEX-06", "the form of line ends matters", RULES - {IDL + "LEX-06"}, _each(_plain_ends)),
     Feature("nested", NESTED, "it matters that comments nest", RULES, _each(lambda s: recommented(s, _keep, _flat))),
