@@ -28,8 +28,8 @@ class Ask:
     """A question. `octets` is the vector that it is about; `op` decode, encode, recode (a filter does both at once), or
     what no test program knows. An encode carries the `value` that decoding gave, as JSON data or a Ref to the answer.
     `want` and `rule` say what the answer must be: see `specs.msgpack.codec`. A parse carries the text of a document in
-    `octets` and the profile in `type`; its `want` is "line" for a fault whose line is to be named, "free" when any answer
-    is right: see `specs.msgpack.idl.acceptor`."""
+    `octets` and the profile in `type`; its `want` is "line" for a fault whose line is to be named, "free" when any
+    answer is right: see `specs.msgpack.idl.acceptor`."""
 
     number: int
     op: str

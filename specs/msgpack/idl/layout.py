@@ -100,10 +100,19 @@ def _plain_ends(text: str) -> str:
 
 def _last(plan: Plan) -> Plan:
     """What is said last alone."""
+    return _one(plan, -1)
+
+
+def _first(plan: Plan) -> Plan:
+    """What is said first alone."""
+    return _one(plan, 0)
+
+
+def _one(plan: Plan, which: int) -> Plan:
     said = [step for step in plan.steps if isinstance(step, Say) and isinstance(step.frame, Ask)]
     if len(said) < 2 or any(step.frame.op != "parse" for step in said):
         return plan
-    return replace(plan, steps=(said[-1],))
+    return replace(plan, steps=(said[which],))
 
 
 _STUCK = re.compile(rf"\b(?:{'|'.join(sorted(RESERVED))})[A-Za-z0-9_]+")
@@ -159,6 +168,8 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 """What is only left out, where it does not matter, so that less is suspect."""
 
 FEATURES = (
+    Feature("others", "", "", without=_first),
+    Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
     *(Feature(f"line {n}", "", "", without=_dropping(n)) for n in range(MOST_LINES)),
     *(Feature(name, "", "", without=_each(change)) for name, change in _SIMPLER),
     Feature(
@@ -168,7 +179,6 @@ FEATURES = (
         RULES - {IDL + "LEX-07"},
         _each(_renamed),
     ),
-    Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
     Feature("line-ends", IDL + "LEX-06", "the form of line ends matters", RULES - {IDL + "LEX-06"}, _each(_plain_ends)),
     Feature("nested", NESTED, "it matters that comments nest", RULES, _each(lambda s: recommented(s, _keep, _flat))),
     Feature("traps", TRAPS, "it matters what a comment says", RULES, _each(lambda s: recommented(s, _calm, _tame))),
