@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from impls.msgpack import idl_server
 from impls.msgpack.client import Caller, run
 from impls.msgpack.codec import Codec
 from impls.msgpack.idl import Idl, marked
@@ -78,11 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     server.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
     for name, what in (("codec", "a codec, told line by line"), ("client", "a client, told line by line")):
         roles.add_parser(name, help=what)
+    roles.add_parser("idl-server", help="a server that is made from a document, told line by line")
     idl = roles.add_parser("idl", help="a processor of the interface language, told line by line")
     idl.add_argument("file", nargs="?", type=Path, help="print the tree of this document, or its errors")
     options = parser.parse_args(arguments)
     if options.role == "server":
         serve(server, options)
+    elif options.role == "idl-server":
+        idl_server.run()
     elif options.role == "idl" and options.file:
         return show(options.file)
     elif options.role == "idl":

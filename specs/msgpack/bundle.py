@@ -25,6 +25,7 @@ from specs.requirement import load
 PORT = 18800
 TAG = b"ZZ9Z"
 """Stands in names of documents for what is new in each conversation: what a processor remembers must not be met."""
+SMALLEST = "service S: 0 {\n  string f()\n}\napplication A {\n  S: 0 s default\n}\n"
 EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
 
 
@@ -113,6 +114,9 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         profile=profile,
         forward_refs=bool(facts.get("forward_refs")),
         id_zero=bool(facts.get("id_zero")),
+        layout=str(facts.get("encoding") or learnt.get("layout", "")),
+        raw=facts.get("raw_wire") != "str",
+        echo_form=int(learnt.get("echo_form", -1)),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
     )
 
@@ -124,6 +128,9 @@ def smoke(config: Config) -> Plan:
     if config.role == "idl":
         plain = Ask(2, "parse", b"message M" + TAG + b" {\n  1: int x\n}\n", "idl", config.profile)
         return Plan((Say(0, Ask(1, UNKNOWN_OP)), Say(0, plain)))
+    if config.role == "idl-server":
+        served = {"idl": SMALLEST, "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
+        return Plan((Do(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
     if config.role == "client":
         steps: list[Step] = [Do(0, "connect", {})]
         for method in ("first", "second"):
@@ -148,8 +155,8 @@ def valid_profile(profile: str) -> bool:
 
 protocol = Protocol(
     name="msgpack",
-    roles={"server": "client", "client": "server", "codec": "user", "idl": "user"},
-    wires={"client": "caller", "codec": "lines", "idl": "lines"},
+    roles={"server": "client", "client": "server", "codec": "user", "idl": "user", "idl-server": "client"},
+    wires={"client": "caller", "codec": "lines", "idl": "lines", "idl-server": "serving"},
     profiles=("core",),
     facts={
         "echo": Key(str, "echo", "the method that gives back its one argument"),

@@ -13,7 +13,7 @@ from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Ask, answer, type_of
 from specs.msgpack.states import Config
 from specs.msgpack.values import double
-from specs.plan import Do, Hang, Plan, Ref, Say, Wait
+from specs.plan import Do, Hang, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -31,6 +31,8 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
         return _codec(play, configure)
     if config.role == "client":
         return _client(play, config)
+    if config.role == "idl-server":
+        return _served(play, config)
     if config.role == "idl":
         return {"one_line": config.one_line or all(_parses(play, config, text) for text in _ONE_LINE)}
     offered = tuple(name for name in METHODS if _offers(play, config, name))
@@ -54,6 +56,31 @@ def _parses(play: Play, config: Config, text: str) -> bool:
     events, _ = play(Plan((Say(0, ask),)), config)
     said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "idl"]
     return bool(said) and not said[0].error and not said[0].bad
+
+
+_PROBE = (
+    "message M {\n  2: int x\n}\nservice S: 0 {\n  int e(1: int a)\n  M m()\n}\napplication A {\n  S: 0 s default\n}\n"
+)
+
+
+def _served(play: Play, config: Config) -> Mapping[str, Any]:
+    """`layout`: of messages. `echo_form`: how a behaviour is told which argument to give back."""
+    found: dict[str, Any] = {}
+    for form in (0, 1):
+        behaviour = {"s/0/e": {"do": "echo", "n": form, "arg": form}, "s/0/m": {"do": "const", "value": {"x": 5}}}
+        serve = Do(0, "serve", {"idl": _PROBE, "application": "A", "behaviour": behaviour})
+        asked = [request(1, "m:s:0"), request(2, "e:s:0", 9), request(3, "e:s:0", None, 9)]
+        steps: list[Step] = [serve, *(Say(0, each) for each in asked), Do(0, "stop", {})]
+        events, _ = play(Plan(tuple(steps)), config)
+        said = [event.frame.body for event in events if isinstance(event, Said) and event.by == "idl-server"]
+        for body in said:
+            if shape(body) == "response" and body[2] is None:
+                if body[1] == 1:
+                    layouts: Mapping[Any, str] = {(None, 5): "array-1", (None, None, 5): "array-0"}
+                    found["layout"] = layouts.get(body[3] if isinstance(body[3], tuple) else None, "")
+                elif body[3] == 9:
+                    found.setdefault("echo_form", form)
+    return found
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:

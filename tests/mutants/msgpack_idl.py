@@ -383,7 +383,7 @@ class IdsWrap(Idl):
         return made | {"id": made["id"] - 256} if 127 < made["id"] < 256 else made
 
 
-@mutant("signed-ids", "FIELD-06", message("-1: int x"))
+@mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")
 class SignedIds(Parser):
     """The sign of an id is skipped."""
 
