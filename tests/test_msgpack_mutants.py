@@ -9,6 +9,7 @@ from impls.link import MemoryGround
 from impls.msgpack.client import Client
 from impls.msgpack.codec import Codec
 from impls.msgpack.idl import Idl
+from impls.msgpack.idl_server import IdlServer
 from impls.msgpack.reference import Server
 from specs.model import Blame, Breach
 from specs.protocol import find
@@ -16,12 +17,18 @@ from tests.mutants.msgpack_hunt import FACTS as DECLARED
 from tests.mutants.msgpack_hunt import MUTANTS, PROFILES
 
 MSGPACK = find("msgpack")
-PEERS = {"server": lambda: Server(malformed="close"), "codec": Codec, "client": Client, "idl": Idl}
+PEERS = {
+    "server": lambda: Server(malformed="close"),
+    "codec": Codec,
+    "client": Client,
+    "idl": Idl,
+    "idl-server": IdlServer,
+}
 FACTS = {name: fact.default for name, fact in MSGPACK.facts.items()}
 
 
 def config_for(role, way="plain"):
-    learnt = {"way": way} if role == "codec" else {}
+    learnt = {"way": way} if role == "codec" else {"layout": "array-1", "echo_form": 0} if role == "idl-server" else {}
     return MSGPACK.configure(role, PROFILES.get(role, "core"), FACTS | DECLARED.get(role, {}), learnt)
 
 
@@ -45,6 +52,7 @@ def test_there_are_enough_mutants():
     assert count["codec"] >= 30
     assert count["client"] >= 20
     assert count["idl"] >= 60
+    assert count["idl-server"] >= 30
     for mutant in MUTANTS:
         assert mutant.blames <= MSGPACK.requirements.keys(), mutant.name
         assert mutant.why.endswith("."), mutant.name

@@ -206,6 +206,10 @@ def _arguments(document: Document, dice: Dice) -> None:
     _typed(*kinds)(document, dice)
 
 
+def _bare_containers(document: Document, dice: Dice) -> None:
+    _typed(["list"], ["map"], ["list", "<", ">"], ["map", "<", ">"])(document, dice)
+
+
 def _endless(document: Document, dice: Dice) -> None:
     """Messages that contain themselves."""
     names = [document.fresh("Loop") for _ in range(1 + dice.roll(3))]
@@ -602,6 +606,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "no type": Mutation("INV-11", _field(_no_type)),
     "unknown type": Mutation("TYPE-02", _unknown),
     "type arguments": Mutation("TYPE-03", _arguments),
+    "container without arguments": Mutation("TYPE-03", _bare_containers),
     "endless message": Mutation("TYPE-07", _endless),
     "void value": Mutation("TYPE-08", _void),
     "bad base": Mutation("EXC-02", _bad_base),

@@ -123,14 +123,22 @@ def _renamed(text: str) -> str:
     return _STUCK.sub(lambda part: part.group() if part.group() in RESERVED else "q" + part.group(), text)
 
 
-def _dropping(number: int) -> Callable[[Plan], Plan]:
-    """The last document without one of its lines, counted from its end."""
+def _lines_of(octets: bytes) -> list[bytes]:
+    return octets.splitlines(keepends=True)
+
+
+def _definitions_of(octets: bytes) -> list[bytes]:
+    return [part for part in _DEFINITION.split(octets) if part]
+
+
+def _dropping(number: int, parts: Callable[[bytes], list[bytes]]) -> Callable[[Plan], Plan]:
+    """The last document without one of its parts, counted from its end."""
 
     def change(plan: Plan) -> Plan:
         for at in range(len(plan.steps) - 1, -1, -1):
             step = plan.steps[at]
             if isinstance(step, Say) and isinstance(step.frame, Ask) and step.frame.op == "parse":
-                lines = step.frame.octets.splitlines(keepends=True)
+                lines = parts(step.frame.octets)
                 if not 0 <= number < len(lines) < MOST_LINES or step.frame.want:
                     return plan
                 del lines[len(lines) - 1 - number]
@@ -141,6 +149,7 @@ def _dropping(number: int) -> Callable[[Plan], Plan]:
     return change
 
 
+_DEFINITION = re.compile(rb"(?m)^(?=(?:message|exception|service|application|interface|typedef|typespec)\b)")
 MOST_LINES = 24
 """Longer documents are not made shorter line by line."""
 _TYPE = re.compile(r"\b(?:list|map)<[^\r\n(){}]*>")
@@ -170,7 +179,8 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 FEATURES = (
     Feature("others", "", "", without=_first),
     Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
-    *(Feature(f"line {n}", "", "", without=_dropping(n)) for n in range(MOST_LINES)),
+    *(Feature(f"part {n}", "", "", without=_dropping(n, _definitions_of)) for n in range(8)),
+    *(Feature(f"line {n}", "", "", without=_dropping(n, _lines_of)) for n in range(MOST_LINES)),
     *(Feature(name, "", "", without=_each(change)) for name, change in _SIMPLER),
     Feature(
         "names",
