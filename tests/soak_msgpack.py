@@ -23,8 +23,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from impls.drive import Recording, Setting, drive
 from impls.link import Ground, MemoryGround, TcpGround
 from impls.msgpack.client import Client
-from impls.msgpack.codec import Codec
 from impls.msgpack.idl import Idl
+from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.idl_server import IdlServer
 from impls.msgpack.reference import Server
 from specs.protocol import find
@@ -35,8 +35,8 @@ from tests.properties import properties
 
 MSGPACK = find("msgpack")
 EACH = 20
-PEERS: Mapping[str, Any] = {"server": Server, "codec": Codec, "client": Client, "idl": Idl, "idl-server": IdlServer}
-PROFILES = {"idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc"}
+PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer}
+PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc"}
 MISSED = {"MP-FMT-02", "MPRPC-RESP-03b", "MPIDL-EXW-02", "MPIDL-TYPE-07", "MPIDL-EXC-06", "MPIDL-IF-04", "MPIDL-INV-26"}
 ASSUMED = {"MPIDL-INV-31"}
 """Recommendations that a switch makes a reference miss."""

@@ -16,8 +16,8 @@ from typing import Any
 
 from impls.msgpack import idl_server
 from impls.msgpack.client import Caller, run
-from impls.msgpack.codec import Codec
 from impls.msgpack.idl import Idl, marked
+from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.net import HOST, Front
 from impls.msgpack.reference import SWITCHES, Server, from_text
 
@@ -45,7 +45,7 @@ def serve(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     front.run()
 
 
-def answer_lines(peer: Codec | Idl) -> None:
+def answer_lines(peer: IdlCodec | Idl) -> None:
     """One answer for each line of stdin."""
     for line in sys.stdin.buffer:
         sys.stdout.buffer.write(peer.line(line.rstrip(b"\r\n")) + b"\n")
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.role == "idl":
         answer_lines(Idl())
     elif options.role == "codec":
-        answer_lines(Codec())
+        answer_lines(IdlCodec())
     else:
         run(Caller())
     return 0

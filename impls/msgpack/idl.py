@@ -97,7 +97,10 @@ class Idl:
         checker = self.checker_type(parts, self.switches)
         if found := checker.run():
             return {"errors": [self.report(wrong) for wrong in (found if self.switches.errors == "all" else found[:1])]}
-        return {"ast": {"definitions": [self.tree(part, checker) for part in parts]}}
+        try:
+            return {"ast": {"definitions": [self.tree(part, checker) for part in parts]}}
+        except Wrong as wrong:
+            return {"errors": [self.report(wrong)]}
 
     def read(self, source: str, profile: str) -> list[Part]:
         """The parts of a document. Raises Wrong."""
@@ -178,20 +181,19 @@ class Idl:
             made["throws"] = [word.text for word in method.throws]
         return made
 
-    def kind(self, kind: Kind, checker: Checker) -> dict[str, Any]:
-        """A type, its aliases expanded; as deep as the parser went."""
-        part = checker.types.get(kind.name)
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        """A type, its aliases expanded. Raises Wrong where that is too deep."""
+        if depth > self.switches.max_depth:
+            raise Wrong("depth", "types are nested too deep", kind.word)
+        kind = checker.real(kind)
         nullable = kind.nullable
-        if part is not None and part.kind is not None:
-            made = self.kind(part.kind, checker)
-            nullable = nullable or bool(made.get("null"))
-        elif kind.name in CONTAINERS:
-            made = {"t": kind.name, "of": [self.kind(arg, checker) for arg in kind.args]}
+        made: dict[str, Any]
+        if kind.name in CONTAINERS:
+            made = {"t": kind.name, "of": [self.kind(arg, checker, depth + 1) for arg in kind.args]}
         elif kind.name in PLAIN or kind.name == "void":
             made = {"t": kind.name}
         else:
             made = {"t": "ref", "name": kind.name}
-        made.pop("null", None)
         return made | ({"null": nullable} if nullable or not self.switches.sparse else {})
 
 

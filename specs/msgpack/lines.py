@@ -64,6 +64,10 @@ def encode(ask: Ask) -> bytes:
     said: dict[str, Any] = {"id": ask.number, "op": ask.op}
     if ask.op == "parse":
         said |= {"profile": ask.type, "source": ask.octets.decode("utf-8", "replace")}
+    if ask.way == "idl" and ask.op != "parse":
+        said |= {"idl": ask.value["idl"], "type": ask.type}
+        said |= {"hex": ask.octets.hex()} if ask.op == "decode" else {"value": ask.value["value"]}
+        return json.dumps(said).encode() + b"\n"
     if ask.way in ("builtin", "typed"):
         said["idl"] = f"message {MESSAGE} {{ 1: {ask.type} x }}" if ask.way == "typed" else ""
         said["type"] = MESSAGE if ask.way == "typed" else ask.type

@@ -121,11 +121,26 @@ def _codec(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapp
             break
     else:
         return {"way": "none"}
+    layout = _layout(play, config)
     whole = [_recoded(play, config, double(number)) for number in (1.0, -3.0, 7.0)]
     old = not isinstance(_recoded(play, config, b"\xffbin"), bytes)
     if way in ("plain", "filter"):  # with a type the field's own `raw` may be either: see docs/ambiguities.md
         old = old and _recoded(play, config, "x" * 40, plain=True) is None
-    return {"way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole)}
+    return {
+        "way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole), "layout": layout
+    }  # fmt: skip
+
+
+def _layout(play: Play, config: Config) -> str:
+    """How a codec lays out the messages of documents, "" when it knows none, or in no way that is judged."""
+    given = {"idl": "message M {\n  2: int x\n}\n"}
+    for layout, octets in (("array-1", b"\x92\xc0\x05"), ("array-0", b"\x93\xc0\xc0\x05")):
+        ask = Ask(1, "decode", octets, "idl", "M", given, "free")
+        events, _ = play(Plan((Say(0, ask),)), config)
+        said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "codec"]
+        if said and not said[0].error and said[0].value == {"x": 5}:
+            return layout
+    return ""
 
 
 def _recoded(play: Play, config: Config, value: Any, *, plain: bool = False) -> Any:

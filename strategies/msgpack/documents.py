@@ -250,7 +250,14 @@ def service(document: Document, op: Op) -> None:
     kept = kept[: dice.roll(len(kept) + 1)] if b % 4 == 3 else kept
     names = {_called(item).lower() for item in kept}
     block = Block("service", name, ["service", name, ":", str(version), "{"])
-    if "if" in document.extensions and dice.roll(2) and not kept:
+    if "if" in document.extensions and a % 8 == 7 and not kept:  # two interfaces that share nothing
+        for n in range(2):
+            interface(document, Op("interface", (0, 1 + n, 0, 0, 0)))
+            made = document.blocks[-1]
+            made.items = [["int", f"of{n}", "(", ")"]]
+            names.add(f"of{n}")
+            block.items.append(["implements", made.name, ":", str(made.facts["version"])])
+    elif "if" in document.extensions and dice.roll(2) and not kept:
         for other in dice.shuffled(document.of("interface"))[: 1 + dice.roll(2)]:
             if not names & {_called(item).lower() for item in other.items}:
                 names |= {_called(item).lower() for item in other.items}

@@ -470,7 +470,8 @@ def _head(form: str) -> Change:
         elif form == "two closers":
             block.tail.append("}")
         else:
-            block.head[0] = dice.pick(("massage", "Message", "MESSAGE", "messages", "struct", "exceptions", "x"))
+            word = block.head[0]
+            block.head[0] = dice.pick((word.capitalize(), word.upper(), word + "s", word[:-1], "struct", "x"))
 
     return change
 

@@ -20,7 +20,18 @@ from specs.plan import Do, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
 
-CALLS = {"call": 8, "near": 4, "short": 2, "echo": 4, "bad value": 4, "assign": 3, "throw": 2, "meta": 2, "selector": 1}
+CALLS = {
+    "call": 8,
+    "near": 4,
+    "short": 2,
+    "echo": 4,
+    "bad value": 4,
+    "assign": 3,
+    "throw": 2,
+    "meta": 2,
+    "selector": 1,
+    "arguments": 2,
+}
 NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
 SCOPES = ("storage", "status", "s", "default_", "storage2")
 EXCEPTIONS = (
@@ -101,6 +112,7 @@ class World:
             for version, functions in self.versions[service].items():
                 for function in functions:
                     self.behaviours[f"{scope}/{version}/{function}"] = self.behaviour()
+                self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
                 if self.config.echo_form >= 0:
                     self.behaviours[f"{scope}/{version}/echo"] = self.echoing()
 
@@ -137,6 +149,7 @@ class World:
             ):
                 text += f"service {name}: {version} {{\n"
                 text += "  implements Echoing: 7\n" if self.interfaces else "  M echo(1: M m)\n"
+                text += "  string say(1: int a, 3: optional int b)\n"
                 text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
         if self.anonymous:
             return text
@@ -242,25 +255,36 @@ def _meta(c: Caller, op: Op) -> None:
 
 
 _SELECTORS = (
-    "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:s:1.0", "f:a:b:c", "f:s:0:0", "getVersion:_:1",
-    "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0", "constructor:s:0", "__init__:s:0", "x" * 70_000,
+    "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:s:1.0", "f:a:b:c", "f:s:V:0", "f:s:V:",
+    "f:s:V:x", "f:s:V.0", "getVersion:_:1", "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0",
+    "constructor:s:0", "__init__:s:0", "x" * 70_000,
 )  # fmt: skip
 
 
 def _selector(c: Caller, op: Op) -> None:
     method = _SELECTORS[op.args[0] % len(_SELECTORS)]
     if method.startswith("f:s:") and op.args[1] % 2:
-        scope, _, function = c.slot(*op.args)
-        method = f"{function}:{scope}:{method[4:]}"
+        scope, version, function = c.slot(*op.args)
+        method = f"{function}:{scope}:{method[4:].replace('V', str(version))}"
     if method == "getVersion:_:1" and "meta" not in c.world.config.extensions:
         method = ":"
     c.call(method)
 
 
+def _arguments(c: Caller, op: Op) -> None:
+    """A function with arguments: with all of them, without what is optional, and without what is not."""
+    scope, version, _ = c.slot(*op.args)
+    given: tuple[Any, ...] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))[op.args[3] % 6]
+    if c.world.config.layout:
+        c.call(f"say:{version}" if c.world.anonymous else f"say:{scope}:{version}", *given)
+    else:
+        _call(c, op)
+
+
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _of(kind: str, dice: Dice) -> Any:
+def value_of(kind: str, dice: Dice) -> Any:
     """A value of a type."""
     if kind in INTEGERS:
         low, high = INTEGERS[kind]
@@ -269,9 +293,9 @@ def _of(kind: str, dice: Dice) -> Any:
         number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind == "double" else 2.0))
         return v.single(number) if kind == "float" else v.double(number)
     if kind.startswith("list"):
-        return tuple(_of("string" if "string" in kind else "int", dice) for _ in range(dice.roll(4)))
+        return tuple(value_of("string" if "string" in kind else "int", dice) for _ in range(dice.roll(4)))
     if kind.startswith("map"):
-        return v.Map(tuple((f"k{n}", _of("int", dice)) for n in range(dice.roll(3))))
+        return v.Map(tuple((f"k{n}", value_of("int", dice)) for n in range(dice.roll(3))))
     return {"bool": dice.pick((True, False)), "raw": dice.pick((b"r", b"", b"\xff\0"))}.get(
         kind, dice.pick(("s", "", "é"))
     )
@@ -283,7 +307,7 @@ def _message(c: Caller, dice: Dice) -> list[Any]:
     size = max((number - base + 1 for number, *_ in c.world.fields), default=0)
     out: list[Any] = [None] * size
     for number, _, kind, null, _ in c.world.fields:
-        out[number - base] = None if null and dice.roll(3) == 2 else _of(kind, dice)
+        out[number - base] = None if null and dice.roll(3) == 2 else value_of(kind, dice)
     return out
 
 
@@ -338,7 +362,7 @@ def _bad_value(c: Caller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
     "call": _call, "near": _near, "short": _short, "echo": _echo, "bad value": _bad_value, "assign": _assign,
-    "throw": _throw, "meta": _meta, "selector": _selector,
+    "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def test_late_binding(hunt):
 @pytest.mark.weight(2)
 def test_values(hunt):
     """Messages there and back: complete, short, long, with nil, with numbers that are too large."""
-    hunt(serving.calls("echo", "bad value", most=6), serving.interpret)
+    hunt(serving.calls("echo", "bad value", "arguments", most=6), serving.interpret)
 
 
 def test_failures(hunt):

@@ -311,7 +311,7 @@ class TwoModifiers(Parser):
     """The first of two modifiers is forgotten."""
 
     def member(self) -> Member:
-        if self.words[self.at + 2].text in ("optional", "required"):
+        if self.at + 3 < len(self.words) and self.words[self.at + 2].text in ("optional", "required"):
             mods = [word.text for word in self.words[self.at + 2 : self.at + 4]]
             if mods[1] in ("optional", "required"):
                 del self.words[self.at + 2]
@@ -459,8 +459,8 @@ class NoUshort(Checker):
 class RawIsString(Idl):
     """`raw` is shown as `string`."""
 
-    def kind(self, kind: Kind, checker: Checker) -> dict[str, Any]:
-        made = super().kind(kind, checker)
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        made = super().kind(kind, checker, depth)
         return made | {"t": "string"} if made["t"] == "raw" else made
 
 
@@ -529,9 +529,9 @@ class EightLevels(Parser):
 class MapSides(Idl):
     """The key and the value of a map change places."""
 
-    def kind(self, kind: Kind, checker: Checker) -> dict[str, Any]:
-        made = super().kind(kind, checker)
-        return made | {"of": made["of"][::-1]} if kind.name == "map" else made
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        made = super().kind(kind, checker, depth)
+        return made | {"of": made["of"][::-1]} if made["t"] == "map" else made
 
 
 @mutant("no-messages-in-lists", "TYPE-05", PLAIN + message("1: M x", name="N"), accept="TYPE-04 SVC-06 SVC-07 TD-01")
@@ -847,7 +847,7 @@ class ImplicitEntry(Idl):
         return made
 
 
-@mutant("scope-missing", "APP-01", application("S:0 default"))
+@mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")
 class ScopeMissing(Parser):
     """An entry without a scope has the scope `default`."""
 
@@ -1009,7 +1009,7 @@ class NoLines(Idl):
 
 
 @mutant("remembers-types", "ERR-02", message("1: N x"), message("1: int x", name="N"), message("1: N x"),
-        accept="TYPE-02")  # fmt: skip
+        accept="TYPE-02 ERR-01 NAME-01")  # fmt: skip
 class RemembersTypes(Idl):
     """Types of earlier documents are known in later ones."""
 
@@ -1145,19 +1145,19 @@ class DefaultSign(Idl):
 class AliasShown(Idl):
     """An alias is shown as a type of its own."""
 
-    def kind(self, kind: Kind, checker: Checker) -> dict[str, Any]:
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
         part = checker.types.get(kind.name)
         if part is not None and part.what == "typedef":
             return {"t": "ref", "name": kind.name} | ({"null": True} if kind.nullable else {})
-        return super().kind(kind, checker)
+        return super().kind(kind, checker, depth)
 
 
 @mutant("alias-nullable", "FIELD-04", "typedef int? T\n" + message("1: T x"), accept="TD-01 SVC-06")
 class AliasNullable(Idl):
     """That an alias is nullable is forgotten where it is used."""
 
-    def kind(self, kind: Kind, checker: Checker) -> dict[str, Any]:
-        made = super().kind(kind, checker)
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        made = super().kind(kind, checker, depth)
         part = checker.types.get(kind.name)
         if part is not None and part.kind is not None and not kind.nullable:
             made.pop("null", None)

@@ -357,7 +357,7 @@ class FailureCloses(Serving):
 # -- meta service and use without scopes -------------------------------------------------------------------------------
 
 
-@mutant("no-meta", "META-02", calls(("getVersion:_:0", "storage")), accept="META-01")
+@mutant("no-meta", "META-01", calls(("getVersion:_:0", "storage")), accept="META-02")
 class NoMeta(Application):
     """There is no meta service."""
 

@@ -32,6 +32,10 @@ COMPARED = frozenset((
 """Freedoms to refuse that leave no doubt about the tree of whoever does not."""
 
 
+LOST = frozenset(("FIELD-05", "EXC-01", "SVC-01", "SVC-04", "SVC-07", "APP-01", "APP-05", "ERR-04", "IF-02", "TYPE-05"))
+"""What a tree misses that was read from a text of which something was swallowed, or read that nobody wrote."""
+
+
 class IdlState(NamedTuple):
     """Questions that are not answered, oldest first, and of those that were: (profile, text, tree or None)."""
 
@@ -170,7 +174,7 @@ def _judged(ask: Ask, said: Answer, reading: Reading, after: IdlState) -> Outcom
     mine = canon.to_json(reading)
     found = canon.difference(mine, tree)
     if found is not None:
-        rule = next(suspects.lexical(_text(ask)), found[0])
+        rule = next(suspects.lexical(_text(ask)), found[0]) if found[0] in LOST else found[0]
         return blame(rule, f"the tree is wrong: {found[1]}: {_shown(ask)}", after)
     if any(tree == other and octets != ask.octets for _, octets, other in after.answered[:-1]):
         covers.append("ERR-04")

@@ -42,7 +42,7 @@ class _Stop(Exception):
         self.fault = fault
 
 
-class _TooDeep(Exception):
+class TooDeep(Exception):
     """Nested deeper than MAX_DEPTH."""
 
 
@@ -341,7 +341,7 @@ class _Parser:
                 if not self.word("<"):
                     self.fail("TYPE-03", f"{token.text} has no type arguments", token)
                 if len(stack) >= MAX_DEPTH:
-                    raise _TooDeep
+                    raise TooDeep
                 stack.append((token, []))
                 continue
             if self.all[self.pos].text == "<":
@@ -377,6 +377,6 @@ def parse(source: str) -> Parsed:
         definitions = parser.document()
     except _Stop as stop:
         return Parsed((), stop.fault, tuple(parser.freedoms), frozenset(parser.extensions))
-    except _TooDeep:
+    except TooDeep:
         return Parsed((), None, ("great depth",), frozenset(parser.extensions), deep=True)
     return Parsed(tuple(definitions), None, tuple(parser.freedoms), frozenset(parser.extensions))

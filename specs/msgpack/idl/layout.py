@@ -172,6 +172,7 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("nullable", lambda s: s.replace("?", "")),
     ("throws", lambda s: re.sub(r" throws [A-Za-z0-9_, ]+", "", s)),
     ("arguments", lambda s: re.sub(r"\([^()\r\n]*\)", "()", s)),
+    ("exceptions", lambda s: re.sub(r"(?m)^exception (\w+) \{", r"message \1 {", s)),
     ("generics", lambda s: _TYPE.sub("int", s)),
 )
 """What is only left out, where it does not matter, so that less is suspect."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from specs.msgpack.idl.grammar import IDL, parse
+from specs.msgpack.idl.grammar import IDL, MAX_DEPTH, TooDeep, parse
 from specs.msgpack.idl.tokens import BUILTINS, GENERICS, Lines
 from specs.msgpack.idl.tree import (
     Application,
@@ -74,6 +74,7 @@ class _Document:
     paths: dict[str, str] = field(default_factory=dict)
     expanded: dict[str, Type | None] = field(default_factory=dict)
     now: int = 0
+    depth: int = 0
 
     def fault(self, code: str, rule: str, why: str, *spans: tuple[int, int], level: str | None = None) -> None:
         self.faults.append(Fault(code, IDL + rule, spans, why, level=level))
@@ -130,7 +131,11 @@ class _Document:
     def type(self, kind: Type, item: tuple[int, int], *, result: bool = False) -> Type:
         """`kind` with its aliases expanded. `item` is where the thing stands that has the type."""
         if kind.of:
+            if self.depth >= MAX_DEPTH:
+                raise TooDeep
+            self.depth += 1
             parts = tuple(self.argument(kind.name, n, part, item) for n, part in enumerate(kind.of))
+            self.depth -= 1
             return kind._replace(of=parts)
         if kind.name in BUILTINS:
             return kind
@@ -495,8 +500,11 @@ def read(source: str, extensions: frozenset[str] = frozenset(), stance: Stance =
     document = _Document(parsed.definitions, stance)
     made: tuple[Definition, ...] = ()
     if not faults and not parsed.deep:
-        made = document.all()
+        try:
+            made = document.all()
+        except TooDeep:
+            return Reading((), (), ("great depth",), True, (), lines.length, {})
         faults = tuple(document.faults)
         freedoms += document.freedoms
     spans = tuple((lines.line(first), lines.line(last)) for fault in faults for first, last in fault.spans)
-    return Reading(made, faults, tuple(dict.fromkeys(freedoms)), parsed.deep, spans, lines.count, document.paths)
+    return Reading(made, faults, tuple(dict.fromkeys(freedoms)), parsed.deep, spans, lines.length, document.paths)

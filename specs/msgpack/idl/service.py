@@ -40,12 +40,13 @@ class Mounted(NamedTuple):
 
 
 class Served(NamedTuple):
-    """An application of a document."""
+    """An application of a document. `inherited` are functions that come from interfaces."""
 
     scopes: Mapping[str, Mounted]
     types: Types
     paths: Mapping[str, str]
     anonymous: bool = False
+    inherited: frozenset[str] = frozenset()
 
     def mounted(self, scope: str) -> Mounted | None:
         """What is in a scope."""
@@ -92,15 +93,20 @@ def served(idl: str, application: str, extensions: frozenset[str], layout: str, 
             services.setdefault(each.name, {})[each.version] = {f.name: f for f in each.functions}
         elif isinstance(each, Application) and each.name == application:
             found = each
+    given = {(e.name, e.version): e for e in reading.definitions if isinstance(e, Service) and e.kind == "interface"}
+    used = {use[:2] for e in reading.definitions if isinstance(e, Service) for use in e.implements}
+    inherited = frozenset(f.name for key in used if key in given for f in given[key].functions)
     types = types_of(reading, layout, raw=raw)
     if found is not None:
         scopes = {
             e.scope: Mounted(e.service, services.get(e.service, {}), e.version or 0, e.default) for e in found.entries
         }
-        return Served(scopes, types, reading.paths)
+        return Served(scopes, types, reading.paths, False, inherited)
     if application in services and "nosc" in extensions:
         versions = services[application]
-        return Served({"": Mounted(application, versions, max(versions), default=True)}, types, reading.paths, True)
+        return Served(
+            {"": Mounted(application, versions, max(versions), default=True)}, types, reading.paths, True, inherited
+        )
     return None
 
 

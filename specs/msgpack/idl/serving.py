@@ -156,7 +156,7 @@ def _call(state: ServingState, app: Served, number: int, method: str, params: tu
     for slot in found.slots:
         alternatives, narrower = _outcome(state.config, app, slot, behaviours, params)
         wanted += alternatives
-        rule = narrower if narrower and found.rule in ("DISP-01", "DISP-03") else rule
+        rule = narrower if narrower and found.rule != "DISP-05" else rule
     if found.refused and ERROR not in wanted:
         wanted.append(ERROR)
     return Call(number, method, tuple(wanted), rule)
@@ -203,7 +203,7 @@ def _behaving(
 ) -> tuple[list[Any], str]:
     do, kind = behaviour.get("do"), here.function.ret
     if do == "tag":
-        return [("value", Type("string"), here.key)], rule
+        return [("value", Type("string"), here.key)], rule or ("ENC-12" if here.function.args else "")
     if do == "const":
         return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule or "ENC-01"
     if do == "echo":
@@ -256,7 +256,8 @@ def _heard(state: ServingState, body: Any) -> Outcome:
     said = f"{call.method} was answered by error={values.describe(error)!s:.80} result={values.describe(result)!s:.80}"
     assert state.app is not None
     if not any(_fits(want, error, result, state.app.types) for want in call.wanted):
-        return blame(call.rule or "DISP-02", f"{_wish(call)}: {said}", after)
+        rule = "META-01" if call.rule == "META-02" and error is not None else call.rule
+        return blame(rule or "DISP-02", f"{_wish(call)}: {said}", after)
     lapses: tuple[Breach, ...] = ()
     covers = [call.rule] if call.rule else []
     if call.wanted != (ANY,):
@@ -276,9 +277,13 @@ def _shown(call: Call, state: ServingState) -> Iterator[str]:
         yield "FALL-05"
     if any(op for op, _ in state.told) or call.rule in ("FALL-01", "FALL-03"):
         yield "FALL-04"
+    if call.rule == "ENC-12":
+        yield "ENC-12"
+    if parts[0] in state.app.inherited and call.wanted[0][0] == "value":
+        yield "IF-02"
     for want in call.wanted:
         if want[0] == "value" and isinstance(want[2], tuple):
-            yield from ("ENC-05", "ENC-06", "ENC-08", "ENC-10", "ENC-11", "ENC-12", "DEF-04")
+            yield from ("ENC-05", "ENC-06", "ENC-08", "ENC-10", "ENC-11", "DEF-04")
         elif want[0] == "path":
             yield "EXC-07"
 

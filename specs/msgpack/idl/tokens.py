@@ -118,6 +118,6 @@ class Lines:
         return bisect_right(self._starts, at)
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """How many there are; what follows the last line end counts."""
         return len(self._starts)
