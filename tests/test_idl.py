@@ -294,8 +294,8 @@ LISTS = "".join(f"typedef list<A{n + 1}> A{n}\n" for n in range(900)) + "typedef
         "{" * DEEP,
         "service S: " + "9" * DEEP + " {\n}\n",
     ],
-    ids=["types", "open types", "comments", "open comments", "name", "fields", "aliases", "aliases of lists", "bases", "names", "braces",
-         "number"],
+    ids=["types", "open types", "comments", "open comments", "name", "fields", "aliases", "aliases of lists", "bases",
+         "names", "braces", "number"],
 )  # fmt: skip
 def test_depth_and_length_cost_neither_stack_nor_minutes(text):
     begun = time.process_time()
