@@ -7,8 +7,8 @@ import pytest
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.msgpack.client import Client
-from impls.msgpack.codec import Codec
 from impls.msgpack.idl import Idl
+from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.idl_server import IdlServer
 from impls.msgpack.reference import Server
 from specs.model import Blame, Breach
@@ -19,7 +19,7 @@ from tests.mutants.msgpack_hunt import MUTANTS, PROFILES
 MSGPACK = find("msgpack")
 PEERS = {
     "server": lambda: Server(malformed="close"),
-    "codec": Codec,
+    "codec": IdlCodec,
     "client": Client,
     "idl": Idl,
     "idl-server": IdlServer,
@@ -28,7 +28,7 @@ FACTS = {name: fact.default for name, fact in MSGPACK.facts.items()}
 
 
 def config_for(role, way="plain"):
-    learnt = {"way": way} if role == "codec" else {"layout": "array-1", "echo_form": 0} if role == "idl-server" else {}
+    learnt = {"way": way, "layout": "array-1", "echo_form": 0} if role in ("codec", "idl-server") else {}
     return MSGPACK.configure(role, PROFILES.get(role, "core"), FACTS | DECLARED.get(role, {}), learnt)
 
 

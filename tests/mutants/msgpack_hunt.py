@@ -23,7 +23,7 @@ from suites.investigate import Investigator
 from tests.mutants.msgpack_kit import MUTANTS, Mutant
 from tests.properties import properties
 
-THEMES = ("rpc", "values", "codec", "client", "idl", "idl_server")
+THEMES = ("rpc", "values", "codec", "client", "idl", "idl_server", "typed")
 for _theme in THEMES:
     importlib.import_module(f"tests.mutants.msgpack_{_theme}")
 MSGPACK = find("msgpack")
@@ -37,7 +37,7 @@ FACTS: Mapping[str, Mapping[str, Any]] = {
 """What the references declare beside the defaults, by role."""
 
 
-PROFILES = dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
+PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
 """What the references claim, where it is more than `core`."""
 
 

@@ -1152,7 +1152,7 @@ class AliasShown(Idl):
         return super().kind(kind, checker, depth)
 
 
-@mutant("alias-nullable", "FIELD-04", "typedef int? T\n" + message("1: T x"), accept="TD-01 SVC-06")
+@mutant("alias-nullable", "FIELD-04", "typedef int? T\n" + message("1: T x"), accept="TD-01 SVC-06 TYPE-04")
 class AliasNullable(Idl):
     """That an alias is nullable is forgotten where it is used."""
 
