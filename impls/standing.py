@@ -45,4 +45,8 @@ def ground(impl: Implementation, wire: str) -> PipeGround:
         from impls.caller import CallerGround  # noqa: PLC0415 - as above
 
         return CallerGround(pool(impl, depth=1))
+    if wire == "serving":
+        from impls.serving import ServingGround  # noqa: PLC0415 - as above
+
+        return ServingGround(pool(impl, depth=1))
     return PipeGround(pool(impl))

@@ -68,8 +68,9 @@ class Protocol:
     what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills
     in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged.
     `crash` is the requirement that an implementation breaks when it dies. `wires` says for a role how it is reached
-    when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol) or
-    "relay" (told on stdin what to do, it starts the suite's relay as its child). `turns`: the model is turn-based, so
+    when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol),
+    "relay" (told on stdin what to do, it starts the suite's relay as its child), "lines", "caller" or "serving" (told
+    on stdin what to serve, it answers with the port of that). `turns`: the model is turn-based, so
     a plan that does not wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what
     is seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was
     sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up

@@ -14,6 +14,7 @@ from impls.link import MemoryGround
 from impls.msgpack import octets as own
 from impls.msgpack.client import Client
 from impls.msgpack.codec import Codec
+from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.reference import Server
 from specs.codec import Bad, Malformed
 from specs.msgpack import states
@@ -30,7 +31,7 @@ from tests.properties import properties
 from tests.soak_msgpack import alarms, config_for
 
 MSGPACK = find("msgpack")
-PEERS = {"server": Server, "codec": Codec, "client": Client}
+PEERS = {"server": Server, "codec": IdlCodec, "client": Client}
 BYTE = st.integers(0, 255)
 VALUES = st.one_of(st.builds(values.legal, BYTE, BYTE), st.builds(values.odd, BYTE, BYTE))
 few = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -7,21 +7,29 @@ import pytest
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.msgpack.client import Client
-from impls.msgpack.codec import Codec
+from impls.msgpack.idl import Idl
+from impls.msgpack.idl_codec import IdlCodec
+from impls.msgpack.idl_server import IdlServer
 from impls.msgpack.reference import Server
 from specs.model import Blame, Breach
 from specs.protocol import find
 from tests.mutants.msgpack_hunt import FACTS as DECLARED
-from tests.mutants.msgpack_hunt import MUTANTS
+from tests.mutants.msgpack_hunt import MUTANTS, PROFILES
 
 MSGPACK = find("msgpack")
-PEERS = {"server": lambda: Server(malformed="close"), "codec": Codec, "client": Client}
+PEERS = {
+    "server": lambda: Server(malformed="close"),
+    "codec": IdlCodec,
+    "client": Client,
+    "idl": Idl,
+    "idl-server": IdlServer,
+}
 FACTS = {name: fact.default for name, fact in MSGPACK.facts.items()}
 
 
 def config_for(role, way="plain"):
-    learnt = {"way": way} if role == "codec" else {}
-    return MSGPACK.configure(role, "core", FACTS | DECLARED.get(role, {}), learnt)
+    learnt = {"way": way, "layout": "array-1", "echo_form": 0} if role in ("codec", "idl-server") else {}
+    return MSGPACK.configure(role, PROFILES.get(role, "core"), FACTS | DECLARED.get(role, {}), learnt)
 
 
 def judged(plan, role, make, config):
@@ -43,6 +51,8 @@ def test_there_are_enough_mutants():
     assert count["server"] >= 40
     assert count["codec"] >= 30
     assert count["client"] >= 20
+    assert count["idl"] >= 60
+    assert count["idl-server"] >= 30
     for mutant in MUTANTS:
         assert mutant.blames <= MSGPACK.requirements.keys(), mutant.name
         assert mutant.why.endswith("."), mutant.name
@@ -68,5 +78,9 @@ def test_witness_shows_the_fault(mutant):
 
 @pytest.mark.parametrize("role", list(PEERS))
 def test_every_requirement_is_broken_by_some_mutant(role):
-    bound = {r.id for r in MSGPACK.requirements.binding(role, "core") if not r.untestable and r.level != "MAY"}
+    bound = {
+        r.id
+        for r in MSGPACK.requirements.binding(role, PROFILES.get(role, "core"))
+        if not r.untestable and r.level != "MAY"
+    }
     assert bound <= {mutant.requirement for mutant in MUTANTS if mutant.role == role}

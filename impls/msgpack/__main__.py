@@ -1,18 +1,23 @@
 """The references for MessagePack as programs.
 
 python -m impls.msgpack server --port 18800 --switch order=last     a server on a port of the loopback interface
+python -m impls.msgpack idl FILE                                    the tree of a document, or what is wrong with it
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from impls.msgpack import idl_server
 from impls.msgpack.client import Caller, run
-from impls.msgpack.codec import Codec
+from impls.msgpack.idl import Idl, marked
+from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.net import HOST, Front
 from impls.msgpack.reference import SWITCHES, Server, from_text
 
@@ -40,6 +45,28 @@ def serve(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     front.run()
 
 
+def answer_lines(peer: IdlCodec | Idl) -> None:
+    """One answer for each line of stdin."""
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(peer.line(line.rstrip(b"\r\n")) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def show(file: Path) -> int:
+    """Print the tree of a document as JSON, or its errors to stderr; the exit status is 1 for these, 2 for no file."""
+    try:
+        source = file.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as wrong:
+        sys.stderr.write(f"{file}: {wrong}\n")
+        return 2
+    found = Idl(errors="all").parse(source)
+    for each in found.get("errors", ()):
+        sys.stderr.write(marked(source, each, str(file)) + "\n")
+    if "ast" in found:
+        sys.stdout.write(json.dumps(found["ast"], indent=1) + "\n")
+    return 1 if "errors" in found else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the role that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m impls.msgpack", description="The references for MessagePack.")
@@ -52,14 +79,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     server.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
     for name, what in (("codec", "a codec, told line by line"), ("client", "a client, told line by line")):
         roles.add_parser(name, help=what)
+    roles.add_parser("idl-server", help="a server that is made from a document, told line by line")
+    idl = roles.add_parser("idl", help="a processor of the interface language, told line by line")
+    idl.add_argument("file", nargs="?", type=Path, help="print the tree of this document, or its errors")
     options = parser.parse_args(arguments)
     if options.role == "server":
         serve(server, options)
+    elif options.role == "idl-server":
+        idl_server.run()
+    elif options.role == "idl" and options.file:
+        return show(options.file)
+    elif options.role == "idl":
+        answer_lines(Idl())
     elif options.role == "codec":
-        codec = Codec()
-        for line in sys.stdin.buffer:
-            sys.stdout.buffer.write(codec.line(line.rstrip(b"\r\n")) + b"\n")
-            sys.stdout.buffer.flush()
+        answer_lines(IdlCodec())
     else:
         run(Caller())
     return 0

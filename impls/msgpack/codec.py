@@ -27,7 +27,7 @@ class Refusal(Exception):
 class Decoding(Unpacker):
     """Reads a vector as the switches say."""
 
-    def __init__(self, codec: Codec) -> None:
+    def __init__(self, codec: Any) -> None:
         super().__init__(codec.switches.max_depth)
         self.switches = codec.switches
 
@@ -195,7 +195,7 @@ class Codec:
 class Talk:
     """A conversation in memory."""
 
-    def __init__(self, codec: Codec) -> None:
+    def __init__(self, codec: Any) -> None:
         self.codec = codec
         self.closed = False
         self._in = bytearray()

@@ -13,6 +13,7 @@ from specs.msgpack import frames
 from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
+from specs.msgpack.idl import layout
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
 from specs.msgpack.model import MsgpackModel
 from specs.msgpack.states import RPC, Config
@@ -22,6 +23,9 @@ from specs.protocol import Protocol
 from specs.requirement import load
 
 PORT = 18800
+TAG = b"ZZ9Z"
+"""Stands in names of documents for what is new in each conversation: what a processor remembers must not be met."""
+SMALLEST = "service S: 0 {\n  string f()\n}\napplication A {\n  S: 0 s default\n}\n"
 EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
 
 
@@ -30,6 +34,7 @@ class MsgpackMemory:
     client chose and the handles that it gave, by method."""
 
     def __init__(self, config: Config, fresh: str) -> None:
+        self.tag = "".join(filter(str.isalnum, fresh)) or "t"
         self._asked: list[Ask] = []
         self._given: dict[Any, Any] = {}
         self._told: list[tuple[str, str]] = []
@@ -76,6 +81,8 @@ def _key(ref: Ref) -> Any:
 
 def resolve(frame: Any, memory: Any) -> Any:
     """`frame`, or what a client is told, with its Ref filled in; None while that is not known."""
+    if isinstance(frame, Ask) and frame.op == "parse":
+        return replace(frame, octets=frame.octets.replace(TAG, memory.tag.encode()))
     if isinstance(frame, Ask) and isinstance(frame.value, Ref):
         return replace(frame, value=memory.resolve(frame.value)) if memory.known(frame.value) else None
     if isinstance(frame, Frame) and isinstance(frame.body, tuple):
@@ -104,6 +111,13 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         one_number=bool(learnt.get("one_number", False)),
         way=str(learnt.get("way", "")),
         serial=bool(learnt.get("serial", False)),
+        profile=profile,
+        forward_refs=bool(facts.get("forward_refs")),
+        id_zero=bool(facts.get("id_zero")),
+        layout=str(facts.get("encoding") or learnt.get("layout", "")),
+        raw=facts.get("raw_wire") != "str",
+        echo_form=int(learnt.get("echo_form", -1)),
+        one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
     )
 
 
@@ -111,6 +125,12 @@ def smoke(config: Config) -> Plan:
     """The least that must work before anything is judged: two calls, or the refusal of an op that does not exist."""
     if config.role == "codec":
         return Plan((Say(0, Ask(1, UNKNOWN_OP)),))
+    if config.role == "idl":
+        plain = Ask(2, "parse", b"message M" + TAG + b" {\n  1: int x\n}\n", "idl", config.profile)
+        return Plan((Say(0, Ask(1, UNKNOWN_OP)), Say(0, plain)))
+    if config.role == "idl-server":
+        served = {"idl": SMALLEST, "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
+        return Plan((Do(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
     if config.role == "client":
         steps: list[Step] = [Do(0, "connect", {})]
         for method in ("first", "second"):
@@ -135,8 +155,8 @@ def valid_profile(profile: str) -> bool:
 
 protocol = Protocol(
     name="msgpack",
-    roles={"server": "client", "client": "server", "codec": "user"},
-    wires={"client": "caller", "codec": "lines"},
+    roles={"server": "client", "client": "server", "codec": "user", "idl": "user", "idl-server": "client"},
+    wires={"client": "caller", "codec": "lines", "idl": "lines", "idl-server": "serving"},
     profiles=("core",),
     facts={
         "echo": Key(str, "echo", "the method that gives back its one argument"),
@@ -174,7 +194,7 @@ protocol = Protocol(
     describe=frames.describe,
     to_json=frames.to_json,
     from_json=frames.from_json,
-    features=FEATURES,
+    features=(*layout.FEATURES, *FEATURES),
     valid_profile=valid_profile,
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,

@@ -15,6 +15,7 @@ from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
 from specs.msgpack.calls import changed, fmt
 from specs.msgpack.format import decoded
+from specs.msgpack.idl import typed
 from specs.msgpack.lines import Answer, Ask, Line, answer, differs, whole_as_integer
 from specs.msgpack.states import FMT, Config
 from specs.msgpack.values import Ext, Float, Map, Text
@@ -91,6 +92,8 @@ def _answered(state: CodecState, line: Line) -> Outcome:
         known = not said.error and not said.bad and line.octets.lstrip()[:1] == b"{"
         return blame("01", "it claims to know an op that does not exist", after) if known else Allow(after)
     said = answer(ask, line)
+    if ask.way == "idl":
+        return typed.judged(state, ask, said, after)
     if said.bad:
         return blame(ask.rule or "01", f"{said.bad}: {_vector(ask)}", after)
     covers = fmt(ask.rule) if ask.rule else ()

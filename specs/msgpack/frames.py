@@ -81,7 +81,7 @@ def encode(frame: Any, style: int | None) -> bytes:
 
 def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:
     """Reads what either side sends: both speak alike."""
-    return Decoder(lines.Lines() if role in ("codec", "user") else Grammar())
+    return Decoder(lines.Lines() if role in ("codec", "user", "idl") else Grammar())
 
 
 def describe(frame: Any) -> str:

@@ -27,7 +27,9 @@ MESSAGE = "Wrapped"
 class Ask:
     """A question. `octets` is the vector that it is about; `op` decode, encode, recode (a filter does both at once), or
     what no test program knows. An encode carries the `value` that decoding gave, as JSON data or a Ref to the answer.
-    `want` and `rule` say what the answer must be: see `specs.msgpack.codec`."""
+    `want` and `rule` say what the answer must be: see `specs.msgpack.codec`. A parse carries the text of a document in
+    `octets` and the profile in `type`; its `want` is "line" for a fault whose line is to be named, "free" when any
+    answer is right: see `specs.msgpack.idl.acceptor`."""
 
     number: int
     op: str
@@ -60,6 +62,12 @@ def encode(ask: Ask) -> bytes:
     if ask.op == "recode":
         return ask.octets.hex().encode() + b"\n"
     said: dict[str, Any] = {"id": ask.number, "op": ask.op}
+    if ask.op == "parse":
+        said |= {"profile": ask.type, "source": ask.octets.decode("utf-8", "replace")}
+    if ask.way == "idl" and ask.op != "parse":
+        said |= {"idl": ask.value["idl"], "type": ask.type}
+        said |= {"hex": ask.octets.hex()} if ask.op == "decode" else {"value": ask.value["value"]}
+        return json.dumps(said).encode() + b"\n"
     if ask.way in ("builtin", "typed"):
         said["idl"] = f"message {MESSAGE} {{ 1: {ask.type} x }}" if ask.way == "typed" else ""
         said["type"] = MESSAGE if ask.way == "typed" else ask.type
@@ -98,6 +106,11 @@ def answer(ask: Ask, line: Line) -> Answer:
     if "ok" not in said:
         return Answer(error=True) if "error" in said else Answer(bad="neither ok nor error")
     found = said["ok"] if isinstance(said["ok"], dict) else {}
+    if ask.op == "parse":
+        kinds = [name for name in ("ast", "errors") if found.get(name)]
+        return Answer(
+            value=found, error=kinds == ["errors"], bad="" if len(kinds) == 1 else "neither a tree nor errors"
+        )
     if ask.op == "encode":
         try:
             octets = bytes.fromhex(found["hex"])
@@ -239,5 +252,7 @@ def describe(frame: Ask | Line) -> str:
     """A line for people."""
     if isinstance(frame, Line):
         return frame.octets[:400].decode("utf-8", "backslashreplace")
+    if frame.op == "parse":
+        return f"parse as {frame.type}: {frame.octets[:300].decode('utf-8', 'replace')}"
     shown = encode(frame)[:-1] if not isinstance(frame.value, Ref) else frame.op.encode()
     return shown[:400].decode("ascii", "backslashreplace")

@@ -9,11 +9,19 @@ from specs.events import Event
 from specs.model import Model, Outcome
 from specs.msgpack.client import ClientModel, ClientState
 from specs.msgpack.codec import CodecModel, CodecState
+from specs.msgpack.idl.acceptor import IdlModel, IdlState
+from specs.msgpack.idl.serving import ServingModel, ServingState
 from specs.msgpack.server import ServerModel
 from specs.msgpack.states import Config, State
 
-_SERVER, _CODEC, _CLIENT = ServerModel(), CodecModel(), ClientModel()
-_ROLES: Mapping[str, Model] = {"server": _SERVER, "codec": _CODEC, "client": _CLIENT}
+_SERVER, _CODEC, _CLIENT, _IDL, _SERVING = ServerModel(), CodecModel(), ClientModel(), IdlModel(), ServingModel()
+_ROLES: Mapping[str, Model] = {
+    "server": _SERVER,
+    "codec": _CODEC,
+    "client": _CLIENT,
+    "idl": _IDL,
+    "idl-server": _SERVING,
+}
 
 
 class MsgpackModel:
@@ -43,5 +51,9 @@ def _model(state: Any) -> Model:
         return _CODEC
     if isinstance(state, ClientState):
         return _CLIENT
+    if isinstance(state, ServingState):
+        return _SERVING
+    if isinstance(state, IdlState):
+        return _IDL
     assert isinstance(state, State)
     return _SERVER

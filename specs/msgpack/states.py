@@ -42,7 +42,10 @@ class Config:
     `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that are
     there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`: it
     speaks the format of before 2013, without bin and str 8. `serial`: it serves one connection after the other. `way`:
-    how a codec is spoken to. `one_number`: its language does not tell 1.0 from 1.
+    how a codec is spoken to. `one_number`: its language does not tell 1.0 from 1. Of a processor of the interface
+    language: the `profile` that it claims, whether it takes `forward_refs` and `id_zero`, and whether all of a document
+    may stand in `one_line`. Of a server that is made from a document: the `layout` of messages, "" when it is none that
+    is known, whether a `raw` is written as bin, and how the first argument is named to a behaviour `echo` (-1: not).
     """
 
     role: str
@@ -52,6 +55,18 @@ class Config:
     one_number: bool = False
     way: str = ""
     serial: bool = False
+    profile: str = "core"
+    forward_refs: bool = False
+    id_zero: bool = False
+    one_line: bool = False
+    layout: str = ""
+    raw: bool = True
+    echo_form: int = -1
+
+    @property
+    def extensions(self) -> frozenset[str]:
+        """What stands behind `core` in the profile."""
+        return frozenset(self.profile.split("+")[1:])
 
     def name(self, method: str) -> str:
         """The name of a method, "" when it is not there."""

@@ -13,7 +13,7 @@ from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Ask, answer, type_of
 from specs.msgpack.states import Config
 from specs.msgpack.values import double
-from specs.plan import Do, Hang, Plan, Ref, Say, Wait
+from specs.plan import Do, Hang, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -24,17 +24,63 @@ _PLAIN: Mapping[str, tuple[Any, ...]] = {
 
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
     """`offered`: the methods that are there. `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
-    are whole come back as integers, without exception."""
+    are whole come back as integers, without exception. `one_line`: line ends mean nothing to a processor of the
+    interface language."""
     config = configure({})
     if config.role == "codec":
         return _codec(play, configure)
     if config.role == "client":
         return _client(play, config)
+    if config.role == "idl-server":
+        return _served(play, config)
+    if config.role == "idl":
+        return {"one_line": config.one_line or all(_parses(play, config, text) for text in _ONE_LINE)}
     offered = tuple(name for name in METHODS if _offers(play, config, name))
     whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
     one_number = all(found is not None and type(found[1]) is int for found in whole)
     serial = _serial(play, config)
     return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial}
+
+
+_ONE_LINE = (
+    "message AZZ9Z { 1: int x 2: int y }",
+    "message AZZ9Z {\n1\n:\nint\nx }",
+    "service SZZ9Z:0 { int f() void g() } application AppZZ9Z { SZZ9Z:0 one SZZ9Z:0 two default }",
+)
+"""What is taken only where a line end has no meaning."""
+
+
+def _parses(play: Play, config: Config, text: str) -> bool:
+    """True when a document is taken."""
+    ask = Ask(1, "parse", text.encode(), "idl", config.profile, None, "free")
+    events, _ = play(Plan((Say(0, ask),)), config)
+    said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "idl"]
+    return bool(said) and not said[0].error and not said[0].bad
+
+
+_PROBE = (
+    "message M {\n  2: int x\n}\nservice S: 0 {\n  int e(1: int a)\n  M m()\n}\napplication A {\n  S: 0 s default\n}\n"
+)
+
+
+def _served(play: Play, config: Config) -> Mapping[str, Any]:
+    """`layout`: of messages. `echo_form`: how a behaviour is told which argument to give back."""
+    found: dict[str, Any] = {}
+    for form in (0, 1):
+        behaviour = {"s/0/e": {"do": "echo", "n": form, "arg": form}, "s/0/m": {"do": "const", "value": {"x": 5}}}
+        serve = Do(0, "serve", {"idl": _PROBE, "application": "A", "behaviour": behaviour})
+        asked = [request(1, "m:s:0"), request(2, "e:s:0", 9), request(3, "e:s:0", None, 9)]
+        steps: list[Step] = [serve, *(Say(0, each) for each in asked), Do(0, "stop", {})]
+        events, _ = play(Plan(tuple(steps)), config)
+        said = [event.frame.body for event in events if isinstance(event, Said) and event.by == "idl-server"]
+        for body in said:
+            if shape(body) == "response" and body[2] is None:
+                if body[1] == 1:
+                    layouts: Mapping[Any, str] = {(None, 5): "array-1", (None, None, 5): "array-0"}
+                    found["layout"] = layouts.get(body[3] if isinstance(body[3], tuple) else None, "")
+                elif body[3] == 9:
+                    found.setdefault("echo_form", form)
+    return found
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:
@@ -75,11 +121,26 @@ def _codec(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapp
             break
     else:
         return {"way": "none"}
+    layout = _layout(play, config)
     whole = [_recoded(play, config, double(number)) for number in (1.0, -3.0, 7.0)]
     old = not isinstance(_recoded(play, config, b"\xffbin"), bytes)
     if way in ("plain", "filter"):  # with a type the field's own `raw` may be either: see docs/ambiguities.md
         old = old and _recoded(play, config, "x" * 40, plain=True) is None
-    return {"way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole)}
+    return {
+        "way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole), "layout": layout
+    }  # fmt: skip
+
+
+def _layout(play: Play, config: Config) -> str:
+    """How a codec lays out the messages of documents, "" when it knows none, or in no way that is judged."""
+    given = {"idl": "message M {\n  2: int x\n}\n"}
+    for layout, octets in (("array-1", b"\x92\xc0\x05"), ("array-0", b"\x93\xc0\xc0\x05")):
+        ask = Ask(1, "decode", octets, "idl", "M", given, "free")
+        events, _ = play(Plan((Say(0, ask),)), config)
+        said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "codec"]
+        if said and not said[0].error and said[0].value == {"x": 5}:
+            return layout
+    return ""
 
 
 def _recoded(play: Play, config: Config, value: Any, *, plain: bool = False) -> Any:

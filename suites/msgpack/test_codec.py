@@ -2,7 +2,7 @@
 
 import pytest
 
-from strategies.msgpack import vectors
+from strategies.msgpack import typed, vectors
 
 ROLES = ("codec",)
 
@@ -36,3 +36,9 @@ def test_no_values(hunt):
 def test_odd_values(hunt):
     """Text that is none, keys of every kind, great depth."""
     hunt(vectors.vectors("text", "keys", "deep"), vectors.interpret)
+
+
+@pytest.mark.weight(1.5)
+def test_messages(hunt):
+    """Messages that a document declares, where the codec knows documents."""
+    hunt(typed.messages(), typed.interpret)

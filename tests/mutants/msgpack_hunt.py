@@ -23,15 +23,22 @@ from suites.investigate import Investigator
 from tests.mutants.msgpack_kit import MUTANTS, Mutant
 from tests.properties import properties
 
-THEMES = ("rpc", "values", "codec", "client")
+THEMES = ("rpc", "values", "codec", "client", "idl", "idl_server", "typed")
 for _theme in THEMES:
     importlib.import_module(f"tests.mutants.msgpack_{_theme}")
 MSGPACK = find("msgpack")
 BUDGET_S = 30.0
 SLICE_S, GROWTH = 0.05, 1.6
 """What each property of weight 1 gets in the first turn, and how much more in each that follows."""
-FACTS: Mapping[str, Mapping[str, Any]] = {"server": {"count": "count", "malformed": "close"}}
+FACTS: Mapping[str, Mapping[str, Any]] = {
+    "server": {"count": "count", "malformed": "close"},
+    "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
+}
 """What the references declare beside the defaults, by role."""
+
+
+PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
+"""What the references claim, where it is more than `core`."""
 
 
 class _Found(BaseException):  # not an Exception: Hypothesis would take it for a failing example
@@ -42,10 +49,11 @@ def hunter_for(mutant: Mutant, report: Callable[[Fault], None]) -> Hunter:
     """A hunter on a fresh peer of the mutant, which was asked before what the texts leave to it."""
     ground, role = MemoryGround(mutant.make), mutant.role
     facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(FACTS.get(role, {}))
+    profile = PROFILES.get(role, "core")
     serial = count()
 
     def configure(learnt: Mapping[str, Any]) -> Any:
-        return MSGPACK.configure(role, "core", facts, learnt)
+        return MSGPACK.configure(role, profile, facts, learnt)
 
     def play(plan: Any, config: Any) -> tuple[Any, Any]:
         recording = drive(plan, Setting(MSGPACK, config, role, ground), f"ask{next(serial)}-")
@@ -60,7 +68,7 @@ def hunter_for(mutant: Mutant, report: Callable[[Fault], None]) -> Hunter:
     config = configure(importlib.import_module("strategies.msgpack").discover(play, configure))
     return Hunter(
         Setting(MSGPACK, config, role, ground),
-        {r.id: r for r in MSGPACK.requirements.binding(role, "core") if not r.untestable},
+        {r.id: r for r in MSGPACK.requirements.binding(role, profile) if not r.untestable},
         investigate=Investigator(shrink_s=1.0),
         report=report,
         settle=settle,

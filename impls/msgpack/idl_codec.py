@@ -1,0 +1,50 @@
+"""The reference codec with documents: it reads and writes the messages that a document declares.
+
+Source: 004_4ca5b084f7ea0751.txt, message; the form of questions is that of docs/implementations.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.msgpack.codec import Codec, Refusal
+from impls.msgpack.idl import IdlSwitches
+from impls.msgpack.idl_checker import Checker
+from impls.msgpack.idl_parser import Kind, Parser
+from impls.msgpack.idl_values import Misfit, Shapes
+from impls.msgpack.idl_words import Word, Wrong
+
+
+class IdlCodec(Codec):
+    """A codec; questions with a document of more than one field are answered with `shapes_type`."""
+
+    shapes_type = Shapes
+
+    def asked(self, said: dict[str, Any]) -> dict[str, Any] | None:
+        """As that of a plain codec, or with the types of a document."""
+        idl = said.get("idl")
+        if not idl or said.get("op") not in ("decode", "encode") or said.get("type") == "Wrapped":
+            return super().asked(said)
+        try:
+            return self.typed(idl, said)
+        except (Wrong, Misfit) as wrong:
+            raise Refusal(str(wrong)) from None
+
+    def typed(self, idl: str, said: dict[str, Any]) -> dict[str, Any]:
+        """A question about a message. Raises Wrong, Misfit and Refusal."""
+        choices = IdlSwitches()
+        checker = Checker(Parser(idl, choices).document(), choices)
+        wrong = checker.run()
+        if wrong:
+            raise wrong[0]
+        kind = Kind(Word("name", str(said["type"]), 1, 1))
+        shapes = self.shapes_type(checker.types, checker.real, "array-1")
+        if said["op"] == "decode":
+            return {"value": self.shown(shapes.read(self.decode(bytes.fromhex(said["hex"])), kind))}
+        return {"hex": self.encode(shapes.write(shapes.untell(said["value"], kind), kind)).hex()}
+
+    def shown(self, value: Any) -> Any:
+        """A value as tagged JSON data; messages are objects."""
+        if isinstance(value, dict):
+            return {name: self.shown(part) for name, part in value.items()}
+        return self.tell(value)

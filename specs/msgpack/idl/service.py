@@ -1,0 +1,162 @@
+"""Which function of which version a call reaches, and what it must come to.
+
+Source: 004_4ca5b084f7ea0751.txt, services (server and client side), meta service, use without a scope. A call names
+`function:scope:version`. A function that is not implemented in a version is that of the nearest older version that has
+one of its name, whatever that is at the time of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from specs.msgpack.idl.semantics import META_SCOPE, read
+from specs.msgpack.idl.tree import Application, Function, Service
+from specs.msgpack.idl.wire import Types, types_of
+
+
+class Slot(NamedTuple):
+    """A function of a version of a service in a scope. `unsure`: nobody says whether it may be called."""
+
+    scope: str
+    version: int
+    function: Function
+    unsure: bool = False
+
+    @property
+    def key(self) -> str:
+        """As behaviours name it."""
+        return f"{self.scope}/{self.version}/{self.function.name}"
+
+
+class Mounted(NamedTuple):
+    """One scope: the versions of its service that are declared, and the one that the application names."""
+
+    service: str
+    versions: Mapping[int, Mapping[str, Function]]
+    declared: int
+    default: bool
+
+
+class Served(NamedTuple):
+    """An application of a document. `inherited` are functions that come from interfaces."""
+
+    scopes: Mapping[str, Mounted]
+    types: Types
+    paths: Mapping[str, str]
+    anonymous: bool = False
+    inherited: frozenset[str] = frozenset()
+
+    def mounted(self, scope: str) -> Mounted | None:
+        """What is in a scope."""
+        return self.scopes.get(scope)
+
+    @property
+    def default(self) -> str | None:
+        """The default scope."""
+        return next((name for name, each in self.scopes.items() if each.default), None)
+
+    def slot(self, scope: str, version: int, name: str) -> Slot | None:
+        """What `name:scope:version` reaches; None for nothing."""
+        mounted = self.scopes.get(scope)
+        if mounted is None or name not in mounted.versions.get(version, {}):
+            return None
+        return Slot(scope, version, mounted.versions[version][name], unsure=version > mounted.declared)
+
+    def answering(self, slot: Slot, behaviours: Mapping[str, Any]) -> Slot | str:
+        """The slot whose behaviour answers for `slot`; "none" when nothing is implemented, "open" when it is not said
+        whether an older version is reached: past a version that lacks the function."""
+        mounted = self.scopes[slot.scope]
+        skipped = False
+        for version in sorted((v for v in mounted.versions if v <= slot.version), reverse=True):
+            function = mounted.versions[version].get(slot.function.name)
+            if function is None:
+                skipped = True
+                continue
+            here = Slot(slot.scope, version, function)
+            if behaviours.get(here.key, {"do": "default"}).get("do") != "default":
+                return "open" if skipped else here
+        return "none"
+
+
+@lru_cache(maxsize=256)
+def served(idl: str, application: str, extensions: frozenset[str], layout: str, raw: bool) -> Served | None:
+    """An application of a document; None when the document is none or has no such application."""
+    reading = read(idl, extensions)
+    if reading.faults or reading.deep:
+        return None
+    services: dict[str, dict[int, Mapping[str, Function]]] = {}
+    found: Application | None = None
+    for each in reading.definitions:
+        if isinstance(each, Service) and each.kind == "service":
+            services.setdefault(each.name, {})[each.version] = {f.name: f for f in each.functions}
+        elif isinstance(each, Application) and each.name == application:
+            found = each
+    given = {(e.name, e.version): e for e in reading.definitions if isinstance(e, Service) and e.kind == "interface"}
+    used = {use[:2] for e in reading.definitions if isinstance(e, Service) for use in e.implements}
+    inherited = frozenset(f.name for key in used if key in given for f in given[key].functions)
+    types = types_of(reading, layout, raw=raw)
+    if found is not None:
+        scopes = {
+            e.scope: Mounted(e.service, services.get(e.service, {}), e.version or 0, e.default) for e in found.entries
+        }
+        return Served(scopes, types, reading.paths, False, inherited)
+    if application in services and "nosc" in extensions:
+        versions = services[application]
+        return Served(
+            {"": Mounted(application, versions, max(versions), default=True)}, types, reading.paths, True, inherited
+        )
+    return None
+
+
+class Target(NamedTuple):
+    """What a method name means. `slots`: any of them may be meant. `refused`: it may also, or must when there is no
+    slot, be answered by an error. `rule` is broken by whoever answers otherwise."""
+
+    slots: tuple[Slot, ...]
+    refused: bool
+    rule: str
+    meta: bool = False
+
+
+def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
+    """What a call of `method` may reach."""
+    parts = method.split(":")
+    if "meta" in extensions and method == f"getVersion:{META_SCOPE}:0":
+        return Target((), False, "META-02", meta=True)
+    if len(parts) == 3:
+        name, scope, digits = parts
+        if not (digits.isascii() and digits.isdigit()) or not name or (len(digits) > 1 and digits[0] == "0"):
+            loose = digits.strip().lstrip("+").isdigit() and bool(name)
+            return Target((), True, "" if loose else "DISP-06")
+        slot = app.slot(scope, int(digits), name) if len(digits) < 12 else None
+        if slot is None:
+            mounted = app.mounted(scope)
+            dropped = mounted is not None and any(name in of for of in mounted.versions.values())
+            return Target((), True, "FALL-06" if dropped else "DISP-02")
+        if app.anonymous:
+            return Target((slot,), True, "NOSC-01")
+        return Target((slot,), slot.unsure, "DISP-03" if slot.version < app.scopes[scope].declared else "DISP-01")
+    if len(parts) == 1 and parts[0]:
+        return _short(app, parts[0], app.default, None)
+    if len(parts) == 2 and all(parts):
+        if parts[1].isascii() and parts[1].isdigit():
+            return _short(app, parts[0], app.default, int(parts[1][:9]))
+        return _short(app, parts[0], parts[1], None)
+    return Target((), True, "DISP-06")
+
+
+def _short(app: Served, name: str, scope: str | None, version: int | None) -> Target:
+    """A name without its scope or its version: it may be refused, or mean the default scope or any version."""
+    if scope is None:
+        scope = next(iter(app.scopes), "")
+    mounted = app.mounted(scope)
+    if mounted is None:
+        return Target((), True, "DISP-02")
+    versions = [version] if version is not None else sorted(mounted.versions)
+    slots = [slot for each in versions if (slot := app.slot(scope, each, name)) is not None]
+    if version is None:  # the declared version, or the newest
+        wanted = {mounted.declared, max(mounted.versions, default=0)}
+        slots = [slot for slot in slots if slot.version in wanted]
+    return Target(tuple(slots), True, "NOSC-01" if app.anonymous else "DISP-05")

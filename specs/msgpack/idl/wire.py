@@ -1,0 +1,123 @@
+"""What a value of a declared type looks like on the wire, and what its octets mean.
+
+Source: 004_4ca5b084f7ea0751.txt, message, default values; it does not say how messages are laid out. Two layouts are
+judged: an array in which the element k holds the field k + 1 (`array-1`) or k (`array-0`). docs/ambiguities.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from specs.msgpack.idl.semantics import INTEGERS, Reading
+from specs.msgpack.idl.tree import Field, Literal, Message, Type
+from specs.msgpack.values import Float, Map, double
+
+LAYOUTS = {"array-1": 1, "array-0": 0}
+Struct = tuple[str, tuple[tuple[str, Any], ...]]
+"""A message as a value: its name, and its fields by name."""
+
+
+class Unfit(Exception):
+    """A value that is none of the type. `rule` is broken by whoever takes it, "" when that is left open."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(why)
+        self.rule = rule
+
+
+class Types(NamedTuple):
+    """The messages of a document, and how they are laid out. `raw` says whether a raw is certainly written as bin."""
+
+    messages: Mapping[str, Message]
+    layout: str = "array-1"
+    raw: bool = True
+
+    def decoded(self, value: Any, kind: Type) -> Any:
+        """The value of a type that a MessagePack value stands for. Raises Unfit."""
+        if value is None:
+            if kind.null:
+                return None
+            raise Unfit("ENC-04", "nil for what is not nullable")
+        if kind.name in INTEGERS:
+            return _integer(value, kind.name)
+        if kind.name in ("float", "double"):
+            if not isinstance(value, Float):
+                raise Unfit("", f"no {kind.name}")
+            return ("float", double(value.number).octets)
+        if kind.name == "bool":
+            return _of(value, bool, "bool")
+        if kind.name == "string":
+            return _of(value, str, "string")
+        if kind.name == "raw":
+            if isinstance(value, str):
+                value = value.encode()
+            return _of(value, bytes, "raw")
+        if kind.name == "list":
+            return tuple(self.decoded(part, kind.of[0]) for part in _of(value, tuple, "list"))
+        if kind.name == "map":
+            pairs = _of(value, Map, "map").pairs
+            return frozenset((self.decoded(key, kind.of[0]), self.decoded(part, kind.of[1])) for key, part in pairs)
+        return self.message(_of(value, tuple, "message"), self.messages[kind.name].fields, kind.name)
+
+    def message(self, elements: tuple[Any, ...], fields: tuple[Field, ...], name: str) -> Struct:
+        """The fields of a message, or the arguments of a function. Raises Unfit."""
+        found = []
+        base = LAYOUTS[self.layout]
+        for field in fields:
+            at = field.id - base
+            if at >= len(elements):
+                if field.mod != "optional":
+                    raise Unfit("ENC-03", f"{field.name} is required, and not there")
+                found.append((field.name, self.omitted(field)))
+            elif elements[at] is None and not field.type.null and field.mod == "optional":
+                raise Unfit("", "nil for what may be left out")
+            else:
+                found.append((field.name, self.decoded(elements[at], field.type)))
+        return name, tuple(found)
+
+    def omitted(self, field: Field) -> Any:
+        """What an optional field is that was left out."""
+        if field.default is not None:
+            return _literal(field.default, field.type)
+        return self.zero(field.type)
+
+    def zero(self, kind: Type) -> Any:
+        """The default of a type."""
+        if kind.null:
+            return None
+        if kind.name in INTEGERS:
+            return 0
+        simple: dict[str, Any] = {
+            "float": ("float", double(0.0).octets), "double": ("float", double(0.0).octets), "bool": False,
+            "string": "", "raw": b"", "list": (), "map": frozenset(),
+        }  # fmt: skip
+        if kind.name in simple:
+            return simple[kind.name]
+        raise Unfit("", "nobody says what a message is that was left out")
+
+
+def _literal(literal: Literal, kind: Type) -> Any:
+    if kind.name in ("float", "double") and literal.value is not None:
+        return ("float", double(float(literal.value)).octets)
+    return literal.value
+
+
+def _of(value: Any, wanted: type, name: str) -> Any:
+    if isinstance(value, wanted):
+        return value
+    raise Unfit("", f"no {name}")
+
+
+def _integer(value: Any, name: str) -> int:
+    if type(value) is not int:
+        raise Unfit("", f"no {name}")
+    low, high = INTEGERS[name]
+    if not low <= value <= high:
+        raise Unfit("ENC-07", f"{value} is no {name}")
+    return value
+
+
+def types_of(reading: Reading, layout: str = "array-1", *, raw: bool = True) -> Types:
+    """The messages and exceptions of a document."""
+    return Types({each.name: each for each in reading.definitions if isinstance(each, Message)}, layout, raw)

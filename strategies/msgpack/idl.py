@@ -1,0 +1,255 @@
+"""What an IDL processor is asked: documents in every layout, documents with one mutation, and what is none at all.
+
+Source: 004_4ca5b084f7ea0751.txt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.msgpack.idl.acceptor import extensions_of
+from specs.msgpack.lines import Ask
+from specs.msgpack.states import Config
+from specs.plan import Plan, Say, Step
+from strategies.common import Op, Program, programs
+from strategies.msgpack.documents import TAG, Block, Dice, Document, built, printed
+from strategies.msgpack.mutations import MUTATIONS
+
+TYPES = {"message": 6, "exception": 4, "typedef": 2, "typespec": 1}
+SERVICES = {"service": 6, "application": 3, "exception": 2, "message": 1, "interface": 2}
+EVERYTHING = {"message": 5, "exception": 4, "service": 5, "application": 3, "typedef": 2, "typespec": 1, "interface": 2}
+NAMES = tuple(MUTATIONS)
+
+
+class Script:
+    """Collects questions."""
+
+    def __init__(self, config: Config, *, hurry: bool) -> None:
+        self.config = config
+        self.when = "now" if hurry else "turn"
+        self.steps: list[Step] = []
+
+    def ask(self, text: str, want: str = "") -> None:
+        """A question about a document; `want` "free" for one to which any answer is right."""
+        octets = text.encode("utf-8", "surrogatepass")
+        ask = Ask(len(self.steps) + 1, "parse", octets, "idl", self.config.profile, None, want)
+        self.steps.append(Say(0, ask, (), self.when))
+
+    def plan(self) -> Plan:
+        """All of them."""
+        return Plan(tuple(self.steps))
+
+
+def _text(document: Document, config: Config, style: int, seed: int) -> str:
+    return printed(document, style, seed, free=config.one_line)
+
+
+def documents(*kinds: str, most: int = 6) -> SearchStrategy[Program]:
+    """Definitions of some kinds, of all when none is named."""
+    weights = {kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING
+    return programs(weights, head=4, most=most)
+
+
+def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One document in one or two layouts, asked about once or again."""
+    style, seed, shape, other = program.head
+    script = Script(config, hurry=hurry)
+    document = built(program.ops, extensions_of(config.profile))
+    text = _text(document, config, style if style % 3 else 0, seed)
+    shape %= 8
+    if shape in (3, 4):
+        script.ask(_text(document, config, 0, 0))
+    if shape == 2:
+        script.ask(
+            ("", "\n", " \t\n", "# nothing", "/* nothing */", "// nothing\n", "\r\n", "/* /* */ */\n#")[other % 8]
+        )
+    if shape == 5:  # what came before must not matter
+        before = built(program.ops[: 1 + other % 3], extensions_of(config.profile))
+        script.ask(_text(before, config, 0, 0))
+    script.ask(text)
+    if shape == 6:
+        script.ask(f"message {'broken' * (1 + other % 2)} {{\n  1: nothing{TAG} x\n")
+        script.ask(text)
+    if shape in (4, 7):
+        script.ask(text)
+    return script.plan()
+
+
+def shuffled(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """What a processor may refuse: definitions in any order, words of the language as names, and more."""
+    style, seed, shape, other = program.head
+    script = Script(config, hurry=hurry)
+    document = built(program.ops, extensions_of(config.profile))
+    dice = Dice(seed, shape, other)
+    if shape % 4 == 0:
+        document.blocks = document.blocks[::-1]
+    elif shape % 4 == 1:
+        document.blocks = dice.shuffled(document.blocks)
+    else:
+        _oddity(document, dice)
+    script.ask(_text(document, config, style if style % 3 == 1 else 0, seed))
+    return script.plan()
+
+
+def _oddity(document: Document, dice: Dice) -> None:
+    """One thing of which nobody says whether it is legal, and whose tree is beyond doubt."""
+    name = document.fresh("Odd")
+    item = dice.pick((
+        ["0", ":", "int", "zero"], ["1", ":", "optional", name, "self"], ["1", ":", "list", "<", name, ">", "self"],
+        ["1", ":", "list", "<", "int", "?", ">", "x"], ["1", ":", "map", "<", "double", ",", "int", ">", "x"],
+        ["1", ":", "int", "service"], ["1", ":", "int", "optional"], ["1", ":", "int", "string"],
+        ["1", ":", "int", "list"], ["2147483648", ":", "int", "large"], ["18446744073709551616", ":", "int", "large"],
+        ["1", ":", "int", "throws"], ["1", ":", name, "?", "self"], ["1", ":", "int", "message"],
+    ))  # fmt: skip
+    if dice.roll(3) == 2 and document.of("service"):
+        function = [part for part in document.of("service")[0].items if "(" in part]
+        if function:
+            at = function[0].index("(")
+            args = dice.pick((["1", ":", "optional", "int", "a"], ["2", ":", "int", "a"], ["1", ":", "int", "?", "a"]))
+            function[0][at + 1 : function[0].index(")")] = args
+            return
+    document.blocks.append(Block("message", name, ["message", name, "{"], [list(item)]))
+
+
+def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequence[str] = NAMES) -> Plan:
+    """A document with one mutation, alone or beside legal ones."""
+    style, seed, which, other = program.head
+    script = Script(config, hurry=hurry)
+    extensions = extensions_of(config.profile)
+    names = [name for name in only if not MUTATIONS[name].extension or MUTATIONS[name].extension in extensions]
+    mutation = MUTATIONS[names[(which + 256 * (seed % 2)) % len(names)]]
+    document = built(program.ops, extensions)
+    sound = _text(document, config, 0, 0)
+    dice = Dice(seed, other)
+    if mutation.tree is not None:
+        mutation.tree(document, dice)
+    text = _text(document, config, style if style % 3 == 1 else 0, seed)
+    if mutation.text is not None:
+        text = mutation.text(text, dice)
+    if other % 8 == 7:
+        text = "\n" * (1 + other // 16) + text
+    if other % 16 == 5:
+        script.ask(sound)
+    script.ask(text)
+    if other % 16 == 6:
+        script.ask(sound)
+    if other % 16 == 9:
+        script.ask(text)
+    return script.plan()
+
+
+def lines(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A plain document with one fault whose line is asked for, below other lines of all kinds."""
+    style, seed, which, other = program.head
+    script = Script(config, hurry=hurry)
+    above = "".join(_ABOVE[op.args[0] % len(_ABOVE)].replace("N", f"Above{TAG}{n}") for n, op in enumerate(program.ops))
+    faults = _BELOW if which % 2 else _BELOW[:3]
+    text = above + faults[which // 2 % len(faults)].replace("N", f"Below{TAG}")
+    text += "".join(_ABOVE[n % len(_ABOVE)].replace("N", f"End{TAG}") for n in ((other,) if other % 3 == 1 else ()))
+    script.ask(text.replace("\n", "\r\n") if style % 4 == 3 else text, "line")
+    if seed % 4 == 3:
+        script.ask("\n" * (1 + seed // 8) + text, "line")
+    return script.plan()
+
+
+_ABOVE = (
+    "message N {\n  1: int x\n  2: string y\n}\n", "\n", "\n\n\n", "# a\n", "/* a\n b\n\n*/\n", "message N {\n}\n",
+    "/* a */\n", "// a\n\n", "exception N {\n  1: int x\n}\n", "   \n", "/*\n*/ ",
+)  # fmt: skip
+_BELOW = (
+    "message N {\n  1: int x\n  2: nothing y\n  3: int z\n}\n", "message N {\n  1: int x\n  2: int y\n  2: int z\n}\n",
+    "message N {\n  1: int x\n  2: int x\n}\n",
+    "exception N {\n  4: int x\n}\nexception M < N {\n  5: int y\n  3: int z\n}\n",
+    "service N: 0 {\n  int f()\n  int f()\n}\n", "service N: 0 {\n  int f() throws nothing\n  int g()\n}\n",
+    "message N {\n  1: int x\n}\n\nmessage N {\n  1: int y\n}\n", "service N: 0 {\n  int f(1: int a, 1: int b)\n}\n",
+    "service N: 0 {\n}\napplication A {\n  N: 0 a default\n  N: 7 b\n}\n",
+)  # fmt: skip
+
+
+def mutating(*names: str) -> Callable[..., Plan]:
+    """The interpretation of mutations limited to some."""
+    unknown = [name for name in names if name not in MUTATIONS]
+    if unknown:
+        raise LookupError(f"no mutation is called {unknown[0]!r}")
+    return partial(wrong, only=names)
+
+
+# -- hostile -----------------------------------------------------------------------------------------------------------
+
+_PLAIN = f"message M{TAG} {{\n  1: int x\n}}\n"
+
+
+def _depth(n: int) -> int:
+    return (40, 100, 1000, 10_000, 20_000)[n % 5]
+
+
+def _deep_types(a: int, b: int) -> str:
+    return f"message D{TAG} {{\n  1: {'list<' * _depth(a)}int{'>' * (_depth(a) if b % 2 else 0)} x\n}}\n"
+
+
+def _deep_comments(a: int, b: int) -> str:
+    return "/*" * _depth(a) + "*/" * (_depth(a) if b % 2 else 0) + _PLAIN
+
+
+def _long_name(a: int, b: int) -> str:
+    return f"message {'x' * (100, 10_000, 1 << 20)[a % 3]} {{\n  1: int x\n}}\n"
+
+
+def _many_fields(a: int, b: int) -> str:
+    count = (100, 2000, 20_000)[a % 3 if b % 4 == 3 else 0]
+    return f"message F{TAG} {{\n" + "".join(f"  {n}: int x{n}\n" for n in range(1, count + 1)) + "}\n"
+
+
+def _garbage(a: int, b: int) -> str:
+    dice = Dice(a + 1, b)
+    alphabet = (
+        "message ", "{", "}", "1", ":", " ", "int", " x", "\n", "/*", "*/", "#", "<", ">", "?", ",", "(", ")", "é", '"',
+        "\0", "\ufeff", "list", "map", "throws", "=", "-", "\\", "service ", "application ", "exception ", "\r",
+    )  # fmt: skip
+    return "".join(dice.pick(alphabet) for _ in range(a % 60))
+
+
+def _huge_number(a: int, b: int) -> str:
+    number = "9" * (10, 20, 40, 5000)[a % 4]
+    forms = (f"message H{TAG} {{\n  {number}: int x\n}}\n", f"service H{TAG}: {number} {{\n}}\n")
+    return forms[b % 2]
+
+
+_HOSTILE: Mapping[str, Callable[[int, int], str]] = {
+    "deep types": _deep_types, "deep comments": _deep_comments, "long name": _long_name, "many fields": _many_fields,
+    "garbage": _garbage, "huge number": _huge_number,
+}  # fmt: skip
+
+
+def hostilities() -> SearchStrategy[Program]:
+    """What is hard to bear."""
+    return programs({"garbage": 6, **{name: 1 for name in _HOSTILE if name != "garbage"}}, head=1, most=3)
+
+
+def hostile(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Any answer is right to each, and a legal document is read behind them."""
+    script = Script(config, hurry=hurry)
+    for op in program.ops:
+        *_, a, b = op.args
+        script.ask(_HOSTILE[op.kind](a, b), "free")
+    script.ask(_PLAIN)
+    return script.plan()
+
+
+def replaced(plan: Plan, tag: str) -> Plan:
+    """A plan with the tag in its names filled in, as it is when it is played."""
+
+    def filled(step: Step) -> Step:
+        if isinstance(step, Say) and isinstance(step.frame, Ask):
+            octets = step.frame.octets.replace(TAG.encode(), tag.encode())
+            return replace(step, frame=replace(step.frame, octets=octets))
+        return step
+
+    return plan.each(filled)
+
+
+__all__ = ["NAMES", "Op", "documents", "hostile", "hostilities", "legal", "mutating", "shuffled", "wrong"]

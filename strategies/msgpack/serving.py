@@ -1,0 +1,383 @@
+"""What a server that is made from a document serves, how its functions behave, and what is called.
+
+Source: 004_4ca5b084f7ea0751.txt, services, exceptions, meta service, use without a scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.msgpack import values as v
+from specs.msgpack.format import WIDEST
+from specs.msgpack.frames import request
+from specs.msgpack.idl.semantics import INTEGERS
+from specs.msgpack.idl.wire import LAYOUTS
+from specs.msgpack.states import Config
+from specs.plan import Do, Plan, Say, Step
+from strategies.common import Op, Program, programs
+from strategies.msgpack.documents import Dice
+
+CALLS = {
+    "call": 8,
+    "near": 4,
+    "short": 2,
+    "echo": 4,
+    "bad value": 4,
+    "assign": 3,
+    "throw": 2,
+    "meta": 2,
+    "selector": 1,
+    "arguments": 2,
+}
+NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
+SCOPES = ("storage", "status", "s", "default_", "storage2")
+EXCEPTIONS = (
+    "exception NotFound {\n  1: optional string message\n}\n"
+    "exception KeyNotFound < NotFound {\n  2: optional raw key\n}\n"
+    "exception Deep < KeyNotFound {\n}\n"
+    "exception DiskFullError {\n}\n"
+)
+THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
+FIELD_TYPES = ("int", "string", "bool", "byte", "ubyte", "short", "ushort", "uint", "long", "ulong", "double", "float",
+               "list<int>", "map<string,int>", "list<string?>", "raw")  # fmt: skip
+
+
+class World:
+    """What one plan serves, drawn from a few numbers: two services in some versions, an application of up to three
+    scopes, and a behaviour for each slot."""
+
+    def __init__(self, config: Config, *numbers: int) -> None:
+        self.config = config
+        self.dice = dice = Dice(*numbers)
+        self.versions: dict[str, dict[int, list[str]]] = {}
+        self.behaviours: dict[str, Any] = {}
+        self.scopes: dict[str, tuple[str, int]] = {}
+        self.interfaces = "if" in config.extensions and dice.roll(3) == 2
+        for name in ("StorageService", "StatusService")[: 1 + dice.roll(2)]:
+            self.versions[name] = self._history()
+        self.fields: list[tuple[int, str, str, bool, str]] = []
+        for _ in range(dice.roll(5)):
+            self.fields.append(self._field(self.fields[-1][0] if self.fields else 0))
+        self.anonymous = "nosc" in config.extensions and dice.roll(5) == 4
+        self._application()
+
+    def _history(self) -> dict[int, list[str]]:
+        """Functions by version; a function that goes does not come back."""
+        dice = self.dice
+        first = dice.pick((0, 0, 1, 3))
+        numbers = [first + n * dice.pick((1, 1, 2)) for n in range(1 + dice.roll(4))]
+        gone: set[str] = set()
+        found: dict[int, list[str]] = {}
+        now = list(NAMES[: 1 + dice.roll(4)])
+        for number in sorted(set(numbers)):
+            found[number] = [name for name in now if name not in gone]
+            if dice.roll(3) == 2 and len(found[number]) > 1:
+                gone.add(found[number][dice.roll(len(found[number]))])
+            more = [name for name in NAMES if name not in now]
+            if more and dice.roll(2):
+                now.append(more[0])
+        return found
+
+    def _field(self, last: int) -> tuple[int, str, str, bool, str]:
+        """Id, modifier, type, nullable and default of a field."""
+        dice = self.dice
+        kind, mod = dice.pick(FIELD_TYPES), dice.pick(("", "optional", "required", "optional"))
+        null = dice.roll(3) == 2
+        default = ""
+        if "def" in self.config.extensions and mod == "optional" and not null and dice.roll(2):
+            default = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}.get(
+                kind, "7" if kind in INTEGERS else ""
+            )
+        return last + dice.pick((1, 1, 1, 2, 4)), mod, kind, null, default
+
+    def _application(self) -> None:
+        dice = self.dice
+        if self.anonymous:
+            name = next(iter(self.versions))
+            self.application = name
+            self.scopes[""] = (name, max(self.versions[name]))
+        else:
+            self.application = "MyApp"
+            names = list(self.versions)
+            for n in range(1 + dice.roll(3)):
+                service = names[n % len(names)]
+                newest = sorted(self.versions[service])
+                version = newest[-1] if dice.roll(3) != 2 else newest[dice.roll(len(newest))]
+                self.scopes[SCOPES[(n + dice.roll(2)) % 5] if n == 0 else SCOPES[n + 1]] = (service, version)
+        self.default = dice.roll(len(self.scopes))
+        for scope, (service, _) in self.scopes.items():
+            for version, functions in self.versions[service].items():
+                for function in functions:
+                    self.behaviours[f"{scope}/{version}/{function}"] = self.behaviour()
+                self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
+                if self.config.echo_form >= 0:
+                    self.behaviours[f"{scope}/{version}/echo"] = self.echoing()
+
+    def echoing(self) -> dict[str, Any]:
+        """The behaviour that gives back its one argument."""
+        return {"do": "echo", "n": self.config.echo_form, "arg": self.config.echo_form}
+
+    def behaviour(self) -> dict[str, Any]:
+        """Of a function without arguments that answers with a text."""
+        choice = self.dice.roll(12)
+        if choice >= 9:
+            return {"do": "default"}
+        if choice == 8:
+            return {"do": "fail"}
+        if choice == 7:
+            return {"do": "throw", "exception": self.dice.pick(THROWN), "fields": {}}
+        if choice == 6:
+            return {"do": "const", "value": self.dice.pick(("x", "", "日本"))}
+        if choice == 5:
+            return {"do": "sleep", "ms": 2, "then": {"do": "tag"}}
+        return {"do": "tag"}
+
+    def idl(self) -> str:
+        """The document."""
+        text = EXCEPTIONS + "message M {\n"
+        for number, mod, kind, null, default in self.fields:
+            text += f"  {number}: {mod} {kind}{'?' * null} f{number}{' = ' * bool(default)}{default}\n"
+        text += "}\n"
+        if self.interfaces:
+            text += "interface Echoing: 7 {\n  M echo(1: M m)\n}\n"
+        for name, versions in self.versions.items():
+            for version, functions in (
+                self.dice.shuffled(list(versions.items())) if self.dice.roll(2) else versions.items()
+            ):
+                text += f"service {name}: {version} {{\n"
+                text += "  implements Echoing: 7\n" if self.interfaces else "  M echo(1: M m)\n"
+                text += "  string say(1: int a, 3: optional int b)\n"
+                text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
+        if self.anonymous:
+            return text
+        text += "application MyApp {\n"
+        for n, (scope, (service, version)) in enumerate(self.scopes.items()):
+            text += f"  {service}: {version} {scope}{' default' if n == self.default else ''}\n"
+        return text + "}\n"
+
+
+class Caller:
+    """Collects steps."""
+
+    def __init__(self, world: World, *, hurry: bool) -> None:
+        self.world = world
+        self.when = "now" if hurry else "turn"
+        behaviours = {key: each for key, each in world.behaviours.items() if each["do"] != "default" or len(key) % 2}
+        given = {"idl": world.idl(), "application": world.application, "behaviour": behaviours}
+        self.steps: list[Step] = [Do(0, "serve", given)]
+        self._ids = 0
+
+    def call(self, method: str, *params: Any, style: int = 0) -> None:
+        """A request. The first one waits until it is served."""
+        self._ids += 1
+        when = self.when if self._ids > 1 else "turn"
+        self.steps.append(Say(0, request(self._ids, method, *self._placed(params)), (), when, style or None))
+
+    def _placed(self, params: Sequence[Any]) -> tuple[Any, ...]:
+        """Arguments where the layout of messages has them."""
+        gap = (None,) if params and LAYOUTS.get(self.world.config.layout, 1) == 0 else ()
+        return (*gap, *params)
+
+    def slot(self, *numbers: int) -> tuple[str, int, str]:
+        """Scope, version and function of some slot."""
+        scope = list(self.world.scopes)[numbers[0] % len(self.world.scopes)]
+        versions = self.world.versions[self.world.scopes[scope][0]]
+        version = list(versions)[numbers[1] % len(versions)]
+        functions = versions[version]
+        return scope, version, functions[numbers[2] % len(functions)]
+
+
+def _call(c: Caller, op: Op) -> None:
+    scope, version, function = c.slot(*op.args)
+    if c.world.anonymous:
+        forms = (f"{function}::{version}", f"{function}:{version}")
+        for form in forms if op.args[3] % 2 else forms[::-1]:
+            c.call(form)
+        return
+    c.call(f"{function}:{scope}:{version}")
+
+
+def _near(c: Caller, op: Op) -> None:
+    """What is nearly there."""
+    scope, version, function = c.slot(*op.args)
+    which = op.args[3] % 8
+    if which == 0:
+        version += 1
+    elif which == 1:
+        version = max(0, version - 1)
+    elif which == 2:
+        function = NAMES[op.args[4] % len(NAMES)]
+    elif which == 3:
+        scope = SCOPES[op.args[4] % len(SCOPES)]
+    elif which == 4:
+        function += "x"
+    elif which == 5:
+        function, scope = scope or "x", function
+    elif which == 6:
+        version += (10, 100, 1 << 31, 1 << 32)[op.args[4] % 4]
+    else:
+        function = function[:-1] or "zz"
+    c.call(f"{function}:{scope}:{version}")
+
+
+def _short(c: Caller, op: Op) -> None:
+    """A name without its scope, without its version, or without both."""
+    scope, version, function = c.slot(*op.args)
+    c.call((function, f"{function}:{scope}" if scope else function, f"{function}:{version}")[op.args[3] % 3])
+
+
+def _assign(c: Caller, op: Op) -> None:
+    """A slot gets another behaviour while the server runs, and is called in this version and the newer ones."""
+    scope, version, function = c.slot(*op.args)
+    behaviour = ({"do": "tag"}, {"do": "default"}, {"do": "const", "value": f"late{op.args[4]}"})[op.args[3] % 3]
+    c.steps.append(Do(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+    for other, functions in c.world.versions[c.world.scopes[scope][0]].items():
+        if function in functions and other >= version - 1:
+            c._ids += 1
+            form = f"{function}:{other}" if c.world.anonymous else f"{function}:{scope}:{other}"
+            c.steps.append(Say(0, request(c._ids, form)))
+
+
+def _throw(c: Caller, op: Op) -> None:
+    scope, version, function = c.slot(*op.args)
+    behaviour = {"do": "throw", "exception": THROWN[op.args[3] % 4], "fields": {}}
+    c.steps.append(Do(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+    c._ids += 1
+    c.steps.append(Say(0, request(c._ids, f"{function}:{scope}:{version}")))
+
+
+def _meta(c: Caller, op: Op) -> None:
+    scopes = [*c.world.scopes, "nothing"]
+    c.call("getVersion:_:0", scopes[op.args[0] % len(scopes)])
+
+
+_SELECTORS = (
+    "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:s:1.0", "f:a:b:c", "f:s:V:0", "f:s:V:",
+    "f:s:V:x", "f:s:V.0", "getVersion:_:1", "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0",
+    "constructor:s:0", "__init__:s:0", "x" * 70_000,
+)  # fmt: skip
+
+
+def _selector(c: Caller, op: Op) -> None:
+    method = _SELECTORS[op.args[0] % len(_SELECTORS)]
+    if method.startswith("f:s:") and op.args[1] % 2:
+        scope, version, function = c.slot(*op.args)
+        method = f"{function}:{scope}:{method[4:].replace('V', str(version))}"
+    if method == "getVersion:_:1" and "meta" not in c.world.config.extensions:
+        method = ":"
+    c.call(method)
+
+
+def _arguments(c: Caller, op: Op) -> None:
+    """A function with arguments: with all of them, without what is optional, and without what is not."""
+    scope, version, _ = c.slot(*op.args)
+    given: tuple[Any, ...] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))[op.args[3] % 6]
+    if c.world.config.layout:
+        c.call(f"say:{version}" if c.world.anonymous else f"say:{scope}:{version}", *given)
+    else:
+        _call(c, op)
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def value_of(kind: str, dice: Dice) -> Any:
+    """A value of a type."""
+    if kind in INTEGERS:
+        low, high = INTEGERS[kind]
+        return dice.pick((1, low, high, 0, high // 2, -1 if low else 128))
+    if kind in ("float", "double"):
+        number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind == "double" else 2.0))
+        return v.single(number) if kind == "float" else v.double(number)
+    if kind.startswith("list"):
+        return tuple(value_of("string" if "string" in kind else "int", dice) for _ in range(dice.roll(4)))
+    if kind.startswith("map"):
+        return v.Map(tuple((f"k{n}", value_of("int", dice)) for n in range(dice.roll(3))))
+    return {"bool": dice.pick((True, False)), "raw": dice.pick((b"r", b"", b"\xff\0"))}.get(
+        kind, dice.pick(("s", "", "é"))
+    )
+
+
+def _message(c: Caller, dice: Dice) -> list[Any]:
+    """A message as it is laid out, complete."""
+    base = LAYOUTS[c.world.config.layout]
+    size = max((number - base + 1 for number, *_ in c.world.fields), default=0)
+    out: list[Any] = [None] * size
+    for number, _, kind, null, _ in c.world.fields:
+        out[number - base] = None if null and dice.roll(3) == 2 else value_of(kind, dice)
+    return out
+
+
+def _echo(c: Caller, op: Op) -> None:
+    """A message there and back, perhaps without what may be missing, with more than is known, or in wide forms."""
+    if not c.world.config.layout or c.world.config.echo_form < 0:
+        _call(c, op)
+        return
+    scope, version, _ = c.slot(*op.args)
+    a, b = op.args[3:]
+    dice = Dice(a, b, op.args[2])
+    out = _message(c, dice)
+    base = LAYOUTS[c.world.config.layout]
+    fields = {number - base: (mod, null) for number, mod, _, null, _ in c.world.fields}
+    how = a % 5
+    if how == 1:
+        while out and fields.get(len(out) - 1, ("optional", False))[0] == "optional" and len(out) > dice.roll(9):
+            out.pop()
+    elif how == 2:
+        out += [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
+    elif how == 3:
+        out = [dice.pick((5, "junk", (1,))) if at not in fields else each for at, each in enumerate(out)]
+    c.call(_form(c, scope, version), tuple(out), style=WIDEST if how == 4 else 0)
+
+
+def _form(c: Caller, scope: str, version: int) -> str:
+    return f"echo:{version}" if c.world.anonymous else f"echo:{scope}:{version}"
+
+
+def _bad_value(c: Caller, op: Op) -> None:
+    """A message without what is required, with nil, or with a number that is too large."""
+    if not c.world.config.layout or c.world.config.echo_form < 0 or not c.world.fields:
+        _near(c, op)
+        return
+    scope, version, _ = c.slot(*op.args)
+    a, b = op.args[3:]
+    out = _message(c, Dice(a, b, op.args[2]))
+    base = LAYOUTS[c.world.config.layout]
+    number, _, kind, _, _ = c.world.fields[b % len(c.world.fields)]
+    at, how = number - base, a % 4
+    if how == 0:
+        out = out[:at]
+    elif how == 1:
+        out[at] = None
+    elif how == 2 and kind in INTEGERS:
+        low, high = INTEGERS[kind]
+        out[at] = high + 1 if high < (1 << 64) - 1 and b % 2 else low - 1 if low > -(1 << 63) else None
+    else:
+        out = []
+    c.call(_form(c, scope, version), tuple(out))
+
+
+_OPS: Mapping[str, Callable[[Caller, Op], None]] = {
+    "call": _call, "near": _near, "short": _short, "echo": _echo, "bad value": _bad_value, "assign": _assign,
+    "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
+}  # fmt: skip
+
+
+def calls(*kinds: str, most: int = 8) -> SearchStrategy[Program]:
+    """Calls of some kinds, of all when none is named."""
+    return programs({kind: CALLS[kind] for kind in kinds} if kinds else CALLS, head=3, most=most)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """The plan that a program means."""
+    caller = Caller(World(config, *program.head), hurry=hurry)
+    for op in program.ops:
+        if op.kind == "meta" and "meta" not in config.extensions:
+            _call(caller, op)
+        else:
+            _OPS[op.kind](caller, op)
+    caller.steps.append(Do(0, "stop", {}))
+    return Plan(tuple(caller.steps))

@@ -1,0 +1,63 @@
+"""Codecs that read the messages of a document wrongly in one point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.msgpack.codec import Refusal
+from impls.msgpack.idl_codec import IdlCodec
+from impls.msgpack.idl_values import Shapes
+from specs.msgpack.format import WIDEST, styled
+from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.lines import Ask
+from specs.plan import Plan, Say
+from tests.mutants import msgpack_idl_server as server
+from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
+
+DOCUMENT = server.DOCUMENT.partition("service")[0]
+
+
+def reads(value: Any, rule: str, name: str = "M", style: int = 0) -> Witness:
+    """A question about one message."""
+
+    def witness(config: Any) -> Plan:
+        ask = Ask(1, "decode", styled(value, style), "idl", name, {"idl": DOCUMENT}, "value", rule)
+        return Plan((Say(0, ask),))
+
+    return witness
+
+
+def register(part: type, requirement: str, witness: Witness, accept: str = "") -> None:
+    """A faulty part of a codec."""
+    made = part if issubclass(part, IdlCodec) else type("Faulty", (IdlCodec,), {"shapes_type": part})
+    name, why = f"typed-{part.__name__}", " ".join((part.__doc__ or "").split())
+    others = tuple(IDL + each for each in accept.split())
+    MUTANTS.append(Mutant(name, "codec", IDL + requirement, others, made, witness, "MUST", why))
+
+
+class WideRefused(IdlCodec):
+    """An integer of eight octets that would fit into fewer is refused."""
+
+    def decode(self, octets: bytes) -> Any:
+        if b"\xcf\0\0\0\0\0\0\0" in octets or b"\xd3\0\0\0\0\0\0\0" in octets:
+            raise Refusal("wide")
+        return super().decode(octets)
+
+
+class ZeroLost(Shapes):
+    """A number is one more than it is."""
+
+    def integer(self, value: Any, name: str) -> int:
+        return super().integer(value, name) + (name == "int" and 0 < super().integer(value, name) < 100)
+
+
+FULL = server.FULL
+register(ZeroLost, "ENC-01", reads(FULL, "ENC-01"), "ENC-05 ENC-06 ENC-08 ENC-10 ENC-04 DEF-04")
+register(server.MissingIsZero, "ENC-03", reads((), "ENC-03"))
+register(server.NilIsZero, "ENC-04", reads((None, None, "s"), "ENC-04"))
+register(server.OptionalRequired, "ENC-05", reads((5,), "ENC-05"), "DEF-04 ENC-01")
+register(server.DefaultForgotten, "DEF-04", reads((5,), "DEF-04"), "ENC-05 ENC-01")
+register(server.MoreRefused, "ENC-06", reads((*FULL, "more"), "ENC-06"), "ENC-10 ENC-01")
+register(server.NumbersWrap, "ENC-07", reads((200, ()), "ENC-07", "N"))
+register(WideRefused, "ENC-08", reads(FULL, "ENC-08", style=WIDEST), "ENC-01")
+register(server.GapsRefused, "ENC-10", reads((5, "junk", "s", 6, True), "ENC-10"), "ENC-06 ENC-01")
