@@ -45,4 +45,8 @@ def ground(impl: Implementation, wire: str) -> PipeGround:
         from impls.caller import CallerGround  # noqa: PLC0415 - as above
 
         return CallerGround(pool(impl, depth=1))
+    if wire == "callers":
+        from impls.callers import CallersGround  # noqa: PLC0415 - as above
+
+        return CallersGround(pool(impl))
     return PipeGround(pool(impl))
