@@ -20,7 +20,6 @@ from impls.ndjson import Commands
 from impls.pipes import PipeGround, Pool, Program, wait_for, write_all
 
 HOST = "127.0.0.1"
-SCHEME = "pulsar"
 MAX_CONNECTIONS = 64
 """Connections that are accepted in one conversation; what comes beyond them is closed at once."""
 SEND_S = 10.0
@@ -126,7 +125,7 @@ class CallersLink:
             return True
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         if name == "connect":
-            given = {"url": f"{SCHEME}://{self.talk.address}", **given}
+            given = {"url": f"{self._ground.scheme}://{self.talk.address}", **given}
         return write_all(self.talk.program, self.talk.commands.request(name, **given), self.talk.said)
 
     def facts(self) -> Sequence[tuple[str, Any]]:
@@ -174,10 +173,11 @@ class CallersLink:
 
 
 class CallersGround(PipeGround):
-    """Conversations with programs of a pool, one for each."""
+    """Conversations with programs of a pool, one for each. `scheme` is that of the URLs that they are told."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, scheme: str) -> None:
         super().__init__(pool)
+        self.scheme = scheme
         self._talk: Conversation | None = None
 
     def open(self) -> Link:

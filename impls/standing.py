@@ -48,5 +48,5 @@ def ground(impl: Implementation, wire: str) -> PipeGround:
     if wire == "callers":
         from impls.callers import CallersGround  # noqa: PLC0415 - as above
 
-        return CallersGround(pool(impl))
+        return CallersGround(pool(impl), impl.protocol)
     return PipeGround(pool(impl))
