@@ -4,8 +4,8 @@
 
 A standalone broker with a bookie in the same process and its metadata in RocksDB, all in a folder of its own, which is
 removed at the end; it listens on loopback only. Any number of them run side by side. SIGTERM ends it. Exit status: the
-broker's own; 69 when it is not there. WIREPROOF_PULSAR names another folder of jars, WIREPROOF_PULSAR_CONF is put at the
-end of the configuration.
+broker's own; 69 when it is not there. WIREPROOF_PULSAR names another folder of jars; WIREPROOF_PULSAR_CONF is put at
+the end of the configuration, a semicolon ending a line.
 """
 
 from __future__ import annotations
