@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 
@@ -224,6 +225,21 @@ def test_what_is_compressed_comes_back(kind, data):
 def test_a_known_lz4_block_is_read():
     packed = bytes.fromhex("1f410100ffffffd2") + bytes.fromhex("504141414141")
     assert compress.decompress(compress.LZ4, packed, 1 + 15 + 255 * 3 + 0xD2 + 4 + 5) == b"A" * 1000
+
+
+@pytest.mark.parametrize("level", [1, 3, 19])
+def test_zstd_as_others_write_it_is_read(level):
+    cramjam = pytest.importorskip("cramjam", reason="the codecs to compare with are not installed")
+    chance = random.Random(level)
+    words = [chance.randbytes(chance.randint(1, 8)) for _ in range(100)]
+    for length in (0, 1, 7, 300, 4000):
+        data = b"".join(chance.choice(words) for _ in range(length))
+        packed = bytearray(cramjam.zstd.compress(data, level=level))
+        assert compress.decompress(compress.ZSTD, bytes(packed), len(data)) == data
+        for _ in range(50):
+            packed[chance.randrange(len(packed))] ^= 1 << chance.randrange(8)
+            with contextlib.suppress(Malformed):
+                compress.decompress(compress.ZSTD, bytes(packed), len(data))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

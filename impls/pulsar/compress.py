@@ -1,8 +1,7 @@
-"""Compression of payloads: LZ4 and Snappy blocks by hand, ZLIB from the standard library, ZSTD as far as it needs none.
+"""Compression of payloads: LZ4 and Snappy blocks and ZSTD frames by hand, ZLIB from the standard library.
 
 Source: 001_c0ea8805bb7ed422.txt, "Message metadata", `compression` and `uncompressed_size`. What is compressed here
-need not be small: it only has to be what the other side can read. ZSTD is written in raw blocks and read where its
-blocks are raw or of one repeated octet.
+need not be small: it only has to be what the other side can read. ZSTD is written in raw blocks.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 
+from impls.pulsar import zstandard
 from impls.pulsar.schema import ENUMS
 from impls.pulsar.wire import Malformed, read_varint, varint
 
@@ -17,7 +17,6 @@ MAX_SIZE = 5 * 1024 * 1024
 """What a payload may be at most before it is compressed."""
 NONE, LZ4, ZLIB, ZSTD, SNAPPY = (ENUMS["CompressionType"][name] for name in ("NONE", "LZ4", "ZLIB", "ZSTD", "SNAPPY"))
 KNOWN = (NONE, LZ4, ZLIB, ZSTD, SNAPPY)
-_ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 
 
 class Corrupt(Malformed):
@@ -176,7 +175,7 @@ def _from_snappy(data: bytes, size: int) -> bytes:
 
 def _zstd(data: bytes) -> bytes:
     """A frame of raw blocks: single segment, content size in four octets."""
-    found = bytearray(_ZSTD_MAGIC + b"\xa0" + len(data).to_bytes(4, "little"))
+    found = bytearray(zstandard.MAGIC + b"\xa0" + len(data).to_bytes(4, "little"))
     pieces = [data[at : at + (1 << 17)] for at in range(0, len(data), 1 << 17)] or [b""]
     for number, piece in enumerate(pieces):
         last = number == len(pieces) - 1
@@ -185,31 +184,7 @@ def _zstd(data: bytes) -> bytes:
 
 
 def _from_zstd(data: bytes, size: int) -> bytes:
-    if data[:4] != _ZSTD_MAGIC:
-        raise Corrupt("no frame")
-    flags = data[4]
-    single, checked = flags >> 5 & 1, flags >> 2 & 1
-    if flags & 8:
-        raise Corrupt("a reserved bit")
-    width = (1 if single else 0, 2, 4, 8)[flags >> 6]
-    at = 5 + (0 if single else 1) + (0, 1, 2, 4)[flags & 3] + width
-    found = bytearray()
-    while True:
-        if len(data) - at < 3:
-            raise Corrupt("a block is cut short")
-        head = int.from_bytes(data[at : at + 3], "little")
-        at += 3
-        kind, length = head >> 1 & 3, head >> 3
-        if kind > 1:
-            raise Corrupt("a block that needs more than this reader has")
-        if len(found) + length > size:
-            raise WrongSize("more than was said")
-        if kind == 0 and length > len(data) - at:
-            raise Corrupt("a block is cut short")
-        found += data[at : at + length] if kind == 0 else data[at : at + 1] * length
-        at += length if kind == 0 else 1
-        if head & 1:
-            break
-    if len(data) - at != 4 * checked:
-        raise Corrupt("something stands behind the last block")
-    return bytes(found)
+    try:
+        return zstandard.Reader(data, size).read()
+    except zstandard.TooMuch as error:
+        raise WrongSize(str(error)) from None
