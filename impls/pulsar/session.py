@@ -418,7 +418,8 @@ class Session(Connection):
 
     def checksum_for(self, entry: Entry) -> int | None:
         """The checksum of a MESSAGE, None to a client that is too old for it."""
-        return entry.checksum if self.version >= self.switches.checksum_from else None
+        strips = self.switches.profile == "modern" and self.switches.recommended
+        return entry.checksum if self.version >= (11 if strips else 6) else None
 
     def understands(self, entry: Entry) -> bool:
         """False for what the client is too old for: batches below version 4, compression below version 3."""

@@ -27,12 +27,12 @@ class Switches:
 
     The fields made by `switch` are the freedoms; those with a plain default are sizes, credentials and features, which
     take any value. `recommended` alone names recommendations that may be missed: False answers CONNECTED with the
-    broker's own version, gives the general error code where a better one exists, and counts no redeliveries.
+    broker's own version, gives the general error code where a better one exists, counts no redeliveries, and leaves the
+    checksum to clients that are older than version 11.
     """
 
     # Connecting, versions and life (Connection establishment, Keep Alive)
     versions: str = switch("newest", "oldest", "any")  # of the profile
-    checksum_from: int = switch(6, 11)  # the client's version from which MESSAGEs carry a checksum
     optional_fields: str = switch("few", "all")
     ping: str = switch("always", "when-silent")
     recommended: bool = switch(True, False)

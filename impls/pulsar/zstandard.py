@@ -109,7 +109,8 @@ def read_table(data: bytes, at: int, most: int, symbols: int) -> tuple[Table, in
     accuracy = (number & 15) + 5
     if accuracy > most:
         raise Malformed("a table is too accurate")
-    left, counts = 1 << accuracy, []
+    left = 1 << accuracy
+    counts: list[int] = []
     while left > 0 and len(counts) < symbols:
         width = (left + 1).bit_length()
         value = number >> bit & ((1 << width) - 1)
