@@ -285,10 +285,12 @@ class Connection:
         if self.phase in (Phase.START, Phase.CONNECTING) or self.probed is not None:
             self.end()
         elif self.version >= SINCE["PING"]:
-            quiet = self.broker.now - self.heard >= self.switches.keepalive_ms
-            if self.switches.ping == "always" or quiet:
-                self.probed = self.broker.now
-                self.say("PING", {})
+            due = self.heard + self.switches.keepalive_ms
+            if self.switches.ping == "when-silent" and due > self.broker.now:
+                self.next_tick = due
+                return
+            self.probed = self.broker.now
+            self.say("PING", {})
 
     def due(self) -> float:
         """When something happens on this connection by itself."""
