@@ -115,7 +115,7 @@ def said(state: State, number: int, frame: Frame) -> State:
     if kind == "CONNECT":
         return _spoilt(state, number, "CONN-08", "a second CONNECT")
     if frame.odd and kind != "SEND":
-        return _spoilt(state, number, "INV-BROKER-07", "octets behind a command", must=False)
+        state = _spoilt(state, number, "INV-BROKER-07", "octets behind a command", must=False)
     if kind in FROM_BROKER and kind not in ("PING", "PONG", "CLOSE_PRODUCER", "CLOSE_CONSUMER"):
         return _spoilt(state, number, "INV-BROKER-12", f"{kind} from a client")
     if not frame.whole:
@@ -704,7 +704,7 @@ def _closed(state: State, event: Closed) -> Outcome:
 
 
 def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcome | None:
-    if conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2):
+    if number not in state.conns or conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2):
         return None
     if keepalive and conn.pinged and conn.up + 100 >= keepalive:
         return None
@@ -798,7 +798,8 @@ def due(state: State) -> Iterator[tuple[str, str]]:
 
 def _quiet(state: State, event: Quiet) -> Outcome:
     conns = {
-        number: conn._replace(low=conn.low + event.ms, up=conn.up + event.elapsed, idle=conn.idle + event.ms)
+        number: conn._replace(low=conn.low + event.ms, up=conn.up + event.elapsed, idle=conn.idle + event.ms,
+                              age=conn.age + event.ms)
         for number, conn in state.conns.items()
     }
     state = state._replace(conns=conns, stale_ms=state.stale_ms + event.ms)
@@ -823,6 +824,11 @@ def _quiet(state: State, event: Quiet) -> Outcome:
     covers += ids("ACK-01 ACK-02 ACK-05 ACK-06") if any(
         place.acked for sub in state.subs.values() for place in sub.places.values()) else ()  # fmt: skip
     covers += ids(" ".join(state.tried))
+    if state.config.keepalive_ms and any(
+        conn.phase is Phase.LIVE and conn.version and conn.age > 2 * state.config.keepalive_ms
+        for conn in state.conns.values()
+    ):  # fmt: skip
+        covers += ids("KA-05 KA-06 KA-07")
     covers += ids("SEND-13") if len({entry.source for entry in state.entries}) > 1 else ()
     return Allow(state, tuple(covers), tuple(lapses))
 

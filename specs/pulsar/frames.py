@@ -79,9 +79,10 @@ class Frame:
         if self.headers is None:
             return None
         try:
-            return schema.MessageMetadata.FromString(self.headers)
+            found = schema.MessageMetadata.FromString(self.headers)
         except DecodeError:
             return None
+        return found if found.IsInitialized() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,8 @@ def parse(data: bytes) -> Frame:
         command.ParseFromString(data[4:end])
     except DecodeError:
         raise Malformed("no-command") from None
+    if not command.IsInitialized():  # parsing does not look for required fields
+        raise Malformed("no-command")
     if not command.HasField(FIELDS[_NAMES[command.type]]):
         raise Malformed("no-sub-message")
     frame = Frame(command, size=len(data))

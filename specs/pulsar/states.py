@@ -134,6 +134,7 @@ class Conn(NamedTuple):
     low: int = 0
     up: int = 0
     idle: int = 0
+    age: int = 0
     midway: bool = False
     gone: frozenset[int] = frozenset()
     ended_producers: frozenset[int] = frozenset()

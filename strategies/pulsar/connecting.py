@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan
+from specs.pulsar.frames import draft
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.writer import Writer
@@ -61,12 +62,10 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     how = program.head[0] % 4
     if how == 3:
         line = w.bare()
-        w.blurt(line, b"\x00" if program.head[1] % 2 else b"")
+        w.blurt(line, b"\x00" * (1 + program.head[1] % 7))
         w.wait(2 * interval + 2000)
         return w.plan()
     line = w.line(0, None if program.head[1] % 3 else 1)
-    from specs.pulsar.frames import draft  # noqa: PLC0415
-
     for op in program.ops:
         if how == 0:
             w.wait(interval * 3 // 4)

@@ -10,11 +10,6 @@ def test_acks(hunt):
     hunt(aimed.ACKS.programs, aimed.ACKS.interpret)
 
 
-def test_acks_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.ACKS.programs, aimed.ACKS.interpret, hurry=True)
-
-
 def test_redelivery(hunt):
     """Redelivery of everything, or of what is listed."""
     hunt(aimed.REDELIVERY.programs, aimed.REDELIVERY.interpret)

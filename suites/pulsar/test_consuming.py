@@ -15,11 +15,6 @@ def test_permits(hunt):
     hunt(aimed.PERMITS.programs, aimed.PERMITS.interpret)
 
 
-def test_permits_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.PERMITS.programs, aimed.PERMITS.interpret, hurry=True)
-
-
 def test_delivery(hunt):
     """What is published is delivered, as it was."""
     hunt(aimed.DELIVERY.programs, aimed.DELIVERY.interpret)
@@ -28,11 +23,6 @@ def test_delivery(hunt):
 def test_shared(hunt):
     """Many consumers of one subscription."""
     hunt(aimed.SHARED.programs, aimed.SHARED.interpret)
-
-
-def test_shared_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.SHARED.programs, aimed.SHARED.interpret, hurry=True)
 
 
 def test_failover(hunt):

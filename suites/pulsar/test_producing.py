@@ -10,11 +10,6 @@ def test_producing(hunt):
     hunt(aimed.PRODUCING.programs, aimed.PRODUCING.interpret)
 
 
-def test_producing_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.PRODUCING.programs, aimed.PRODUCING.interpret, hurry=True)
-
-
 def test_batches(hunt):
     """Batches: one entry, many messages."""
     hunt(aimed.BATCHES.programs, aimed.BATCHES.interpret)

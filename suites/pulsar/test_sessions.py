@@ -13,26 +13,11 @@ def test_sessions(hunt):
     hunt(aimed.SESSIONS.programs, aimed.SESSIONS.interpret)
 
 
-def test_sessions_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.SESSIONS.programs, aimed.SESSIONS.interpret, hurry=True)
-
-
 def test_requests(hunt):
     """Requests of every kind, on two connections."""
     hunt(aimed.REQUESTS.programs, aimed.REQUESTS.interpret)
 
 
-def test_requests_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.REQUESTS.programs, aimed.REQUESTS.interpret, hurry=True)
-
-
 def test_closing(hunt):
     """Producers and consumers that are closed, subscriptions that are given up, connections that are cut."""
     hunt(aimed.CLOSING.programs, aimed.CLOSING.interpret)
-
-
-def test_closing_pipelined(hunt):
-    """The same without waiting for turns."""
-    hunt(aimed.CLOSING.programs, aimed.CLOSING.interpret, hurry=True)
