@@ -71,6 +71,7 @@ class Connection:
         self.next_tick = broker.now + self.switches.keepalive_ms
         self.busy_until: float = 0
         self.hung = self.stalled = False
+        self.asked: list[Callable[[bool], None]] = []
         self._fresh = bytearray()
         self._late: deque[tuple[float, bytes]] = deque()
 
@@ -143,8 +144,7 @@ class Connection:
                 frame = self.reader.next()
                 if frame is None:
                     return
-                self.heard = self.broker.now
-                self.probed = None
+                self.on_sign_of_life()
                 self.handle(frame)
             except (Malformed, Close):
                 self.end()
@@ -271,6 +271,26 @@ class Connection:
         raise Close
 
     # Signs of life
+
+    def on_sign_of_life(self) -> None:
+        """Any frame shows that the client lives."""
+        self.heard = self.broker.now
+        self.probed = None
+        asked, self.asked = self.asked, []
+        for decided in asked:
+            self.broker.later(0, lambda decided=decided: decided(True))  # type: ignore[misc]
+
+    def ask_whether_alive(self, decided: Callable[[bool], None]) -> None:
+        """Send PING, and say whether anything was heard in time."""
+
+        def late() -> None:
+            if decided in self.asked:
+                self.asked.remove(decided)
+                decided(False)
+
+        self.asked.append(decided)
+        self.say("PING", {})
+        self.broker.later(self.switches.liveness_ms, late)
 
     def on_ping(self, _body: Message) -> None:
         """PING is answered PONG."""

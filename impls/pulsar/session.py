@@ -28,6 +28,14 @@ UNLOAD = 0.02
 MAX_GONE = 1000
 
 
+class Taken(Refused):
+    """As `Refused`, because of what another connection holds."""
+
+    def __init__(self, code: str, why: str, holder: Session) -> None:
+        super().__init__(code, why)
+        self.holder = holder
+
+
 class Session(Connection):
     """One connection with all that its client has open."""
 
@@ -67,6 +75,8 @@ class Session(Connection):
                 return
             try:
                 work()
+            except Taken as taken:
+                self.on_taken(body, taken, work)
             except Refused as refused:
                 self.on_refused(body["request_id"], refused)
 
@@ -77,6 +87,26 @@ class Session(Connection):
             self.broker.later(self.chance.randint(0, delay), do)
         else:
             do()
+
+    def on_taken(self, body: Message, taken: Taken, work: Callable[[], None]) -> None:
+        """Somebody holds what is asked for: refuse, after a look at whether that connection lives."""
+        holder = taken.holder
+        if self.switches.liveness == "trust" or holder.version < SINCE["PING"]:
+            self.on_refused(body["request_id"], taken)
+            return
+
+        def decided(alive: bool) -> None:
+            if self.phase is not Phase.LIVE:
+                return
+            if not alive:
+                holder.end()
+                holder.clean_up()
+            try:
+                work()
+            except Refused as refused:
+                self.on_refused(body["request_id"], refused)
+
+        holder.ask_whether_alive(decided)
 
     def on_refused(self, request: int, refused: Refused) -> None:
         """A request could not be done."""
@@ -172,7 +202,7 @@ class Session(Connection):
         """A producer with the name that was asked for, or one of its own. Raises Refused."""
         name = body.get("producer_name", "")
         if name and name in topic.producers:
-            raise Refused("ProducerBusy", "a producer of this name is connected")
+            raise Taken("ProducerBusy", "a producer of this name is connected", topic.producers[name].session)
         if topic.terminated:
             raise Refused("TopicTerminatedError", "the topic takes no more messages")
         mode = body.get("producer_access_mode", 0)
@@ -257,10 +287,12 @@ class Session(Connection):
 
     def accept(self, producer: Producer, body: Message, load: Part, metadata: Message) -> None:
         """Store a message, and confirm it then."""
-        checksum = crc32c(load.block) if load.checksum is None else load.checksum
+        checksum = load.checksum
+        if checksum is None and self.switches.missing_checksum == "add":
+            checksum = crc32c(load.block)
         self.broker.persist(producer, lambda: self.stored(producer, body, load.block, checksum, metadata))
 
-    def stored(self, producer: Producer, body: Message, block: bytes, checksum: int, metadata: Message) -> None:
+    def stored(self, producer: Producer, body: Message, block: bytes, checksum: int | None, metadata: Message) -> None:
         """Store a message and confirm it: the receipt says that it is persisted."""
         topic = producer.topic
         entry = topic.store(block, checksum, metadata)
@@ -281,6 +313,8 @@ class Session(Connection):
         }
         if "highest_sequence_id" in body:
             found["highest_sequence_id"] = body["highest_sequence_id"]
+        elif self.switches.optional_fields == "all":
+            found["highest_sequence_id"] = NOWHERE
         self.say("SEND_RECEIPT", found)
 
     def on_close_producer(self, body: Message) -> None:
@@ -371,7 +405,7 @@ class Session(Connection):
         if subscription.kind != kind:
             raise Refused("ConsumerBusy", f"the subscription is of type {TYPES[subscription.kind]}")
         if kind == EXCLUSIVE:
-            raise Refused("ConsumerBusy", "the subscription has its consumer")
+            raise Taken("ConsumerBusy", "the subscription has its consumer", subscription.consumers[0].session)
 
     def start_of(self, body: Message, topic: Topic) -> int:
         """Where a new subscription begins: at the end, unless it says otherwise."""

@@ -34,6 +34,8 @@ class Switches:
     # Connecting, versions and life (Connection establishment, Keep Alive)
     versions: str = switch("newest", "oldest", "any")  # of the profile
     optional_fields: str = switch("few", "all")
+    missing_checksum: str = switch("add", "keep")  # of a message that was sent without one
+    liveness: str = switch("trust", "ask")  # of who holds what somebody else asks for; ask: PING, and wait
     ping: str = switch("always", "when-silent")
     recommended: bool = switch(True, False)
     cleanup_delay_ms: int = switch(0, 20)  # until what a lost connection held is free
@@ -97,6 +99,7 @@ class Switches:
     url: str = "pulsar://127.0.0.1:6650"  # what lookups answer
     other_url: str = ""  # what lookups answer instead, if there is one
     keepalive_ms: float = 30_000
+    liveness_ms: float = 5_000  # how long whoever is asked whether it lives may take
     max_message_size: int = 5 * 1024 * 1024
     auth: str = "secret:good"  # METHOD:DATA, the only good data of this method
     auth_required: bool = False  # False: with no method, or another one, anyone may enter

@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
     id: tuple[int, int]
     block: bytes
-    checksum: int
+    checksum: int | None
     messages: int
     batched: bool
     compressed: bool
@@ -111,7 +111,7 @@ class Topic:
             self.ledger, self.next_entry = self.broker.new_ledger(), 0
         return found
 
-    def store(self, block: bytes, checksum: int, metadata: Message) -> Entry:
+    def store(self, block: bytes, checksum: int | None, metadata: Message) -> Entry:
         """Keep what a SEND brought."""
         key = metadata.get("ordering_key") or metadata.get("partition_key", "").encode("utf-8", "surrogateescape")
         entry = Entry(
@@ -151,6 +151,8 @@ class Topic:
         found: Message = {"ledgerId": entry_id[0], "entryId": entry_id[1]}
         if self.partition >= 0 and self.broker.switches.id_partition:
             found["partition"] = self.partition
+        elif self.broker.switches.optional_fields == "all":
+            found["partition"] = -1
         return found
 
     def wake(self) -> None:
