@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from google.protobuf.message import DecodeError
 
 from specs.codec import Malformed
-from specs.pulsar import pulsar_pb2 as schema
 from specs.pulsar.frames import fill
+from specs.pulsar.schema import schema
 
 MAX_PAYLOAD = 5 * 1024 * 1024
 """Octets of a payload before it was compressed, at most."""
@@ -89,7 +89,8 @@ def decompress(kind: int, data: bytes, size: int) -> bytes:
 
         try:
             if kind == LZ4:
-                found = bytes(cramjam.lz4.decompress_block(data, output_len=size)) if size else b""
+                room = cramjam.Buffer(bytes(size + 1))
+                found = bytes(memoryview(room)[: cramjam.lz4.decompress_block_into(data, room)])
             elif kind == ZSTD:
                 room = cramjam.Buffer(bytes(size + 1))
                 found = bytes(memoryview(room)[: cramjam.zstd.decompress_into(data, room)])

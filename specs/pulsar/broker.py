@@ -14,16 +14,21 @@ from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar import consuming, producing
 from specs.pulsar.frames import NOBODY, Frame
-from specs.pulsar.states import ALLOWED, EXCLUSIVE, P, RETRY, Conn, Phase, Request, State, blame, ids
+from specs.pulsar.states import ALLOWED, EXCLUSIVE, RETRY, Conn, P, Phase, Producer, Request, State, blame, ids
 
 SLACK_MS = 1000
 """What is added to a keep-alive interval before anybody is blamed for being late."""
 FREE_MS = 1000
 """Silence after which what a lost connection held must be free."""
 SINCE = {
-    "PING": 1, "PONG": 1, "CLOSE_PRODUCER": 5, "CLOSE_CONSUMER": 5, "REACHED_END_OF_TOPIC": 9, "ACTIVE_CONSUMER_CHANGE": 12,
+    "PING": 1,
+    "PONG": 1,
+    "CLOSE_PRODUCER": 5,
+    "CLOSE_CONSUMER": 5,
+    "REACHED_END_OF_TOPIC": 9,
+    "ACTIVE_CONSUMER_CHANGE": 12,
     "AUTH_CHALLENGE": 14,
-}  # fmt: skip
+}
 """What a broker may say of its own accord only to clients of this version or newer."""
 ANSWERS = {
     "PRODUCER": "PRODUCER_SUCCESS", "SUBSCRIBE": "SUCCESS", "UNSUBSCRIBE": "SUCCESS", "CLOSE_PRODUCER": "SUCCESS",
@@ -39,8 +44,17 @@ RULES = {
     "CONSUMER_STATS": "STAT-01", "GET_LAST_MESSAGE_ID": "LAST-01", "ACK": "ACK-10", "GET_TOPICS_OF_NAMESPACE": "REQ-02",
 }  # fmt: skip
 """What a missing or wrong answer breaks."""
-PLAIN_ERRORS = ("PRODUCER", "SUBSCRIBE", "UNSUBSCRIBE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "SEEK", "GET_LAST_MESSAGE_ID",
-                "CONSUMER_STATS", "GET_TOPICS_OF_NAMESPACE")  # fmt: skip
+PLAIN_ERRORS = (
+    "PRODUCER",
+    "SUBSCRIBE",
+    "UNSUBSCRIBE",
+    "CLOSE_PRODUCER",
+    "CLOSE_CONSUMER",
+    "SEEK",
+    "GET_LAST_MESSAGE_ID",
+    "CONSUMER_STATS",
+    "GET_TOPICS_OF_NAMESPACE",
+)
 """Requests that ERROR answers."""
 FROM_BROKER = frozenset(ANSWERS.values()) | {
     "CONNECTED", "ERROR", "SEND_RECEIPT", "SEND_ERROR", "MESSAGE", "PONG", "PING", "CLOSE_PRODUCER", "CLOSE_CONSUMER",
@@ -211,9 +225,12 @@ def _asked(state: State, number: int, name: int, request: Request) -> State:
     return state.put(number, conn._replace(requests={**conn.requests, name: (*conn.requests.get(name, ()), request)}))
 
 
-def _asking(state: State, number: int, kind: str, body: Any) -> State:
+def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: PLR0915 - one kind after the other
     conn = state.conn(number)
-    want, rule, why, about, extra = "success", RULES[kind], "", None, None
+    want, rule, why = "success", RULES[kind], ""
+    about: Any = None
+    extra: Any = None
+    producer: Producer | None
     covers: tuple[str, ...] = ()
     if kind == "PRODUCER":
         about = body.producer_id
@@ -224,7 +241,7 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:
         else:
             want, rule, why = producing.wanted(state, body)
             extra = "reused" if about in conn.ended_producers else None
-            producer = producing.Producer(body.topic, body.producer_name)
+            producer = Producer(body.topic, body.producer_name)
             state = state.put_producer((number, about), producer)
     elif kind == "SUBSCRIBE":
         about = body.consumer_id
@@ -285,7 +302,7 @@ def _subscribing(state: State, body: Any) -> tuple[str, str, str, tuple[str, ...
     covers = ids("SUB-02") if sub is None else ids("SUB-09")
     if not body.consumer_name:
         covers += ids("SUB-12")
-    live = [(key, there) for key, there in consuming._of(state, where)]  # noqa: SLF001 - one model in several modules
+    live = [(key, there) for key, there in consuming._of(state, where)]
     if sub is None or not (live or sub.stale):
         return "success", "SUB-12" if not body.consumer_name else "SUB-01", "", covers
     firm = [t for key, t in live if t.phase == "open" and state.conn(key[0]).phase is Phase.LIVE
@@ -310,7 +327,7 @@ def _closing(state: State, number: int, kind: str, name: int) -> tuple[State, st
         return state, "either", "CLC-04", ""
     want, why = "success", ""
     if kind == "UNSUBSCRIBE":
-        others = [key for key, _ in consuming._of(state, consumer.sub) if key != (number, name)]  # noqa: SLF001
+        others = [key for key, _ in consuming._of(state, consumer.sub) if key != (number, name)]
         sub = state.subs[consumer.sub]
         if others:
             firm = any(state.conn(k[0]).consumers[k[1]].phase == "open" for k in others)
@@ -374,7 +391,7 @@ def _too_soon(state: State, conn: Conn, kind: str) -> Outcome:
             rule = conn.misuse
             level = None
             return blame(rule, f"{kind}: {conn.why} had an effect", also="CONN-06", level=level)
-        return Allow(state) if conn.phase is Phase.SPOILT and kind not in ("CONNECTED",) else blame(
+        return Allow(state) if conn.phase is Phase.SPOILT and kind != "CONNECTED" else blame(
             "CONN-02", f"{kind} without CONNECT", also="FRM-15")  # fmt: skip
     if conn.phase is Phase.LIVE:
         return blame("CONN-02", f"{kind} on a connection that is established", also="CONN-08")
@@ -521,7 +538,7 @@ def _failure(frame: Frame) -> tuple[bool, int]:
         return body.response == 2, body.error
     if kind == "PARTITIONED_METADATA_RESPONSE":
         return body.response == 1, body.error
-    if kind in ("CONSUMER_STATS_RESPONSE",):
+    if kind == "CONSUMER_STATS_RESPONSE":
         return body.HasField("error_code"), body.error_code
     return False, 0
 
@@ -535,7 +552,9 @@ def _refused(state: State, number: int, request: Request, error: int) -> Outcome
         rule = request.rule
         if request.kind == "PRODUCER" and request.extra == "reused":
             rule = "CLP-04"
-        return blame(rule, f"{request.kind} was refused: error {error}", also=f"{RULES[request.kind]} CONN-12 CLP-04 SUB-05")
+        return blame(
+            rule, f"{request.kind} was refused: error {error}", also=f"{RULES[request.kind]} CONN-12 CLP-04 SUB-05"
+        )
     lapses = []
     if request.want == "error":
         covers += ids(request.rule)
@@ -644,7 +663,9 @@ def _discovered(state: State, request: Request, body: Any, failed: bool, error: 
             return blame("PART-01", "PARTITIONED_METADATA succeeded without a number")
         return _partitions(state, request, body, covers)
     url, tls = body.brokerServiceUrl, body.brokerServiceUrlTls
-    if not (url.startswith("pulsar://") or tls.startswith("pulsar+ssl://")) or (url and not url.startswith("pulsar://")):
+    if not (url.startswith("pulsar://") or tls.startswith("pulsar+ssl://")) or (
+        url and not url.startswith("pulsar://")
+    ):
         return blame("LOOK-10", f"LOOKUP was answered with the URL {url!r:.200} {tls!r:.200}", also="LOOK-02")
     covers += ids("LOOK-10")
     known = {**state.shares, f"url\0{request.about}": 1}
@@ -684,7 +705,11 @@ def _closed(state: State, event: Closed) -> Outcome:
         state = _spoilt(state, event.conn, "INV-BROKER-44", "our side has ended", must=False)
         return Allow(state)
     config = state.config
-    if event.by == "broker" and not (conn.must_close or conn.may_close) and conn.phase not in (Phase.LEFT, Phase.CLOSED):
+    if (
+        event.by == "broker"
+        and not (conn.must_close or conn.may_close)
+        and conn.phase not in (Phase.LEFT, Phase.CLOSED)
+    ):
         wrong = _unprovoked(state, event.conn, conn, config.keepalive_ms)
         if wrong is not None:
             return wrong
@@ -704,7 +729,7 @@ def _closed(state: State, event: Closed) -> Outcome:
 
 
 def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcome | None:
-    if number not in state.conns or conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2):
+    if number not in state.conns or (conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2)):
         return None
     if keepalive and conn.pinged and conn.up + 100 >= keepalive:
         return None
@@ -780,6 +805,8 @@ def due(state: State) -> Iterator[tuple[str, str]]:
             continue  # it may have stopped to listen
         for waiting in conn.requests.values():
             for each in waiting:
+                if each.kind in ("PRODUCER", "SUBSCRIBE") and each.want != "success" and _probing(state):
+                    continue  # it may ask first whether the one that has the place is still there
                 if each.kind != "ACK" or each.about:
                     yield each.rule, f"{each.kind} was not answered"
         if conn.pings:
@@ -796,10 +823,16 @@ def due(state: State) -> Iterator[tuple[str, str]]:
     yield from consuming.dead(state)
 
 
+def _probing(state: State) -> bool:
+    """True while we have not answered a PING."""
+    return any(conn.pinged for conn in state.conns.values())
+
+
 def _quiet(state: State, event: Quiet) -> Outcome:
     conns = {
-        number: conn._replace(low=conn.low + event.ms, up=conn.up + event.elapsed, idle=conn.idle + event.ms,
-                              age=conn.age + event.ms)
+        number: conn._replace(
+            low=conn.low + event.ms, up=conn.up + event.elapsed, idle=conn.idle + event.ms, age=conn.age + event.ms
+        )
         for number, conn in state.conns.items()
     }
     state = state._replace(conns=conns, stale_ms=state.stale_ms + event.ms)
@@ -816,7 +849,11 @@ def _quiet(state: State, event: Quiet) -> Outcome:
         if rule == "CHK-05":
             lapses.append(blame(rule, why, state))
             continue
-        also = "FRM-13 KA-09" if state.bad else "E2E-01 SEND-05 FLOW-04 ACK-02 REQ-02 SEND-13 FRM-06 FLOW-03 FLOW-05 MSG-03"
+        also = (
+            "FRM-13 KA-09"
+            if state.bad
+            else "E2E-01 SEND-05 FLOW-04 ACK-02 REQ-02 SEND-13 FRM-06 FLOW-03 FLOW-05 MSG-03"
+        )
         if rule in ("FRM-13", "FRM-14"):
             return blame(rule, why, also="FRM-13 FRM-14")
         return blame(rule, why, also=also)

@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specs.events import Event
-from specs.plan import Plan, Say
+from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 from specs.pulsar import frames
 from specs.pulsar.frames import draft
 from specs.pulsar.memory import PulsarMemory
 from specs.pulsar.model import PulsarModel
-from specs.pulsar.states import P, Config
+from specs.pulsar.states import Config, P
 from specs.requirement import load
 
 PORT = 6650
@@ -34,11 +34,40 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
 def smoke(config: Config) -> Plan:
     """The least that must work before anything is judged: CONNECT and PING."""
     if config.role == "client":
-        return Plan(())
+        return _first_producer(config)
     method, _, data = config.auth.partition(":")
     login = {"auth_method_name": method, "auth_data": data.encode()} if config.auth else {}
     hello = draft("CONNECT", client_version="wireproof", protocol_version=config.version, **login)
     return Plan((Say(0, hello), Say(0, draft("PING"))))
+
+
+def _first_producer(config: Config) -> Plan:
+    """A client is told to make a producer."""
+    url, topic = Ref("url"), Ref("topic", "t")
+    answers = (
+        draft("CONNECTED", server_version=Ref("after", (0, "CONNECT")), protocol_version=config.version),
+        draft(
+            "PARTITIONED_METADATA_RESPONSE",
+            request_id=Ref("open", (0, "PARTITIONED_METADATA")),
+            response=0,
+            partitions=0,
+        ),
+        draft(
+            "LOOKUP_RESPONSE",
+            request_id=Ref("open", (0, "LOOKUP")),
+            response=1,
+            brokerServiceUrl=url,
+            authoritative=True,
+        ),
+        draft(
+            "PRODUCER_SUCCESS", request_id=Ref("open", (0, "PRODUCER")), producer_name=Ref("name-of", (0, "PRODUCER"))
+        ),
+        draft("SUCCESS", request_id=Ref("open", (0, "CLOSE_PRODUCER"))),
+    )
+    told: tuple[Step, ...] = (Do(0, "connect", {}), Do(0, "producer", {"topic": topic}))
+    return Plan(
+        (*told, *(Say(0, each) for each in answers[:4]), Wait(0), Do(0, "disconnect", {}), Say(0, answers[4]), Wait(0))
+    )
 
 
 def from_url(url: str) -> tuple[str, int, Mapping[str, Any]]:

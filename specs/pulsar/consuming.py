@@ -11,7 +11,19 @@ from typing import Any
 
 from specs.model import Allow, Outcome
 from specs.pulsar.states import (
-    EXCLUSIVE, FAILOVER, SHARED, Consumer, Entry, Id, Key, Phase, Place, State, Sub, blame, ids,
+    EXCLUSIVE,
+    FAILOVER,
+    SHARED,
+    Consumer,
+    Entry,
+    Id,
+    Key,
+    Phase,
+    Place,
+    State,
+    Sub,
+    blame,
+    ids,
 )  # fmt: skip
 
 SINGLE = (EXCLUSIVE, FAILOVER)
@@ -108,7 +120,7 @@ def acked(state: State, key: Key, body: Any) -> State:
         at = found(state, sub, consumer.sub[0], message_id(each))
         if cumulative:
             upto = message_id(each)
-            for other, _place in sub.places.items():
+            for other in sub.places:
                 there = state.entries[other].id
                 if there is not None and there <= upto:
                     wanted[other] = at is not None and sub.places[at].owner == key
@@ -272,7 +284,7 @@ def matching(state: State, sub: Sub, topic: str, frame: Any) -> int | None:
     return None if best is None else best[1]
 
 
-def message(state: State, number: int, frame: Any) -> Outcome:  # noqa: C901 - the rules of one frame, one after the other
+def message(state: State, number: int, frame: Any) -> Outcome:
     """MESSAGE came."""
     body = frame.body
     key = (number, body.consumer_id)
@@ -333,7 +345,9 @@ def _unknown(state: State, consumer: Consumer, frame: Any) -> Outcome:
     for entry in state.entries:
         if entry.topic == topic and (entry.id == given or (frame.payload and entry.payload == frame.payload)):
             if entry.payload == frame.payload:
-                return blame("MD-03", "the metadata of a MESSAGE are not those that were sent", also="MD-05 CHK-11 FRM-12")
+                return blame(
+                    "MD-03", "the metadata of a MESSAGE are not those that were sent", also="MD-05 CHK-11 FRM-12"
+                )
             if entry.headers == frame.headers:
                 rule = "CMP-01" if frame.metadata() is not None and frame.metadata().compression else "FRM-04"
                 return blame(rule, "the payload of a MESSAGE is not the one that was sent", also="CHK-11 CMP-01 FRM-04")
@@ -426,18 +440,25 @@ def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame
     if frame.check:
         covers += ids("CHK-01 CHK-02 CHK-03")
     lapses = []
-    if conn.limit >= 6 and state.config.profile == "modern" and bool(frame.check) != (conn.version >= 11):
+    if (
+        conn.limit >= 6
+        and state.config.profile == "modern"
+        and entry.check
+        and bool(frame.check) != (conn.version >= 11)
+    ):
         has = "with a checksum" if frame.check else "without checksum"
         lapses.append(blame("CHK-10", f"MESSAGE {has} to a client of version {conn.version}", state))
     elif state.config.profile == "modern":
         covers += ids("CHK-10")
-    count = entry.count
+    count = entry.many
     if frame.body.ack_set:
         count = min(count, sum((word & (1 << 64) - 1).bit_count() for word in frame.body.ack_set))
     hazy = consumer.haze or consumer.phase == "closing"
     back = sub.back
     if place.pushed:
-        covers += ids({"RED": "RED-01 RED-03 RED-04 RED-06", "CLOSE": "CLC-03 SUB-09 ACK-02"}.get(place.again, "RED-03"))
+        covers += ids(
+            {"RED": "RED-01 RED-03 RED-04 RED-06", "CLOSE": "CLC-03 SUB-09 ACK-02"}.get(place.again, "RED-03")
+        )
         if sub.kind == SHARED:
             covers += ids("RED-02")
             recount = frame.body.redelivery_count
@@ -463,7 +484,7 @@ def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame
     state = state.put_sub(consumer.sub, sub)
     used = consumer.used + count
     window = consumer.window - 1
-    consumer = consumer._replace(used=used, window=window, batched=consumer.batched or entry.count > 1)
+    consumer = consumer._replace(used=used, window=window, batched=consumer.batched or entry.many > 1)
     state = state.put_consumer(key, consumer)
     if entry.id is None:
         state = state.put_entry(at, entry._replace(id=given))
@@ -523,5 +544,11 @@ def dead(state: State) -> Iterator[tuple[str, str]]:
         told = [there for _, there in _of(state, where)]
         if sub.kind != FAILOVER or sub.stale or not told or state.config.profile != "modern":
             continue
-        if all(there.told and there.phase == "open" for there in told) and sum(there.active is True for there in told) != 1:
-            yield "FAIL-04", f"{sum(t.active is True for t in told)} of {len(told)} consumers were told that they are active"
+        if (
+            all(there.told and there.phase == "open" for there in told)
+            and sum(there.active is True for there in told) != 1
+        ):
+            yield (
+                "FAIL-04",
+                f"{sum(t.active is True for t in told)} of {len(told)} consumers were told that they are active",
+            )

@@ -17,7 +17,7 @@ from google.protobuf.text_format import MessageToString
 
 from specs.codec import Decoder, Malformed, Reader
 from specs.plan import Ref
-from specs.pulsar import pulsar_pb2 as schema
+from specs.pulsar.schema import schema
 
 MAX_TOTAL = 5 * 1024 * 1024 + 10 * 1024
 """TOTAL_SIZE over which a frame is refused: 5 MiB of message, and the room that real brokers give the rest."""
@@ -91,7 +91,7 @@ class Draft:
     a second sub-message). `meta` is None in a simple frame. `more`: octets added to the metadata."""
 
     kind: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Any = field(default_factory=dict)  # a Mapping, or a Ref to one
     meta: Mapping[str, Any] | None = None
     payload: bytes = b""
     check: str = "good"
@@ -243,14 +243,15 @@ def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:
 def describe(frame: Any) -> str:
     """A frame, or what a client is told, for people."""
     if isinstance(frame, Draft):
-        return f"{frame.kind} {dict(frame.fields)!r:.300}"
+        return f"{frame.kind} {frame.fields!r:.300}"
     if not isinstance(frame, Frame):
         return f"{frame!r:.300}"
     text = MessageToString(frame.body, as_one_line=True)
     if frame.headers is not None:
         meta = frame.metadata()
         shown = "?" if meta is None else MessageToString(meta, as_one_line=True)
-        text += f" metadata({shown:.200}) payload({len(frame.payload)}) {frame.payload[:24]!r} checksum {frame.check or 'none'}"
+        check = frame.check or "none"
+        text += f" metadata({shown:.200}) payload({len(frame.payload)}) {frame.payload[:24]!r} checksum {check}"
     if frame.odd:
         text += f" ({frame.odd}: {frame.rest[:24].hex()})"
     return f"{frame.kind} {text:.600}"

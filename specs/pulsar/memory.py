@@ -9,13 +9,18 @@ from specs.plan import Ref
 from specs.pulsar.frames import Frame
 from specs.pulsar.states import Config
 
+_REST = ("PRODUCER", "SUBSCRIBE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK")
+ANSWERS = {"LOOKUP_RESPONSE": ("LOOKUP",), "PARTITIONED_METADATA_RESPONSE": ("PARTITIONED_METADATA",), "SUCCESS": _REST,
+           "PRODUCER_SUCCESS": ("PRODUCER",), "ERROR": _REST}  # fmt: skip
+"""The requests that an answer of ours may answer."""
+
 
 class PulsarMemory:
-    """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x", and with
-    "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer, sequence
-    id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to (connection,
-    consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the id of the nth
-    request of (connection, kind, n); `asked`, a field of it."""
+    """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x", and
+    with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
+    sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
+    (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
+    id of the nth request of (connection, kind, n); `asked`, a field of it."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -23,6 +28,8 @@ class PulsarMemory:
         self._pushed: dict[tuple[int, int], list[dict[str, Any]]] = {}
         self._given: dict[tuple[int, int], int] = {}
         self._asked: dict[tuple[int, str], list[Any]] = {}
+        self._answered: set[Any] = set()
+        self._pinged: dict[Any, int] = {}
         self._address = ""
         self._handles: dict[str, Any] = {}
         self._told: list[tuple[str, Any]] = []
@@ -35,6 +42,20 @@ class PulsarMemory:
             return
         frame = event.frame
         body, kind = frame.body, frame.kind
+        if self._config.role == "client" and event.by == "broker":
+            self._answered.update(
+                (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
+            )
+            if kind == "CONNECTED":
+                self._answered.add((event.conn, "CONNECT"))
+            if kind in ("SEND_RECEIPT", "SEND_ERROR"):
+                self._answered.add((event.conn, "SEND", (body.producer_id, body.sequence_id)))
+            return
+        if kind in ("PING", "PONG") and self._config.role == "broker":
+            change = (
+                1 if (kind, event.by) == ("PING", "broker") else -1 if (kind, event.by) == ("PONG", "client") else 0
+            )
+            self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
         if event.by == "client":
             self._asked.setdefault((event.conn, kind), []).append(body)
         elif kind == "SEND_RECEIPT":
@@ -49,13 +70,13 @@ class PulsarMemory:
             given = event.value if isinstance(event.value, dict) else {}
             self._told.append((event.name, given.get("_key")))
         elif event.name == "answer" and self._told:
-            op, key = self._told.pop(0)
+            _op, key = self._told.pop(0)
             if key is not None and isinstance(event.value, dict) and "ok" in event.value:
                 self._handles[key] = event.value["ok"]
 
     def resolve(self, ref: Ref) -> Any:
         """The value, or None while it is not known."""
-        key = tuple(ref.key) if isinstance(ref.key, list) else ref.key
+        key: Any = tuple(ref.key) if isinstance(ref.key, list) else ref.key
         match ref.name:
             case "topic":
                 return self.topic(str(key))
@@ -79,6 +100,18 @@ class PulsarMemory:
                 conn, kind, nth, name = key
                 found = self._asked.get((conn, kind), [])
                 return getattr(found[nth], name) if -len(found) <= nth < len(found) else None
+            case "open" | "name-of":
+                return self._open(ref.name, *key)
+            case "sent":
+                return self._sent(*key)
+            case "ping":
+                return {} if self._pinged.get(key, 0) > 0 else None
+            case "after":
+                known = self._asked.get((key[0], key[1])) and (key[0], key[1]) not in self._answered
+                return "wireproof" if known else None
+            case "ref":
+                given = self._handles.get(key)
+                return given.get("ref") if isinstance(given, dict) else None
             case "handle":
                 return self._handles.get(key)
             case "url":
@@ -87,6 +120,21 @@ class PulsarMemory:
                 return f"pulsar://localhost:{self._address.rpartition(':')[2]}" if self._address else None
         return None
 
+    def _open(self, what: str, conn: int, kind: str, field: str = "request_id") -> Any:
+        """A field of the oldest request of this kind that is not answered; the name that a producer gets."""
+        for body in self._asked.get((conn, kind), []):
+            if (conn, kind, body.request_id) not in self._answered:
+                if what == "name-of":
+                    return body.producer_name or f"{self._fresh}made-{body.request_id}"
+                return getattr(body, field)
+        return None
+
+    def _sent(self, conn: int, field: str, nth: int = 0) -> Any:
+        """A field of the nth SEND that is not answered."""
+        waiting = [body for body in self._asked.get((conn, "SEND"), [])
+                   if (conn, "SEND", (body.producer_id, body.sequence_id)) not in self._answered]  # fmt: skip
+        return getattr(waiting[nth], field) if nth < len(waiting) else None
+
     def topic(self, key: str) -> str | None:
         """See the class."""
         config = self._config
@@ -94,7 +142,9 @@ class PulsarMemory:
         which, colon, name = base.partition(":")
         local = f"{self._fresh}{name if colon else base}"
         if colon and which.isdigit():
-            local = config.partitioned.format(n=which, name=local) if config.partitioned else local
+            local = (
+                config.partitioned.format(n=which, name=local) if config.partitioned else local
+            )  # a client is told by us
         elif colon:
             local = getattr(config, which).format(name=local)
         suffix = f"-partition-{partition}" if partition else ""

@@ -8,6 +8,7 @@ from typing import Any
 from specs.events import Event
 from specs.model import Outcome
 from specs.pulsar.broker import BrokerModel
+from specs.pulsar.client import ClientModel, ClientState
 from specs.pulsar.states import Config, State
 
 
@@ -17,16 +18,16 @@ class PulsarModel:
     drifts = False
 
     def __init__(self) -> None:
-        self._broker = BrokerModel()
+        self._broker, self._client = BrokerModel(), ClientModel()
 
-    def _of(self, state: Any) -> Any:
-        return self._broker
+    def _of(self, state: State | ClientState) -> Any:
+        return self._client if isinstance(state, ClientState) else self._broker
 
     def initial(self, config: Config) -> Any:
         """Nothing said."""
-        return self._broker.initial(config)
+        return (self._client if config.role == "client" else self._broker).initial(config)
 
-    def drift(self, state: State) -> Iterable[State]:
+    def drift(self, state: Any) -> Iterable[Any]:
         """None."""
         return ()
 

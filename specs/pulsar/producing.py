@@ -16,7 +16,21 @@ from specs.pulsar.states import Entry, Key, Producer, Request, State, blame, ids
 
 CHECKSUM_ERROR = 9
 """ServerError.ChecksumError."""
-KNOWN_TAGS = ("INV-BROKER-16", "INV-BROKER-17", "INV-BROKER-20", "INV-BROKER-22", "FRM-07", "FRM-08", "FRM-12", "CHK-08", "MD-04", "MD-05", "CMP-01", "BAT-06", "SEND-13")
+KNOWN_TAGS = (
+    "INV-BROKER-16",
+    "INV-BROKER-17",
+    "INV-BROKER-20",
+    "INV-BROKER-22",
+    "FRM-07",
+    "FRM-08",
+    "FRM-12",
+    "CHK-08",
+    "MD-04",
+    "MD-05",
+    "CMP-01",
+    "BAT-06",
+    "SEND-13",
+)
 
 
 def wanted(state: State, body: Any) -> tuple[str, str, str]:
@@ -62,7 +76,7 @@ def created(state: State, number: int, request: Request, body: Any) -> Outcome:
     key = (number, request.about)
     producer = state.conn(number).producers.get(request.about)
     name = body.producer_name
-    covers = list(ids("PROD-02 REQ-01 REQ-02 FRM-05 SUB-02") [:4])
+    covers = list(ids("PROD-02 REQ-01 REQ-02 FRM-05 SUB-02")[:4])
     if producer is None or producer.phase != "pending":
         return Allow(state, tuple(covers))
     if producer.wanted:
@@ -86,7 +100,7 @@ def created(state: State, number: int, request: Request, body: Any) -> Outcome:
     return Allow(state, tuple(covers))
 
 
-def sent(state: State, number: int, frame: Frame) -> State:
+def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - one oddity after the other
     """SEND was said."""
     body = frame.body
     conn = state.conn(number)
@@ -109,7 +123,7 @@ def sent(state: State, number: int, frame: Frame) -> State:
     elif producer.phase != "open" or not frame.whole:
         fate = "doubtful"
         rule = "CLP-01" if producer.phase == "closing" else ""
-    elif frame.size > SAFE_TOTAL or state.config.terminated and _terminated(state, producer.topic):
+    elif frame.size > SAFE_TOTAL or (state.config.terminated and _terminated(state, producer.topic)):
         fate = "doubtful"
     elif frame.size > SAFE_TOTAL - 4096:
         tags.append("FRM-08")
@@ -195,7 +209,9 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
         return blame("SEND-10", f"a second or invented answer to the send {body.sequence_id}",
                      also="SEND-04 BAT-06" if batched else "SEND-04 CHK-04 CLP-01")  # fmt: skip
     if entry.rule:
-        return blame(entry.rule, f"a receipt came for the send {entry.seq}, which must not be stored", also="CHK-04 FRM-14")
+        return blame(
+            entry.rule, f"a receipt came for the send {entry.seq}, which must not be stored", also="CHK-04 FRM-14"
+        )
     before = next((other for _, other, there in open_sends[:nth] if there.fate == "sent"), None)
     if before is not None:
         why = f"receipt for {entry.seq} before the one for {state.entries[before].seq}"
@@ -261,7 +277,9 @@ def send_error(state: State, number: int, body: Any) -> Outcome:
         covers = ids(entry.rule)
     sends = tuple(each for each in producer.sends if each != at)
     state = state.put_producer((number, body.producer_id), producer._replace(sends=sends))
-    return Allow(state.put_entry(at, entry._replace(rule=entry.rule or "SEND-10", fate="doubtful")), covers, tuple(lapses))
+    return Allow(
+        state.put_entry(at, entry._replace(rule=entry.rule or "SEND-10", fate="doubtful")), covers, tuple(lapses)
+    )
 
 
 def reused(state: State, number: int, producer_id: int) -> bool:

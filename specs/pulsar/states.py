@@ -113,8 +113,8 @@ class Consumer(NamedTuple):
 class Conn(NamedTuple):
     """`version` is what we announced, `limit` what the broker may use. `must_close`: the rule by which it must end the
     connection. `may_close`: it may. `synced`: clock of the latest thing said that an answer has overtaken. `acks`: ACKs
-    that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long at least, and at most, we
-    said nothing; `idle`: for how long at least the broker sent no PING."""
+    that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long at least, and at most,
+    we said nothing; `idle`: for how long at least the broker sent no PING."""
 
     phase: Phase = Phase.NEW
     version: int = 0
@@ -142,15 +142,15 @@ class Conn(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What one SEND brought. `fate`: "sent", "stored", "refused", or "doubtful", and then `rule` says what a receipt or a
-    delivery breaks. `floor`: the highest id on its topic that was known when it was sent."""
+    """What one SEND brought. `fate`: "sent", "stored", "refused", or "doubtful", and then `rule` says what a receipt
+    or a delivery breaks. `floor`: the highest id on its topic that was known when it was sent."""
 
     topic: str
     source: Key
     seq: int
     headers: bytes
     payload: bytes
-    count: int
+    many: int
     batched: bool
     check: str
     fate: str = "sent"
@@ -255,12 +255,27 @@ class State(NamedTuple):
 
 
 ALIASES = {
-    "CONN-06": "INV-BROKER-01", "CONN-07": "INV-BROKER-01", "CONN-08": "INV-BROKER-02", "CONN-04": "INV-BROKER-03",
-    "FRM-10": "INV-BROKER-05", "FRM-14": "INV-BROKER-06 INV-BROKER-14", "CHK-04": "INV-BROKER-13", "CHK-05": "INV-BROKER-13",
-    "SEND-11": "INV-BROKER-18", "CLP-01": "INV-BROKER-19", "PROD-09": "INV-BROKER-25", "SUB-05": "INV-BROKER-27",
-    "SUB-11": "INV-BROKER-28", "PROD-10": "INV-BROKER-29", "LOOK-09": "INV-BROKER-29", "ACK-05": "INV-BROKER-34",
-    "ACK-07": "INV-BROKER-35", "CLC-04": "INV-BROKER-39", "CLP-08": "INV-BROKER-39", "KA-04": "INV-BROKER-43",
-}  # fmt: skip
+    "CONN-06": "INV-BROKER-01",
+    "CONN-07": "INV-BROKER-01",
+    "CONN-08": "INV-BROKER-02",
+    "CONN-04": "INV-BROKER-03",
+    "FRM-10": "INV-BROKER-05",
+    "FRM-14": "INV-BROKER-06 INV-BROKER-14",
+    "CHK-04": "INV-BROKER-13",
+    "CHK-05": "INV-BROKER-13",
+    "SEND-11": "INV-BROKER-18",
+    "CLP-01": "INV-BROKER-19",
+    "PROD-09": "INV-BROKER-25",
+    "SUB-05": "INV-BROKER-27",
+    "SUB-11": "INV-BROKER-28",
+    "PROD-10": "INV-BROKER-29",
+    "LOOK-09": "INV-BROKER-29",
+    "ACK-05": "INV-BROKER-34",
+    "ACK-07": "INV-BROKER-35",
+    "CLC-04": "INV-BROKER-39",
+    "CLP-08": "INV-BROKER-39",
+    "KA-04": "INV-BROKER-43",
+}
 """Requirements that say the same of invalid input: they are exercised and broken together."""
 
 

@@ -80,7 +80,7 @@ def _short(w: Writer, n: Numbers) -> None:
 
 
 def _behind(w: Writer, n: Numbers) -> None:
-    line, pen = _ready(w, n)
+    line, _pen = _ready(w, n)
     w.say(line, Draft("PING", rest=(b"\x00", b"\x00\x00\x00\x09", b"abcdefgh")[n[0] % 3]))
 
 
@@ -93,7 +93,9 @@ def _garbage(w: Writer, n: Numbers) -> None:
 def _lying(w: Writer, n: Numbers) -> None:
     """CMD_SIZE beyond the frame."""
     sizes = (6, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
-    w.blurt(w.line(), bytes.fromhex("00000009") + sizes[n[0] % len(sizes)].to_bytes(4, "big") + bytes.fromhex("0812920100"))
+    w.blurt(
+        w.line(), bytes.fromhex("00000009") + sizes[n[0] % len(sizes)].to_bytes(4, "big") + bytes.fromhex("0812920100")
+    )
 
 
 def _unknown(w: Writer, n: Numbers) -> None:
@@ -111,8 +113,12 @@ def _double(w: Writer, n: Numbers) -> None:
     """Two sub-messages in one command."""
     line, _ = _ready(w, n)
     w.settle()
-    w.say(line, draft("LOOKUP", topic=Ref("topic", "t"), request_id=w.request(line)).__class__(
-        "LOOKUP", {"topic": Ref("topic", "t"), "request_id": w.request(line)}, extra=bytes.fromhex("920100")))
+    w.say(
+        line,
+        draft("LOOKUP", topic=Ref("topic", "t"), request_id=w.request(line)).__class__(
+            "LOOKUP", {"topic": Ref("topic", "t"), "request_id": w.request(line)}, extra=bytes.fromhex("920100")
+        ),
+    )
 
 
 def _backwards(w: Writer, n: Numbers) -> None:
@@ -120,11 +126,19 @@ def _backwards(w: Writer, n: Numbers) -> None:
     line, pen = _ready(w, n)
     w.settle()
     said = (
-        draft("SUCCESS", request_id=1), draft("CONNECTED", server_version="x"), draft("PRODUCER_SUCCESS", request_id=0, producer_name="x"),
-        draft("ERROR", request_id=0, error=0, message=""), draft("SEND_RECEIPT", producer_id=pen.id, sequence_id=0),
-        draft("LOOKUP_RESPONSE", request_id=3), Draft("MESSAGE", {"consumer_id": 0, "message_id": {"ledgerId": 1, "entryId": 1}},
-                                                     {"producer_name": "p", "sequence_id": 0, "publish_time": 1}, b"x"),
-    )  # fmt: skip
+        draft("SUCCESS", request_id=1),
+        draft("CONNECTED", server_version="x"),
+        draft("PRODUCER_SUCCESS", request_id=0, producer_name="x"),
+        draft("ERROR", request_id=0, error=0, message=""),
+        draft("SEND_RECEIPT", producer_id=pen.id, sequence_id=0),
+        draft("LOOKUP_RESPONSE", request_id=3),
+        Draft(
+            "MESSAGE",
+            {"consumer_id": 0, "message_id": {"ledgerId": 1, "entryId": 1}},
+            {"producer_name": "p", "sequence_id": 0, "publish_time": 1},
+            b"x",
+        ),
+    )
     w.say(line, said[n[0] % len(said)])
 
 
@@ -144,7 +158,9 @@ def _metadata(w: Writer, n: Numbers) -> None:
     line, pen = _ready(w, n)
     size = (1000, 1 << 31, (1 << 32) - 1)[n[0] % 3]
     w.settle()
-    w.say(line, Draft("SEND", {"producer_id": pen.id, "sequence_id": pen.seq}, rest=size.to_bytes(4, "big") + b"abcdef"))
+    w.say(
+        line, Draft("SEND", {"producer_id": pen.id, "sequence_id": pen.seq}, rest=size.to_bytes(4, "big") + b"abcdef")
+    )
 
 
 def _simple(w: Writer, n: Numbers) -> None:
@@ -157,8 +173,15 @@ def _simple(w: Writer, n: Numbers) -> None:
 def _batch_lies(w: Writer, n: Numbers) -> None:
     """A batch that cannot be taken apart: nothing that a broker looks at."""
     _, pen = _ready(w, n)
-    payloads = (b"\xff\xff\xff\xff", batch([({"payload_size": 1000}, b"x")]), batch([({"payload_size": -5}, b"x")]), b"")
-    w.send(pen, 0, payloads[n[0] % 4], meta={"num_messages_in_batch": 1 + n[1] % 3}, fields={"num_messages": 1 + n[1] % 3})
+    payloads = (
+        b"\xff\xff\xff\xff",
+        batch([({"payload_size": 1000}, b"x")]),
+        batch([({"payload_size": -5}, b"x")]),
+        b"",
+    )
+    w.send(
+        pen, 0, payloads[n[0] % 4], meta={"num_messages_in_batch": 1 + n[1] % 3}, fields={"num_messages": 1 + n[1] % 3}
+    )
     w.send(pen)
     w.wait()
 
@@ -172,7 +195,7 @@ def _no_producer(w: Writer, n: Numbers) -> None:
 
 
 def _after_close(w: Writer, n: Numbers) -> None:
-    line, pen = _ready(w, n)
+    _line, pen = _ready(w, n)
     w.settle()
     w.close_pen(pen)
     if n[0] % 2:
@@ -218,6 +241,7 @@ def _same_name(w: Writer, n: Numbers) -> None:
     other = w.line(1) if n[0] % 2 else line
     w.pen(other, "t", 1, "p")
     w.of(other.number).pens.pop()
+    w.pongs()
     w.send(first)
     w.settle()
     if n[1] % 2:
@@ -238,10 +262,11 @@ def _bad_topic(w: Writer, n: Numbers) -> None:
     topics = ("", "http://public/default/t", "memory://public/default/t")
     topic, request = topics[n[0] % 3], w.request(line)
     kinds = (
-        draft("PRODUCER", topic=topic, producer_id=1, request_id=request), draft("LOOKUP", topic=topic, request_id=request),
+        draft("PRODUCER", topic=topic, producer_id=1, request_id=request),
+        draft("LOOKUP", topic=topic, request_id=request),
         draft("SUBSCRIBE", topic=topic, subscription="s", subType=0, consumer_id=1, request_id=request),
         draft("PARTITIONED_METADATA", topic=topic, request_id=request),
-    )  # fmt: skip
+    )
     w.say(line, kinds[n[1] % 4])
     w.ping(line)
 
@@ -267,12 +292,13 @@ def _strangers(w: Writer, n: Numbers) -> None:
     line, pen = _ready(w, n)
     ghost = 4242
     said = (
-        draft("FLOW", consumer_id=ghost, messagePermits=10), draft("REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=ghost),
+        draft("FLOW", consumer_id=ghost, messagePermits=10),
+        draft("REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=ghost),
         draft("ACK", consumer_id=ghost, ack_type=0, message_id=[{"ledgerId": 1, "entryId": 1}]),
         draft("CLOSE_CONSUMER", consumer_id=ghost, request_id=w.request(line)),
         draft("CLOSE_PRODUCER", producer_id=ghost, request_id=w.request(line)),
         draft("UNSUBSCRIBE", consumer_id=ghost, request_id=w.request(line)),
-    )  # fmt: skip
+    )
     w.say(line, said[n[0] % len(said)])
     w.say(line, said[n[1] % 3])
     w.send(pen)

@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.plan import Plan, Ref
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
-from strategies.pulsar.writer import CUTS, JOIN, NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
+from strategies.pulsar.writer import NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
 
 PERMITS = (1, 2, 3, 5, 10, 100, 1000)
 EXTRAS = (b"\xf2\x0f\x03abc", b"\x98\x1f\x07", b"\xfa\x3f\x00", b"\x98\x1f\x01\x98\x1f\x02")
@@ -21,9 +21,23 @@ ENDS = ("", "redeliver", "close", "cut", "cut")
 def general() -> dict[str, int]:
     """How often each op comes in a conversation of no special aim."""
     return {
-        "producer": 3, "send": 12, "batch": 3, "subscribe": 6, "flow": 6, "ack": 8, "redeliver": 3, "close_consumer": 2,
-        "close_producer": 2, "unsubscribe": 1, "ping": 3, "lookup": 1, "partitions": 1, "cut": 1, "odd_ack": 1, "burst": 1,
-    }  # fmt: skip
+        "producer": 3,
+        "send": 12,
+        "batch": 3,
+        "subscribe": 6,
+        "flow": 6,
+        "ack": 8,
+        "redeliver": 3,
+        "close_consumer": 2,
+        "close_producer": 2,
+        "unsubscribe": 1,
+        "ping": 3,
+        "lookup": 1,
+        "partitions": 1,
+        "cut": 1,
+        "odd_ack": 1,
+        "burst": 1,
+    }
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,9 @@ class Aim:
         wire = self.wires[head[0] % len(self.wires)]
         w = Writer(config, hurry=hurry, slots=self.slots, wire=wire, ids=head[1])
         if self.start:
-            ear = w.ear(w.line(), TOPICS[0], SUBSCRIPTIONS[0], self.kinds[head[3] % len(self.kinds)], 0, NAMES[head[3] % 4])
+            ear = w.ear(
+                w.line(), TOPICS[0], SUBSCRIPTIONS[0], self.kinds[head[3] % len(self.kinds)], 0, NAMES[head[3] % 4]
+            )
             if "permits" in self.start:
                 w.flow(ear, PERMITS[head[3] % len(PERMITS)])
         for op in program.ops:
@@ -94,7 +110,10 @@ def _subscribe(w: Writer, op: Op, aim: Aim) -> Ear:
             kind = attached[0].kind
         keep = kind == attached[0].kind and kind != 0
     fields = {"initialPosition": 1} if d % 4 == 3 and w.config.profile == "modern" else {}
-    return w.ear(line, topic, sub, kind, c, NAMES[d % len(NAMES)], keep=keep, **fields)
+    ear = w.ear(line, topic, sub, kind, c, NAMES[d % len(NAMES)], keep=keep, **fields)
+    if not keep:
+        w.pongs()
+    return ear
 
 
 def _said_producer(w: Writer, op: Op, aim: Aim) -> None:
@@ -136,9 +155,13 @@ def _flow(w: Writer, op: Op, aim: Aim) -> None:
 
 
 def _ack(w: Writer, op: Op, aim: Aim) -> None:
-    a, b, c, d, e = op.args
+    _a, b, c, d, e = op.args
     ear = _ear(w, op, aim)
-    which = Ref("unacked", (ear.line, ear.id)) if b % 2 == 0 else Ref("pushed", (ear.line, ear.id, (0, 1, -1, 2, -2)[c % 5]))
+    which = (
+        Ref("unacked", (ear.line, ear.id))
+        if b % 2 == 0
+        else Ref("pushed", (ear.line, ear.id, (0, 1, -1, 2, -2)[c % 5]))
+    )
     cumulative = d % 3 == 1 and ear.kind != 1
     fields = {"validation_error": e % 4} if e % 6 == 5 else {}
     w.ack(ear, which, cumulative=cumulative, upto=1 if d % 4 else 1 + c % 4, **fields)
@@ -148,7 +171,7 @@ def _ack(w: Writer, op: Op, aim: Aim) -> None:
 
 def _odd_ack(w: Writer, op: Op, aim: Aim) -> None:
     """Acknowledgements that must change nothing: of what was never pushed, by whom it was not pushed to, again."""
-    a, b, c, d, e = op.args
+    _a, b, c, _d, e = op.args
     ear = _ear(w, op, aim)
     match b % 5:
         case 0:
@@ -175,7 +198,7 @@ def _unknown_ack(name: int):  # type: ignore[no-untyped-def]
 
 
 def _redeliver(w: Writer, op: Op, aim: Aim) -> None:
-    a, b, c, d, e = op.args
+    _a, b, c, d, e = op.args
     ear = _ear(w, op, aim)
     if d % 2:
         w.ping(w.of(ear.line))
@@ -284,8 +307,20 @@ def end(w: Writer, how: str) -> None:
 
 Doing = Callable[[Writer, Op, Aim], None]
 OPS: Mapping[str, Doing] = {
-    "producer": _said_producer, "send": _send, "batch": _batch, "burst": _burst, "subscribe": _said_subscribe, "flow": _flow,
-    "ack": _ack, "odd_ack": _odd_ack, "redeliver": _redeliver, "close_consumer": _close_consumer,
-    "close_producer": _close_producer, "unsubscribe": _unsubscribe, "ping": _ping, "lookup": _lookup,
-    "partitions": _partitions, "cut": _cut,
-}  # fmt: skip
+    "producer": _said_producer,
+    "send": _send,
+    "batch": _batch,
+    "burst": _burst,
+    "subscribe": _said_subscribe,
+    "flow": _flow,
+    "ack": _ack,
+    "odd_ack": _odd_ack,
+    "redeliver": _redeliver,
+    "close_consumer": _close_consumer,
+    "close_producer": _close_producer,
+    "unsubscribe": _unsubscribe,
+    "ping": _ping,
+    "lookup": _lookup,
+    "partitions": _partitions,
+    "cut": _cut,
+}

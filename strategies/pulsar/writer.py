@@ -203,11 +203,19 @@ class Writer:
         if payload is None:
             payload = f"m{serial}".encode()
         pairs = [{"key": key, "value": value} for key, value in properties]
-        headers: dict[str, Any] = {"producer_name": pen.name or "p", "sequence_id": pen.seq, "publish_time": NOW + serial}
+        headers: dict[str, Any] = {
+            "producer_name": pen.name or "p",
+            "sequence_id": pen.seq,
+            "publish_time": NOW + serial,
+        }
         command: dict[str, Any] = {"producer_id": pen.id, "sequence_id": pen.seq}
         if messages:
-            payload = batch([({"properties": pairs[:2], "partition_key": f"k{n}"} if n % 2 else {}, payload + b"/%d" % n)
-                             for n in range(messages)])  # fmt: skip
+            payload = batch(
+                [
+                    ({"properties": pairs[:2], "partition_key": f"k{n}"} if n % 2 else {}, payload + b"/%d" % n)
+                    for n in range(messages)
+                ]
+            )
             headers["num_messages_in_batch"] = command["num_messages"] = messages
         elif pairs:
             headers["properties"] = pairs
@@ -215,7 +223,9 @@ class Writer:
             headers |= {"compression": compression, "uncompressed_size": len(payload)}
             payload = compress(compression, payload)
         pen.seq += max(messages, 1)
-        made = Draft("SEND", {**command, **(fields or {})}, {**headers, **(meta or {})}, payload, check, extra, more, rest)
+        made = Draft(
+            "SEND", {**command, **(fields or {})}, {**headers, **(meta or {})}, payload, check, extra, more, rest
+        )
         self.say(self.of(pen.line), made, when, style)
 
     def close_pen(self, pen: Pen) -> None:
@@ -270,6 +280,11 @@ class Writer:
     def ping(self, line: Line, when: str = "") -> None:
         """PING, which also shows that what was said before has been read."""
         self.say(line, draft("PING"), when)
+
+    def pongs(self) -> None:
+        """Answer the PINGs that came: before it refuses somebody, a broker may ask whether the other one is there."""
+        for line in list(self.lines.values()):
+            self.steps.append(Say(line.number, Draft("PONG", Ref("ping", line.number))))
 
     def lookup(self, line: Line, topic: str, *, authoritative: bool = False, **fields: Any) -> None:
         """LOOKUP."""

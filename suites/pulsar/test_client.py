@@ -1,0 +1,43 @@
+"""Clients. Source: 001_c0ea8805bb7ed422.txt, Interactions."""
+
+import pytest
+
+from strategies.pulsar import serving
+
+ROLES = ("client",)
+
+
+@pytest.mark.weight(2)
+def test_conversations(hunt):
+    """Producers and consumers, in every way."""
+    hunt(serving.conversations(), serving.interpret)
+
+
+def test_producing(hunt):
+    """Producers, sends, receipts."""
+    hunt(serving.conversations("producer", "send", "async", "close", "ping"), serving.interpret)
+
+
+def test_consuming(hunt):
+    """Messages, batches, acknowledgements."""
+    hunt(serving.conversations("consumer", "receive", "many", "ping"), serving.interpret)
+
+
+def test_reconnecting(hunt):
+    """Connections that are cut, producers and consumers that the broker closes."""
+    hunt(serving.conversations("drop", "closed", "send", "receive", most=4), serving.interpret)
+
+
+def test_discovery(hunt):
+    """Redirects, other addresses, partitions."""
+    hunt(serving.conversations("redirect", "elsewhere", "partitioned", "send", most=3), serving.interpret)
+
+
+def test_invalid_messages(hunt):
+    """Messages that cannot be read, and what must be ignored."""
+    hunt(serving.conversations("spoiled", "strays", "receive", most=4), serving.interpret)
+
+
+def test_oddities(hunt):
+    """Old versions, small limits, octets that are no frame."""
+    hunt(serving.oddities(), serving.oddly)
