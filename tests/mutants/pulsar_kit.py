@@ -30,7 +30,8 @@ class Mutant:
 
     `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
     gives a fresh faulty peer, `witness` a plan that proves the fault is there. `level` is the level at which it counts.
-    `history`: the fault shows only after something else has happened.
+    `history`: the fault shows only after something else has happened. `unseen` says why the fault is not judged, if it
+    is not.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Mutant:
     profile: str = "seed"
     history: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    unseen: str = ""
 
     @property
     def blames(self) -> frozenset[str]:
@@ -96,6 +98,7 @@ def mutant(
     history: bool = False,
     facts: Mapping[str, Any] | None = None,
     hurry: bool = False,
+    unseen: str = "",
     **switches: Any,
 ) -> Callable[[type], type]:
     """Register the decorated class as a faulty part of a broker. Its docstring is the sentence that explains it."""
@@ -120,6 +123,7 @@ def mutant(
                 profile=profile,
                 history=history,
                 facts=dict(facts or {}),
+                unseen=unseen,
             )
         )
         return part
