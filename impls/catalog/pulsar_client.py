@@ -9,8 +9,8 @@ import os
 import sys
 import threading
 
-OPERATION_S = 8
-SEND_MS = 8000
+OPERATION_S = 5
+SEND_MS = 5000
 
 
 class Testee:
@@ -46,7 +46,7 @@ class Testee:
         self.client = self.pulsar.Client(
             said["url"],
             operation_timeout_seconds=OPERATION_S,
-            connection_timeout_ms=5000,
+            connection_timeout_ms=3000,
             logger=self.pulsar.FileLogger(self.pulsar.LoggerLevel.Error, "/dev/stderr"),
         )
         return True
