@@ -12,6 +12,7 @@ from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 from specs.pulsar import frames
+from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
 from specs.pulsar.memory import PulsarMemory
 from specs.pulsar.model import PulsarModel
@@ -102,6 +103,7 @@ protocol = Protocol(
     describe=frames.describe,
     to_json=frames.to_json,
     from_json=frames.from_json,
+    features=FEATURES,
     schemes={"pulsar": from_url},
     smoke=smoke,
     crash=P + "FRM-13",

@@ -126,7 +126,8 @@ def acked(state: State, key: Key, body: Any) -> State:
                     wanted[other] = at is not None and sub.places[at].owner == key
         elif at is not None:
             if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
-                sub = _partly(sub, at)
+                left = each.ack_set[0] if len(each.ack_set) == 1 else 0
+                sub = _partly(sub, at, left)
                 continue
             wanted[at] = sub.places[at].owner is not None
     places, marks = dict(sub.places), []
@@ -140,13 +141,17 @@ def acked(state: State, key: Key, body: Any) -> State:
             marks.append((state.clock, consumer.sub, at))
     conn = state.conn(key[0])
     state = state.put(key[0], conn._replace(acks=(*conn.acks, *marks)))
+    if marks:
+        done = {"ACK-03", "ACK-04"} if cumulative else {"ACK-11"} if len(wanted) > 1 else set()
+        state = state._replace(done=state.done | done | ({"ACK-08"} if body.HasField("validation_error") else set()))
     return state.put_sub(consumer.sub, sub._replace(places=places))
 
 
-def _partly(sub: Sub, at: int) -> Sub:
-    """Single messages of a batch are acknowledged: what is left of it may come again, or nothing."""
+def _partly(sub: Sub, at: int, left: int) -> Sub:
+    """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
+    acknowledgements: what is left of the batch may come again, or all of it."""
     place = sub.places[at]
-    return sub._replace(places={**sub.places, at: place._replace(need=0, acked=place.acked or "maybe")})
+    return sub._replace(places={**sub.places, at: place._replace(left=left)})
 
 
 def overtaken(state: State, number: int, at: int) -> State:
@@ -187,8 +192,16 @@ def redelivering(state: State, key: Key, body: Any) -> State:
             places[at] = place._replace(
                 may=place.may + 1, need=state.clock if sure else place.need, again="RED",
             )  # fmt: skip
-    state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1, redelivered=True))
+    clean = not any(place.need for place in sub.places.values())
+    sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
+    state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
     return state.put_consumer(key, consumer._replace(haze=state.clock))
+
+
+def unsure(state: State, number: int, where: tuple[str, str]) -> State:
+    """An ACK that races with a CLOSE or REDELIVER may be lost: it takes effect, or it does not."""
+    conn = state.conn(number)
+    return state.put(number, conn._replace(acks=tuple(mark for mark in conn.acks if mark[1] != where)))
 
 
 def leaving(state: State, key: Key) -> State:
@@ -202,7 +215,8 @@ def leaving(state: State, key: Key) -> State:
         if place.owner == key and place.acked != "yes" else place
         for at, place in sub.places.items()
     }  # fmt: skip
-    return state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1))
+    state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1))
+    return unsure(state, key[0], consumer.sub)
 
 
 def left(state: State, key: Key, *, lost: bool = False) -> State:
@@ -414,7 +428,7 @@ def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Ou
             return blame("SEND-12", "a later message of the same producer came first", also="MSG-03 FRM-15 E2E-01")
         if fresh and before.id and entry.id and before.id < entry.id and there.need:
             return blame("MSG-03", f"the message {before.id} was left out", also="SEND-12 E2E-01 FRM-15 SUB-09")
-        if (there.need and there.pushed and there.need < sub.stepped and before.id and entry.id
+        if (there.need and there.pushed and there.need < sub.stepped and sub.clean and before.id and entry.id
                 and before.id < entry.id):  # fmt: skip
             return blame("RED-05", f"redelivery left out the message {before.id}", also="RED-01 MSG-03 CLC-03")
     if entry.id and sub.cursor and entry.id < sub.cursor and sub.back <= 0:
@@ -437,6 +451,9 @@ def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame
     if entry.batched:
         covers += ids("FLOW-09")
     covers += ids(" ".join(entry.tags))
+    covers += ids("FLOW-06") if consumer.resumed else ()
+    covers += ids("SUB-06") if sub.refused else ()
+    covers += ids("BAT-02") if entry.batched else ()
     if frame.check:
         covers += ids("CHK-01 CHK-02 CHK-03")
     lapses = []
@@ -451,6 +468,13 @@ def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame
     elif state.config.profile == "modern":
         covers += ids("CHK-10")
     count = entry.many
+    if frame.body.ack_set:
+        given_set = frame.body.ack_set[0] if len(frame.body.ack_set) == 1 else 0
+        if not place.left or given_set != place.left:
+            return blame("ACK-12", f"MESSAGE with the ack_set {list(frame.body.ack_set)}, what is left is {place.left:b}")
+        covers += ids("ACK-12")
+    elif place.left and place.pushed:
+        lapses.append(blame("ACK-12", "single messages of a batch were acknowledged, all of it came again", state, level="SHOULD"))
     if frame.body.ack_set:
         count = min(count, sum((word & (1 << 64) - 1).bit_count() for word in frame.body.ack_set))
     hazy = consumer.haze or consumer.phase == "closing"
@@ -529,6 +553,8 @@ def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, s
     why = f"a message was not delivered, with permits for it: sequence id {entry.seq} on {entry.topic}"
     if place.again == "RED":
         return ("RED-01" if sub.kind in SINGLE else "RED-02"), f"{why}, redelivery was asked for"
+    if place.again == "SEEK":
+        return "SEEK-01", f"{why}, it is behind the position that was sought"
     if place.again == "FAIL":
         return "FAIL-03", f"{why}, another consumer took over"
     if place.again == "CLOSE":

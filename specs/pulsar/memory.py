@@ -43,6 +43,8 @@ class PulsarMemory:
         frame = event.frame
         body, kind = frame.body, frame.kind
         if self._config.role == "client" and event.by == "broker":
+            if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
+                return
             self._answered.update(
                 (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
             )
@@ -109,6 +111,9 @@ class PulsarMemory:
             case "after":
                 known = self._asked.get((key[0], key[1])) and (key[0], key[1]) not in self._answered
                 return "wireproof" if known else None
+            case "partly":
+                held = self._pushed.get(key[:2], [])
+                return {**held[key[2]], "ack_set": [key[3]], "batch_size": key[4]} if key[2] < len(held) else None
             case "ref":
                 given = self._handles.get(key)
                 return given.get("ref") if isinstance(given, dict) else None

@@ -108,6 +108,8 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
     if producer is None:
         rule = "CLP-01" if body.producer_id in conn.ended_producers else "SEND-11"
         return _lost_send(state, number, rule)
+    if frame.headers is None and not frame.rest:
+        state = state._replace(tried=state.tried | {"INV-BROKER-15"})
     if frame.headers is None or frame.odd:
         conn = conn._replace(may_close=conn.may_close or "FRM-14", why=conn.why or "a SEND whose sizes lie")
         state = state.put(number, conn)
@@ -123,6 +125,8 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
     elif producer.phase != "open" or not frame.whole:
         fate = "doubtful"
         rule = "CLP-01" if producer.phase == "closing" else ""
+        conn = conn._replace(may_close=conn.may_close or "CLP-01", why=conn.why or "a SEND to a producer that is closed")
+        state = state.put(number, conn)
     elif frame.size > SAFE_TOTAL or (state.config.terminated and _terminated(state, producer.topic)):
         fate = "doubtful"
     elif frame.size > SAFE_TOTAL - 4096:
@@ -209,9 +213,7 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
         return blame("SEND-10", f"a second or invented answer to the send {body.sequence_id}",
                      also="SEND-04 BAT-06" if batched else "SEND-04 CHK-04 CLP-01")  # fmt: skip
     if entry.rule:
-        return blame(
-            entry.rule, f"a receipt came for the send {entry.seq}, which must not be stored", also="CHK-04 FRM-14"
-        )
+        return blame(entry.rule, f"a receipt came for the send {entry.seq}, which must not be stored")
     before = next((other for _, other, there in open_sends[:nth] if there.fate == "sent"), None)
     if before is not None:
         why = f"receipt for {entry.seq} before the one for {state.entries[before].seq}"

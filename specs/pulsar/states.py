@@ -194,11 +194,14 @@ class Sub(NamedTuple):
     earliest: bool = False
     loose: bool = False
     redelivered: bool = False
+    clean: bool = False
+    refused: bool = False
 
 
 class State(NamedTuple):
     """Everything. `names`: producer names that the broker made up. `stale_ms`: quiet since a connection was lost.
-    `tried`: odd things that were said and that must do no harm."""
+    `tried`: odd things that were said and that must do no harm. `done`: what the conversation exercises, and what counts
+    as covered when it ends well."""
 
     config: Config
     clock: int = 1
@@ -215,6 +218,7 @@ class State(NamedTuple):
     loose_topics: frozenset[str] = frozenset()
     elsewhere: bool = False
     tried: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
 
     def conn(self, number: int) -> Conn:
         """A connection, be it new."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Ref
+from specs.plan import Hang, Plan, Ref
 from specs.pulsar.batches import batch
-from specs.pulsar.frames import Draft, draft
+from specs.pulsar.frames import SAFE_TOTAL, Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.writer import Line, Pen, Writer
@@ -337,7 +337,105 @@ def _last_word(w: Writer, n: Numbers) -> None:
     w.hang(0, ("close", "reset")[n[1] % 2])
 
 
+def _pending(w: Writer, n: Numbers) -> None:
+    """PRODUCER twice, the first one not answered yet."""
+    line = w.line()
+    for _ in range(2):
+        given = {"topic": Ref("topic", "t"), "producer_id": 3, "request_id": w.request(line)}
+        w.say(line, draft("PRODUCER", **given), "now" if line.requests > 1 else "")
+    w.wait()
+
+
+def _nameless(w: Writer, n: Numbers) -> None:
+    """An empty subscription name."""
+    line = w.line()
+    given = {"topic": Ref("topic", "t"), "subscription": "", "subType": n[0] % 3, "consumer_id": 3}
+    w.say(line, draft("SUBSCRIBE", **given, request_id=w.request(line)))
+    w.wait()
+
+
+def _overflow(w: Writer, n: Numbers) -> None:
+    """Permits that add up to more than 2^31."""
+    line, _ = _ready(w, n)
+    for _ in range(3):
+        w.flow(line.ears[0], (1 << 30) + n[0])
+    w.wait()
+
+
+def _counts(w: Writer, n: Numbers) -> None:
+    """num_messages, or highest_sequence_id, that does not fit."""
+    _, pen = _ready(w, n)
+    if n[0] % 2 and w.config.profile == "modern":
+        pen.seq = 5
+        w.send(pen, fields={"highest_sequence_id": 2})
+    else:
+        w.send(pen, messages=2, fields={"num_messages": 1 + n[1] % 2 * 8})
+    w.send(pen)
+    w.wait()
+
+
+def _others(w: Writer, n: Numbers) -> None:
+    """Messages are acknowledged by a consumer that they were not pushed to."""
+    line = w.line()
+    first = w.ear(line, "t", "s", 1)
+    w.flow(first, 100)
+    second = w.ear(line, "t", "s", 1, 1)
+    pen = w.pen(line, "t")
+    w.send(pen)
+    w.send(pen)
+    w.settle()
+    w.ack(second, Ref("pushed", (first.line, first.id, n[0] % 2)))
+    w.ping(line)
+    w.send(pen)
+    w.wait()
+
+
+def _asking(w: Writer, n: Numbers) -> None:
+    """Questions about consumers that are not there, SEEK to nowhere."""
+    line, _ = _ready(w, n)
+    if w.config.profile != "modern":
+        w.ping(line)
+        return
+    w.settle()
+    ear = line.ears[0]
+    if n[0] % 2:
+        w.say(line, draft("CONSUMER_STATS", consumer_id=4242, request_id=w.request(line)))
+    else:
+        w.say(line, draft("SEEK", consumer_id=ear.id, request_id=w.request(line)))
+    w.wait()
+
+
+def _half(w: Writer, n: Numbers) -> None:
+    """Our side of the connection ends."""
+    _ready(w, n)
+    w.settle()
+    line = w.lines.pop(0)
+    w.steps.append(Hang(line.number, "eof"))
+    w.wait()
+
+
+def _big(w: Writer, n: Numbers) -> None:
+    """As large as every reading of the limit allows."""
+    line = w.line()
+    ear, pen = w.ear(line, "t", "s"), w.pen(line, "t")
+    w.flow(ear, 10)
+    w.send(pen, payload=b"\x0e\x01" * ((SAFE_TOTAL - 120 - n[0]) // 2))
+    w.send(pen)
+    w.wait()
+
+
+def _ended_topic(w: Writer, n: Numbers) -> None:
+    """A topic that takes no more messages, and is drained."""
+    line = w.line()
+    if w.config.terminated and w.config.profile == "modern":
+        ear = w.ear(line, "terminated:t", "s", n[0] % 3)
+        w.flow(ear, 10)
+    w.wait()
+
+
 MISUSES: Mapping[str, Misuse] = {
+    "pending": _pending, "nameless": _nameless, "overflow": _overflow, "counts": _counts, "others": _others,
+    "asking": _asking, "half": _half, "ended": _ended_topic,
     "first": _first, "first-lookup": _first_lookup, "twice": _twice, "credentials": _credentials, "size": _size,
     "short": _short, "behind": _behind, "garbage": _garbage, "lying": _lying, "unknown": _unknown, "hollow": _hollow,
     "double": _double, "backwards": _backwards, "checksum": _checksum, "metadata": _metadata, "simple": _simple,
@@ -351,6 +449,13 @@ MISUSES: Mapping[str, Misuse] = {
 def misuses() -> SearchStrategy[Program]:
     """Programs of one misuse."""
     return programs({"misuse": 1}, head=6, most=1)
+
+
+def big(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One large message."""
+    w = Writer(config, hurry=hurry, slots=8)
+    _big(w, (*program.head[1:], 0))
+    return w.plan()
 
 
 def interpreting(*names: str) -> Callable[..., Plan]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Ref
+from specs.pulsar.frames import Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar.writer import NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
@@ -191,9 +193,7 @@ def _odd_ack(w: Writer, op: Op, aim: Aim) -> None:
         w.ping(w.of(ear.line))
 
 
-def _unknown_ack(name: int):  # type: ignore[no-untyped-def]
-    from specs.pulsar.frames import draft  # noqa: PLC0415
-
+def _unknown_ack(name: int) -> Draft:
     return draft("ACK", consumer_id=name, ack_type=0, message_id=[{"ledgerId": 1, "entryId": 0}])
 
 
@@ -228,8 +228,6 @@ def _close_producer(w: Writer, op: Op, aim: Aim) -> None:
             for _ in range(1 + op.args[2] % 3):
                 w.send(pen, when="now")
             line = w.of(pen.line)
-            from specs.pulsar.frames import draft  # noqa: PLC0415
-
             w.say(line, draft("CLOSE_PRODUCER", producer_id=pen.id, request_id=w.request(line)), "now")
             line.pens.remove(pen)
             w.settle()
@@ -306,7 +304,64 @@ def end(w: Writer, how: str) -> None:
 
 
 Doing = Callable[[Writer, Op, Aim], None]
+def _ask(w: Writer, op: Op, aim: Aim) -> None:
+    """What newer brokers tell: the last message id, the permits that are left."""
+    if w.config.profile != "modern":
+        return _ping(w, op, aim)
+    ear = _ear(w, op, aim)
+    line = w.of(ear.line)
+    kind = ("GET_LAST_MESSAGE_ID", "CONSUMER_STATS")[op.args[1] % 2]
+    w.settle()
+    return w.say(line, draft(kind, consumer_id=ear.id, request_id=w.request(line)))
+
+
+def _seek(w: Writer, op: Op, aim: Aim) -> None:
+    """Back to a message, or to the beginning; the broker closes the consumer, which comes again."""
+    if w.config.profile != "modern":
+        return
+    ear = _ear(w, op, aim)
+    line = w.of(ear.line)
+    w.settle()
+    earliest = {"ledgerId": (1 << 64) - 1, "entryId": (1 << 64) - 1}
+    given: dict[str, Any] = {"message_id": Ref("pushed", (ear.line, ear.id, op.args[1] % 3)) if op.args[2] % 2 else earliest}
+    if op.args[3] % 5 == 4:
+        given = {}
+    w.say(line, draft("SEEK", consumer_id=ear.id, request_id=w.request(line), **given))
+    if given:
+        w.settle()
+        w.say(line, draft("CLOSE_CONSUMER", consumer_id=ear.id, request_id=w.request(line)))
+        line.ears.remove(ear)
+        w.settle()
+        again = w.ear(line, ear.topic, ear.sub, ear.kind, op.args[4], ear.name)
+        w.flow(again, 1000)
+
+
+def _part(w: Writer, op: Op, aim: Aim) -> None:
+    """Some messages of a batch are acknowledged, then it comes again."""
+    if w.config.profile != "modern":
+        return
+    line = w.line()
+    number = w.serial()
+    topic = f"part{number}"
+    ear, pen = w.ear(line, topic, "s", 1), w.pen(line, topic)
+    w.flow(ear, 100)
+    many = 2 + op.args[0] % 4
+    w.send(pen, messages=many)
+    left = op.args[1] % ((1 << many) - 1) + (op.args[1] % ((1 << many) - 1) == 0)
+    which = Ref("partly", (ear.line, ear.id, 0, left, many))
+    w.settle()
+    w.say(line, draft("ACK", consumer_id=ear.id, ack_type=0, message_id=[which]))
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
+    w.ping(line)
+    w.settle()
+
+
 OPS: Mapping[str, Doing] = {
+    "ask": _ask,
+    "seek": _seek,
+    "part": _part,
     "producer": _said_producer,
     "send": _send,
     "batch": _batch,

@@ -223,6 +223,8 @@ class Writer:
             headers |= {"compression": compression, "uncompressed_size": len(payload)}
             payload = compress(compression, payload)
         pen.seq += max(messages, 1)
+        if extra:
+            self.features.add("unknown")
         made = Draft(
             "SEND", {**command, **(fields or {})}, {**headers, **(meta or {})}, payload, check, extra, more, rest
         )
