@@ -69,8 +69,10 @@ class Session(Connection):
         """Do a request, now or soon; what cannot be done is answered ERROR. Only a delay changes their order."""
 
         def do() -> None:
-            if key is not None and self.opening.pop(key, None) is None:
-                return
+            if key is not None:
+                if self.opening.get(key) is not do:
+                    return  # it was done before its time
+                del self.opening[key]
             if self.phase is not Phase.LIVE:
                 return
             try:

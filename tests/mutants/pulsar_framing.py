@@ -227,7 +227,7 @@ class ChecksumEndsProducer(Session):
         """See `Session`."""
         super().send_error(body, code, why)
         self.unloaded[body["producer_id"]] = None
-        self.producers.pop(body["producer_id"])
+        self.producers.pop(body["producer_id"], None)
 
 
 @mutant("checksum-required", "CHK-08", unchecked, accept="SEND-04 SEND-10", level="ASSUMED")
