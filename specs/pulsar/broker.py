@@ -362,7 +362,9 @@ def _sought(state: State, where: tuple[str, str], position: tuple[int, int], cov
     places = {}
     for at, place in sub.places.items():
         entry = state.entries[at]
-        after = entry.fate == "stored" and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id >= position)
+        after = (
+            entry.fate == "stored" and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id >= position)
+        )
         places[at] = place._replace(acked="", need=state.clock, may=place.may + 1, again="SEEK") if after else place
     return Allow(state.put_sub(where, sub._replace(places=places)), covers)
 
@@ -471,7 +473,11 @@ def _spoken(state: State, number: int, frame: Frame) -> Outcome:
             return _closed_consumer(state, number, body)
         case "REACHED_END_OF_TOPIC":
             known = body.consumer_id in conn.consumers or body.consumer_id in conn.gone
-            return Allow(state, ids("END-01")) if known else blame("END-01", "REACHED_END_OF_TOPIC for an unknown consumer")
+            return (
+                Allow(state, ids("END-01"))
+                if known
+                else blame("END-01", "REACHED_END_OF_TOPIC for an unknown consumer")
+            )
         case _ if kind in ANSWERS.values() or kind == "ERROR":
             return _answer(state, number, frame)
         case _:
@@ -619,6 +625,7 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
             state = consuming.left(state, (number, about))
             if kind == "UNSUBSCRIBE":
                 shares = {k: v for k, v in state.shares.items() if k != "\0".join(consumer.sub)}
+                shares["\0".join(("gone", *consumer.sub))] = 1
                 state = state.put_sub(consumer.sub, None)._replace(shares=shares)
             conn = state.conn(number)
             state = state.put(number, conn._replace(gone=conn.gone | {about}))

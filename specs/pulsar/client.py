@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from specs.codec import Malformed
@@ -49,8 +50,9 @@ _PARTITION = re.compile(r"(.*)-partition-(\d+)")
 
 
 class Line(NamedTuple):
-    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests that we did
-    not answer, by (family, id). `odd`: we said what may end it."""
+    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests
+    that we did     not answer, by (family, id). `odd`: we said what may end it; `must`: the rule
+    by which it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least."""
 
     greeted: bool = False
     welcomed: bool = False
@@ -62,12 +64,16 @@ class Line(NamedTuple):
     pings: int = 0
     over: bool = False
     odd: str = ""
-    must: bool = False
+    must: str = ""
+    probe: bool = False
+    pinged: bool = False
+    low: int = 0
 
 
 class End(NamedTuple):
-    """A producer or consumer of the client. `phase`: "asked", "open", "lost", "closed". `sent`: (sequence id, payloads,
-    receipted) of a producer's SENDs in order. `queue`: messages pushed to a consumer, not given to the application."""
+    """A producer or consumer of the client. `phase`: "asked", "open", "lost", "closed". `sent`: (sequence id,
+    payloads, receipted) of a producer's SENDs in order. `queue`: messages pushed to a consumer, not given to the
+    application."""
 
     kind: str
     topic: str
@@ -113,6 +119,8 @@ class ClientState(NamedTuple):
     odd: bool = False
     doubt: bool = False
     left: bool = False
+    tried: frozenset[str] = frozenset()
+    unread: tuple[str, ...] = ()
     bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
 
@@ -170,42 +178,74 @@ class ClientModel:
         """One reading always."""
         if isinstance(event, Said):
             if event.by == "client":
-                return (heard(state, event.conn, event.frame),)
+                return (_marked(state, heard(state, event.conn, event.frame)),)
             return (Allow(said(state, event.conn, event.frame)),)
         if isinstance(event, Quiet):
-            return (_silent(state) if event.final else Allow(state),)
+            return (_marked(state, _quiet(state, event)),)
         if isinstance(event, Closed):
-            return (_closed(state, event),)
+            return (_marked(state, _closed(state, event)),)
         if isinstance(event, Noise):
             if event.by == "client":
                 rule = "FRM-09" if event.why == "over-limit" else "FRM-02" if event.why == "command-size" else "FRM-05"
                 return (
                     blame(rule, f"the client sent octets that are no frame: {event.why}", also="FRM-01 FRM-02 FRM-03"),
                 )
-            return (Allow(_spoil(state, event.conn, f"octets that are no frame: {event.why}", must=True)),)
-        return (_fact(state, event),)
+            return (Allow(_no_frame(state, event)),)
+        return (_marked(state, _fact(state, event)),)
 
 
 # -- what the tester says ----------------------------------------------------------------------------------------------
 
 
-def _spoil(state: ClientState, number: int, why: str, *, must: bool = False) -> ClientState:
+def _marked(state: ClientState, outcome: Outcome) -> Outcome:
+    """The outcome; what is broken after something odd breaks the requirement of that oddity as well."""
+    if isinstance(outcome, Breach) and state.tried:
+        return replace(outcome, also=tuple(dict.fromkeys((*outcome.also, *ids(" ".join(sorted(state.tried)))))))
+    return outcome
+
+
+def _tried(state: ClientState, number: int) -> ClientState:
+    """Something odd was said: the row of the table of invalid input."""
+    return state._replace(tried=state.tried | {f"INV-CLIENT-{number:02}"})
+
+
+def _spoil(state: ClientState, number: int, why: str, must: str = "") -> ClientState:
     line = state.line(number)
     return state._replace(odd=True).put(number, line._replace(odd=line.odd or why, must=line.must or must))
 
 
+def _no_frame(state: ClientState, event: Noise) -> ClientState:
+    """Octets of ours that are no frame: the connection must end, where the text leaves no doubt."""
+    row, rule = {
+        "over-limit": (15, "FRM-10"),
+        "command-size": (17, "FRM-14"),
+        "no-sub-message": (19, "INV-CLIENT-19"),
+    }.get(event.why, (17, "FRM-13"))
+    if event.data[:4] == bytes(4):
+        row, rule = 16, "FRM-13"
+    if event.why == "over-limit":
+        state = state._replace(doubt=True)
+    return _spoil(_tried(state, row), event.conn, f"octets that are no frame: {event.why}", rule)
+
+
 def said(state: ClientState, number: int, frame: Frame) -> ClientState:
     """What the tester said as the broker."""
-    line, kind, body = state.line(number), frame.kind, frame.body
+    line, kind, body = state.line(number)._replace(probe=False, low=0), frame.kind, frame.body
+    state = state.put(number, line)
     if kind == "CONNECTED":
         if line.welcomed or not line.greeted:
-            return _spoil(state, number, "CONNECTED out of place")
+            return _spoil(_tried(state._replace(doubt=True), 24), number, "CONNECTED out of place")
         limit = body.max_message_size if body.HasField("max_message_size") else 0
         return state.put(number, line._replace(welcomed=True, version=body.protocol_version, limit=limit))
     if not line.welcomed:
-        return _spoil(state, number, f"{kind} before CONNECTED")
+        row = {"ERROR": 26, "AUTH_CHALLENGE": 27, "PING": 28}.get(kind, 24)
+        return _spoil(_tried(state._replace(doubt=True), row), number, f"{kind} before CONNECTED")
+    if not frame.whole:
+        state = _spoil(_tried(state._replace(doubt=True), 20), number, "two sub-messages in one command")
     if frame.odd and kind != "MESSAGE":
-        return _spoil(state, number, frame.odd)
+        return _spoil(_tried(state._replace(doubt=True), 18), number, frame.odd)
+    if frame.broker is not None:
+        state = _tried(state, 4)
     if kind == "PING":
         return state.put(number, line._replace(pings=line.pings + 1))
     if kind == "MESSAGE":
@@ -218,12 +258,23 @@ def said(state: ClientState, number: int, frame: Frame) -> ClientState:
         for at, end in enumerate(state.ends):
             if (end.kind, end.line, end.id) == (what, number, name) and end.phase == "open":
                 return _lose(state, at)
-        return state
+        return _tried(state, 23)._replace(odd=True)
+    if kind == "SEND_ERROR":
+        return _failed_send(state, number, body)
     if kind in ANSWERING:
         return _answer(state, number, frame)
     if kind in ("PONG", "ACK_RESPONSE", "ACTIVE_CONSUMER_CHANGE"):
         return state
-    return _spoil(state._replace(doubt=True), number, f"{kind} from a broker")
+    row = {"REACHED_END_OF_TOPIC": 25}.get(kind, 24)
+    return _spoil(_tried(state._replace(doubt=True), row), number, f"{kind} from a broker")
+
+
+def _failed_send(state: ClientState, number: int, body: Any) -> ClientState:
+    """SEND_ERROR: the send fails, or is tried again on another connection."""
+    state = _tried(state, 31 if body.error == 9 else 32)._replace(doubt=True)
+    if body.error != 9:
+        state = _spoil(state, number, "SEND_ERROR")
+    return state
 
 
 def _lose(state: ClientState, at: int, *, forced: bool = True) -> ClientState:
@@ -239,11 +290,11 @@ def _lose(state: ClientState, at: int, *, forced: bool = True) -> ClientState:
 def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
     line, kind, body = state.line(number), frame.kind, frame.body
     if kind == "ERROR" and body.request_id == NOBODY:
-        return state
+        return _tried(state, 22)._replace(odd=True)
     family = {"LOOKUP_RESPONSE": "lookup", "PARTITIONED_METADATA_RESPONSE": "metadata"}.get(kind, "rest")
     asked = next((each for each in line.open if each[:2] == (family, body.request_id)), None)
     if asked is None:
-        return state._replace(odd=True)
+        return _tried(state, 21)._replace(odd=True)
     topic = asked[2]
     pending = kind == "PRODUCER_SUCCESS" and body.HasField("producer_ready") and not body.producer_ready
     if not pending:
@@ -264,7 +315,8 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
     at = next((i for i, end in enumerate(state.ends) if (end.line, end.request) == (number, body.request_id)
                and end.phase == "asked"), None)  # fmt: skip
     if kind == "ERROR":
-        state = state._replace(doubt=True)
+        what = "" if at is None else state.ends[at].kind
+        state = _tried(state._replace(doubt=True), 34 if what == "producer" else 33)
         return state if at is None else state.put_end(at, state.ends[at]._replace(phase="closed"))
     if at is not None:
         end = state.ends[at]
@@ -291,9 +343,10 @@ def _receipted(state: ClientState, number: int, body: Any) -> ClientState:
                     at, end._replace(sent=(*end.sent[:i], (seq, count, True, payload), *end.sent[i + 1 :]))
                 )
             if any(end.sent[i][0] == body.sequence_id for i in waiting):
-                return _spoil(state, number, "a receipt ahead of the oldest message that is open")
+                state = _tried(state._replace(doubt=True), 30)
+                return _spoil(state, number, "a receipt ahead of the oldest message that is open", "SEND-15")
             return state._replace(odd=True)
-    return state._replace(odd=True)
+    return _tried(state, 29)._replace(odd=True)
 
 
 def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
@@ -302,26 +355,41 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
     at = next((i for i, end in enumerate(state.ends) if (end.kind, end.line, end.id, end.phase)
                == ("consumer", number, body.consumer_id, "open")), None)  # fmt: skip
     if frame.odd or frame.metadata() is None:
-        return _spoil(state, number, "a MESSAGE whose sizes lie", must=True)
+        row = 6 if not frame.rest and frame.headers is None else 3 if frame.rest[:2] == b"\x0e\x09" else 5
+        state = _tried(state._replace(doubt=True), row)
+        return _spoil(state, number, "a MESSAGE whose sizes lie", "FRM-14")
     if at is None:
-        return state._replace(odd=True)
+        return _tried(state, 7)._replace(odd=True)
     end = state.ends[at]
     meta = frame.metadata()
     rule, error, items = "", 0, []
+    if not frame.check:
+        state = _tried(state, 2)
+    if end.pushed >= end.granted:
+        state = _tried(state, 35)
     if frame.check == "bad":
         rule, error = "CHK-07 CHK-06", 2
+        state = _tried(state, 1)
     else:
         try:
             items = messages(frame)
         except Malformed as malformed:
             if malformed.why.startswith("batch"):
                 rule, error = "BAT-09 BAT-08", 3
+                row = 12 if frame.payload[:1] >= b"\x7f" else 11
+                if malformed.why == "batch-payload-size":
+                    row = 14 if b"\xff\xff\xff" in frame.payload else 13
+                state = _tried(state, row)
             elif malformed.why == "uncompressed-size":
                 rule, error = "CMP-03 CMP-02", 0
+                state = _tried(state, 10)
             else:
                 rule, error = "CMP-02 CMP-02", 1
+                state = _tried(state, 9 if meta.compression == 1 else 8)
     if rule:
-        state = state._replace(refused=(*state.refused, (mid, error, rule)), odd=True)
+        state = state._replace(
+            refused=(*state.refused, (mid, error, rule)), odd=True, unread=(*state.unread, rule.split()[1])
+        )
         count = meta.num_messages_in_batch if meta.HasField("num_messages_in_batch") else 1
         return state.put_end(at, end._replace(pushed=end.pushed + max(count, 1)))
     queue = list(end.queue)
@@ -376,7 +444,7 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
             return blame("KA-01", "PONG without a PING", also="KA-09")
         return Allow(state.put(number, line._replace(pings=line.pings - 1)), ids("KA-01 KA-09"))
     if kind == "PING":
-        return Allow(state)
+        return Allow(state.put(number, line._replace(probe=True, pinged=True)))
     covers: tuple[str, ...] = ()
     if kind in ASKING:
         family = FAMILY.get(kind, "rest")
@@ -433,8 +501,15 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
     if any(
         (end.kind, end.line, end.id) == (what, number, name) and end.phase in ("open", "asked") for end in state.ends
     ):
+        if what == "producer" and any(
+            (end.kind, end.line, end.id, end.topic, end.phase) == (what, number, name, body.topic, "asked")
+            for end in state.ends
+        ):
+            return blame("PROD-11", "a producer is asked for again without CLOSE_PRODUCER", also="PROD-03")
         return blame(rule, f"the {what} id {name} is used twice")
     covers += ids(rule)
+    if any((end.kind, end.topic, end.phase) == (what, body.topic, "closed") for end in state.ends):
+        covers += ids("PROD-11")
     topic, partition = base(body.topic)
     count = state.partitions.get(topic if partition is not None else body.topic)
     if partition is None and count:
@@ -494,13 +569,16 @@ def _sends(state: ClientState, number: int, frame: Frame) -> Outcome:
     wrong = _framed(line, frame, meta)
     if wrong is not None:
         return wrong
-    covers = list(ids("PROD-01 SEND-01 MD-01 MD-02 FRM-04 FRM-14"))
+    covers = list(ids("PROD-13") if end.name else ())
+    covers += list(ids("PROD-01 SEND-01 MD-01 MD-02 FRM-04 FRM-14"))
     covers += ids("CHK-01 CHK-02 CHK-03") if frame.check else ids("CHK-09")
     lapses: list[Breach] = []
     if meta.producer_name != end.name or meta.sequence_id != body.sequence_id:
         why = f"metadata say {meta.producer_name!r} {meta.sequence_id}, it is {end.name!r} {body.sequence_id}"
         lapses.append(blame("MD-06", why, state))
     covers += ids("MD-06")
+    covers += ids("FRM-11") if line.limit else ()
+    covers += ids("FRM-08") if frame.size > 4_900_000 else ()
     batched = meta.HasField("num_messages_in_batch")
     try:
         items = messages(frame)
@@ -815,8 +893,8 @@ def _received(state: ClientState, given: Any, told: Any) -> Outcome:
             covers += ids("BAT-07 BAT-02 BAT-10") if batched else ()
             covers += ids("CHK-06 MSG-04 BAT-08 CMP-02") if state.odd else ()
             return Allow(state, covers)
-    for _, _, rule in state.refused:
-        return blame(rule.split()[1], f"a message that cannot be read reached the application: {payload[:60]!r}",
+    for rule in reversed(state.unread):
+        return blame(rule, f"a message that cannot be read reached the application: {payload[:60]!r}",
                      also="CHK-06 BAT-08 CMP-02 CMP-03 BAT-10")  # fmt: skip
     rule = "MSG-04" if state.odd else "FRM-04"
     return blame(rule, f"the application got a message that was not pushed: {payload[:60]!r}",
@@ -851,6 +929,11 @@ def _lost(state: ClientState, number: int, *, forced: bool = True) -> ClientStat
 def _closed(state: ClientState, event: Closed) -> Outcome:
     line = state.line(event.conn)
     covers = ids("FRM-13") if line.odd else ()
+    covers += ids(line.must) if line.must else ()
+    covers += ids("KA-08") if line.probe else ()
+    keepalive = state.config.keepalive_ms
+    if event.by == "client" and line.probe and keepalive and line.low + 1000 >= keepalive:
+        return Allow(_lost(state, event.conn, forced=False), covers)
     if event.by == "client" and not (line.odd or line.over or state.left or state.doubt):
         alive = any(end.line == event.conn and end.phase in ("open", "asked") for end in state.ends)
         if alive and not state.odd:
@@ -872,7 +955,7 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
         if line.pings and not line.over and not line.odd:
             yield "KA-01", f"PING on connection {number} was not answered", "KA-09"
         if line.must and not line.over:
-            yield "FRM-13", f"connection {number} stays open: {line.odd}", "FRM-10 FRM-14"
+            yield line.must, f"connection {number} stays open: {line.odd}", ""
     if state.doubt:
         waiting = True
     if state.told and not waiting and not _needs_receipt(state):
@@ -913,13 +996,32 @@ def _needs_receipt(state: ClientState) -> bool:
     )
 
 
+def _quiet(state: ClientState, event: Quiet) -> Outcome:
+    keepalive = state.config.keepalive_ms
+    for number, line in state.lines.items():
+        line = line._replace(low=line.low + event.ms)  # noqa: PLW2901
+        state = state.put(number, line)
+        if keepalive and line.probe and not line.over and line.low > 2 * keepalive + 1000:
+            return blame("KA-08", f"the client's PING was not answered for {line.low} ms, the connection is open")
+    return _silent(state) if event.final else Allow(state)
+
+
 def _silent(state: ClientState) -> Outcome:
     lapses: list[Breach] = []
     for rule, why, also in due(state):
+        if rule in ("INV-CLIENT-19", "FRM-10", "SEND-15"):
+            return blame(rule, why)
         if rule in ("CHK-07", "BAT-09", "CMP-03", "FLOW-07", "CMP-02"):
             level = "SHOULD"
             lapses.append(blame(rule, why, state._replace(refused=()), level=level))
             state = state._replace(refused=())
             continue
         return blame(rule, why, also=also)
-    return Allow(state, ids("KA-01 SUB-03") if state.ends else (), tuple(lapses[:1]))
+    covers = ids("KA-01 SUB-03") if state.ends else ()
+    covers += ids(" ".join(sorted(state.tried)))
+    covers += ids("KA-07")
+    covers += ids("KA-06") if state.config.keepalive_ms and any(line.pinged for line in state.lines.values()) else ()
+    covers += ids("FRM-06") if len(state.ends) > 1 else ()
+    if any(line.welcomed and not line.version for line in state.lines.values()):
+        covers += ids("VER-04")
+    return Allow(state, covers, tuple(lapses[:1]))

@@ -57,7 +57,8 @@ def subscribed(state: State, key: Key, body: Any) -> State:
                 need = state.clock if earliest and at in held and entry.fate == "stored" else 0
                 places[at] = Place(need=need)
         loose = where[0] in state.loose_topics
-        sub = Sub(kind, places=places, earliest=earliest, loose=loose)
+        reborn = "\0".join(("gone", *where)) in state.shares
+        sub = Sub(kind, places=places, earliest=earliest, loose=loose, reborn=reborn)
         state = state.put_sub(where, sub)
     elif not sub.members and not sub.stale:
         state = state.put_sub(where, sub._replace(kind=kind))
@@ -373,7 +374,8 @@ def _may_not(
 ) -> Outcome | None:
     """Why an entry must not be pushed to this consumer now."""
     if place.skip:
-        return blame("SUB-10", "a message older than the subscription was delivered", also="SUB-13")
+        rule = "SUB-13" if sub.reborn else "SUB-10"
+        return blame(rule, "a message older than the subscription was delivered", also="SUB-10")
     if place.may <= 0:
         if place.acked == "yes":
             rule = "RED-03" if sub.redelivered else "ACK-01"
@@ -442,7 +444,9 @@ def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Ou
     return None
 
 
-def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame: Any, given: Id) -> Outcome:
+def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
+    state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame: Any, given: Id
+) -> Outcome:
     entry, place = state.entries[at], sub.places.get(at, Place(may=0))
     conn = state.conn(key[0])
     covers = list(ids("MSG-01 MSG-02 FLOW-01 FLOW-02 E2E-02 FRM-04 CHK-11 MD-03 MD-05 E2E-04 FLOW-05"))
@@ -471,10 +475,14 @@ def _pushed(state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame
     if frame.body.ack_set:
         given_set = frame.body.ack_set[0] if len(frame.body.ack_set) == 1 else 0
         if not place.left or given_set != place.left:
-            return blame("ACK-12", f"MESSAGE with the ack_set {list(frame.body.ack_set)}, what is left is {place.left:b}")
+            return blame(
+                "ACK-12", f"MESSAGE with the ack_set {list(frame.body.ack_set)}, what is left is {place.left:b}"
+            )
         covers += ids("ACK-12")
     elif place.left and place.pushed:
-        lapses.append(blame("ACK-12", "single messages of a batch were acknowledged, all of it came again", state, level="SHOULD"))
+        lapses.append(
+            blame("ACK-12", "single messages of a batch were acknowledged, all of it came again", state, level="SHOULD")
+        )
     if frame.body.ack_set:
         count = min(count, sum((word & (1 << 64) - 1).bit_count() for word in frame.body.ack_set))
     hazy = consumer.haze or consumer.phase == "closing"
@@ -567,14 +575,11 @@ def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, s
 def dead(state: State) -> Iterator[tuple[str, str]]:
     """Failover subscriptions of which not exactly one consumer was told that it is active."""
     for where, sub in state.subs.items():
-        told = [there for _, there in _of(state, where)]
-        if sub.kind != FAILOVER or sub.stale or not told or state.config.profile != "modern":
+        there = list(_of(state, where))
+        if sub.kind != FAILOVER or sub.stale or not there or state.config.profile != "modern":
             continue
-        if (
-            all(there.told and there.phase == "open" for there in told)
-            and sum(there.active is True for there in told) != 1
-        ):
-            yield (
-                "FAIL-04",
-                f"{sum(t.active is True for t in told)} of {len(told)} consumers were told that they are active",
-            )
+        if any(each.phase != "open" or state.conn(key[0]).version < 12 for key, each in there):
+            continue
+        active = sum(each.active is True for _, each in there)
+        if active > 1 or (not active and (len(there) == 1 or all(each.told for _, each in there))):
+            yield "FAIL-04", f"{active} of {len(there)} consumers were told that they are active"

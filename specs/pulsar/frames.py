@@ -87,8 +87,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A frame of a plan: fields as data, in which Refs may stand. `extra`: octets added to the command (unknown fields,
-    a second sub-message). `meta` is None in a simple frame. `more`: octets added to the metadata."""
+    """A frame of a plan: fields as data, in which Refs may stand. `extra`: octets added to the command (unknown
+    fields, a second sub-message); `broker`: the BrokerEntryMetadata. `meta` is None in a simple frame. `more`: octets
+    added to the metadata."""
 
     kind: str
     fields: Any = field(default_factory=dict)  # a Mapping, or a Ref to one
@@ -98,6 +99,7 @@ class Draft:
     extra: bytes = b""
     more: bytes = b""
     rest: bytes = b""
+    broker: bytes | None = None
 
 
 def draft(kind: str, **fields: Any) -> Draft:
@@ -155,6 +157,7 @@ def resolve(frame: Any, memory: Any) -> Any:
     if meta is not None:
         headers = fill(schema.MessageMetadata(), meta).SerializePartialToString() + frame.more
     made = Frame(command, headers, frame.payload, frame.check if headers is not None else "", rest=frame.rest)
+    made.broker = frame.broker
     octets = encode(made)[4:]
     if frame.rest:
         return parse(octets)
@@ -264,7 +267,14 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Draft):
         meta = None if value.meta is None else _out(value.meta)
         octets = {name: getattr(value, name).hex() for name in ("payload", "extra", "more", "rest")}
-        return {"draft": value.kind, "fields": _out(value.fields), "meta": meta, "check": value.check, **octets}
+        return {
+            "draft": value.kind,
+            "fields": _out(value.fields),
+            "meta": meta,
+            "check": value.check,
+            **octets,
+            "broker": None if value.broker is None else value.broker.hex(),
+        }
     return _out(value)
 
 
@@ -289,7 +299,14 @@ def from_json(data: Any) -> Any:
     if isinstance(data, dict) and "draft" in data:
         octet_fields = {name: bytes.fromhex(data[name]) for name in ("payload", "extra", "more", "rest")}
         meta = None if data["meta"] is None else _in(data["meta"])
-        return Draft(data["draft"], _in(data["fields"]), meta, check=data["check"], **octet_fields)
+        return Draft(
+            data["draft"],
+            _in(data["fields"]),
+            meta,
+            check=data["check"],
+            **octet_fields,
+            broker=None if data.get("broker") is None else bytes.fromhex(data["broker"]),
+        )
     return _in(data)
 
 

@@ -108,6 +108,8 @@ class PulsarMemory:
                 return self._sent(*key)
             case "ping":
                 return {} if self._pinged.get(key, 0) > 0 else None
+            case "connected":
+                return {} if self._asked.get((key, "CONNECT")) else None
             case "after":
                 known = self._asked.get((key[0], key[1])) and (key[0], key[1]) not in self._answered
                 return "wireproof" if known else None
@@ -117,6 +119,11 @@ class PulsarMemory:
             case "ref":
                 given = self._handles.get(key)
                 return given.get("ref") if isinstance(given, dict) else None
+            case "asked-18":  # of a client that understands broker entry metadata
+                said = self._asked.get((key[0], "CONNECT"), [])
+                found = self._asked.get((key[0], key[1]), [])
+                young = bool(said) and said[0].protocol_version >= 18
+                return found[key[2]].consumer_id if young and -len(found) <= key[2] < len(found) else None
             case "handle":
                 return self._handles.get(key)
             case "url":

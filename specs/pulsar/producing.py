@@ -125,7 +125,9 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
     elif producer.phase != "open" or not frame.whole:
         fate = "doubtful"
         rule = "CLP-01" if producer.phase == "closing" else ""
-        conn = conn._replace(may_close=conn.may_close or "CLP-01", why=conn.why or "a SEND to a producer that is closed")
+        conn = conn._replace(
+            may_close=conn.may_close or "CLP-01", why=conn.why or "a SEND to a producer that is closed"
+        )
         state = state.put(number, conn)
     elif frame.size > SAFE_TOTAL or (state.config.terminated and _terminated(state, producer.topic)):
         fate = "doubtful"

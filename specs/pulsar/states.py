@@ -65,8 +65,8 @@ ALLOWED: Mapping[Phase, Mapping[str, str]] = {
 
 
 class Request(NamedTuple):
-    """A request that is open. `want`: "success", "error" or "either"; `rule`: what the wrong answer breaks; `least` and
-    `most`: answers that may come. `about`: the producer or consumer id, or the topic."""
+    """A request that is open. `want`: "success", "error" or "either"; `rule`: what the wrong answer
+    breaks; `least` and     `most`: answers that may come. `about`: the producer or consumer id, or the topic."""
 
     kind: str
     want: str
@@ -177,8 +177,9 @@ class Place(NamedTuple):
 
 class Sub(NamedTuple):
     """A subscription. `sure`: it exists beyond doubt. `members` are attached beyond doubt, `stale` clock-time after a
-    lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and `stepped`:
-    the last id pushed, and when the order last stepped back. `moved`: clock of the last change of members."""
+    lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and
+    `stepped`: the last id pushed, and when the order last stepped back. `moved`: clock of the last change of
+    members."""
 
     kind: int
     sure: bool = False
@@ -196,12 +197,13 @@ class Sub(NamedTuple):
     redelivered: bool = False
     clean: bool = False
     refused: bool = False
+    reborn: bool = False
 
 
 class State(NamedTuple):
     """Everything. `names`: producer names that the broker made up. `stale_ms`: quiet since a connection was lost.
-    `tried`: odd things that were said and that must do no harm. `done`: what the conversation exercises, and what counts
-    as covered when it ends well."""
+    `tried`: odd things that were said and that must do no harm. `done`: what the conversation exercises, and what
+    counts as covered when it ends well."""
 
     config: Config
     clock: int = 1

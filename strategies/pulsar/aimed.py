@@ -78,7 +78,11 @@ PIECES = Aim({"send": 6, "batch": 1, "burst": 1, "ping": 2, "flow": 2, "subscrib
              wires=(CUTS, CUTS | JOIN, JOIN), start="permits", most=8)  # fmt: skip
 DISCOVERY = Aim({"lookup": 4, "partitions": 4, "producer": 1, "subscribe": 1, "ping": 1}, slots=2, ends=("",), topics=4)
 MODERN = Aim(
-    {"ask": 6, "seek": 3, "part": 3, "send": 6, "flow": 4, "ack": 3, "subscribe": 2}, start="permits", topics=1, subs=1, ends=("",)
+    {"ask": 6, "seek": 3, "part": 3, "send": 6, "flow": 4, "ack": 3, "subscribe": 2},
+    start="permits",
+    topics=1,
+    subs=1,
+    ends=("",),
 )
 REQUESTS = Aim(
     {"producer": 4, "subscribe": 4, "lookup": 3, "partitions": 2, "ping": 1, "close_consumer": 2, "close_producer": 2},

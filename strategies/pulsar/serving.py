@@ -34,13 +34,17 @@ class Desk:
         self.entries = self.handles = self.sends = 0
         self.pens: list[tuple[str, str]] = []
         self.ears: list[tuple[str, str, int]] = []
+        self.shared: set[str] = set()
         self.subscribed = self.refs = 0
         self.fields: dict[str, Any] = {}
+        self.over = False
+        self.unknown, self.cut = head[-1] % 4 == 2, head[-1] % 4 == 3
         self.do("connect", {})
 
     def plan(self) -> Plan:
         """What was collected."""
-        return Plan(tuple(self.steps))
+        features = {name for name, used in (("unknown", self.unknown), ("cuts", self.cut)) if used}
+        return Plan(tuple(self.steps), frozenset(features))
 
     def do(self, op: str, value: Any, when: str = "turn") -> None:
         """Tell the client something."""
@@ -48,7 +52,9 @@ class Desk:
 
     def say(self, kind: str, when: str = "turn", upto: int = 1, **fields: Any) -> None:
         """Say a simple frame on the connection that is used."""
-        self.steps.append(Say(self.at, draft(kind, **fields), when=when, upto=upto))
+        extra = b"\xf2\x0f\x03abc" if self.unknown else b""
+        cuts = (1, 2, 3, 4, 6, 9, 14) if self.cut else ()
+        self.steps.append(Say(self.at, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
 
     def wait(self, ms: int = 0) -> None:
         """Wait for our turn, or for so long."""
@@ -165,6 +171,8 @@ class Desk:
             self.success()
             self.lookup()
         self.success()
+        if kind == "Shared":
+            self.shared.add(key)
         self.ears.append((key, topic, self.subscribed))
         self.subscribed += max(partitions, 1)
         return key
@@ -189,6 +197,7 @@ class Desk:
         when: str = "turn",
         who: Any = None,
         more: bytes = b"",
+        broker: bytes | None = None,
     ) -> None:
         """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many."""
         self.entries += 1
@@ -211,7 +220,14 @@ class Desk:
         }
         content = payload if raw is None else raw
         made = Draft(
-            "MESSAGE", fields, None if rest else {**headers, **(meta or {})}, content, check, rest=rest, more=more
+            "MESSAGE",
+            fields,
+            None if rest else {**headers, **(meta or {})},
+            content,
+            check,
+            rest=rest,
+            more=more,
+            broker=broker,
         )
         self.steps.append(Say(self.at, made, when=when))
 
@@ -224,7 +240,14 @@ class Desk:
 
     def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
         """Tell the client to acknowledge."""
-        self.do("ack", {"consumer": Ref("handle", ear), "ref": Ref("ref", key), "cumulative": cumulative})
+        self.do(
+            "ack",
+            {
+                "consumer": Ref("handle", ear),
+                "ref": Ref("ref", key),
+                "cumulative": cumulative and ear not in self.shared,
+            },
+        )
 
     def again(self) -> None:
         """Answer whatever a client asks that makes its producers and consumers again."""
@@ -258,7 +281,8 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """The plan that a program means."""
     d = Desk(config, program.head, hurry=hurry)
     for op in program.ops:
-        OPS[op.kind][1](d, op)
+        if not d.over:
+            OPS[op.kind][1](d, op)
     d.wait()
     d.do("disconnect", {})
     for kind in ("CLOSE_PRODUCER", "CLOSE_CONSUMER"):
@@ -356,7 +380,11 @@ def _ping(d: Desk, op: Op) -> None:
 def _spoiled(d: Desk, op: Op) -> None:
     """A message that cannot be read, and a good one behind it."""
     ear, nth = _ear(d, op)
-    match op.args[1] % 8:
+    match op.args[1] % 10:
+        case 8:
+            d.push(nth, meta={"compression": 1, "uncompressed_size": 100}, raw=b"\xf0garbage\xff\xff")
+        case 9:
+            d.push(nth, meta={"num_messages_in_batch": 1}, raw=batch([({"payload_size": -5}, b"x")]))
         case 0 | 1:
             d.push(nth, check="bad", messages=op.args[2] % 2 * 2)
         case 2:
@@ -445,6 +473,67 @@ def _closed(d: Desk, op: Op) -> None:
     d.wait()
 
 
+def _broken(d: Desk, op: Op) -> None:
+    """What may end the connection: whatever the client does, it stays alive. Nothing is asked of it then."""
+    _, nth = _ear(d, op)
+    if d.over:
+        return
+    d.over = True
+    extra = bytes.fromhex("920100")
+    match op.args[1] % 12:
+        case 0:
+            d.push(nth, rest=b"\x0e\x09abcdefghijkl")
+        case 1:
+            d.push(nth, rest=b"\x7f\xff\xff\xffabc")
+        case 2:
+            d.steps.append(
+                Say(d.at, draft("MESSAGE", consumer_id=d.ear_id(nth), message_id={"ledgerId": 5, "entryId": 99}))
+            )
+        case 3:
+            d.steps.append(Say(d.at, Draft("PONG", rest=b"\x00\x00\x00\x01")))
+        case 4:
+            d.steps.append(Say(d.at, Draft("SUCCESS", {"request_id": 5}, extra=extra)))
+        case 5 if op.args[2] % 2 and d.config.profile == "modern":
+            young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
+            d.over = False
+            d.push(nth, who=young, broker=b"\x08\x01\x10\x05")
+        case 5:
+            d.say("CONNECTED", server_version="again", protocol_version=d.version)
+        case 6 if d.config.profile == "modern":
+            d.say("REACHED_END_OF_TOPIC", consumer_id=d.ear_id(nth))
+        case 7 | 8 | 9:
+            pen = d.pens[0][0] if d.pens else d.producer("z")
+            d.send(pen, op="send_async")
+            d.send(pen, op="send_async", when="now")
+            d.wait(30)
+            error = (9, 2, 15)[op.args[2] % 3]
+            if op.args[1] % 12 == 7:
+                d.say(
+                    "SEND_RECEIPT",
+                    producer_id=Ref("sent", (d.at, "producer_id", 1)),
+                    sequence_id=Ref("sent", (d.at, "sequence_id", 1)),
+                    message_id={"ledgerId": 9, "entryId": 1},
+                )
+            else:
+                d.say("SEND_ERROR", producer_id=Ref("sent", (d.at, "producer_id")),
+                      sequence_id=Ref("sent", (d.at, "sequence_id")), error=error, message="no")  # fmt: skip
+        case 11 if op.args[2] % 2:
+            d.do("producer", {"topic": Ref("topic", "w")})
+            d.ways()
+            d.say("ERROR", request_id=Ref("open", (d.at, "PRODUCER")), error=(16, 4)[op.args[3] % 2], message="no")
+        case 10:
+            for n in range(12):
+                d.push(nth, when="turn" if n == 0 else "now")
+        case _:
+            d.do(
+                "subscribe",
+                {"topic": Ref("topic", "w"), "subscription": "s", "type": "Exclusive", "name": "", "permits": 1},
+            )
+            d.ways()
+            d.say("ERROR", request_id=Ref("open", (d.at, "SUBSCRIBE")), error=(5, 0)[op.args[2] % 2], message="no")
+    d.wait(200)
+
+
 def _redirect(d: Desk, op: Op) -> None:
     """A producer whose topic is looked up through redirects."""
     d.handles += 1
@@ -513,6 +602,7 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "elsewhere": (2, _elsewhere),
     "partitioned": (2, _partitioned),
     "close": (1, _close),
+    "broken": (4, _broken),
 }
 
 
@@ -524,7 +614,9 @@ def oddities() -> SearchStrategy[Program]:
     return programs({"odd": 1}, head=5, most=1)
 
 
-def oddly(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+def oddly(  # noqa: PLR0915 - one oddity after the other
+    program: Program, config: Config, *, hurry: bool = False
+) -> Plan:
     """A broker of another version or size, or one that says what is no frame; the client comes back."""
     head = program.head
     d = Desk(config, head, hurry=hurry)
@@ -548,6 +640,28 @@ def oddly(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         for n in range(2 + head[2] % 3):
             d.send(pen, b"x" * (100 + 100 * n))
             d.receipt()
+    elif which == 4 and head[3] % 2:
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+        seen = Ref("after", (0, "CONNECT"))
+        if head[2] % 3 == 2:
+            d.steps.append(Say(0, Draft("PING", Ref("connected", 0))))
+        elif head[2] % 3 == 1:
+            d.say("ERROR", request_id=NOBODY, error=3, message=seen)
+        elif config.profile == "modern":
+            d.say("AUTH_CHALLENGE", server_version=seen, challenge={"auth_method_name": "x", "auth_data": b"y"})
+        else:
+            d.say("ERROR", request_id=NOBODY, error=0, message=seen)
+        d.wait(300)
+        return d.plan()
+    elif which == 5 and head[3] % 2 and config.profile == "modern":
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+        d.ways()
+        d.created(producer_ready=False)
+        d.wait(50)
+        d.created()
+        d.pens.append(("p", "t"))
+        d.send("p")
+        d.receipt()
     elif which == 3:
         d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
         d.wait(400)
@@ -570,6 +684,44 @@ def oddly(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     d.do("disconnect", {})
     d.success("CLOSE_PRODUCER")
     d.success("CLOSE_CONSUMER")
+    d.wait()
+    return d.plan()
+
+
+def large(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A message of nearly 5 MiB, each way."""
+    d = Desk(config, program.head, hurry=hurry)
+    pen = d.producer("t")
+    d.send(pen, b"\x0e\x01" * 2_500_000)
+    d.receipt()
+    d.wait()
+    return d.plan()
+
+
+def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A broker that falls silent, or one that speaks but does not answer PING."""
+    d = Desk(config, program.head, hurry=hurry)
+    d.producer("t")
+    if config.keepalive_ms and program.head[1] % 2:
+        d.wait(config.keepalive_ms * 3)
+    elif config.keepalive_ms:
+        for _ in range(5):
+            d.wait(config.keepalive_ms * 6 // 10)
+            d.say("SUCCESS", request_id=987654)
+    d.wait()
+    return d.plan()
+
+
+def swallowing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A PRODUCER that is not answered: whoever asks again closes first."""
+    d = Desk(config, program.head, hurry=hurry)
+    d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+    d.ways()
+    d.wait(2500)
+    for _ in range(2):
+        d.lookup()
+        d.success("CLOSE_PRODUCER")
+    d.created(2)
     d.wait()
     return d.plan()
 

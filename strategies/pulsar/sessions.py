@@ -304,6 +304,8 @@ def end(w: Writer, how: str) -> None:
 
 
 Doing = Callable[[Writer, Op, Aim], None]
+
+
 def _ask(w: Writer, op: Op, aim: Aim) -> None:
     """What newer brokers tell: the last message id, the permits that are left."""
     if w.config.profile != "modern":
@@ -323,7 +325,9 @@ def _seek(w: Writer, op: Op, aim: Aim) -> None:
     line = w.of(ear.line)
     w.settle()
     earliest = {"ledgerId": (1 << 64) - 1, "entryId": (1 << 64) - 1}
-    given: dict[str, Any] = {"message_id": Ref("pushed", (ear.line, ear.id, op.args[1] % 3)) if op.args[2] % 2 else earliest}
+    given: dict[str, Any] = {
+        "message_id": Ref("pushed", (ear.line, ear.id, op.args[1] % 3)) if op.args[2] % 2 else earliest
+    }
     if op.args[3] % 5 == 4:
         given = {}
     w.say(line, draft("SEEK", consumer_id=ear.id, request_id=w.request(line), **given))

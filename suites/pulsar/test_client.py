@@ -38,6 +38,32 @@ def test_invalid_messages(hunt):
     hunt(serving.conversations("spoiled", "strays", "receive", most=4), serving.interpret)
 
 
+def test_breaks(hunt):
+    """What may end the connection, and never the client."""
+    hunt(serving.conversations("broken", "receive", most=2), serving.interpret)
+
+
 def test_oddities(hunt):
     """Old versions, small limits, octets that are no frame."""
     hunt(serving.oddities(), serving.oddly)
+
+
+def test_orders(hunt):
+    """Requests that are open together."""
+    hunt(serving.oddities(), serving.out_of_order)
+
+
+def test_unanswered(hunt):
+    """PRODUCER that is not answered, brokers that fall silent."""
+    hunt(serving.oddities(), serving.swallowing)
+
+
+def test_silences(hunt):
+    """Brokers that do not answer PING."""
+    hunt(serving.oddities(), serving.muted)
+
+
+@pytest.mark.weight(0.3)
+def test_large(hunt):
+    """A message of nearly 5 MiB."""
+    hunt(serving.oddities(), serving.large)
