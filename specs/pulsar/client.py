@@ -187,9 +187,7 @@ class ClientModel:
         if isinstance(event, Noise):
             if event.by == "client":
                 rule = "FRM-09" if event.why == "over-limit" else "FRM-02" if event.why == "command-size" else "FRM-05"
-                return (
-                    blame(rule, f"the client sent octets that are no frame: {event.why}", also="FRM-01 FRM-02 FRM-03"),
-                )
+                return (blame(rule, f"the client sent octets that are no frame: {event.why}"),)
             return (Allow(_no_frame(state, event)),)
         return (_marked(state, _fact(state, event)),)
 
@@ -411,13 +409,13 @@ def heard(state: ClientState, number: int, frame: Frame) -> Outcome:
     if not frame.whole:
         return blame("FRM-05", f"{kind} with more than one sub-message")
     if frame.odd:
-        return blame("FRM-03" if kind != "SEND" else "FRM-14", f"{kind}: {frame.odd}", also="FRM-01 FRM-02 FRM-04")
+        return blame("FRM-03" if kind != "SEND" else "FRM-14", f"{kind}: {frame.odd}")
     if frame.size > MAX_TOTAL:
         return blame("FRM-09", "a frame over the maximum")
     covers = ids("FRM-01 FRM-02 FRM-03 FRM-05 FRM-09")
     if not line.greeted:
         if kind != "CONNECT":
-            return blame("CONN-01", f"the first frame is {kind}", also="CONN-03")
+            return blame("CONN-01", f"the first frame is {kind}")
         line = line._replace(greeted=True, announced=frame.body.protocol_version)
         return Allow(state.put(number, line), covers + ids("CONN-01"))
     if kind == "CONNECT":
@@ -425,11 +423,11 @@ def heard(state: ClientState, number: int, frame: Frame) -> Outcome:
     if line.odd:
         return Allow(state)
     if not line.welcomed:
-        return blame("CONN-03", f"{kind} before CONNECTED", also="CONN-01")
+        return blame("CONN-03", f"{kind} before CONNECTED")
     if kind not in FROM_CLIENT:
-        return blame("VER-02", f"{kind} from a client", also="FRM-05")
+        return blame("VER-02", f"{kind} from a client")
     if SINCE.get(kind, 0) > line.version and kind != "PONG":
-        return blame("VER-02", f"{kind} to a broker of version {line.version}", also="VER-04")
+        return blame("VER-02", f"{kind} to a broker of version {line.version}")
     outcome = _spoken(state, number, frame)
     if isinstance(outcome, Allow):
         more = ids("CONN-03 VER-02") + (ids("FRM-13 REQ-04") if state.odd else ())
@@ -441,7 +439,7 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
     line, kind, body = state.line(number), frame.kind, frame.body
     if kind == "PONG":
         if not line.pings:
-            return blame("KA-01", "PONG without a PING", also="KA-09")
+            return blame("KA-01", "PONG without a PING")
         return Allow(state.put(number, line._replace(pings=line.pings - 1)), ids("KA-01 KA-09"))
     if kind == "PING":
         return Allow(state.put(number, line._replace(probe=True, pinged=True)))
@@ -449,7 +447,7 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
     if kind in ASKING:
         family = FAMILY.get(kind, "rest")
         if (family, body.request_id) in line.used:
-            return blame("PROD-04", f"the request id {body.request_id} is used twice", also="REQ-01")
+            return blame("PROD-04", f"the request id {body.request_id} is used twice")
         about = body.topic if kind in ("PRODUCER", "SUBSCRIBE", "LOOKUP", "PARTITIONED_METADATA") else ""
         line = line._replace(
             open=(*line.open, (family, body.request_id, about)), used=line.used | {(family, body.request_id)}
@@ -490,7 +488,7 @@ def _looks_up(state: ClientState, body: Any, covers: tuple[str, ...]) -> Outcome
             return blame("LOOK-07", f"{count} redirects were followed")
         return Allow(state, covers + ids("LOOK-04 LOOK-07"))
     if body.authoritative:
-        return blame("LOOK-03", "the first lookup is authoritative", also="LOOK-04")
+        return blame("LOOK-03", "the first lookup is authoritative")
     return Allow(state, covers + ids("LOOK-03"))
 
 
@@ -505,7 +503,7 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
             (end.kind, end.line, end.id, end.topic, end.phase) == (what, number, name, body.topic, "asked")
             for end in state.ends
         ):
-            return blame("PROD-11", "a producer is asked for again without CLOSE_PRODUCER", also="PROD-03")
+            return blame("PROD-11", "a producer is asked for again without CLOSE_PRODUCER")
         return blame(rule, f"the {what} id {name} is used twice")
     covers += ids(rule)
     if any((end.kind, end.topic, end.phase) == (what, body.topic, "closed") for end in state.ends):
@@ -513,12 +511,12 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
     topic, partition = base(body.topic)
     count = state.partitions.get(topic if partition is not None else body.topic)
     if partition is None and count:
-        return blame("PART-02", f"{kind} for a topic with {count} partitions", also="PART-03")
+        return blame("PART-02", f"{kind} for a topic with {count} partitions")
     if partition is not None and count is not None and partition >= count and body.topic not in state.partitions:
-        return blame("PART-02" if count else "PART-03", f"{kind} for partition {partition} of {count}", also="PART-03")
+        return blame("PART-02" if count else "PART-03", f"{kind} for partition {partition} of {count}")
     covers += ids("PART-02") if count else ids("PART-03")
     if body.topic not in state.looked:
-        return blame("LOOK-01", f"{kind} without a lookup of {body.topic}", also="LOOK-04 CLP-06 CLC-02 PART-02")
+        return blame("LOOK-01", f"{kind} without a lookup of {body.topic}")
     covers += ids("LOOK-01 LOOK-05")
     at = next((i for i, end in enumerate(state.ends) if end.kind == what and end.topic == body.topic
                and end.phase == "lost"), None)  # fmt: skip
@@ -560,12 +558,12 @@ def _sends(state: ClientState, number: int, frame: Frame) -> Outcome:
     if at is None:
         if any((end.kind, end.line, end.id) == ("producer", number, body.producer_id) for end in state.ends):
             return Allow(state)  # it may not have read yet that its producer is closed
-        return blame("SEND-01", f"SEND for producer {body.producer_id}, which was never created", also="PROD-01")
+        return blame("SEND-01", f"SEND for producer {body.producer_id}, which was never created")
     end = state.ends[at]
     if end.phase == "asked":
-        return blame("PROD-01" if end.ready else "PROD-13", "SEND before PRODUCER_SUCCESS", also="SEND-01 PROD-13")
+        return blame("PROD-01" if end.ready else "PROD-13", "SEND before PRODUCER_SUCCESS")
     if meta is None:
-        return blame("MD-01", "SEND whose metadata lack a required field", also="FRM-14")
+        return blame("MD-01", "SEND whose metadata lack a required field")
     wrong = _framed(line, frame, meta)
     if wrong is not None:
         return wrong
@@ -588,9 +586,7 @@ def _sends(state: ClientState, number: int, frame: Frame) -> Outcome:
         )
         if meta.compression:
             rule = _compressed_apart(frame, meta) or ("MD-08" if not malformed.why.startswith("batch") else rule)
-        return blame(
-            rule, f"the payload of a SEND cannot be read: {malformed.why}", also="BAT-01 BAT-02 BAT-03 BAT-04 MD-08"
-        )
+        return blame(rule, f"the payload of a SEND cannot be read: {malformed.why}")
     if meta.compression:
         covers += ids("MD-08") + (ids("BAT-04") if batched else ())
         if (meta.compression > 2 and line.version < 8) or line.version < 3:
@@ -599,7 +595,7 @@ def _sends(state: ClientState, number: int, frame: Frame) -> Outcome:
     if batched:
         covers += ids("BAT-01 BAT-02 BAT-03 BAT-05")
         if line.version < 4:
-            return blame("VER-02", "a batch to a broker of version 3 or older", also="BAT-01")
+            return blame("VER-02", "a batch to a broker of version 3 or older")
     if body.num_messages != (len(items) if batched else 1):
         lapses.append(blame("BAT-05", f"num_messages is {body.num_messages}, {len(items)} are in it", state))
     return _sequenced(state, at, frame, items, covers, lapses)
@@ -608,11 +604,11 @@ def _sends(state: ClientState, number: int, frame: Frame) -> Outcome:
 def _framed(line: Line, frame: Frame, meta: Any) -> Outcome | None:
     version = min(line.version, line.announced)
     if frame.check == "bad":
-        return blame("CHK-03", "the checksum of a SEND is wrong", also="CHK-01 CHK-02")
+        return blame("CHK-03", "the checksum of a SEND is wrong")
     if not frame.check and version >= 6:
-        return blame("CHK-02", f"SEND without a checksum to a broker of version {line.version}", also="CHK-01 CHK-03")
+        return blame("CHK-02", f"SEND without a checksum to a broker of version {line.version}")
     if frame.check and line.version < 6:
-        return blame("CHK-09", f"SEND with a checksum to a broker of version {line.version}", also="VER-04")
+        return blame("CHK-09", f"SEND with a checksum to a broker of version {line.version}")
     if not EARLIEST_MS <= meta.publish_time <= LATEST_MS:
         return blame("MD-02", f"publish_time {meta.publish_time} is not now, in milliseconds since 1970")
     if line.limit and len(frame.headers or b"") + len(frame.payload) > line.limit:
@@ -638,16 +634,16 @@ def _sequenced(
     if end.resend:
         known = [each for each in end.sent if each[0] == seq]
         if seq not in end.resend and known and known[0][2]:
-            return blame("SEND-14", f"the message {seq} was sent again although its receipt came", also="SEND-03")
+            return blame("SEND-14", f"the message {seq} was sent again although its receipt came")
         if seq != end.resend[0]:
-            return blame("SEND-14", f"after the reconnect {seq} is sent, open is {end.resend[0]}", also="SEND-03")
+            return blame("SEND-14", f"after the reconnect {seq} is sent, open is {end.resend[0]}")
         if known and items and known[0][3] != items[0].payload:
             return blame("SEND-14", f"the message {seq} was sent again with another payload")
         state = state.put_end(at, end._replace(resend=end.resend[1:]))
         return Allow(state, (*covers, *ids("SEND-14 SEND-03")), tuple(lapses))
     last = end.sent[-1] if end.sent else None
     if last is not None and seq <= last[0]:
-        return blame("SEND-03", f"the sequence id {seq} follows {last[0]}", also="SEND-02 SEND-14")
+        return blame("SEND-03", f"the sequence id {seq} follows {last[0]}")
     expected = end.next if last is None else last[0] + last[1]
     if last is None and end.next and seq != end.next:
         return blame("PROD-12", f"the first sequence id is {seq}, the last one of the name was {end.next - 1}")
@@ -677,17 +673,17 @@ def _told_to_send(state: ClientState, end: End, item: Any) -> Outcome | None:
     """Why this message is not the one that the client was told to send."""
     found = _find_send(state, end, item)
     if found is None:
-        return blame("FRM-04", f"a message that nobody asked for: {item.payload[:60]!r}", also="MD-05 BAT-03")
+        return blame("FRM-04", f"a message that nobody asked for: {item.payload[:60]!r}")
     at, (key, properties) = found
     earlier = [text for text in state.payloads[:at] if text[0] == base(end.topic)[0]]
     if earlier and base(end.topic)[1] is None:
-        return blame("FRM-15", "messages are not sent in the order of the application", also="SEND-03")
+        return blame("FRM-15", "messages are not sent in the order of the application")
     given = {each.key: each.value for each in item.meta.properties}
     if given != properties or len(item.meta.properties) != len(properties):
         return blame("MD-05", f"the properties {properties!r:.200} were sent as {given!r:.200}")
     sent_key = item.meta.partition_key if item.meta.HasField("partition_key") else None
     if (sent_key or None) != (key or None):
-        return blame("MD-05", f"the key {key!r} was sent as {sent_key!r}", also="MD-07")
+        return blame("MD-05", f"the key {key!r} was sent as {sent_key!r}")
     if key and base(end.topic)[1] is not None:
         where = state.keys.get((base(end.topic)[0], key))
         if where is not None and where != end.topic:
@@ -721,7 +717,7 @@ def _flows(state: ClientState, number: int, body: Any) -> Outcome:
                 why = f"{granted} permits with {given} messages taken, the queue has room for {end.size}"
                 lapses.append(blame("FLOW-07", why, state))
             return Allow(state.put_end(at, end._replace(granted=granted)), ids("FLOW-07"), tuple(lapses))
-    return blame("SUB-04", f"FLOW for consumer {body.consumer_id}, which was never created", also="FLOW-07")
+    return blame("SUB-04", f"FLOW for consumer {body.consumer_id}, which was never created")
 
 
 def _acks(state: ClientState, number: int, body: Any) -> Outcome:
@@ -731,7 +727,7 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
     if end is None:
         return blame("ACK-13", f"ACK for consumer {body.consumer_id}, which was never created")
     if len(body.message_id) > 1 and line.version < 12:
-        return blame("VER-06", f"several ids in one ACK to a broker of version {line.version}", also="VER-02")
+        return blame("VER-06", f"several ids in one ACK to a broker of version {line.version}")
     covers = list(ids("VER-06"))
     for each in body.message_id:
         mid = (each.ledgerId, each.entryId)
@@ -749,9 +745,7 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
             covers += ids(f"{should} {must}")
             continue
         if body.HasField("validation_error"):
-            return blame(
-                "ACK-13", f"the message {mid} was refused, nothing is wrong with it", also="CHK-08 CHK-03 BAT-07"
-            )
+            return blame("ACK-13", f"the message {mid} was refused, nothing is wrong with it")
         if mid not in state.released:
             return blame("ACK-13", f"ACK of {mid} before the application has acknowledged it")
         covers += ids("ACK-13")
@@ -770,7 +764,7 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.name == "answer":
         return _reported(state, event.value)
     if event.name == "exit":
-        return blame("FRM-13", f"the client ended: {event.value}", also="BAT-08")
+        return blame("FRM-13", f"the client ended: {event.value}")
     return Allow(state)
 
 
@@ -829,7 +823,7 @@ def _reported(state: ClientState, value: Any) -> Outcome:
             return Allow(_forgive(state, op, given))
         rule = {"send": "SEND-04", "receive": "FLOW-08"}.get(op, "REQ-03")
         rule = "REQ-03" if rule == "SEND-04" else rule
-        return blame(rule, f"{op} failed: {value.get('error')!s:.200}", also="PART-02 KA-09 FLOW-08")
+        return blame(rule, f"{op} failed: {value.get('error')!s:.200}")
     told = value["ok"]
     if op in ("producer", "subscribe"):
         kind = "producer" if op == "producer" else "consumer"
@@ -838,14 +832,11 @@ def _reported(state: ClientState, value: Any) -> Outcome:
         ends = [end for end in state.ends if end.kind == kind and base(end.topic)[0] == topic and end.phase != "closed"]
         wanted = max(state.partitions.get(topic, 0), 1)
         if len({end.topic for end in ends}) < wanted:
-            return blame(
-                "PART-02", f"{op} of a topic with {wanted} partitions opened {len(ends)}", also="PROD-01 SUB-03"
-            )
+            return blame("PART-02", f"{op} of a topic with {wanted} partitions opened {len(ends)}")
         if any(end.phase == "asked" for end in ends):
             return blame(
                 "PROD-01" if kind == "producer" else "REQ-03",
                 f"{op} is said to be done before its answer came",
-                also="REQ-03 PART-02 PROD-13",
             )
         return Allow(state, ids("REQ-03"))
     if op == "receive":
@@ -872,9 +863,7 @@ def _received(state: ClientState, given: Any, told: Any) -> Outcome:
             for (mid, nth, _), _, batched, sure in end.queue:
                 if sure and end.phase == "open":
                     rule = "BAT-07" if batched and nth >= 0 else "FLOW-08"
-                    return blame(
-                        rule, f"the message {mid} did not reach the application", also="CHK-08 BAT-10 FLOW-08 FRM-12"
-                    )
+                    return blame(rule, f"the message {mid} did not reach the application")
         return Allow(state, ids("MSG-04") if state.odd else ())
     payload = bytes.fromhex(told.get("payload_hex", ""))
     for at, end in ends:
@@ -883,7 +872,7 @@ def _received(state: ClientState, given: Any, told: Any) -> Outcome:
                 continue
             if any(before[3] for before in end.queue[:i]):
                 rule = "BAT-07" if batched else "FRM-15"
-                return blame(rule, "messages reach the application in another order", also="BAT-07 FRM-15")
+                return blame(rule, "messages reach the application in another order")
             wrong = _changed(item, told, batched=batched)
             if wrong is not None:
                 return wrong
@@ -894,11 +883,9 @@ def _received(state: ClientState, given: Any, told: Any) -> Outcome:
             covers += ids("CHK-06 MSG-04 BAT-08 CMP-02") if state.odd else ()
             return Allow(state, covers)
     for rule in reversed(state.unread):
-        return blame(rule, f"a message that cannot be read reached the application: {payload[:60]!r}",
-                     also="CHK-06 BAT-08 CMP-02 CMP-03 BAT-10")  # fmt: skip
+        return blame(rule, f"a message that cannot be read reached the application: {payload[:60]!r}")  # fmt: skip
     rule = "MSG-04" if state.odd else "FRM-04"
-    return blame(rule, f"the application got a message that was not pushed: {payload[:60]!r}",
-                 also="BAT-07 BAT-10 FRM-04 CHK-06 E2E-02")  # fmt: skip
+    return blame(rule, f"the application got a message that was not pushed: {payload[:60]!r}")  # fmt: skip
 
 
 def _changed(item: Any, told: Any, *, batched: bool) -> Outcome | None:
@@ -906,11 +893,9 @@ def _changed(item: Any, told: Any, *, batched: bool) -> Outcome | None:
     rule = "BAT-07" if batched else "MD-05"
     given = told.get("properties") or {}
     if given != dict(properties):
-        return blame(
-            rule, f"the properties {properties!r:.200} reached the application as {given!r:.200}", also="MD-05 BAT-07"
-        )
+        return blame(rule, f"the properties {properties!r:.200} reached the application as {given!r:.200}")
     if (told.get("key") or None) != (key or None):
-        return blame(rule, f"the key {key!r} reached the application as {told.get('key')!r}", also="MD-05 BAT-07")
+        return blame(rule, f"the key {key!r} reached the application as {told.get('key')!r}")
     return None
 
 
@@ -937,12 +922,9 @@ def _closed(state: ClientState, event: Closed) -> Outcome:
     if event.by == "client" and not (line.odd or line.over or state.left or state.doubt):
         alive = any(end.line == event.conn and end.phase in ("open", "asked") for end in state.ends)
         if alive and not state.odd:
-            return blame(
-                "KA-09", "the client closed a connection on which nothing was wrong", also="CLP-07 CLC-02 REQ-04 MSG-04"
-            )
+            return blame("KA-09", "the client closed a connection on which nothing was wrong")
         if alive:
-            return blame("REQ-04", "the client closed the connection over something that it must ignore",
-                         also="MSG-04 KA-09 CHK-06 BAT-08 CMP-02 CLP-07 CLC-02")  # fmt: skip
+            return blame("REQ-04", "the client closed the connection over something that it must ignore")  # fmt: skip
     return Allow(_lost(state, event.conn, forced=False), covers)
 
 

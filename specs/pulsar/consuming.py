@@ -94,7 +94,9 @@ def flowed(state: State, key: Key, permits: int) -> State:
     granted = consumer.granted + permits
     sure = consumer.sure + (permits if consumer.phase == "open" else 0)
     window = max(consumer.window, granted - consumer.used)
-    return state.put_consumer(key, consumer._replace(granted=granted, sure=sure, window=window))
+    return state.put_consumer(
+        key, consumer._replace(granted=granted, sure=sure, window=window, flows=consumer.flows + 1)
+    )
 
 
 def found(state: State, sub: Sub, topic: str, wanted: Id) -> int | None:
@@ -145,7 +147,7 @@ def acked(state: State, key: Key, body: Any) -> State:
     if marks:
         done = {"ACK-03", "ACK-04"} if cumulative else {"ACK-11"} if len(wanted) > 1 else set()
         state = state._replace(done=state.done | done | ({"ACK-08"} if body.HasField("validation_error") else set()))
-    return state.put_sub(consumer.sub, sub._replace(places=places))
+    return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
 
 
 def _partly(sub: Sub, at: int, left: int) -> Sub:
@@ -230,7 +232,9 @@ def left(state: State, key: Key, *, lost: bool = False) -> State:
     for at, place in sub.places.items():
         if place.owner == key and place.acked != "yes":
             need = place.need if place.acked else place.need or state.clock
-            place = place._replace(owner=None, need=need, may=max(place.may, 1), again=place.again or "CLOSE")  # noqa: PLW2901
+            place = place._replace(  # noqa: PLW2901 - the place as it is now
+                owner=None, need=need, may=max(place.may, 1), again="LOST" if lost else place.again or "CLOSE"
+            )
         places[at] = place
     members = tuple(each for each in sub.members if each != key)
     state = state.put_sub(consumer.sub, sub._replace(
@@ -311,35 +315,37 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         return blame(rule, f"MESSAGE for consumer {body.consumer_id}, which is not open", also="MSG-01")
     sub = state.subs.get(consumer.sub)
     if sub is None:
-        return blame("MSG-01", "MESSAGE of a subscription that is gone", also="CLC-01")
+        return blame("MSG-01", "MESSAGE of a subscription that is gone")
     if consumer.granted == 0:
         rule = "FLOW-06" if consumer.resumed else "FLOW-01"
         if rule == "FLOW-01" and any(o != key and there.granted for o, there in _of(state, consumer.sub)):
             rule = "FLOW-05"
-        return blame(rule, "MESSAGE before any permit", also="FLOW-01 FLOW-02 FLOW-05 FLOW-06 RED-06")
+        return blame(rule, "MESSAGE before any permit")
     if frame.headers is None:
-        return blame("FRM-14", f"a MESSAGE whose sizes lie: {frame.odd or 'no metadata'}", also="FRM-04")
+        return blame("FRM-14", f"a MESSAGE whose sizes lie: {frame.odd or 'no metadata'}")
     if frame.check == "bad":
-        return blame("CHK-03", "the checksum of a MESSAGE is wrong", also="CHK-01 CHK-11")
+        return blame("CHK-03", "the checksum of a MESSAGE is wrong")
     at = matching(state, sub, consumer.sub[0], frame)
     if at is None:
         return _unknown(state, consumer, frame)
     entry, place = state.entries[at], sub.places.get(at, Place(may=0))
+    if place.acked == "yes" and place.may <= 0:
+        return blame("RED-03" if sub.redelivered else "ACK-01", "an acknowledged message came again")
     given = message_id(body.message_id)
     if entry.fate == "doubtful" and entry.rule:
         return blame(entry.rule, "what must not be stored was delivered")
     if entry.id is not None and entry.id != given:
-        return blame("SEND-09", f"MESSAGE with the id {given}, its receipt had {entry.id}", also="MSG-02 SEND-07")
+        return blame("SEND-09", f"MESSAGE with the id {given}, its receipt had {entry.id}")
     if consumer.window <= 0:
         redo = place.pushed and sub.redelivered
         rule = "RED-06" if redo else "FLOW-09" if consumer.batched or entry.batched else "FLOW-02"
         why = f"MESSAGE without a permit: {consumer.used} messages pushed, {consumer.granted} permitted"
-        return blame(rule, why, also="FLOW-02 FLOW-09 RED-06 FLOW-05 FLOW-03")
+        return blame(rule, why)
     wrong = _may_not(state, key, consumer, sub, at, entry, place)
     if wrong is not None:
         return wrong
     if entry.batched and conn.version < 4:
-        return blame("BAT-11", "a batch was pushed to a client of version 3 or older", also="VER-01")
+        return blame("BAT-11", "a batch was pushed to a client of version 3 or older")
     return _pushed(state, key, consumer, sub, at, frame, given)
 
 
@@ -356,17 +362,17 @@ def _unknown(state: State, consumer: Consumer, frame: Any) -> Outcome:
     for entry in state.entries:
         same = entry.payload == frame.payload and entry.headers == frame.headers
         if entry.topic != topic and same and (entry.id is None or entry.id == given):
-            return blame("E2E-04", f"MESSAGE of topic {entry.topic} on {topic}", also="E2E-02 MSG-02")
+            return blame("E2E-04", f"MESSAGE of topic {entry.topic} on {topic}")
     for entry in state.entries:
-        if entry.topic == topic and (entry.id == given or (frame.payload and entry.payload == frame.payload)):
+        if entry.topic == topic and (
+            entry.id == given or entry.headers == frame.headers or (frame.payload and entry.payload == frame.payload)
+        ):
             if entry.payload == frame.payload:
-                return blame(
-                    "MD-03", "the metadata of a MESSAGE are not those that were sent", also="MD-05 CHK-11 FRM-12"
-                )
+                return blame("MD-03", "the metadata of a MESSAGE are not those that were sent", also="CHK-11")
             if entry.headers == frame.headers:
                 rule = "CMP-01" if frame.metadata() is not None and frame.metadata().compression else "FRM-04"
-                return blame(rule, "the payload of a MESSAGE is not the one that was sent", also="CHK-11 CMP-01 FRM-04")
-    return blame("E2E-02", "MESSAGE that nobody sent", also="MD-03 FRM-04 CHK-11 E2E-04")
+                return blame(rule, "the payload of a MESSAGE is not the one that was sent")
+    return blame("E2E-02", "MESSAGE that nobody sent")
 
 
 def _may_not(
@@ -375,24 +381,22 @@ def _may_not(
     """Why an entry must not be pushed to this consumer now."""
     if place.skip:
         rule = "SUB-13" if sub.reborn else "SUB-10"
-        return blame(rule, "a message older than the subscription was delivered", also="SUB-10")
+        return blame(rule, "a message older than the subscription was delivered")
     if place.may <= 0:
         if place.acked == "yes":
             rule = "RED-03" if sub.redelivered else "ACK-01"
-            return blame(rule, "an acknowledged message came again",
-                         also="ACK-01 ACK-03 ACK-04 ACK-08 ACK-11 RED-03 ACK-06")  # fmt: skip
+            return blame(rule, "an acknowledged message came again")  # fmt: skip
         if sub.kind == FAILOVER and place.owner not in (None, key):
             return blame("FAIL-01", "two consumers of a Failover subscription got the same message", also="E2E-03")
         if place.owner not in (None, key):
             return blame("SUB-07", "two consumers of a Shared subscription got the same message", also="E2E-03")
         if sub.redelivered:
-            return blame("RED-02", "a message came again that was not asked for", also="E2E-03 RED-01 ACK-02")
-        return blame("E2E-03", "a message was delivered twice", also="SUB-08")
+            return blame("RED-02", "a message came again that was not asked for")
+        return blame("E2E-03", "a message was delivered twice")
     if place.acked == "yes":
         rule = "RED-03" if place.again == "RED" else "ACK-01"
         if place.pushed and place.again != "RED":
-            return blame(rule, "an acknowledged message came again",
-                         also="ACK-01 ACK-03 ACK-04 ACK-08 ACK-11 RED-03 ACK-06")  # fmt: skip
+            return blame(rule, "an acknowledged message came again")  # fmt: skip
     if sub.kind == FAILOVER and not sub.stale:
         wrong = _not_master(state, key, consumer, sub, entry)
         if wrong is not None:
@@ -406,16 +410,16 @@ def _not_master(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Ent
     """Delivery to a consumer that is not the master."""
     others = [(each, there) for each, there in _of(state, consumer.sub) if each != key]
     if consumer.active is False and entry.at > sub.moved:
-        return blame("FAIL-04", "MESSAGE to a consumer that was told it is not active", also="FAIL-01")
+        return blame("FAIL-04", "MESSAGE to a consumer that was told it is not active")
     if any(there.phase != "open" for _, there in others) or entry.at <= sub.moved:
         return None
     if sub.master is not None and sub.master != key:
-        return blame("FAIL-01", "two consumers of a Failover subscription receive", also="FAIL-02 MSG-03")
+        return blame("FAIL-01", "two consumers of a Failover subscription receive")
     if state.config.profile == "seed":
         for _, there in others:
             if there.name and consumer.name and there.name.encode() < consumer.name.encode():
                 why = f"MESSAGE to {consumer.name!r} while {there.name!r} is connected"
-                return blame("FAIL-02", why, also="FAIL-01")
+                return blame("FAIL-02", why)
     return None
 
 
@@ -427,20 +431,20 @@ def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Ou
             continue
         fresh = not there.pushed and not place.pushed
         if fresh and before.source == entry.source and before.at < entry.at and before.fate == "stored" and there.need:
-            return blame("SEND-12", "a later message of the same producer came first", also="MSG-03 FRM-15 E2E-01")
+            return blame("SEND-12", "a later message of the same producer came first")
         if fresh and before.id and entry.id and before.id < entry.id and there.need:
-            return blame("MSG-03", f"the message {before.id} was left out", also="SEND-12 E2E-01 FRM-15 SUB-09")
+            return blame("MSG-03", f"the message {before.id} was left out")
         if (there.need and there.pushed and there.need < sub.stepped and sub.clean and before.id and entry.id
                 and before.id < entry.id):  # fmt: skip
-            return blame("RED-05", f"redelivery left out the message {before.id}", also="RED-01 MSG-03 CLC-03")
+            return blame("RED-05", f"redelivery left out the message {before.id}")
     if entry.id and sub.cursor and entry.id < sub.cursor and sub.back <= 0:
-        return blame("MSG-03", "a message came behind a later one", also="RED-05 SEND-12")
+        return blame("MSG-03", "a message came behind a later one")
     if entry.id and sub.cursor and entry.id < sub.cursor:
         for other, there in sub.places.items():
             before = state.entries[other]
             if (other != at and there.need and there.need < state.clock - 1 and there.owner and before.id
                     and before.id < entry.id and there.again == "RED" and sub.back == 1):  # fmt: skip
-                return blame("RED-05", f"redelivery began behind the message {before.id}", also="RED-01 MSG-03")
+                return blame("RED-05", f"redelivery began behind the message {before.id}")
     return None
 
 
@@ -489,7 +493,11 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
     back = sub.back
     if place.pushed:
         covers += ids(
-            {"RED": "RED-01 RED-03 RED-04 RED-06", "CLOSE": "CLC-03 SUB-09 ACK-02"}.get(place.again, "RED-03")
+            {
+                "RED": "RED-01 RED-03 RED-04 RED-06",
+                "CLOSE": "CLC-03 SUB-09 ACK-02",
+                "LOST": "CONN-12 SUB-09 ACK-02",
+            }.get(place.again, "RED-03")
         )
         if sub.kind == SHARED:
             covers += ids("RED-02")
@@ -559,6 +567,11 @@ def due(state: State) -> Iterator[tuple[str, str]]:
 
 def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, str]:
     why = f"a message was not delivered, with permits for it: sequence id {entry.seq} on {entry.topic}"
+    acked = any(there.acked for there in sub.places.values())
+    if place.pushed and acked and place.again in ("RED", "CLOSE", "LOST"):
+        return ("ACK-03" if sub.cumulative else "ACK-02"), f"{why}, only others were acknowledged"
+    if place.again == "LOST":
+        return "CONN-12", f"{why}, the connection of the consumer that had it is gone"
     if place.again == "RED":
         return ("RED-01" if sub.kind in SINGLE else "RED-02"), f"{why}, redelivery was asked for"
     if place.again == "SEEK":
@@ -567,9 +580,11 @@ def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, s
         return "FAIL-03", f"{why}, another consumer took over"
     if place.again == "CLOSE":
         return ("FAIL-03" if sub.kind == FAILOVER else "CLC-03"), f"{why}, the consumer that had it is gone"
-    if entry.tags:
-        return entry.tags[0], why
-    return "FLOW-04", why
+    for tag in entry.tags:
+        if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07"):
+            return tag, why
+    several = any(there is not None and there.flows > 1 for there in map(state.consumer, sub.members))
+    return ("FLOW-03" if several else "FLOW-04"), why
 
 
 def dead(state: State) -> Iterator[tuple[str, str]]:

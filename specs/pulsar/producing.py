@@ -201,7 +201,7 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
         rule = conn.may_close if conn.may_close in ("SEND-11", "CLP-01") else "SEND-04"
         if body.producer_id in conn.ended_producers:
             rule = "CLP-01"
-        return blame(rule, f"receipt for producer {body.producer_id}, which is not open", also="SEND-11 SEND-10 CLP-02")
+        return blame(rule, f"receipt for producer {body.producer_id}, which is not open")
     open_sends = [(nth, at, state.entries[at]) for nth, at in enumerate(producer.sends)]
     nth, at, entry = next(
         (each for each in open_sends if each[2].seq == body.sequence_id and not each[2].rule),
@@ -210,16 +210,14 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
     if entry is None:
         if open_sends and open_sends[0][2].fate == "sent":
             why = f"receipt for {body.sequence_id}, what is open is {open_sends[0][2].seq}"
-            return blame("SEND-04", why, also="SEND-10 SEND-06 CHK-04 BAT-06")
-        batched = any(e.batched for e in state.entries if e.source == (number, body.producer_id))
-        return blame("SEND-10", f"a second or invented answer to the send {body.sequence_id}",
-                     also="SEND-04 BAT-06" if batched else "SEND-04 CHK-04 CLP-01")  # fmt: skip
+            return blame("SEND-04", why)
+        return blame("SEND-10", f"a second or invented answer to the send {body.sequence_id}")  # fmt: skip
     if entry.rule:
         return blame(entry.rule, f"a receipt came for the send {entry.seq}, which must not be stored")
     before = next((other for _, other, there in open_sends[:nth] if there.fate == "sent"), None)
     if before is not None:
         why = f"receipt for {entry.seq} before the one for {state.entries[before].seq}"
-        return blame("SEND-06", why, also="SEND-04 FRM-15")
+        return blame("SEND-06", why)
     producer = producer._replace(sends=(*producer.sends[:nth], *producer.sends[nth + 1 :]))
     covers = list(ids("SEND-04 SEND-06 SEND-10 FRM-15"))
     covers += ids(" ".join(tag for tag in entry.tags if tag in KNOWN_TAGS))
@@ -228,7 +226,7 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
         state = state.put_producer((number, body.producer_id), producer)
         return Allow(state.put_entry(at, entry._replace(fate="refused")), ids("SEND-16"))
     if given is None:
-        return blame("SEND-07", "a receipt without a message id", also="SEND-09")
+        return blame("SEND-07", "a receipt without a message id")
     wrong = _bad_id(state, producer, entry, given)
     if wrong is not None:
         return wrong
@@ -242,13 +240,13 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
 
 def _bad_id(state: State, producer: Producer, entry: Entry, given: tuple[int, int]) -> Outcome | None:
     if entry.id is not None and given != entry.id:
-        return blame("SEND-09", f"the receipt has {given}, the consumer got {entry.id}", also="MSG-02 SEND-07")
+        return blame("SEND-09", f"the receipt has {given}, the consumer got {entry.id}")
     if given in state.ids:
-        return blame("SEND-07", f"the id {given} was given twice", also="SEND-08 SEND-09")
+        return blame("SEND-07", f"the id {given} was given twice")
     if producer.top is not None and given <= producer.top:
-        return blame("SEND-08", f"the id {given} follows {producer.top} on one producer", also="SEND-07")
+        return blame("SEND-08", f"the id {given} follows {producer.top} on one producer")
     if entry.floor is not None and given <= entry.floor:
-        return blame("SEND-08", f"the id {given} was given after {entry.floor} on one topic", also="SEND-07")
+        return blame("SEND-08", f"the id {given} was given after {entry.floor} on one topic")
     return None
 
 
@@ -259,18 +257,18 @@ def send_error(state: State, number: int, body: Any) -> Outcome:
     if producer is None:
         if conn.may_close in ("SEND-11", "CLP-01") or body.producer_id in conn.ended_producers:
             return Allow(state, ids(conn.may_close) if conn.may_close else ())
-        return blame("SEND-10", f"SEND_ERROR for producer {body.producer_id}, which is not open", also="SEND-04")
+        return blame("SEND-10", f"SEND_ERROR for producer {body.producer_id}, which is not open")
     candidates = [at for at in producer.sends if state.entries[at].seq == body.sequence_id]
     doubtful = [at for at in candidates if state.entries[at].fate == "doubtful"]
     if not candidates:
         rule = "CHK-05" if any(state.entries[at].rule == "CHK-04" for at in producer.sends) else "SEND-10"
-        return blame(rule, f"SEND_ERROR for {body.sequence_id}, which is not open", also="SEND-04 SEND-10")
+        return blame(rule, f"SEND_ERROR for {body.sequence_id}, which is not open")
     at = (doubtful or candidates)[0]
     entry = state.entries[at]
     if entry.fate == "sent" and body.error not in (2, 7, 8):
         rule = next((tag for tag in entry.tags if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07")), "SEND-04")
         why = f"a send was refused for no reason: {entry.seq}, error {body.error}"
-        return blame(rule, why, also="SEND-04 CHK-03")
+        return blame(rule, why)
     lapses: list[Breach] = []
     covers = ids("SEND-10")
     if entry.rule == "CHK-04":

@@ -108,6 +108,7 @@ class Consumer(NamedTuple):
     active: bool | None = None
     told: bool = False
     resumed: bool = False
+    flows: int = 0
 
 
 class Conn(NamedTuple):
@@ -198,6 +199,7 @@ class Sub(NamedTuple):
     clean: bool = False
     refused: bool = False
     reborn: bool = False
+    cumulative: bool = False
 
 
 class State(NamedTuple):

@@ -36,8 +36,11 @@ PERMITS = Aim(
     topics=1,
     subs=1,
     ends=("", "redeliver"),
+    permits=(1, 2, 3, 1, 5, 10, 65536, 65537),
 )
-BATCHES = Aim({"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 1}, start="sub", topics=1, subs=1)
+BATCHES = Aim(
+    {"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 1}, start="sub", topics=1, subs=1, permits=(1, 1, 2, 3, 5)
+)
 SHARED = Aim(
     {"subscribe": 4, "send": 8, "flow": 6, "ack": 4, "redeliver": 2, "close_consumer": 2, "cut": 1},
     kinds=(1,),
@@ -58,7 +61,7 @@ SUBSCRIPTIONS = Aim(
     {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, subs=3
 )
 ACKS = Aim(
-    {"send": 6, "burst": 2, "ack": 10, "odd_ack": 3, "redeliver": 1, "subscribe": 1},
+    {"send": 6, "burst": 2, "ack": 10, "cumulative": 3, "odd_ack": 3, "redeliver": 1, "subscribe": 1},
     start="permits",
     topics=1,
     ends=("redeliver", "close", "cut"),

@@ -59,13 +59,14 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     if not interval:
         w.ping(w.line())
         return w.plan()
-    how = program.head[0] % 4
+    how = (2, 0, 1, 2, 3)[program.head[0] % 5]
     if how == 3:
         line = w.bare()
         w.blurt(line, b"\x00" * (1 + program.head[1] % 7))
         w.wait(2 * interval + 2000)
         return w.plan()
-    line = w.line(0, None if program.head[1] % 3 else 1)
+    line = w.line(0, (None, 1, None, 0, 19 if config.profile == "modern" else 6, -1)[program.head[1] % 6])
+    old = program.head[1] % 6 in (3, 5)
     for op in program.ops:
         if how == 0:
             w.wait(interval * 3 // 4)
@@ -73,7 +74,7 @@ def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         elif how == 1:
             w.wait(interval * (2 + op.args[0] % 3) // 4)
             w.lookup(line, "t")
-        else:
+        elif not old:
             w.ping(line)
     if how == 2:
         w.wait(3 * interval)

@@ -433,7 +433,16 @@ def _ended_topic(w: Writer, n: Numbers) -> None:
     w.wait()
 
 
+def _circle(w: Writer, n: Numbers) -> None:
+    """A lookup that follows every redirect: at some time it must be told where to go."""
+    line = w.line()
+    for _ in range(23):
+        w.lookup(line, "t", authoritative=True)
+    w.wait()
+
+
 MISUSES: Mapping[str, Misuse] = {
+    "circle": _circle,
     "pending": _pending, "nameless": _nameless, "overflow": _overflow, "counts": _counts, "others": _others,
     "asking": _asking, "half": _half, "ended": _ended_topic,
     "first": _first, "first-lookup": _first_lookup, "twice": _twice, "credentials": _credentials, "size": _size,

@@ -14,7 +14,7 @@ from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar.writer import NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
 
-PERMITS = (1, 2, 3, 5, 10, 100, 1000)
+PERMITS = (1, 2, 3, 5, 10, 100, 1000, 65536, 65537)
 EXTRAS = (b"\xf2\x0f\x03abc", b"\x98\x1f\x07", b"\xfa\x3f\x00", b"\x98\x1f\x01\x98\x1f\x02")
 """Fields of numbers that nobody uses: 254, 499, 1023."""
 ENDS = ("", "redeliver", "close", "cut", "cut")
@@ -56,6 +56,7 @@ class Aim:
     wires: tuple[int, ...] = (0,)
     ends: tuple[str, ...] = ENDS
     start: str = ""
+    permits: tuple[int, ...] = PERMITS
 
     @property
     def programs(self) -> SearchStrategy[Program]:
@@ -72,7 +73,7 @@ class Aim:
                 w.line(), TOPICS[0], SUBSCRIPTIONS[0], self.kinds[head[3] % len(self.kinds)], 0, NAMES[head[3] % 4]
             )
             if "permits" in self.start:
-                w.flow(ear, PERMITS[head[3] % len(PERMITS)])
+                w.flow(ear, self.permits[head[3] % len(self.permits)])
         for op in program.ops:
             OPS[op.kind](w, op, self)
         end(w, self.ends[head[2] % len(self.ends)])
@@ -153,7 +154,7 @@ def _flow(w: Writer, op: Op, aim: Aim) -> None:
     ear = _ear(w, op, aim)
     many = 1 + op.args[3] % 3 if op.args[4] % 4 == 0 else 1
     for _ in range(many):
-        w.flow(ear, PERMITS[op.args[1] % len(PERMITS)], op.args[2])
+        w.flow(ear, aim.permits[op.args[1] % len(aim.permits)], op.args[2])
 
 
 def _ack(w: Writer, op: Op, aim: Aim) -> None:
@@ -169,6 +170,28 @@ def _ack(w: Writer, op: Op, aim: Aim) -> None:
     w.ack(ear, which, cumulative=cumulative, upto=1 if d % 4 else 1 + c % 4, **fields)
     if e % 2:
         w.ping(w.of(ear.line))
+
+
+def _cumulative(w: Writer, op: Op, aim: Aim) -> None:
+    """Some messages, of which a later one is acknowledged with all before it; then everything that is left."""
+    ear = _ear(w, op, aim)
+    if ear.kind == 1:
+        return
+    pens = [pen for pen in w.pens() if pen.topic == ear.topic]
+    pen = pens[0] if pens else w.pen(w.line(op.args[1]), ear.topic)
+    w.flow(ear, 100)
+    for _ in range(2 + op.args[2] % 4):
+        w.send(pen)
+    w.settle()
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - op.args[3] % 2)), cumulative=True)
+    w.ping(w.of(ear.line))
+    w.settle()
+    if op.args[4] % 2:
+        w.redeliver(ear)
+    else:
+        w.close_ear(ear)
+        w.flow(w.ear(w.line(), ear.topic, ear.sub, ear.kind, 1, ear.name), 100)
+    w.settle()
 
 
 def _odd_ack(w: Writer, op: Op, aim: Aim) -> None:
@@ -363,6 +386,7 @@ def _part(w: Writer, op: Op, aim: Aim) -> None:
 
 
 OPS: Mapping[str, Doing] = {
+    "cumulative": _cumulative,
     "ask": _ask,
     "seek": _seek,
     "part": _part,
