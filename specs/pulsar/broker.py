@@ -498,6 +498,7 @@ def _closed_consumer(state: State, number: int, body: Any) -> Outcome:
     if body.consumer_id not in conn.consumers:
         known = body.consumer_id in conn.gone
         return Allow(state) if known else blame("CLC-02", "CLOSE_CONSUMER for an unknown consumer", level="SHOULD")
+    state = consuming.unsure(state, number, conn.consumers[body.consumer_id].sub)
     state = consuming.left(state, (number, body.consumer_id), lost=True)
     conn = state.conn(number)
     return Allow(state.put(number, conn._replace(gone=conn.gone | {body.consumer_id})), ids("CLC-02"))
