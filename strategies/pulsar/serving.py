@@ -66,7 +66,7 @@ class Desk:
         """CONNECTED, once the client has said CONNECT."""
         given = {
             "server_version": Ref("after", (self.at, "CONNECT")),
-            "protocol_version": self.version,
+            "protocol_version": self.version or None,
             **self.fields,
             **fields,
         }
