@@ -12,7 +12,7 @@ from typing import Any
 
 import google_crc32c
 from google.protobuf.internal import api_implementation
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, EncodeError
 from google.protobuf.text_format import MessageToString
 
 from specs.codec import Decoder, Malformed, Reader
@@ -193,8 +193,10 @@ def parse(data: bytes) -> Frame:
         command = _COMMAND(data[4:end])
     except DecodeError:
         raise Malformed("no-command") from None
-    if not command.IsInitialized():  # parsing does not look for required fields
-        raise Malformed("no-command")
+    try:
+        command.SerializeToString()  # parsing does not look for required fields; this does, sooner than IsInitialized
+    except EncodeError:
+        raise Malformed("no-command") from None
     kind = command.type
     if not command.HasField(_FIELD[kind]):
         raise Malformed("no-sub-message")
