@@ -120,6 +120,8 @@ class ClientState(NamedTuple):
     doubt: bool = False
     left: bool = False
     tried: frozenset[str] = frozenset()
+    address: str = ""
+    elsewhere: Mapping[str, int] = {}
     unread: tuple[str, ...] = ()
     bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
@@ -300,6 +302,8 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
     if kind == "LOOKUP_RESPONSE":
         if body.response == 1 and body.brokerServiceUrl:
             state = state._replace(looked=state.looked | {topic})
+            if state.address and body.brokerServiceUrl != f"pulsar://{state.address}":
+                state = state._replace(elsewhere={**state.elsewhere, topic: number})
             redirects = {key: value for key, value in state.redirects.items() if key != topic}
             return state._replace(redirects=redirects)
         if body.response == 0 and body.brokerServiceUrl:
@@ -517,10 +521,13 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
     covers += ids("PART-02") if count else ids("PART-03")
     if body.topic not in state.looked:
         return blame("LOOK-01", f"{kind} without a lookup of {body.topic}")
-    covers += ids("LOOK-01 LOOK-05")
+    covers += ids("LOOK-01") + (ids("LOOK-05") if body.topic in state.elsewhere else ())
     at = next((i for i, end in enumerate(state.ends) if end.kind == what and end.topic == body.topic
                and end.phase == "lost"), None)  # fmt: skip
     lapses: list[Breach] = []
+    if state.elsewhere.get(body.topic) == number:  # two names of one address: nobody could demand two connections
+        why = f"{kind} on the connection of the lookup, which named another URL"
+        lapses.append(blame("LOOK-05", why, state, level="SHOULD"))
     if at is not None:
         end = state.ends[at]
         covers += ids("SUB-03 CLC-02" if what == "consumer" else "CLP-06 CLP-07")
@@ -761,6 +768,8 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
 def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.by == "broker":
         return Allow(_told(state, event.conn, event.name, event.value))
+    if event.name == "address":
+        return Allow(state._replace(address=str(event.value)))
     if event.name == "answer":
         return _reported(state, event.value)
     if event.name == "exit":
@@ -968,6 +977,9 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
     for end in state.ends:
         if end.kind == "consumer" and end.phase == "open" and not end.granted and not state.odd and not state.left:
             yield "FLOW-07", f"no permits for {end.topic}", "SUB-03"
+        spent = end.pushed and end.granted <= end.pushed and not any(item[3] for item in end.queue)
+        if end.kind == "consumer" and end.phase == "open" and spent and not (state.odd or state.left or state.doubt):
+            yield "FLOW-07", f"all messages were taken, and no more were permitted for {end.topic}", ""
 
 
 def _needs_receipt(state: ClientState) -> bool:

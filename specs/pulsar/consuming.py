@@ -504,7 +504,13 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         if sub.kind == SHARED:
             covers += ids("RED-02")
             recount = frame.body.redelivery_count
-            if place.again == "RED" and conn.version >= 12 and not recount and state.config.profile == "modern":
+            if (
+                place.again == "RED"
+                and place.owner
+                and conn.version >= 12
+                and not recount
+                and state.config.profile == "modern"
+            ):
                 lapses.append(blame("RED-07", "a message redelivered with redelivery_count 0", state))
             elif recount:
                 covers += ids("RED-07")
