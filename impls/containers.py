@@ -142,6 +142,8 @@ class Container(Running):
             container.with_env(key, value)
         for path, text in start.files.items():
             container.with_copy_into_container(text.encode(), path)
+        if start.run:
+            container.with_command(list(start.run))
         container.with_kwargs(labels={LABEL: RUN}, log_config=LOG_LIMITS)
         _guard()
         try:

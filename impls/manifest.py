@@ -43,7 +43,8 @@ class Start:
     what runs in process. `port` is the port inside a container, or the one that a command always uses; None with a
     command means that `{port}` in it (or in `env`) stands for a free one. `ready_s` is in seconds. Images only:
     `local` is the name of a locally built image that is preferred when the engine has it, and `files` maps absolute
-    paths inside the container to the text that is put there before it starts.
+    paths inside the container to the text that is put there before it starts; `run` is what the container runs
+    instead of what its image says.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Start:
     ready_s: float = READY_S
     local: str | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    run: tuple[str, ...] = ()
 
     @property
     def takes_port(self) -> bool:
@@ -160,19 +162,20 @@ def _profile(where: str, bundle: Protocol, impl: Table) -> str:
 
 
 def _start(where: str, table: Table) -> Start:
-    fields.only(where, "start", table, (*KINDS, "port", "env", "ready_s", "local", "files"))
+    fields.only(where, "start", table, (*KINDS, "port", "env", "ready_s", "local", "files", "run"))
     kinds = [kind for kind in KINDS if kind in table]
     if len(kinds) != 1:
         found = f"has {' and '.join(kinds)}" if kinds else "does not say how to start it"
         fail(where, "[start]", f"{found}; give exactly one of: {', '.join(KINDS)}")
     (kind,) = kinds
-    meant_for = {"env": ("command", "image"), "port": ("command", "image"), "local": ("image",), "files": ("image",)}
+    both, image = ("command", "image"), ("image",)
+    meant_for: dict[str, tuple[str, ...]] = {"env": both, "port": both, "local": image, "files": image, "run": image}
     for name, allowed in meant_for.items():
         if name in table and kind not in allowed:
             why = f"means nothing beside start.{kind}; remove it (it is for {fields.either(allowed)})"
             fail(where, f"start.{name}", why)
     port = None if "port" not in table else _port(where, table["port"])
-    value = _vector(where, table[kind]) if kind == "command" else fields.text(where, f"start.{kind}", table)
+    value = _vector(where, kind, table[kind]) if kind == "command" else fields.text(where, f"start.{kind}", table)
     files = fields.strings(where, "start.files", table.get("files", {}))
     for name in files:
         if not name.startswith("/"):
@@ -187,6 +190,7 @@ def _start(where: str, table: Table) -> Start:
         ready_s=_ready(where, table.get("ready_s", READY_S)),
         local=None if "local" not in table else fields.text(where, "start.local", table),
         files=files,
+        run=_vector(where, "run", table["run"]) if "run" in table else (),
     )
     if kind == "address":
         split_address(str(value), f"{where}: start.address")
@@ -199,16 +203,16 @@ def _start(where: str, table: Table) -> Start:
     return start
 
 
-def _vector(where: str, value: object) -> tuple[str, ...]:
+def _vector(where: str, name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         remedy = f"must be a list, one entry for each argument: {quoted(value.split() or ['program'])}"
-        fail(where, "start.command", remedy)
+        fail(where, f"start.{name}", remedy)
     if not isinstance(value, list) or not value or not all(isinstance(part, str) for part in value):
-        fail(where, "start.command", 'must be a list of texts that is not empty, such as ["server", "{port}"]')
+        fail(where, f"start.{name}", 'must be a list of texts that is not empty, such as ["server", "{port}"]')
     if not value[0].strip():
-        fail(where, "start.command", "begins with an empty text; write the program's name first")
+        fail(where, f"start.{name}", "begins with an empty text; write the program's name first")
     if any("\0" in part for part in value):
-        fail(where, "start.command", "holds a NUL character, which no argument can carry; remove it")
+        fail(where, f"start.{name}", "holds a NUL character, which no argument can carry; remove it")
     return tuple(value)
 
 

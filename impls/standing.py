@@ -49,4 +49,8 @@ def ground(impl: Implementation, wire: str) -> PipeGround:
         from impls.serving import ServingGround  # noqa: PLC0415 - as above
 
         return ServingGround(pool(impl, depth=1))
+    if wire == "callers":
+        from impls.callers import CallersGround  # noqa: PLC0415 - as above
+
+        return CallersGround(pool(impl), impl.protocol)
     return PipeGround(pool(impl))

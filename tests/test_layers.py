@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports")
-CODECS = {"google", "msgpack", "crc32c"}
+CODECS = {"google", "google_crc32c", "cramjam", "msgpack", "crc32c"}
 """Libraries that a protocol's own octets may need."""
 IMPURE = {
     "time",

@@ -77,14 +77,14 @@ def test_all_fields_are_read(write):
     path = write(
         '[impl]\nname = "it"\nprotocol = "fake"\nrole = "client"\nversion = "1.4"\nprofile = "1"\n'
         '[start]\nimage = "broker:1"\nlocal = "local/broker:x"\nport = 61613\nready_s = 5\n'
-        'env = { KEY = "value" }\nfiles = { "/etc/x" = "text\\n" }\n'
+        'env = { KEY = "value" }\nfiles = { "/etc/x" = "text\\n" }\nrun = ["serve", "it"]\n'
         '[fake]\nlogin = "me"\nkeepalive_s = 3\n'
         '[deviations]\n"FAKE-01" = { reason = "known", issue = "https://x/1", expires = 2027-06-01, clause = "b" }\n'
     )
     impl = load(path)
     assert (impl.name, impl.protocol, impl.role, impl.version, impl.profile) == ("it", "fake", "client", "1.4", "1")
     assert impl.start == Start(
-        "image", "broker:1", 61613, {"KEY": "value"}, 5.0, local="local/broker:x", files={"/etc/x": "text\n"}
+        "image", "broker:1", 61613, {"KEY": "value"}, 5.0, "local/broker:x", {"/etc/x": "text\n"}, ("serve", "it")
     )
     assert impl.facts == {
         "login": "me",
@@ -181,7 +181,7 @@ ERRORS = [
         IMPL + START + 'comand = ["x"]\n',
         (
             "start.'comand': unknown field (did you mean 'command'?); "
-            "allowed here: address, command, image, python, port, env, ready_s, local, files"
+            "allowed here: address, command, image, python, port, env, ready_s, local, files, run"
         ),
     ),
     (
@@ -200,6 +200,8 @@ ERRORS = [
         IMPL + '[start]\npython = "a:b"\nenv = {}\n',
         "start.env: means nothing beside start.python; remove it (it is for command or image)",
     ),
+    (IMPL + COMMAND + 'run = ["x"]\n', "start.run: means nothing beside start.command; remove it (it is for image)"),
+    (IMPL + IMAGE + 'port = 1\nrun = "x"\n', "start.run: must be a list, one entry for each argument: ['x']"),
     (IMPL + COMMAND + "files = {}\n", "start.files: means nothing beside start.command; remove it (it is for image)"),
     (
         IMPL + '[start]\ncommand = "it --port {port}"\n',

@@ -1,0 +1,197 @@
+"""Test programs around client libraries that open several connections: told over their stdin what to do, they call.
+
+A conversation has a program of its own, so that one which dies, or is spoilt, is nobody else's trouble. Its first link
+is the program's first connection, and where it is told what to do; each further link, opened while the first one is
+open, is the program's next connection in the order of accepting. A plan's `Do` is a request of impls/ndjson.py: its
+name is the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the
+URL at which the suite listens, unless the plan gives one; `drop` ends a connection under the client. Facts, on the
+first link: `address` (HOST:PORT of the suite) to begin with, `answer` and every event by its name, `stderr`, `exit`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from impls.link import RECEIVE, Link, Side
+from impls.ndjson import Commands
+from impls.pipes import PipeGround, Pool, Program, wait_for, write_all
+
+HOST = "127.0.0.1"
+MAX_CONNECTIONS = 64
+"""Connections that are accepted in one conversation; what comes beyond them is closed at once."""
+SEND_S = 10.0
+"""How long a client may refuse to read before its connection counts as ended."""
+
+
+class Conversation:
+    """One program, what it is told and says, and the connections that it opens."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.commands = Commands()
+        self.said = bytearray()
+        self.listener = socket.create_server((HOST, 0), backlog=MAX_CONNECTIONS)
+        self.listener.setblocking(False)
+        self.peers: list[socket.socket] = []
+        self.links = 0
+        self.over = self.named = self.told = False
+
+    @property
+    def address(self) -> str:
+        """Where the suite listens."""
+        return f"{HOST}:{self.listener.getsockname()[1]}"
+
+    def accept(self) -> None:
+        """Take the connections that wait to be accepted."""
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            if len(self.peers) >= MAX_CONNECTIONS:
+                peer.close()
+                continue
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.peers.append(peer)
+
+    def end(self) -> None:
+        """Close all that is open."""
+        self.over = True
+        self.listener.close()
+        for peer in self.peers:
+            peer.close()
+
+
+class CallersLink:
+    """One connection that the program opened; on the first one it is told what to do."""
+
+    def __init__(self, ground: CallersGround, talk: Conversation, place: int) -> None:
+        self.talk = talk
+        self.place = place
+        self._ground = ground
+        self._ended = False
+
+    # -- as the server -------------------------------------------------------------------------------------------------
+
+    @property
+    def _peer(self) -> socket.socket | None:
+        if not self.talk.over:
+            self.talk.accept()
+        return self.talk.peers[self.place] if self.place < len(self.talk.peers) else None
+
+    def send(self, data: bytes) -> bool:
+        """See `Link`."""
+        peer = self._peer
+        if peer is None or self._ended:
+            return False
+        peer.settimeout(SEND_S)
+        try:
+            peer.sendall(data)
+        except OSError:
+            return False
+        return True
+
+    def take(self) -> bytes | None:
+        peer = self._peer
+        if self._ended:
+            return None
+        if peer is None:
+            return b""
+        peer.setblocking(False)
+        try:
+            data = peer.recv(RECEIVE)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        self._ended = not data
+        return data or None
+
+    # -- as the one who tells ------------------------------------------------------------------------------------------
+
+    def side(self) -> Side:
+        return self
+
+    def do(self, name: str, value: Any) -> bool:
+        if name == "drop":
+            peer = self._peer
+            if peer is None or self._ended:
+                return False
+            peer.close()
+            self._ended = True
+            return True
+        given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
+        if name == "connect":
+            given = {"url": f"{self._ground.scheme}://{self.talk.address}", **given}
+        return write_all(self.talk.program, self.talk.commands.request(name, **given), self.talk.said)
+
+    def facts(self) -> Sequence[tuple[str, Any]]:
+        talk, program = self.talk, self.talk.program
+        if self.place or talk.over:
+            return []
+        found: list[tuple[str, Any]] = [] if talk.named else [("address", talk.address)]
+        talk.named = True
+        program.drain()
+        for _ in range(64):
+            data = program.read()
+            if not data:
+                break
+            talk.said += data
+        found += talk.commands.feed(bytes(talk.said))
+        talk.said.clear()
+        if not talk.told and program.fate().get("code") is not None:
+            code = program.code()
+            if code is not None:
+                talk.told = True
+                found += [("stderr", program.last_words()), ("exit", code)]
+        return found
+
+    def finish(self) -> bool:
+        return False
+
+    def files(self) -> list[int | socket.socket]:
+        """What may have something to read."""
+        peer = self._peer
+        files: list[int | socket.socket] = [] if peer is None or self._ended else [peer]
+        return files if self.place or self.talk.over else [*self.talk.program.listening(), self.talk.listener, *files]
+
+    def close(self, how: str = "close") -> None:
+        if self.place:
+            peer = self._peer
+            if peer is not None:
+                with contextlib.suppress(OSError):
+                    if how == "reset":
+                        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                    peer.close()
+            self._ended = True
+        elif not self.talk.over:
+            self.talk.end()
+            self._ground.pool.give_up(self.talk.program)
+
+
+class CallersGround(PipeGround):
+    """Conversations with programs of a pool, one for each. `scheme` is that of the URLs that they are told."""
+
+    def __init__(self, pool: Pool, scheme: str) -> None:
+        super().__init__(pool)
+        self.scheme = scheme
+        self._talk: Conversation | None = None
+
+    def open(self) -> Link:
+        """A conversation, or the next connection of the one that goes on."""
+        if self._talk is None or self._talk.over:
+            self._talk = Conversation(self.pool.take())
+        talk = self._talk
+        talk.links += 1
+        return CallersLink(self, talk, talk.links - 1)
+
+    def wait(self, links: Sequence[Link], ms: float) -> None:
+        """See `Ground`."""
+        files: list[int | socket.socket] = [self.pool.notice]
+        for link in links:
+            if isinstance(link, CallersLink) and not link.talk.program.closed:
+                files += link.files()
+        wait_for(files, ms)

@@ -1,0 +1,608 @@
+"""The acceptor of a broker: subscriptions, permits, deliveries, acknowledgements, redelivery.
+
+Source: 001_c0ea8805bb7ed422.txt, "Consumer". The state is an envelope: for every message and subscription it holds how
+often it may be pushed yet and since when it must be, so that one reading is sound however late the broker reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from specs.model import Allow, Outcome
+from specs.pulsar.states import (
+    EXCLUSIVE,
+    FAILOVER,
+    SHARED,
+    Consumer,
+    Entry,
+    Id,
+    Key,
+    Phase,
+    Place,
+    State,
+    Sub,
+    blame,
+    ids,
+)  # fmt: skip
+
+SINGLE = (EXCLUSIVE, FAILOVER)
+"""Types in which one consumer receives everything, in order."""
+
+
+def message_id(data: Any) -> Id:
+    """The two numbers that make a message id."""
+    return data.ledgerId, data.entryId
+
+
+# -- what the tester says ----------------------------------------------------------------------------------------------
+
+
+def subscribed(state: State, key: Key, body: Any) -> State:
+    """SUBSCRIBE was said: a new consumer, perhaps a new subscription."""
+    where = (body.topic, body.subscription)
+    sub = state.subs.get(where)
+    kind = body.subType
+    if sub is None:
+        earliest = body.HasField("initialPosition") and body.initialPosition == 1
+        held = {at for other, there in state.subs.items() if other[0] == where[0] and there.sure
+                for at, place in there.places.items() if not place.acked and not place.skip}  # fmt: skip
+        places = {}
+        for at, entry in enumerate(state.entries):
+            if entry.topic != where[0] or entry.fate == "refused":
+                continue
+            if entry.fate == "stored" and not earliest:
+                places[at] = Place(may=0, skip=True)
+            else:
+                need = state.clock if earliest and at in held and entry.fate == "stored" else 0
+                places[at] = Place(need=need)
+        loose = where[0] in state.loose_topics
+        reborn = "\0".join(("gone", *where)) in state.shares
+        sub = Sub(kind, places=places, earliest=earliest, loose=loose, reborn=reborn)
+        state = state.put_sub(where, sub)
+    elif not sub.members and not sub.stale:
+        state = state.put_sub(where, sub._replace(kind=kind))
+    consumer = Consumer(where, kind, body.consumer_name)
+    return state.put_consumer(key, consumer)
+
+
+def attached(state: State, key: Key) -> State:
+    """SUCCESS came to a SUBSCRIBE."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub) or Sub(consumer.kind)
+    members = (*sub.members, key)
+    places = dict(sub.places)
+    if len(members) > 1 and sub.kind == FAILOVER:
+        places = {
+            at: place._replace(may=place.may + 1, again="FAIL") if place.owner and place.acked != "yes" else place
+            for at, place in places.items()
+        }
+    state = state.put_sub(consumer.sub, sub._replace(
+        kind=consumer.kind, sure=True, members=members, places=places, alone=sub.alone and len(members) == 1,
+        moved=state.clock, master=None, back=sub.back + 1,
+    ))  # fmt: skip
+    return state.put_consumer(key, consumer._replace(phase="open", opened=state.clock))
+
+
+def flowed(state: State, key: Key, permits: int) -> State:
+    """FLOW was said."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    granted = consumer.granted + permits
+    sure = consumer.sure + (permits if consumer.phase == "open" else 0)
+    window = max(consumer.window, granted - consumer.used)
+    return state.put_consumer(
+        key, consumer._replace(granted=granted, sure=sure, window=window, flows=consumer.flows + 1)
+    )
+
+
+def found(state: State, sub: Sub, topic: str, wanted: Id) -> int | None:
+    """The index of the entry with an id."""
+    for at in sub.places:
+        if state.entries[at].id == wanted:
+            return at
+    return None
+
+
+def acked(state: State, key: Key, body: Any) -> State:
+    """ACK was said: it takes effect at some time before the next answer on this connection."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub)
+    if sub is None:
+        return state
+    wanted: dict[int, bool] = {}
+    cumulative = body.ack_type == 1
+    if cumulative and (sub.kind not in SINGLE or len(body.message_id) != 1):
+        return state
+    for each in body.message_id:
+        at = found(state, sub, consumer.sub[0], message_id(each))
+        if cumulative:
+            upto = message_id(each)
+            for other in sub.places:
+                there = state.entries[other].id
+                if there is not None and there <= upto:
+                    wanted[other] = at is not None and sub.places[at].owner == key
+        elif at is not None:
+            if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
+                left = each.ack_set[0] if len(each.ack_set) == 1 else 0
+                sub = _partly(sub, at, left)
+                continue
+            wanted[at] = sub.places[at].owner is not None
+    places, marks = dict(sub.places), []
+    ours = consumer.phase == "open"
+    for at, certain in wanted.items():
+        place = places[at]
+        if place.acked == "yes" or place.skip:
+            continue
+        places[at] = place._replace(acked="maybe", need=0)
+        if certain and ours:
+            marks.append((state.clock, consumer.sub, at))
+    conn = state.conn(key[0])
+    state = state.put(key[0], conn._replace(acks=(*conn.acks, *marks)))
+    if marks:
+        done = {"ACK-03", "ACK-04"} if cumulative else {"ACK-11"} if len(wanted) > 1 else set()
+        state = state._replace(done=state.done | done | ({"ACK-08"} if body.HasField("validation_error") else set()))
+    return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
+
+
+def _partly(sub: Sub, at: int, left: int) -> Sub:
+    """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
+    acknowledgements: what is left of the batch may come again, or all of it."""
+    place = sub.places[at]
+    return sub._replace(places={**sub.places, at: place._replace(left=left)})
+
+
+def overtaken(state: State, number: int, at: int) -> State:
+    """An answer came to what was said at a time: what was said before on this connection has taken effect."""
+    conn = state.conn(number)
+    if at <= conn.synced:
+        return state
+    done = [mark for mark in conn.acks if mark[0] < at]
+    consumers = {
+        name: there._replace(haze=0) if there.haze and there.haze < at else there
+        for name, there in conn.consumers.items()
+    }
+    acks = tuple(mark for mark in conn.acks if mark[0] >= at)
+    state = state.put(number, conn._replace(synced=at, acks=acks, consumers=consumers))
+    for _, where, index in done:
+        sub = state.subs.get(where)
+        if sub is not None and index in sub.places and sub.places[index].acked == "maybe":
+            place = sub.places[index]._replace(acked="yes", need=0)
+            state = state.put_sub(where, sub._replace(places={**sub.places, index: place}))
+    return state
+
+
+def redelivering(state: State, key: Key, body: Any) -> State:
+    """REDELIVER was said."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    listed = {message_id(each) for each in body.message_ids}
+    places = dict(sub.places)
+    standby = sub.kind == FAILOVER and (len(sub.members) > 1 or sub.stale)
+    for at, place in places.items():
+        if place.owner != key or place.acked == "yes":
+            continue
+        named = not listed or state.entries[at].id in listed
+        if named or sub.kind in SINGLE:
+            sure = named and not place.acked and consumer.phase == "open" and not standby
+            places[at] = place._replace(
+                may=place.may + 1, need=state.clock if sure else place.need, again="RED",
+            )  # fmt: skip
+    clean = not any(place.need for place in sub.places.values())
+    sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
+    state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
+    return state.put_consumer(key, consumer._replace(haze=state.clock))
+
+
+def unsure(state: State, number: int, where: tuple[str, str]) -> State:
+    """An ACK that races with a CLOSE or REDELIVER may be lost: it takes effect, or it does not."""
+    conn = state.conn(number)
+    return state.put(number, conn._replace(acks=tuple(mark for mark in conn.acks if mark[1] != where)))
+
+
+def leaving(state: State, key: Key) -> State:
+    """The end of a consumer was asked for, or may have come: what it holds may go to others."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    places = {
+        at: place._replace(may=place.may + 1, again=place.again or "CLOSE")
+        if place.owner == key and place.acked != "yes" else place
+        for at, place in sub.places.items()
+    }  # fmt: skip
+    state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1))
+    return unsure(state, key[0], consumer.sub)
+
+
+def left(state: State, key: Key, *, lost: bool = False) -> State:
+    """A consumer is gone. What it did not acknowledge must go to the others, or to whoever comes next."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    places = {}
+    for at, place in sub.places.items():
+        if place.owner == key and place.acked != "yes":
+            need = place.need if place.acked else place.need or state.clock
+            place = place._replace(  # noqa: PLW2901 - the place as it is now
+                owner=None, need=need, may=max(place.may, 1), again="LOST" if lost else place.again or "CLOSE"
+            )
+        places[at] = place
+    members = tuple(each for each in sub.members if each != key)
+    state = state.put_sub(consumer.sub, sub._replace(
+        places=places, members=members, stale=sub.stale or lost, moved=state.clock, master=None, back=sub.back + 1,
+        alone=sub.alone and not lost,
+    ))  # fmt: skip
+    return state.put_consumer(key, None)
+
+
+def forgotten(state: State, key: Key) -> State:
+    """A consumer was refused: it never was."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub)
+    if sub is not None and not sub.sure and not any(
+        there.sub == consumer.sub and (number, name) != key
+        for number, conn in state.conns.items() for name, there in conn.consumers.items()
+    ):  # fmt: skip
+        state = state.put_sub(consumer.sub, None)
+    return state.put_consumer(key, None)
+
+
+def published(state: State, at: int) -> State:
+    """A SEND was said: it may be pushed to every subscription that may exist."""
+    entry = state.entries[at]
+    for where, sub in state.subs.items():
+        if where[0] == entry.topic:
+            may = 0 if entry.rule and entry.fate == "doubtful" else 1
+            state = state.put_sub(where, sub._replace(places={**sub.places, at: Place(may=may)}))
+    return state
+
+
+def stored(state: State, at: int) -> State:
+    """A receipt came: every subscription that existed when it was sent must get it."""
+    entry = state.entries[at]
+    for where, sub in state.subs.items():
+        if where[0] != entry.topic or at not in sub.places:
+            continue
+        place = sub.places[at]
+        # published into a subscription that was there; whether one that was just being made was is not known
+        if place.pushed or place.skip or place.acked or not sub.sure or sub.loose or born(state, where) > entry.at:
+            continue
+        state = state.put_sub(where, sub._replace(places={**sub.places, at: place._replace(need=state.clock)}))
+    return state
+
+
+def born(state: State, where: tuple[str, str]) -> int:
+    """Since when a subscription exists beyond doubt."""
+    return state.shares.get("\0".join(where), 1 << 60)
+
+
+# -- what the broker says ----------------------------------------------------------------------------------------------
+
+
+def matching(state: State, sub: Sub, topic: str, frame: Any) -> int | None:
+    """The index of the entry that a MESSAGE brings."""
+    wanted = message_id(frame.body.message_id)
+    best: tuple[int, int] | None = None
+    for at, entry in enumerate(state.entries):
+        if entry.topic == topic and entry.payload == frame.payload and entry.headers == frame.headers:
+            place = sub.places.get(at)
+            score = 4 * (entry.id == wanted) + 2 * (entry.id is None) + (place is not None and place.may > 0)
+            if best is None or score > best[0]:
+                best = (score, at)
+    return None if best is None else best[1]
+
+
+def message(state: State, number: int, frame: Any) -> Outcome:
+    """MESSAGE came."""
+    body = frame.body
+    key = (number, body.consumer_id)
+    consumer = state.consumer(key)
+    conn = state.conn(number)
+    if consumer is None:
+        gone = body.consumer_id in conn.gone
+        rule = "CLC-01" if gone else "MSG-01"
+        return blame(rule, f"MESSAGE for consumer {body.consumer_id}, which is not open", also="MSG-01")
+    sub = state.subs.get(consumer.sub)
+    if sub is None:
+        return blame("MSG-01", "MESSAGE of a subscription that is gone")
+    if consumer.granted == 0:
+        rule = "FLOW-06" if consumer.resumed else "FLOW-01"
+        if rule == "FLOW-01" and any(o != key and there.granted for o, there in _of(state, consumer.sub)):
+            rule = "FLOW-05"
+        return blame(rule, "MESSAGE before any permit")
+    if frame.headers is None:
+        return blame("FRM-14", f"a MESSAGE whose sizes lie: {frame.odd or 'no metadata'}")
+    if frame.check == "bad":
+        return blame("CHK-03", "the checksum of a MESSAGE is wrong")
+    at = matching(state, sub, consumer.sub[0], frame)
+    if at is None:
+        return _unknown(state, consumer, frame)
+    entry, place = state.entries[at], sub.places.get(at, Place(may=0))
+    if place.acked == "yes" and place.may <= 0:
+        return blame("RED-03" if sub.redelivered else "ACK-01", "an acknowledged message came again")
+    given = message_id(body.message_id)
+    if entry.fate == "doubtful" and entry.rule:
+        return blame(entry.rule, "what must not be stored was delivered")
+    if entry.id is not None and entry.id != given:
+        return blame("SEND-09", f"MESSAGE with the id {given}, its receipt had {entry.id}")
+    if consumer.window <= 0:
+        redo = place.pushed and sub.redelivered
+        rule = "RED-06" if redo else "FLOW-09" if consumer.batched or entry.batched else "FLOW-02"
+        why = f"MESSAGE without a permit: {consumer.used} messages pushed, {consumer.granted} permitted"
+        return blame(rule, why)
+    wrong = _may_not(state, key, consumer, sub, at, entry, place)
+    if wrong is not None:
+        return wrong
+    if entry.batched and conn.version < 4:
+        return blame("BAT-11", "a batch was pushed to a client of version 3 or older")
+    return _pushed(state, key, consumer, sub, at, frame, given)
+
+
+def _of(state: State, where: tuple[str, str]) -> Iterator[tuple[Key, Consumer]]:
+    for number, conn in state.conns.items():
+        for name, there in conn.consumers.items():
+            if there.sub == where:
+                yield (number, name), there
+
+
+def _unknown(state: State, consumer: Consumer, frame: Any) -> Outcome:
+    """A MESSAGE that is none of the messages of its topic."""
+    topic, given = consumer.sub[0], message_id(frame.body.message_id)
+    for entry in state.entries:
+        same = entry.payload == frame.payload and entry.headers == frame.headers
+        if entry.topic != topic and same and (entry.id is None or entry.id == given):
+            return blame("E2E-04", f"MESSAGE of topic {entry.topic} on {topic}")
+    for entry in state.entries:
+        if entry.topic == topic and (
+            entry.id == given or entry.headers == frame.headers or (frame.payload and entry.payload == frame.payload)
+        ):
+            if entry.payload == frame.payload:
+                return blame("MD-03", "the metadata of a MESSAGE are not those that were sent", also="CHK-11")
+            if entry.headers == frame.headers:
+                rule = "CMP-01" if frame.metadata() is not None and frame.metadata().compression else "FRM-04"
+                return blame(rule, "the payload of a MESSAGE is not the one that was sent")
+    return blame("E2E-02", "MESSAGE that nobody sent")
+
+
+def _may_not(
+    state: State, key: Key, consumer: Consumer, sub: Sub, at: int, entry: Entry, place: Place
+) -> Outcome | None:
+    """Why an entry must not be pushed to this consumer now."""
+    if place.skip:
+        rule = "SUB-13" if sub.reborn else "SUB-10"
+        return blame(rule, "a message older than the subscription was delivered")
+    if place.may <= 0:
+        if place.acked == "yes":
+            rule = "RED-03" if sub.redelivered else "ACK-01"
+            return blame(rule, "an acknowledged message came again")  # fmt: skip
+        if sub.kind == FAILOVER and place.owner not in (None, key):
+            return blame("FAIL-01", "two consumers of a Failover subscription got the same message", also="E2E-03")
+        if place.owner not in (None, key):
+            found = blame("SUB-07", "two consumers of a Shared subscription got the same message", also="E2E-03")
+            return replace(found, steady=True)  # that the broker closed the other one may still be on its way
+        if sub.redelivered:
+            return blame("RED-02", "a message came again that was not asked for")
+        return blame("E2E-03", "a message was delivered twice")
+    if place.acked == "yes":
+        rule = "RED-03" if place.again == "RED" else "ACK-01"
+        if place.pushed and place.again != "RED":
+            return blame(rule, "an acknowledged message came again")  # fmt: skip
+    if sub.kind == FAILOVER and not sub.stale:
+        wrong = _not_master(state, key, consumer, sub, entry)
+        if wrong is not None:
+            return wrong
+    if sub.kind in SINGLE and sub.alone and not sub.loose:
+        return _disorder(state, sub, at, entry, place)
+    return None
+
+
+def _not_master(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry) -> Outcome | None:
+    """Delivery to a consumer that is not the master."""
+    others = [(each, there) for each, there in _of(state, consumer.sub) if each != key]
+    if consumer.active is False and entry.at > sub.moved:
+        return blame("FAIL-04", "MESSAGE to a consumer that was told it is not active")
+    if any(there.phase != "open" for _, there in others) or entry.at <= sub.moved:
+        return None
+    if sub.master is not None and sub.master != key:
+        return blame("FAIL-01", "two consumers of a Failover subscription receive")
+    if state.config.profile == "seed":
+        for _, there in others:
+            if there.name and consumer.name and there.name.encode() < consumer.name.encode():
+                why = f"MESSAGE to {consumer.name!r} while {there.name!r} is connected"
+                return blame("FAIL-02", why)
+    return None
+
+
+def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Outcome | None:
+    """Deliveries of a subscription with one consumer that come in the wrong order."""
+    for other, there in sub.places.items():
+        before = state.entries[other]
+        if other == at or there.acked or there.skip:
+            continue
+        fresh = not there.pushed and not place.pushed
+        if fresh and before.source == entry.source and before.at < entry.at and before.fate == "stored" and there.need:
+            return blame("SEND-12", "a later message of the same producer came first")
+        if fresh and before.id and entry.id and before.id < entry.id and there.need:
+            return blame("MSG-03", f"the message {before.id} was left out")
+        if (there.need and there.pushed and there.need < sub.stepped and sub.clean and before.id and entry.id
+                and before.id < entry.id):  # fmt: skip
+            return blame("RED-05", f"redelivery left out the message {before.id}")
+    if entry.id and sub.cursor and entry.id < sub.cursor and sub.back <= 0:
+        return blame("MSG-03", "a message came behind a later one")
+    if entry.id and sub.cursor and entry.id < sub.cursor:
+        for other, there in sub.places.items():
+            before = state.entries[other]
+            if (other != at and there.need and there.need < state.clock - 1 and there.owner and before.id
+                    and before.id < entry.id and there.again == "RED" and sub.back == 1):  # fmt: skip
+                return blame("RED-05", f"redelivery began behind the message {before.id}")
+    return None
+
+
+def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
+    state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame: Any, given: Id
+) -> Outcome:
+    entry, place = state.entries[at], sub.places.get(at, Place(may=0))
+    conn = state.conn(key[0])
+    covers = list(ids("MSG-01 MSG-02 FLOW-01 FLOW-02 E2E-02 FRM-04 CHK-11 MD-03 MD-05 E2E-04 FLOW-05"))
+    if entry.id is not None:
+        covers += ids("SEND-09")
+    if entry.batched:
+        covers += ids("FLOW-09")
+    covers += ids(" ".join(entry.tags))
+    covers += ids("FLOW-06") if consumer.resumed else ()
+    covers += ids("SUB-06") if sub.refused else ()
+    covers += ids("BAT-02") if entry.batched else ()
+    if frame.check:
+        covers += ids("CHK-01 CHK-02 CHK-03")
+    lapses = []
+    if (
+        conn.limit >= 6
+        and state.config.profile == "modern"
+        and entry.check
+        and bool(frame.check) != (conn.version >= 11)
+    ):
+        has = "with a checksum" if frame.check else "without checksum"
+        lapses.append(blame("CHK-10", f"MESSAGE {has} to a client of version {conn.version}", state))
+    elif state.config.profile == "modern":
+        covers += ids("CHK-10")
+    count = entry.many
+    if frame.body.ack_set:
+        given_set = frame.body.ack_set[0] if len(frame.body.ack_set) == 1 else 0
+        if not place.left or given_set != place.left:
+            return blame(
+                "ACK-12", f"MESSAGE with the ack_set {list(frame.body.ack_set)}, what is left is {place.left:b}"
+            )
+        covers += ids("ACK-12")
+    elif place.left and place.pushed:
+        lapses.append(
+            blame("ACK-12", "single messages of a batch were acknowledged, all of it came again", state, level="SHOULD")
+        )
+    if frame.body.ack_set:
+        count = min(count, sum((word & (1 << 64) - 1).bit_count() for word in frame.body.ack_set))
+    hazy = consumer.haze or consumer.phase == "closing"
+    back = sub.back
+    if place.pushed:
+        covers += ids(
+            {
+                "RED": "RED-01 RED-03 RED-04 RED-06",
+                "CLOSE": "CLC-03 SUB-09 ACK-02",
+                "LOST": "CONN-12 SUB-09 ACK-02",
+            }.get(place.again, "RED-03")
+        )
+        if sub.kind == SHARED:
+            covers += ids("RED-02")
+            recount = frame.body.redelivery_count
+            if (
+                place.again == "RED"
+                and place.owner
+                and conn.version >= 12
+                and not recount
+                and state.config.profile == "modern"
+            ):
+                lapses.append(blame("RED-07", "a message redelivered with redelivery_count 0", state))
+            elif recount:
+                covers += ids("RED-07")
+    else:
+        covers += ids("SEND-12 E2E-03 MSG-03" if sub.kind in SINGLE else "SUB-07 E2E-03")
+        covers += ids("SUB-08") if len([1 for where in state.subs if where[0] == entry.topic]) > 1 else ()
+    if sub.kind == FAILOVER:
+        covers += ids("FAIL-01 FAIL-03" if len(sub.members) < 2 else "FAIL-01 FAIL-02")
+    stepped = sub.stepped
+    if sub.cursor and given < sub.cursor:
+        back, stepped = back - 1, state.clock
+        covers += ids("RED-05") if sub.kind == EXCLUSIVE else ()
+    after = place._replace(
+        need=0, may=max(place.may - 1, 0) + bool(hazy), owner=key, pushed=place.pushed + 1,
+        again=place.again if not hazy else "RED",
+    )  # fmt: skip
+    master = key if sub.kind == FAILOVER and entry.at > sub.moved else sub.master
+    sub = sub._replace(places={**sub.places, at: after}, back=back, cursor=given, stepped=stepped, master=master)
+    state = state.put_sub(consumer.sub, sub)
+    used = consumer.used + count
+    window = consumer.window - 1
+    consumer = consumer._replace(used=used, window=window, batched=consumer.batched or entry.many > 1)
+    state = state.put_consumer(key, consumer)
+    if entry.id is None:
+        state = state.put_entry(at, entry._replace(id=given))
+    return Allow(state, tuple(dict.fromkeys(covers)), tuple(lapses))
+
+
+def active_change(state: State, number: int, body: Any) -> Outcome:
+    """ACTIVE_CONSUMER_CHANGE came."""
+    key = (number, body.consumer_id)
+    consumer = state.consumer(key)
+    if consumer is None:
+        if body.consumer_id in state.conn(number).gone:
+            return Allow(state)
+        return blame("FAIL-04", "ACTIVE_CONSUMER_CHANGE for a consumer that is not open")
+    return Allow(state.put_consumer(key, consumer._replace(active=body.is_active, told=True)), ids("FAIL-04"))
+
+
+# -- what is due -------------------------------------------------------------------------------------------------------
+
+
+def due(state: State) -> Iterator[tuple[str, str]]:
+    """Messages that must be pushed: the rule and why."""
+    for where, sub in state.subs.items():
+        if not sub.sure or not sub.members:
+            continue
+        needed = [at for at, place in sub.places.items() if place.need and not place.acked]
+        if not needed:
+            continue
+        members = [(key, state.consumer(key)) for key in sub.members]
+        fed = [
+            there is not None and there.phase == "open" and there.sure > there.used
+            and state.conn(key[0]).phase is Phase.LIVE and state.conn(key[0]).version >= 4 for key, there in members
+        ]  # fmt: skip
+        if any(there.phase != "open" for _, there in _of(state, where)) or sub.stale:
+            continue
+        if all(fed) or (sub.kind == SHARED and any(fed)):
+            place = sub.places[needed[0]]
+            yield _missing(state, sub, state.entries[needed[0]], place)
+
+
+def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, str]:
+    why = f"a message was not delivered, with permits for it: sequence id {entry.seq} on {entry.topic}"
+    acked = any(there.acked for there in sub.places.values())
+    if place.pushed and acked and place.again in ("RED", "CLOSE", "LOST"):
+        return ("ACK-03" if sub.cumulative else "ACK-02"), f"{why}, only others were acknowledged"
+    if place.again == "LOST":
+        return "CONN-12", f"{why}, the connection of the consumer that had it is gone"
+    if place.again == "RED":
+        return ("RED-01" if sub.kind in SINGLE else "RED-02"), f"{why}, redelivery was asked for"
+    if place.again == "SEEK":
+        return "SEEK-01", f"{why}, it is behind the position that was sought"
+    if place.again == "FAIL":
+        return "FAIL-03", f"{why}, another consumer took over"
+    if place.again == "CLOSE":
+        return ("FAIL-03" if sub.kind == FAILOVER else "CLC-03"), f"{why}, the consumer that had it is gone"
+    for tag in entry.tags:
+        if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07"):
+            return tag, why
+    several = any(there is not None and there.flows > 1 for there in map(state.consumer, sub.members))
+    return ("FLOW-03" if several else "FLOW-04"), why
+
+
+def dead(state: State) -> Iterator[tuple[str, str]]:
+    """Failover subscriptions of which not exactly one consumer was told that it is active."""
+    for where, sub in state.subs.items():
+        there = list(_of(state, where))
+        if sub.kind != FAILOVER or sub.stale or not there or state.config.profile != "modern":
+            continue
+        if any(each.phase != "open" or state.conn(key[0]).version < 12 for key, each in there):
+            continue
+        active = sum(each.active is True for _, each in there)
+        if active > 1 or (not active and (len(there) == 1 or all(each.told for _, each in there))):
+            yield "FAIL-04", f"{active} of {len(there)} consumers were told that they are active"

@@ -1,0 +1,168 @@
+"""What a running plan has learnt: names that must be fresh, ids that only the other side can know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specs.events import Event, Fact, Said
+from specs.plan import Ref
+from specs.pulsar.frames import Frame
+from specs.pulsar.states import Config
+
+_REST = ("PRODUCER", "SUBSCRIBE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK")
+ANSWERS = {"LOOKUP_RESPONSE": ("LOOKUP",), "PARTITIONED_METADATA_RESPONSE": ("PARTITIONED_METADATA",), "SUCCESS": _REST,
+           "PRODUCER_SUCCESS": ("PRODUCER",), "ERROR": _REST}  # fmt: skip
+"""The requests that an answer of ours may answer."""
+
+
+class PulsarMemory:
+    """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x", and
+    with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
+    sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
+    (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
+    id of the nth request of (connection, kind, n); `asked`, a field of it."""
+
+    def __init__(self, config: Config, fresh: str) -> None:
+        self._config, self._fresh = config, fresh
+        self._receipts: dict[Any, dict[str, Any]] = {}
+        self._pushed: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        self._given: dict[tuple[int, int], int] = {}
+        self._asked: dict[tuple[int, str], list[Any]] = {}
+        self._answered: set[Any] = set()
+        self._pinged: dict[Any, int] = {}
+        self._address = ""
+        self._handles: dict[str, Any] = {}
+        self._told: list[tuple[str, Any]] = []
+
+    def note(self, event: Event) -> None:
+        """Remember ids."""
+        if isinstance(event, Fact):
+            self._beside(event)
+        if not isinstance(event, Said) or not isinstance(event.frame, Frame):
+            return
+        frame = event.frame
+        body, kind = frame.body, frame.kind
+        if self._config.role == "client" and event.by == "broker":
+            if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
+                return
+            self._answered.update(
+                (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
+            )
+            if kind == "CONNECTED":
+                self._answered.add((event.conn, "CONNECT"))
+            if kind in ("SEND_RECEIPT", "SEND_ERROR"):
+                self._answered.add((event.conn, "SEND", (body.producer_id, body.sequence_id)))
+            return
+        if kind in ("PING", "PONG") and self._config.role == "broker":
+            change = (
+                1 if (kind, event.by) == ("PING", "broker") else -1 if (kind, event.by) == ("PONG", "client") else 0
+            )
+            self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
+        if event.by == "client":
+            self._asked.setdefault((event.conn, kind), []).append(body)
+        elif kind == "SEND_RECEIPT":
+            self._receipts[event.conn, body.producer_id, body.sequence_id] = _plain(body.message_id)
+        elif kind == "MESSAGE":
+            self._pushed.setdefault((event.conn, body.consumer_id), []).append(_plain(body.message_id))
+
+    def _beside(self, event: Fact) -> None:
+        if event.name == "address":
+            self._address = str(event.value)
+        elif event.by == "broker" and event.name not in ("drop", "octets"):
+            given = event.value if isinstance(event.value, dict) else {}
+            self._told.append((event.name, given.get("_key")))
+        elif event.name == "answer" and self._told:
+            _op, key = self._told.pop(0)
+            if key is not None and isinstance(event.value, dict) and "ok" in event.value:
+                self._handles[key] = event.value["ok"]
+
+    def resolve(self, ref: Ref) -> Any:
+        """The value, or None while it is not known."""
+        key: Any = tuple(ref.key) if isinstance(ref.key, list) else ref.key
+        match ref.name:
+            case "topic":
+                return self.topic(str(key))
+            case "name":
+                return f"{self._fresh}{key}"
+            case "receipt":
+                return self._receipts.get(key)
+            case "pushed":
+                held = self._pushed.get(key[:2], [])
+                return held[key[2]] if -len(held) <= key[2] < len(held) else None
+            case "unacked":
+                at = self._given.get(key, 0)
+                held = self._pushed.get(key, [])
+                if at >= len(held):
+                    return None
+                self._given[key] = at + 1
+                return held[at]
+            case "held":
+                return self._pushed.get(key) or None
+            case "asked":
+                conn, kind, nth, name = key
+                found = self._asked.get((conn, kind), [])
+                return getattr(found[nth], name) if -len(found) <= nth < len(found) else None
+            case "open" | "name-of":
+                return self._open(ref.name, *key)
+            case "sent":
+                return self._sent(*key)
+            case "ping":
+                return {} if self._pinged.get(key, 0) > 0 else None
+            case "connected":
+                return {} if self._asked.get((key, "CONNECT")) else None
+            case "after":
+                known = self._asked.get((key[0], key[1])) and (key[0], key[1]) not in self._answered
+                return "wireproof" if known else None
+            case "partly":
+                held = self._pushed.get(key[:2], [])
+                return {**held[key[2]], "ack_set": [key[3]], "batch_size": key[4]} if key[2] < len(held) else None
+            case "ref":
+                given = self._handles.get(key)
+                return given.get("ref") if isinstance(given, dict) else None
+            case "asked-18":  # of a client that understands broker entry metadata
+                said = self._asked.get((key[0], "CONNECT"), [])
+                found = self._asked.get((key[0], key[1]), [])
+                young = bool(said) and said[0].protocol_version >= 18
+                return found[key[2]].consumer_id if young and -len(found) <= key[2] < len(found) else None
+            case "handle":
+                return self._handles.get(key)
+            case "url":
+                return f"pulsar://{self._address}" if self._address else None
+            case "elsewhere":
+                return f"pulsar://localhost:{self._address.rpartition(':')[2]}" if self._address else None
+        return None
+
+    def _open(self, what: str, conn: int, kind: str, field: str = "request_id") -> Any:
+        """A field of the oldest request of this kind that is not answered; the name that a producer gets."""
+        for body in self._asked.get((conn, kind), []):
+            if (conn, kind, body.request_id) not in self._answered:
+                if what == "name-of":
+                    return body.producer_name or f"{self._fresh}made-{body.request_id}"
+                return getattr(body, field)
+        return None
+
+    def _sent(self, conn: int, field: str, nth: int = 0) -> Any:
+        """A field of the nth SEND that is not answered."""
+        waiting = [body for body in self._asked.get((conn, "SEND"), [])
+                   if (conn, "SEND", (body.producer_id, body.sequence_id)) not in self._answered]  # fmt: skip
+        return getattr(waiting[nth], field) if nth < len(waiting) else None
+
+    def topic(self, key: str) -> str | None:
+        """See the class."""
+        config = self._config
+        base, _, partition = key.partition("#")
+        which, colon, name = base.partition(":")
+        local = f"{self._fresh}{name if colon else base}"
+        if colon and which.isdigit():
+            local = (
+                config.partitioned.format(n=which, name=local) if config.partitioned else local
+            )  # a client is told by us
+        elif colon:
+            local = getattr(config, which).format(name=local)
+        suffix = f"-partition-{partition}" if partition else ""
+        return f"persistent://{config.tenant}/{config.namespace}/{local}{suffix}"
+
+
+def _plain(data: Any) -> dict[str, Any]:
+    """A message id as fields."""
+    return {field.name: value for field, value in data.ListFields() if not field.is_repeated}

@@ -1,0 +1,1 @@
+"""Conversations with Pulsar brokers and clients."""

@@ -1,0 +1,741 @@
+"""Conversations in which the tester is the broker: what a client is told, and how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from specs.pulsar.batches import batch, compress
+from specs.pulsar.frames import NOBODY, Draft, draft
+from specs.pulsar.states import Config
+from strategies.common import Op, Program, programs
+from strategies.pulsar.writer import NOW, PROPERTIES
+
+PERMITS = (10, 1, 2, 4, 100)
+KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
+VERSIONS = {"seed": (6, 7, 7), "modern": (12, 17, 19, 20)}
+RECEIVE_MS = 300
+SMALL_QUEUE = 1000
+
+
+class Desk:
+    """Collects the steps of a broker. `at` is the connection that is used; `drop` and redirects lead to the next
+    one."""
+
+    def __init__(self, config: Config, head: tuple[int, ...], *, hurry: bool = False) -> None:
+        self.config, self.hurry = config, hurry
+        versions = VERSIONS[config.profile]
+        self.version = versions[head[0] % len(versions)]
+        self.steps: list[Step] = []
+        self.at = 0
+        self.entries = self.handles = self.sends = 0
+        self.pens: list[tuple[str, str]] = []
+        self.ears: list[tuple[str, str, int]] = []
+        self.shared: set[str] = set()
+        self.subscribed = self.refs = 0
+        self.fields: dict[str, Any] = {}
+        self.over = False
+        self.unknown, self.cut = head[-1] % 4 == 2, head[-1] % 4 == 3
+        self.do("connect", {})
+
+    def plan(self) -> Plan:
+        """What was collected."""
+        features = {name for name, used in (("unknown", self.unknown), ("cuts", self.cut)) if used}
+        return Plan(tuple(self.steps), frozenset(features))
+
+    def do(self, op: str, value: Any, when: str = "turn") -> None:
+        """Tell the client something."""
+        self.steps.append(Do(0, op, value, when))
+
+    def say(self, kind: str, when: str = "turn", upto: int = 1, **fields: Any) -> None:
+        """Say a simple frame on the connection that is used."""
+        extra = b"\xf2\x0f\x03abc" if self.unknown else b""
+        cuts = (1, 2, 3, 4, 6, 9, 14) if self.cut else ()
+        self.steps.append(Say(self.at, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
+
+    def wait(self, ms: int = 0) -> None:
+        """Wait for our turn, or for so long."""
+        self.steps.append(Wait(ms))
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    def welcome(self, **fields: Any) -> None:
+        """CONNECTED, once the client has said CONNECT."""
+        given = {
+            "server_version": Ref("after", (self.at, "CONNECT")),
+            "protocol_version": self.version or None,
+            **self.fields,
+            **fields,
+        }
+        self.say("CONNECTED", **{name: value for name, value in given.items() if value is not None})
+
+    def metadata(self, partitions: int = 0) -> None:
+        """The answer to PARTITIONED_METADATA."""
+        self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.at, "PARTITIONED_METADATA")), response=0,
+                 partitions=partitions)  # fmt: skip
+
+    def lookup(self, count: int = 1, where: str = "url", response: int = 1, **fields: Any) -> None:
+        """The answer to as many LOOKUPs as there are, at most `count`."""
+        for _ in range(count):
+            self.say("LOOKUP_RESPONSE", request_id=Ref("open", (self.at, "LOOKUP")), response=response,
+                     brokerServiceUrl=Ref(where), **{"authoritative": True, **fields})  # fmt: skip
+
+    def created(self, count: int = 1, **fields: Any) -> None:
+        """PRODUCER_SUCCESS."""
+        for _ in range(count):
+            self.say("PRODUCER_SUCCESS", request_id=Ref("open", (self.at, "PRODUCER")),
+                     producer_name=Ref("name-of", (self.at, "PRODUCER")), **fields)  # fmt: skip
+
+    def success(self, kind: str = "SUBSCRIBE", count: int = 1) -> None:
+        """SUCCESS."""
+        for _ in range(count):
+            self.say("SUCCESS", request_id=Ref("open", (self.at, kind)))
+
+    def ways(self, partitions: int = 0) -> None:
+        """Everything that comes before PRODUCER or SUBSCRIBE, in whatever order it comes."""
+        self.welcome()
+        self.metadata(partitions)
+        self.lookup(max(partitions, 1))
+        self.metadata(partitions)
+        self.lookup(1)
+
+    # -- producers and consumers ---------------------------------------------------------------------------------------
+
+    def producer(self, topic: str, name: str = "", partitions: int = 0, **fields: Any) -> str:
+        """A producer; the key of its handle."""
+        self.handles += 1
+        key = f"p{self.handles}"
+        given: dict[str, Any] = {"topic": Ref("topic", topic), "_key": key}
+        if name:
+            given["name"] = Ref("name", name)
+        self.do("producer", given)
+        self.ways(partitions)
+        for _ in range(max(partitions, 1)):
+            self.created(**fields)
+            self.lookup()
+        self.created()
+        self.pens.append((key, topic))
+        return key
+
+    def send(
+        self,
+        pen: str,
+        payload: bytes | None = None,
+        key: str | None = None,
+        properties: Any = (),
+        op: str = "send",
+        when: str = "turn",
+    ) -> None:
+        """Tell the client to send."""
+        self.sends += 1
+        payload = f"s{self.sends}".encode() if payload is None else payload
+        value: dict[str, Any] = {"producer": Ref("handle", pen), "payload_hex": payload.hex(), "key": key,
+                                 "properties": dict(properties)}  # fmt: skip
+        if op == "send_async":
+            value["_key"] = f"s{self.sends}"
+        self.do(op, value, when)
+
+    def receipt(self, upto: int = 1) -> None:
+        """SEND_RECEIPT for what is sent."""
+        for _ in range(upto):
+            self.entries += 1
+            self.say(
+                "SEND_RECEIPT",
+                producer_id=Ref("sent", (self.at, "producer_id")),
+                sequence_id=Ref("sent", (self.at, "sequence_id")),
+                message_id={"ledgerId": 9, "entryId": self.entries},
+            )
+
+    def consumer(
+        self, topic: str, sub: str = "s", kind: str = "Exclusive", permits: int = 10, partitions: int = 0
+    ) -> str:
+        """A consumer; the key of its handle."""
+        self.handles += 1
+        key = f"c{self.handles}"
+        self.do(
+            "subscribe",
+            {
+                "topic": Ref("topic", topic),
+                "subscription": sub,
+                "type": kind,
+                "name": "",
+                "permits": permits,
+                "_key": key,
+            },
+        )
+        self.ways(partitions)
+        for _ in range(max(partitions, 1)):
+            self.success()
+            self.lookup()
+        self.success()
+        if kind == "Shared":
+            self.shared.add(key)
+        self.ears.append((key, topic, self.subscribed))
+        self.subscribed += max(partitions, 1)
+        return key
+
+    def ear_id(self, nth: int) -> Ref:
+        """The id of the nth consumer of the connection."""
+        return Ref("asked", (self.at, "SUBSCRIBE", nth, "consumer_id"))
+
+    def push(
+        self,
+        nth: int,
+        payload: bytes = b"",
+        *,
+        messages: int = 0,
+        compression: int = 0,
+        check: str = "good",
+        key: str | None = None,
+        properties: Any = (),
+        meta: Mapping[str, Any] | None = None,
+        raw: bytes | None = None,
+        rest: bytes = b"",
+        when: str = "turn",
+        who: Any = None,
+        more: bytes = b"",
+        broker: bytes | None = None,
+    ) -> None:
+        """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many."""
+        self.entries += 1
+        payload = payload or f"m{self.entries}".encode()
+        pairs = [{"key": name, "value": value} for name, value in properties]
+        headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
+        if messages:
+            payload = batch([({"partition_key": f"k{n}"} if n % 2 else {"properties": pairs}, payload + b"/%d" % n)
+                             for n in range(messages)])  # fmt: skip
+            headers["num_messages_in_batch"] = messages
+        else:
+            headers |= {"properties": pairs} if pairs else {}
+            headers |= {"partition_key": key} if key else {}
+        if compression:
+            headers |= {"compression": compression, "uncompressed_size": len(payload)}
+            payload = compress(compression, payload)
+        fields = {
+            "consumer_id": self.ear_id(nth) if who is None else who,
+            "message_id": {"ledgerId": 5, "entryId": self.entries},
+        }
+        content = payload if raw is None else raw
+        made = Draft(
+            "MESSAGE",
+            fields,
+            None if rest else {**headers, **(meta or {})},
+            content,
+            check,
+            rest=rest,
+            more=more,
+            broker=broker,
+        )
+        self.steps.append(Say(self.at, made, when=when))
+
+    def receive(self, ear: str, ms: int = RECEIVE_MS) -> str:
+        """Tell the client to give us a message; the key of what it gives."""
+        self.refs += 1
+        key = f"r{self.refs}"
+        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": ms, "_key": key})
+        return key
+
+    def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
+        """Tell the client to acknowledge."""
+        self.do(
+            "ack",
+            {
+                "consumer": Ref("handle", ear),
+                "ref": Ref("ref", key),
+                "cumulative": cumulative and ear not in self.shared,
+            },
+        )
+
+    def again(self) -> None:
+        """Answer whatever a client asks that makes its producers and consumers again."""
+        for _ in range(2):
+            self.metadata()
+            self.lookup(2)
+            self.created(2)
+            self.success(count=2)
+            self.lookup(1)
+        self.created()
+        self.success()
+
+    def drop(self) -> None:
+        """Cut the connection under the client and serve the next one."""
+        self.steps.append(Do(self.at, "drop", None))
+        self.at += 1
+        self.subscribed = 0
+        self.welcome()
+        self.again()
+
+
+# -- conversations -----------------------------------------------------------------------------------------------------
+
+
+def conversations(*kinds: str, most: int = 6) -> SearchStrategy[Program]:
+    """Programs of some kinds of ops."""
+    return programs({kind: OPS[kind][0] for kind in kinds or OPS}, head=3, most=most)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """The plan that a program means."""
+    d = Desk(config, program.head, hurry=hurry)
+    for op in program.ops:
+        if not d.over:
+            OPS[op.kind][1](d, op)
+    d.wait()
+    d.do("disconnect", {})
+    for kind in ("CLOSE_PRODUCER", "CLOSE_CONSUMER"):
+        d.success(kind, 2)
+    d.wait()
+    return d.plan()
+
+
+def _pen(d: Desk, op: Op) -> str:
+    return d.pens[op.args[0] % len(d.pens)][0] if d.pens else d.producer(("t", "t-1")[op.args[0] % 2])
+
+
+def _ear(d: Desk, op: Op) -> tuple[str, int]:
+    if not d.ears:
+        d.consumer(
+            "t", permits=PERMITS[op.args[4] % len(PERMITS)], kind=("Exclusive", "Shared", "Failover")[op.args[4] % 3]
+        )
+    key, _, nth = d.ears[op.args[0] % len(d.ears)]
+    return key, nth
+
+
+def _producer(d: Desk, op: Op) -> None:
+    a, b, c, _, _ = op.args
+    fields = {"last_sequence_id": c} if b % 3 == 2 and d.config.profile == "modern" else {}
+    d.producer(f"x{d.handles}", ("", "named")[a % 2], **fields)
+
+
+def _send(d: Desk, op: Op) -> None:
+    _, b, c, e, f = op.args
+    pen = _pen(d, op)
+    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6]
+    if payload is not None:
+        d.sends += 1
+        payload += str(d.sends).encode()
+    d.send(pen, payload, KEYS[c % len(KEYS)], dict(PROPERTIES[e % len(PROPERTIES)]) if f % 2 else {})
+    d.receipt()
+
+
+def _async(d: Desk, op: Op) -> None:
+    """Several sends that are open together; receipts in order."""
+    pen = _pen(d, op)
+    first = d.sends
+    for n in range(1 + op.args[1] % 5):
+        d.send(
+            pen,
+            None,
+            KEYS[op.args[2] % len(KEYS)] if n % 2 else None,
+            op="send_async",
+            when="turn" if n == 0 else "now",
+        )
+    d.wait(30)
+    d.receipt(1 + op.args[1] % 5)
+    for n in range(first, d.sends):
+        d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
+
+
+def _consumer(d: Desk, op: Op) -> None:
+    a, b, _, _, _ = op.args
+    d.consumer(f"y{d.handles}", kind=("Exclusive", "Shared", "Failover")[a % 3], permits=PERMITS[b % len(PERMITS)])
+
+
+def _receive(d: Desk, op: Op) -> None:
+    """A message pushed, received and perhaps acknowledged."""
+    _, b, c, e, f = op.args
+    ear, nth = _ear(d, op)
+    messages = (0, 0, 1, 3)[b % 4]
+    if f % 4 == 3:
+        messages = 0
+    unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
+    d.push(nth, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
+           key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen)  # fmt: skip
+    for _ in range(max(messages, 1)):
+        key = d.receive(ear)
+        if e % 2:
+            d.ack(ear, key, cumulative=e % 7 == 3)
+
+
+def _many(d: Desk, op: Op) -> None:
+    """As many messages as permitted, at once."""
+    ear, nth = _ear(d, op)
+    for n in range(1 + op.args[1] % 4):
+        d.push(nth, when="turn" if n == 0 else "now")
+    for n in range(1 + op.args[1] % 4):
+        key = d.receive(ear)
+        if op.args[2] >> n & 1:
+            d.ack(ear, key)
+
+
+def _ping(d: Desk, op: Op) -> None:
+    if d.pens or d.ears:
+        for n in range(1 + op.args[0] % 3):
+            d.say("PING", "turn" if n == 0 else "now")
+
+
+def _spoiled(d: Desk, op: Op) -> None:
+    """A message that cannot be read, and a good one behind it."""
+    ear, nth = _ear(d, op)
+    match op.args[1] % 10:
+        case 8:
+            d.push(nth, meta={"compression": 1, "uncompressed_size": 100}, raw=b"\xf0garbage\xff\xff")
+        case 9:
+            d.push(nth, meta={"num_messages_in_batch": 1}, raw=batch([({"payload_size": -5}, b"x")]))
+        case 0 | 1:
+            d.push(nth, check="bad", messages=op.args[2] % 2 * 2)
+        case 2:
+            d.push(nth, meta={"compression": 2, "uncompressed_size": 10}, raw=b"no zlib here")
+        case 3:
+            d.push(nth, meta={"compression": 2, "uncompressed_size": 50 * 1024 * 1024}, raw=compress(2, b"tiny"))
+        case 4:
+            d.push(nth, meta={"num_messages_in_batch": 3}, raw=batch([({}, b"only one")]))
+        case 5:
+            d.push(nth, meta={"num_messages_in_batch": 1}, raw=b"\x7f\xff\xff\xff" + b"x" * 8)
+        case 6:
+            d.push(nth, meta={"num_messages_in_batch": 1}, raw=batch([({"payload_size": 1000}, b"x")]))
+        case _:
+            d.push(nth, meta={"compression": 2, "uncompressed_size": 3}, raw=compress(2, b"four"))
+    d.wait(200)
+    d.push(nth)
+    d.receive(ear)
+
+
+def _strays(d: Desk, op: Op) -> None:
+    """What a client must ignore."""
+    if not d.ears and not d.pens:
+        _ear(d, op)
+    match op.args[1] % 6:
+        case 0:
+            d.push(0, who=4242)
+        case 1:
+            d.say("SUCCESS", request_id=987654)
+        case 2:
+            d.say("ERROR", request_id=987654, error=0, message="nothing")
+        case 3:
+            d.say("ERROR", request_id=NOBODY, error=0, message="nothing")
+        case 4:
+            d.say("SEND_RECEIPT", producer_id=4242, sequence_id=0, message_id={"ledgerId": 1, "entryId": 1})
+        case _:
+            d.say("CLOSE_CONSUMER", consumer_id=4242, request_id=NOBODY)
+    if d.ears:
+        ear, nth = _ear(d, op)
+        d.push(nth)
+        d.receive(ear)
+    else:
+        d.send(d.pens[0][0])
+        d.receipt()
+
+
+def _drop(d: Desk, op: Op) -> None:
+    """The connection is cut, perhaps with messages under way."""
+    if not d.pens and not d.ears:
+        _pen(d, op)
+    open_sends = 0
+    if d.pens and op.args[1] % 2:
+        open_sends = 1 + op.args[2] % 3
+        pen = d.pens[op.args[0] % len(d.pens)][0]
+        for n in range(open_sends):
+            d.send(pen, op="send_async", when="turn" if n == 0 else "now")
+        d.wait(30)
+    first = d.sends - open_sends
+    d.drop()
+    if open_sends:
+        d.wait()
+        d.receipt(open_sends)
+        for n in range(first, d.sends):
+            d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
+    d.ears = [(key, topic, nth) for nth, (key, topic, _) in enumerate(d.ears[:1])]
+    d.wait()
+
+
+def _closed(d: Desk, op: Op) -> None:
+    """The broker closes a producer or consumer, and goes on."""
+    if op.args[1] % 2 and not d.ears:
+        if not d.pens:
+            _pen(d, op)
+        d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
+        d.lookup()
+        d.created()
+        d.send(d.pens[-1][0])
+        d.receipt()
+    elif not d.ears or len(d.ears) == 1:
+        ear, nth = _ear(d, op)
+        d.say("CLOSE_CONSUMER", consumer_id=d.ear_id(nth), request_id=NOBODY)
+        d.lookup()
+        d.success()
+        d.push(-1)
+        d.receive(ear)
+        d.ears[0] = (d.ears[0][0], d.ears[0][1], -1)
+    d.wait()
+
+
+def _broken(d: Desk, op: Op) -> None:
+    """What may end the connection: whatever the client does, it stays alive. Nothing is asked of it then."""
+    _, nth = _ear(d, op)
+    if d.over:
+        return
+    d.over = True
+    extra = bytes.fromhex("920100")
+    match op.args[1] % 12:
+        case 0:
+            d.push(nth, rest=b"\x0e\x09abcdefghijkl")
+        case 1:
+            d.push(nth, rest=b"\x7f\xff\xff\xffabc")
+        case 2:
+            d.steps.append(
+                Say(d.at, draft("MESSAGE", consumer_id=d.ear_id(nth), message_id={"ledgerId": 5, "entryId": 99}))
+            )
+        case 3:
+            d.steps.append(Say(d.at, Draft("PONG", rest=b"\x00\x00\x00\x01")))
+        case 4:
+            d.steps.append(Say(d.at, Draft("SUCCESS", {"request_id": 5}, extra=extra)))
+        case 5 if op.args[2] % 2 and d.config.profile == "modern":
+            young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
+            d.over = False
+            d.push(nth, who=young, broker=b"\x08\x01\x10\x05")
+        case 5:
+            d.say("CONNECTED", server_version="again", protocol_version=d.version)
+        case 6 if d.config.profile == "modern":
+            d.say("REACHED_END_OF_TOPIC", consumer_id=d.ear_id(nth))
+        case 7 | 8 | 9:
+            pen = d.pens[0][0] if d.pens else d.producer("z")
+            d.send(pen, op="send_async")
+            d.send(pen, op="send_async", when="now")
+            d.wait(30)
+            error = (9, 2, 15)[op.args[2] % 3]
+            if op.args[1] % 12 == 7:
+                d.say(
+                    "SEND_RECEIPT",
+                    producer_id=Ref("sent", (d.at, "producer_id", 1)),
+                    sequence_id=Ref("sent", (d.at, "sequence_id", 1)),
+                    message_id={"ledgerId": 9, "entryId": 1},
+                )
+            else:
+                d.say("SEND_ERROR", producer_id=Ref("sent", (d.at, "producer_id")),
+                      sequence_id=Ref("sent", (d.at, "sequence_id")), error=error, message="no")  # fmt: skip
+        case 11 if op.args[2] % 2:
+            d.do("producer", {"topic": Ref("topic", "w")})
+            d.ways()
+            d.say("ERROR", request_id=Ref("open", (d.at, "PRODUCER")), error=(16, 4)[op.args[3] % 2], message="no")
+        case 10:
+            for n in range(12):
+                d.push(nth, when="turn" if n == 0 else "now")
+        case _:
+            d.do(
+                "subscribe",
+                {"topic": Ref("topic", "w"), "subscription": "s", "type": "Exclusive", "name": "", "permits": 1},
+            )
+            d.ways()
+            d.say("ERROR", request_id=Ref("open", (d.at, "SUBSCRIBE")), error=(5, 0)[op.args[2] % 2], message="no")
+    d.wait(200)
+
+
+def _redirect(d: Desk, op: Op) -> None:
+    """A producer whose topic is looked up through redirects."""
+    d.handles += 1
+    key, topic = f"p{d.handles}", f"r{d.handles}"
+    d.do("producer", {"topic": Ref("topic", topic), "_key": key})
+    d.welcome()
+    d.metadata()
+    for n in range(1 + op.args[0] % 4):
+        d.lookup(1, response=0, authoritative=bool(op.args[1] >> n & 1))
+    d.lookup()
+    d.created()
+    d.pens.append((key, topic))
+    d.send(key)
+    d.receipt()
+
+
+def _elsewhere(d: Desk, op: Op) -> None:
+    """A producer whose topic is at another URL: the next connection."""
+    if d.pens or d.ears:
+        return
+    d.handles += 1
+    key = f"p{d.handles}"
+    d.do("producer", {"topic": Ref("topic", "e"), "_key": key})
+    d.welcome()
+    d.metadata()
+    d.lookup(1, "elsewhere")
+    d.at += 1
+    d.welcome()
+    d.created()
+    d.pens.append((key, "e"))
+    d.send(key)
+    d.receipt()
+
+
+def _partitioned(d: Desk, op: Op) -> None:
+    """A topic of several partitions."""
+    count = 1 + op.args[0] % 4
+    key = d.producer(f"q{d.handles}", partitions=count)
+    for n in range(1 + op.args[1] % 6):
+        d.send(key, key=("a", "b", "c")[n * op.args[2] % 3], op="send")
+        d.receipt()
+
+
+def _close(d: Desk, op: Op) -> None:
+    """The client closes a producer."""
+    if d.pens:
+        key, _ = d.pens.pop()
+        d.do("close", {"producer": Ref("handle", key)})
+        d.success("CLOSE_PRODUCER")
+
+
+Doing = Callable[[Desk, Op], None]
+OPS: Mapping[str, tuple[int, Doing]] = {
+    "producer": (3, _producer),
+    "send": (8, _send),
+    "async": (4, _async),
+    "consumer": (2, _consumer),
+    "receive": (8, _receive),
+    "many": (3, _many),
+    "ping": (2, _ping),
+    "spoiled": (4, _spoiled),
+    "strays": (3, _strays),
+    "drop": (3, _drop),
+    "closed": (2, _closed),
+    "redirect": (2, _redirect),
+    "elsewhere": (2, _elsewhere),
+    "partitioned": (2, _partitioned),
+    "close": (1, _close),
+    "broken": (4, _broken),
+}
+
+
+# -- connecting, and what is no frame ----------------------------------------------------------------------------------
+
+
+def oddities() -> SearchStrategy[Program]:
+    """Programs of one oddity."""
+    return programs({"odd": 1}, head=5, most=1)
+
+
+def oddly(  # noqa: PLR0915 - one oddity after the other
+    program: Program, config: Config, *, hurry: bool = False
+) -> Plan:
+    """A broker of another version or size, or one that says what is no frame; the client comes back."""
+    head = program.head
+    d = Desk(config, head, hurry=hurry)
+    which = head[1] % 8
+    if which == 0:
+        d.version = (0, 1, 3, 4, 5, 6)[head[2] % 6]
+        pen = d.producer("t")
+        d.send(pen)
+        d.receipt()
+    elif which == 1:
+        d.version = (5, 11, 3, 8)[head[2] % 4]
+        ear = d.consumer("t")
+        d.push(0, check="")
+        d.push(0, check="")
+        first, second = d.receive(ear), d.receive(ear)
+        d.ack(ear, first)
+        d.ack(ear, second)
+    elif which == 2 and config.profile == "modern":
+        d.fields = {"max_message_size": 1000}
+        pen = d.producer("t")
+        for n in range(2 + head[2] % 3):
+            d.send(pen, b"x" * (100 + 100 * n))
+            d.receipt()
+    elif which == 4 and head[3] % 2:
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+        seen = Ref("after", (0, "CONNECT"))
+        if head[2] % 3 == 2:
+            d.steps.append(Say(0, Draft("PING", Ref("connected", 0))))
+        elif head[2] % 3 == 1:
+            d.say("ERROR", request_id=NOBODY, error=3, message=seen)
+        elif config.profile == "modern":
+            d.say("AUTH_CHALLENGE", server_version=seen, challenge={"auth_method_name": "x", "auth_data": b"y"})
+        else:
+            d.say("ERROR", request_id=NOBODY, error=0, message=seen)
+        d.wait(300)
+        return d.plan()
+    elif which == 5 and head[3] % 2 and config.profile == "modern":
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+        d.ways()
+        d.created(producer_ready=False)
+        d.wait(50)
+        d.created()
+        d.pens.append(("p", "t"))
+        d.send("p")
+        d.receipt()
+    elif which == 3:
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+        d.wait(400)
+        d.ways()
+        d.created()
+    else:
+        pen = d.producer("t")
+        octets = (
+            bytes.fromhex("00000000"), (6_000_000).to_bytes(4, "big") + bytes(64), b"\xff\xff\xff\xff" + bytes(64),
+            bytes.fromhex("00000009000000ff0812920100"), bytes.fromhex("0000000b00000007ffffffffffffff"),
+            bytes.fromhex("0000000600000002080d"),
+        )  # fmt: skip
+        d.steps.append(Blurt(d.at, octets[head[2] % len(octets)]))
+        d.at += 1
+        d.welcome()
+        d.again()
+        d.send(pen)
+        d.receipt()
+    d.wait()
+    d.do("disconnect", {})
+    d.success("CLOSE_PRODUCER")
+    d.success("CLOSE_CONSUMER")
+    d.wait()
+    return d.plan()
+
+
+def large(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A message of nearly 5 MiB, each way."""
+    d = Desk(config, program.head, hurry=hurry)
+    pen = d.producer("t")
+    d.send(pen, b"\x0e\x01" * 2_500_000)
+    d.receipt()
+    d.wait()
+    return d.plan()
+
+
+def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A broker that falls silent, or one that speaks but does not answer PING."""
+    d = Desk(config, program.head, hurry=hurry)
+    d.producer("t")
+    if config.keepalive_ms and program.head[1] % 2:
+        d.wait(config.keepalive_ms * 3)
+    elif config.keepalive_ms:
+        for _ in range(5):
+            d.wait(config.keepalive_ms * 6 // 10)
+            d.say("SUCCESS", request_id=987654)
+    d.wait()
+    return d.plan()
+
+
+def swallowing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A PRODUCER that is not answered: whoever asks again closes first."""
+    d = Desk(config, program.head, hurry=hurry)
+    d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+    d.ways()
+    d.wait(2500)
+    for _ in range(2):
+        d.lookup()
+        d.success("CLOSE_PRODUCER")
+    d.created(2)
+    d.wait()
+    return d.plan()
+
+
+def out_of_order(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Two partitions: their lookups and creations are open together and answered in the other order."""
+    d = Desk(config, program.head, hurry=hurry)
+    d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+    d.welcome()
+    d.metadata(2 + program.head[1] % 3)
+    d.wait()
+    d.lookup(5)
+    d.created(5, producer_ready=None)
+    d.send("p", key="a")
+    d.receipt()
+    d.wait()
+    return d.plan()

@@ -1,0 +1,1 @@
+"""The suites for Pulsar brokers and clients."""

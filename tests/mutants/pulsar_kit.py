@@ -1,0 +1,148 @@
+"""What the seeded faults of Pulsar are made with: the record of one, its registration, and short witnesses."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from impls.pulsar.reference import Broker, Consumer, Reader, Session, Subscription, Topic
+from specs.plan import Plan
+from specs.protocol import find
+from strategies.pulsar.writer import Ear, Line, Pen, Writer
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFIX = "PULSAR-"
+PULSAR = find("pulsar")
+BROKER_FACTS: Mapping[str, Any] = tomllib.loads((ROOT / "impls/pulsar/reference-broker-seed.toml").read_text())[
+    "pulsar"
+]
+EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
+
+Play = Callable[[Writer], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One fault seeded into a reference.
+
+    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
+    gives a fresh faulty peer, `witness` a plan that proves the fault is there. `level` is the level at which it counts.
+    `history`: the fault shows only after something else has happened. `unseen` says why the fault is not judged, if it
+    is not.
+    """
+
+    name: str
+    role: str
+    requirement: str
+    accept: tuple[str, ...]
+    make: Callable[[], Any]
+    witness: Callable[[Any], Plan]
+    level: str
+    why: str
+    profile: str = "seed"
+    history: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    unseen: str = ""
+
+    @property
+    def blames(self) -> frozenset[str]:
+        """Every requirement that may be blamed."""
+        return frozenset((self.requirement, *self.accept))
+
+    @property
+    def config(self) -> Any:
+        """What the model is told of the peer."""
+        given = {name: fact.default for name, fact in PULSAR.facts.items()}
+        given |= BROKER_FACTS if self.role == "broker" else {}
+        return PULSAR.configure(self.role, self.profile, {**given, **self.facts}, {})
+
+    def __str__(self) -> str:
+        return self.name
+
+
+MUTANTS: list[Mutant] = []
+"""All registered faults, in the order of their modules."""
+PARTS: Mapping[type, str] = {
+    Session: "session_type",
+    Reader: "reader_type",
+    Topic: "topic_type",
+    Subscription: "subscription_type",
+    Consumer: "consumer_type",
+}
+
+
+def full(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(PREFIX + name for name in text.split())
+
+
+def broker_of(part: type) -> type[Broker]:
+    """A broker class made of a faulty part."""
+    if issubclass(part, Broker):
+        return part
+    attribute = next(name for kind, name in PARTS.items() if issubclass(part, kind))
+    return type("Faulty", (Broker,), {attribute: part})
+
+
+def mutant(
+    name: str,
+    requirement: str,
+    witness: Play,
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    profile: str = "seed",
+    history: bool = False,
+    facts: Mapping[str, Any] | None = None,
+    hurry: bool = False,
+    unseen: str = "",
+    **switches: Any,
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a broker. Its docstring is the sentence that explains it."""
+
+    def written(config: Any) -> Plan:
+        writer = Writer(config, hurry=hurry)
+        witness(writer)
+        return writer.plan()
+
+    def register(part: type) -> type:
+        made = broker_of(part)
+        MUTANTS.append(
+            Mutant(
+                name=name,
+                role="broker",
+                requirement=full(requirement)[0],
+                accept=full(accept),
+                make=lambda: made(profile=profile, **switches),
+                witness=written,
+                level=level,
+                why=" ".join((part.__doc__ or "").split()),
+                profile=profile,
+                history=history,
+                facts=dict(facts or {}),
+                unseen=unseen,
+            )
+        )
+        return part
+
+    return register
+
+
+# -- the shortest ways to get somewhere --------------------------------------------------------------------------------
+
+
+def ready(
+    w: Writer, kind: int = EXCLUSIVE, permits: int = 100, sends: int = 0, slot: int = 0, topic: str = "t", **given: Any
+) -> tuple[Line, Ear, Pen]:
+    """A connection with a consumer, which has permits, and a producer, which has sent."""
+    line = w.line(slot)
+    ear = w.ear(line, topic, "s", kind, **given)
+    if permits:
+        w.flow(ear, permits)
+    pen = w.pen(line, topic)
+    for _ in range(sends):
+        w.send(pen)
+    return line, ear, pen

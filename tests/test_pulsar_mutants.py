@@ -1,0 +1,50 @@
+"""Every seeded fault of Pulsar is seen by its witness, and blamed on the requirement that it breaks."""
+
+from collections import Counter
+
+import pytest
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.pulsar.client import Client
+from impls.pulsar.reference import Broker
+from tests.mutants.pulsar_hunt import MUTANTS
+from tests.mutants.pulsar_kit import PULSAR
+
+PEERS = {"broker": Broker, "client": Client}
+
+
+def judged(mutant, make):
+    ground = MemoryGround(make)
+    found = drive(mutant.witness(mutant.config), Setting(PULSAR, mutant.config, mutant.role, ground), "m-").judgement
+    assert not ground.crash
+    return found, found.faults
+
+
+def level_of(blame):
+    return blame.breach.level or PULSAR.requirements[blame.breach.requirement].level
+
+
+def test_there_are_enough_mutants():
+    count = Counter(mutant.role for mutant in MUTANTS if not mutant.unseen)
+    assert len({(mutant.role, mutant.name) for mutant in MUTANTS}) == len(MUTANTS)
+    assert count["broker"] >= 60
+    assert count["client"] >= 40
+    assert sum(mutant.history for mutant in MUTANTS) * 3 >= len(MUTANTS)
+    for mutant in MUTANTS:
+        assert mutant.blames <= PULSAR.requirements.keys(), (mutant.name, mutant.blames - PULSAR.requirements.keys())
+        assert mutant.why.endswith("."), mutant.name
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_witness_passes_on_the_reference(mutant):
+    found, faults = judged(mutant, lambda: PEERS[mutant.role](profile=mutant.profile))
+    assert (found.verdict, faults) == ("pass", ()), found
+
+
+@pytest.mark.parametrize("mutant", [each for each in MUTANTS if not each.unseen], ids=str)
+def test_witness_shows_the_fault(mutant):
+    found, faults = judged(mutant, mutant.make)
+    assert faults, found
+    assert {blame.breach.requirement for blame in faults} <= mutant.blames, faults
+    assert any(level_of(blame) == mutant.level for blame in faults), found
