@@ -756,7 +756,18 @@ def _closed(state: State, event: Closed) -> Outcome:
             covers = ids("CONN-11")
         elif conn.version < 4:
             covers = ids("BAT-11 CMP-04")
-    return Allow(_ended(state, event.conn, phase), covers)
+    return Allow(_ended(_doubted(state, conn), event.conn, phase), covers)
+
+
+def _doubted(state: State, conn: Conn) -> State:
+    """Whether an UNSUBSCRIBE that was not answered was carried out, nobody knows."""
+    for waiting in conn.requests.values():
+        for request in waiting:
+            consumer = conn.consumers.get(request.about) if request.kind == "UNSUBSCRIBE" else None
+            sub = None if consumer is None else state.subs.get(consumer.sub)
+            if consumer is not None and sub is not None:
+                state = state.put_sub(consumer.sub, sub._replace(doubted=True))
+    return state
 
 
 def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcome | None:

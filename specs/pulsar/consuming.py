@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from specs.model import Allow, Outcome
+from specs.model import Allow, Breach, Outcome
 from specs.pulsar.states import (
     EXCLUSIVE,
     FAILOVER,
@@ -331,7 +331,7 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         return _unknown(state, consumer, frame)
     entry, place = state.entries[at], sub.places.get(at, Place(may=0))
     if place.acked == "yes" and place.may <= 0:
-        return blame("RED-03" if sub.redelivered else "ACK-01", "an acknowledged message came again")
+        return _again("RED-03" if sub.redelivered else "ACK-01")
     given = message_id(body.message_id)
     if entry.fate == "doubtful" and entry.rule:
         return blame(entry.rule, "what must not be stored was delivered")
@@ -386,7 +386,7 @@ def _may_not(
     if place.may <= 0:
         if place.acked == "yes":
             rule = "RED-03" if sub.redelivered else "ACK-01"
-            return blame(rule, "an acknowledged message came again")  # fmt: skip
+            return _again(rule)
         if sub.kind == FAILOVER and place.owner not in (None, key):
             return blame("FAIL-01", "two consumers of a Failover subscription got the same message", also="E2E-03")
         if place.owner not in (None, key):
@@ -398,7 +398,7 @@ def _may_not(
     if place.acked == "yes":
         rule = "RED-03" if place.again == "RED" else "ACK-01"
         if place.pushed and place.again != "RED":
-            return blame(rule, "an acknowledged message came again")  # fmt: skip
+            return _again(rule)
     if sub.kind == FAILOVER and not sub.stale:
         wrong = _not_master(state, key, consumer, sub, entry)
         if wrong is not None:
@@ -550,13 +550,18 @@ def active_change(state: State, number: int, body: Any) -> Outcome:
     return Allow(state.put_consumer(key, consumer._replace(active=body.is_active, told=True)), ids("FAIL-04"))
 
 
+def _again(rule: str) -> Breach:
+    """Nothing answers an acknowledgement: one that a lost connection overtook may not count."""
+    return replace(blame(rule, "an acknowledged message came again"), steady=True)
+
+
 # -- what is due -------------------------------------------------------------------------------------------------------
 
 
 def due(state: State) -> Iterator[tuple[str, str]]:
     """Messages that must be pushed: the rule and why."""
     for where, sub in state.subs.items():
-        if not sub.sure or not sub.members:
+        if not sub.sure or not sub.members or sub.doubted:
             continue
         needed = [at for at, place in sub.places.items() if place.need and not place.acked]
         if not needed:

@@ -180,7 +180,7 @@ class Sub(NamedTuple):
     """A subscription. `sure`: it exists beyond doubt. `members` are attached beyond doubt, `stale` clock-time after a
     lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and
     `stepped`: the last id pushed, and when the order last stepped back. `moved`: clock of the last change of
-    members."""
+    members. `doubted`: an UNSUBSCRIBE of it was never answered."""
 
     kind: int
     sure: bool = False
@@ -200,6 +200,7 @@ class Sub(NamedTuple):
     refused: bool = False
     reborn: bool = False
     cumulative: bool = False
+    doubted: bool = False
 
 
 class State(NamedTuple):
