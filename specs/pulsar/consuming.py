@@ -506,7 +506,7 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
             recount = frame.body.redelivery_count
             if (
                 place.again == "RED"
-                and place.owner
+                and place.owner == key  # a count may begin anew when all consumers have come and gone
                 and conn.version >= 12
                 and not recount
                 and state.config.profile == "modern"
