@@ -86,7 +86,8 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
             # does.
             "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
             "spark.sql.files.openCostInBytes": str(1 << 18),
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_quiet().as_uri()}",
+            # One night is over before the thorough compiler of the JVM has earned what it costs.
+            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_quiet().as_uri()}",
         }
     for key, value in settings.items():
         builder = builder.config(key, value)
