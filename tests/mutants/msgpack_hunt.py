@@ -5,31 +5,24 @@ python -m tests.mutants.msgpack_hunt [--budget SECONDS] [--only PATTERN]
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
-from impls.drive import Recording, Setting, drive
+from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from specs.protocol import find
 from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
+from tests.mutants.hunting import main, settling
 from tests.mutants.msgpack_kit import MUTANTS, Mutant
-from tests.properties import properties
 
 THEMES = ("rpc", "values", "codec", "client", "idl", "idl_server", "typed")
 for _theme in THEMES:
     importlib.import_module(f"tests.mutants.msgpack_{_theme}")
 MSGPACK = find("msgpack")
-BUDGET_S = 30.0
-SLICE_S, GROWTH = 0.05, 1.6
-"""What each property of weight 1 gets in the first turn, and how much more in each that follows."""
 FACTS: Mapping[str, Mapping[str, Any]] = {
     "server": {"count": "count", "malformed": "close"},
     "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
@@ -39,10 +32,6 @@ FACTS: Mapping[str, Mapping[str, Any]] = {
 
 PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
 """What the references claim, where it is more than `core`."""
-
-
-class _Found(BaseException):  # not an Exception: Hypothesis would take it for a failing example
-    """The right fault was reported."""
 
 
 def hunter_for(mutant: Mutant, report: Callable[[Fault], None]) -> Hunter:
@@ -59,71 +48,16 @@ def hunter_for(mutant: Mutant, report: Callable[[Fault], None]) -> Hunter:
         recording = drive(plan, Setting(MSGPACK, config, role, ground), f"ask{next(serial)}-")
         return tuple(recording.events), recording.judgement
 
-    def settle(recording: Recording) -> str:
-        died, ground.crash = ground.crash, ""
-        if died:
-            ground.restart()
-        return f"it raised {died} in this conversation" if died and role == "server" else ""
-
     config = configure(importlib.import_module("strategies.msgpack").discover(play, configure))
     return Hunter(
         Setting(MSGPACK, config, role, ground),
         {r.id: r for r in MSGPACK.requirements.binding(role, profile) if not r.untestable},
         investigate=Investigator(shrink_s=1.0),
         report=report,
-        settle=settle,
+        settle=settling(ground, tell=role == "server"),
         prefix="m",
     )
 
 
-def score(mutant: Mutant, budget_s: float = BUDGET_S) -> tuple[str, float, list[str]]:
-    """ "killed", "late" (others were blamed first), "wrong" or "survived"; seconds; what else was blamed."""
-    seen: list[Fault] = []
-    right: list[Fault] = []
-
-    def report(fault: Fault) -> None:
-        if fault.requirement in mutant.blames:
-            right.append(fault)
-            raise _Found
-        seen.append(fault)
-
-    begun, turn = time.monotonic(), 0
-    try:
-        hunter = hunter_for(mutant, report)
-        cases = properties("msgpack", mutant.role)
-        while (left := budget_s - (time.monotonic() - begun)) > 0:
-            for prop, weight in cases:
-                again = replace(prop, name=f"{prop.name} {turn}")  # a name of its own: other programs in each turn
-                hunter.hunt(again, min(left, SLICE_S * GROWTH**turn * weight))
-            turn += 1
-    except _Found:
-        pass
-    others = [f"{fault.requirement}: {fault.why}" for fault in seen if fault.verdict == "fail"]
-    status = ("late" if others else "killed") if right else "wrong" if others else "survived"
-    return status, time.monotonic() - begun, others
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Score the mutants; the exit status is 1 when one is not killed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants.msgpack_hunt")
-    parser.add_argument("--budget", type=float, default=BUDGET_S, metavar="SECONDS")
-    parser.add_argument("--only", default="*", metavar="PATTERN")
-    wishes = parser.parse_args(arguments)
-    chosen = [m for m in MUTANTS if fnmatchcase(m.name, wishes.only) or fnmatchcase(m.role, wishes.only)]
-    killed, times = 0, []
-    for mutant in chosen:
-        status, seconds, others = score(mutant, wishes.budget)
-        killed += status == "killed"
-        times.append(seconds)
-        if status != "killed":
-            print(
-                f"{status:<9}{mutant.role} {mutant.name:<24}{mutant.requirement:<16}{seconds:6.1f} s  {others[:2]}",
-                flush=True,
-            )
-    times.sort()
-    print(f"{killed} of {len(chosen)} killed; median {times[len(times) // 2]:.2f} s, worst {times[-1]:.2f} s")
-    return 0 if killed == len(chosen) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("msgpack", MUTANTS, hunter_for))
