@@ -148,7 +148,7 @@ class Container(Running):
         _guard()
         try:
             container.start()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: a container that was begun never outlives the run
             _remove(container)
             raise
         self._container, self._address, self._gone = container, None, ""

@@ -180,7 +180,7 @@ class Session:
         self.running = start(self.impl)
         try:
             wait_ready(self.running, self._probe, self.impl.start.ready_s)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: what was started never outlives the run
             self.running.stop()
             raise
         running = self.running
