@@ -234,10 +234,10 @@ class _Case:
         feature = self.culprit(program, plan, _kind(blame)) if reproduced == REPEATS else None
         if feature is not None:
             name, also, why = feature.requirement, (), f"{feature.why}: {why}"
-            level = binding[name].level
+            level = breach.level or binding[name].level  # a lapse stays one, whatever brings it about
         elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
             name, also = also[0], also[1:]
-            level = binding[name].level
+            level = breach.level or binding[name].level
         return Fault(
             requirement=name,
             level=level,

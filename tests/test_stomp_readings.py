@@ -51,10 +51,11 @@ def test_a_receipt_of_1_0_says_only_that_a_frame_has_come(requirement, frame):
     assert level in (None, "MUST")
 
 
-def test_1_0_ignores_the_body_of_subscribe():
+def test_1_0_leaves_the_body_of_subscribe_free():
     frame = client("SUBSCRIBE", ("id", "0"), ("destination", TOPIC), ("receipt", "r"), body=b"x")
     receipt = server("RECEIPT", ("receipt-id", "r"))
-    assert verdict(*session("1.0"), frame, receipt) == ("pass", [])
+    for answer in (receipt, server("ERROR", ("message", "no"))):
+        assert verdict(*session("1.0"), frame, answer) == ("pass", [])
     assert verdict(*session("1.1"), frame, receipt)[1] == [("BODY-01", "SHOULD")]
 
 
@@ -94,3 +95,13 @@ def test_a_plan_is_written_without_its_second_content_length():
     once = Blurt(0, (start, place, b"\n", b"content-length:10\n", b"\n0123456789\0"))
     assert feature.without(Plan((blurt,), frozenset({"lengths"}))).steps == (once,)
     assert feature.without(Plan((blurt,))).steps == (blurt,)
+
+
+def test_a_subscription_whose_end_may_be_refused_is_open_and_closed_at_once():
+    place, name = ("destination", "/queue/q"), ("id", "é")
+    said = (("SUBSCRIBE", "1"), ("UNSUBSCRIBE", "2"), ("SUBSCRIBE", "3"))
+    asked = [client(command, name, place, ("receipt", receipt)) for command, receipt in said]
+    answers = [server("RECEIPT", ("receipt-id", receipt)) for receipt in "123"]
+    events = [event for pair in zip(asked, answers, strict=True) for event in pair]
+    assert verdict(*session("1.0"), *events) == ("pass", [])
+    assert verdict(*session("1.0"), *events[:4], client("SEND", place, body=b"x")) == ("pass", [])

@@ -137,10 +137,10 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
 
 
 def _body(command: str, version: str) -> Verdict:
-    """A body where later versions allow none: 1.0 forbids it nowhere, and has the one of SUBSCRIBE ignored."""
-    if version != "1.0":
-        return lenient("BODY-01 INV-31", f"{command} must not have a body")
-    return None if command == "SUBSCRIBE" else _free("BODY-01 INV-31")
+    """A body where later versions allow none: 1.0 forbids it nowhere, and asks for it nowhere either."""
+    if version == "1.0":
+        return _free("BODY-01 INV-31")
+    return lenient("BODY-01 INV-31", f"{command} must not have a body")
 
 
 def _unknown(command: str) -> Verdict:
@@ -357,6 +357,8 @@ def sub_key(conn: Conn, frame: Frame) -> str | None:
 
 def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     key = sub_key(conn, frame)
+    if key is not None and key in conn.subs and conn.subs[key].closing and conn.subs[key].vague:
+        return _free("UNSUB-01 INV-08"), ()  # the one before it may have been taken for something else
     if key is None or key not in conn.subs or conn.subs[key].closing:
         names = "UNSUB-01 INV-08" if key is not None else _lacking(frame, "id", "UNSUB-01 INV-08")
         return lenient(names, "UNSUBSCRIBE names no open subscription"), ()

@@ -211,12 +211,12 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
 
 
 def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
-    if pending.call is not None:
-        return state
     key = sub_key(conn, pending.frame)
-    assert key is not None
+    if isinstance(pending.call, Refusal) or key is None or key not in conn.subs:
+        return state
     sub = conn.subs[key]
-    state = put(state, number, conn._replace(subs={**conn.subs, key: sub._replace(closing=True)}))
+    closing = sub._replace(closing=True, vague=sub.vague or pending.call is not None)
+    state = put(state, number, conn._replace(subs={**conn.subs, key: closing}))
     return departed(state, [sub])
 
 
