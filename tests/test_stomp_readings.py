@@ -105,3 +105,21 @@ def test_a_subscription_whose_end_may_be_refused_is_open_and_closed_at_once():
     events = [event for pair in zip(asked, answers, strict=True) for event in pair]
     assert verdict(*session("1.0"), *events) == ("pass", [])
     assert verdict(*session("1.0"), *events[:4], client("SEND", place, body=b"x")) == ("pass", [])
+
+
+@pytest.mark.parametrize(("waited", "found"), [(10, ["MSG-10"]), (30, [])])
+def test_a_message_may_be_taken_back_that_is_not_acknowledged_in_time(waited, found):
+    place = ("destination", "/queue/q")
+    copy = server("MESSAGE", place, ("k", "1"), ("message-id", "m"), ("subscription", "0"), ("ack", "a"), body=b"x")
+    again = server("MESSAGE", place, ("k", "1"), ("message-id", "m"), ("subscription", "0"), ("ack", "b"), body=b"x")
+    shown = verdict(
+        *session("1.2"),
+        client("SUBSCRIBE", ("id", "0"), place, ("ack", "client-individual")),
+        client("SEND", place, ("k", "1"), body=b"x"),
+        copy,
+        Quiet(waited, waited),
+        again,
+        client("ACK", ("id", "a"), ("receipt", "r")),
+        server("RECEIPT", ("receipt-id", "r")),
+    )
+    assert [name for name, _ in shown[1] if name.startswith(("ACK", "MSG-1"))] == found

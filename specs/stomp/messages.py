@@ -26,6 +26,9 @@ _SHOWN_MODE = {
     "client": ids("MSG-05 MSG-06"),
     "client-individual": ids("MSG-05 MSG-06"),
 }
+LEASE_MS = 25
+"""How long a delivery is the client's for sure: nothing forbids a server to take back what is not acknowledged in time.
+What comes again at once has nothing to do with that."""
 _OLD_MODES = {"auto": _SHOWN_MODE["auto"], "client": (), "client-individual": ()}
 
 
@@ -235,6 +238,8 @@ def _repeated(state: State, conn: Conn, sub: Sub, found: Message) -> Breach | No
         return blame("ACKMODE-07", f"{why}: a NACK on another subscription reached it", also="NACK-03")
     if nacked:
         return blame("NACK-03", f"{why}: a NACK of another delivery reached it")
+    if last.mode != "auto" and state.elapsed_ms - last.at_ms >= LEASE_MS:
+        return None
     return blame("MSG-10", why)
 
 
@@ -331,7 +336,15 @@ def _delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, fo
     serial = state.serial + 1
     fate = "out" if conn.phase is Phase.LIVE and not sub.closing and not sub.vague else "freed"
     delivery = Delivery(
-        serial, number, sub.serial, found.serial, frame.get("ack"), frame.get("message-id"), sub.ack, fate
+        serial,
+        number,
+        sub.serial,
+        found.serial,
+        frame.get("ack"),
+        frame.get("message-id"),
+        sub.ack,
+        fate,
+        at_ms=state.elapsed_ms,
     )
     due, waiting = state.due, state.waiting
     if due:
@@ -339,10 +352,16 @@ def _delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, fo
     queue = waiting.get(found.destination)
     if queue and found.serial in queue:
         waiting = {**waiting, found.destination: tuple(other for other in queue if other != found.serial)}
+    deliveries = state.deliveries
+    if found.deliveries:  # it came again, and was allowed to: the earlier delivery may not be this client's any more
+        fans_out = found.kind is not None and found.kind.fanout
+        before = [deliveries[earlier] for earlier in found.deliveries]
+        over = [d for d in before if d.fate == "out" and d.mode != "auto" and (d.sub == sub.serial or not fans_out)]
+        deliveries = {**deliveries, **{d.serial: d._replace(fate="freed") for d in over}}
     return state._replace(
         serial=serial,
         due=due,
         waiting=waiting,
-        deliveries={**state.deliveries, serial: delivery},
+        deliveries={**deliveries, serial: delivery},
         messages={**state.messages, found.serial: found._replace(deliveries=(*found.deliveries, serial))},
     )

@@ -169,7 +169,7 @@ class StompModel:
     def _aged(self, state: State, event: Quiet) -> State:
         elapsed = max(event.ms, event.elapsed)
         conns = {number: _aged(conn, event.ms, elapsed) if conn.alive else conn for number, conn in state.conns.items()}
-        return state._replace(conns=conns)
+        return state._replace(conns=conns, elapsed_ms=state.elapsed_ms + elapsed)
 
     def _noise(self, state: State, event: Noise) -> Outcome:
         conn = state.conns.get(event.conn) or Conn(version=state.config.version)

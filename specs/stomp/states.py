@@ -241,7 +241,8 @@ class Message(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """A MESSAGE that arrived. `fate`: out, acked (sent), settled (receipted), nacked, freed (redelivery is free)."""
+    """A MESSAGE that arrived. `fate`: out, acked (sent), settled (receipted), nacked, freed (redelivery is free).
+    `at_ms`: the time in the conversation."""
 
     serial: int
     conn: int
@@ -253,6 +254,7 @@ class Delivery(NamedTuple):
     fate: str = "out"
     tx: str | None = None
     by: str = ""
+    at_ms: int = 0
 
 
 class Conn(NamedTuple):
@@ -308,7 +310,7 @@ class Conn(NamedTuple):
 class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
-    whose messages a connection that ended without a word may have swallowed."""
+    whose messages a connection that ended without a word may have swallowed. `elapsed_ms`: the time that has passed."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING
@@ -321,6 +323,7 @@ class State(NamedTuple):
     sessions: frozenset[str] = frozenset()
     history: frozenset[str] = frozenset()
     haunted: frozenset[str] = frozenset()
+    elapsed_ms: int = 0
 
 
 def diagram() -> str:
