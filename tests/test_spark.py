@@ -17,8 +17,6 @@ from tests import crooked, runs
 from tests.runs import Folder, Shape
 from tests.test_recorded import faulty
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 def quiet(line: str) -> None:
     pass

@@ -1,0 +1,20 @@
+"""How the project's own tests are shared out among the workers of pytest-xdist."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests that need Spark share one worker, so that it is started once; all others go to whoever is free.
+
+    `--dist loadgroup` would do, but it renames tests in a way that pytest does not take notice of since version 9.
+    """
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it is not there when nobody asks for workers
+
+    class OneSpark(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if nodeid.startswith("tests/test_spark.py") else nodeid
+
+    return OneSpark(config, log)
