@@ -108,7 +108,8 @@ def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, wh
         requirement = about_connect(state, number, conn.connect)
         level = None if requirement in _SOFT else "MUST"
         return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
-    at_fault = any(c.phase is Phase.FAILED or c.shaky for n, c in state.conns.items() if n != number)
+    others = [c for n, c in state.conns.items() if n != number]
+    at_fault = any(c.phase is Phase.FAILED or c.lost or c.doom is not None for c in others)
     if not candidates and at_fault:
         why = f"{what}, though only another connection was at fault"
         return replace(blame("ROB-02", why, also="LIMIT-03 ERROR-07"), otherwise=PREFIX + "ERROR-07")
