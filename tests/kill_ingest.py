@@ -3,7 +3,8 @@ work; the warehouse must equal one that was never disturbed.
 
 Each warehouse gets its results in three nights, so that kills fall on first batches, on later ones and on merging. The
 job and everything that it started is killed at once (SIGKILL), at a time drawn evenly over its work: from its first
-line of progress to the end that the undisturbed job came to.
+line of progress to the end that the undisturbed job came to. It ends with its last write to the warehouse: what the
+pages are made of is only read (`python -m tests.kill_ingest --job RESULTS WAREHOUSE` is the job).
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
+from reports.spark.ingest import ingest
+from reports.spark.rejudge import rejudge
 from reports.spark.session import ROOT, start
 from reports.spark.warehouse import Warehouse
 from tests import runs
 from tests.runs import Folder, Shape
 
 NIGHTS: Final = 3
-EACH: Final = 12
+EACH: Final = 6
 """Runs of one night."""
 LATEST_S: Final = 600.0
 """No job takes longer; one that does has hung."""
@@ -70,26 +73,31 @@ def _bag(rows: list[Any]) -> Counter[Any]:
     return Counter(repr(sorted(row.asDict(recursive=True).items())) for row in rows)
 
 
-def job(results: Path, warehouse: Path, site: Path, log: Path) -> subprocess.Popen[bytes]:
-    """Start the nightly job in a session of its own."""
-    command = [
-        sys.executable,
-        "-m",
-        "reports",
-        "nightly",
-        str(results),
-        "--warehouse",
-        str(warehouse),
-        "--out",
-        str(site),
-    ]
+def job(results: Path, warehouse: Path, log: Path) -> subprocess.Popen[bytes]:
+    """Start the nightly job, up to its last write, in a session of its own."""
+    command = [sys.executable, "-m", "tests.kill_ingest", "--job", str(results), str(warehouse)]
     with log.open("wb") as out:
         return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out, start_new_session=True)
 
 
-def whole(results: Path, warehouse: Path, site: Path, log: Path) -> float:
+def worked(results: str, root: str) -> int:
+    """What the nightly job does to the warehouse, in this process."""
+
+    def say(text: str) -> None:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+    spark = start()
+    warehouse = Warehouse(spark, root)
+    ingest(warehouse, [results], say)
+    rejudge(warehouse, say)
+    spark.stop()
+    return 0
+
+
+def whole(results: Path, warehouse: Path, log: Path) -> float:
     """Run the job to its end; answers how long it worked, in seconds. Raises SystemExit when it fails."""
-    started = job(results, warehouse, site, log)
+    started = job(results, warehouse, log)
     begun = _first_line(started, log)
     status = started.wait(LATEST_S)
     if status:
@@ -97,9 +105,9 @@ def whole(results: Path, warehouse: Path, site: Path, log: Path) -> float:
     return time.monotonic() - begun
 
 
-def killed(results: Path, warehouse: Path, site: Path, log: Path, after_s: float) -> bool:
+def killed(results: Path, warehouse: Path, log: Path, after_s: float) -> bool:
     """Kill the job so long after its first line; False when it had ended by itself."""
-    started = job(results, warehouse, site, log)
+    started = job(results, warehouse, log)
     begun = _first_line(started, log)
     try:
         started.wait(max(0.0, begun + after_s - time.monotonic()))
@@ -146,7 +154,7 @@ def main(kills: int, seed: int = 1) -> int:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         nights = [root / f"results-{n}" for n in range(NIGHTS)]
-        log, site = root / "log", root / "site"
+        log = root / "log"
         for number, folder in enumerate(nights):
             if number:
                 shutil.copytree(nights[number - 1], folder)
@@ -154,7 +162,7 @@ def main(kills: int, seed: int = 1) -> int:
         took = []
         for number in range(NIGHTS):
             _appear(nights[number], root / "results")
-            took.append(whole(root / "results", root / "calm", site, log))
+            took.append(whole(root / "results", root / "calm", log))
         say(f"undisturbed: {', '.join(f'{seconds:.0f} s' for seconds in took)}")
         spark = start()
         calm = content(spark, root / "calm")
@@ -169,11 +177,11 @@ def main(kills: int, seed: int = 1) -> int:
                 _appear(nights[number], root / "results")
                 for _ in range(min(4, kills - done)):
                     after_s = chance.uniform(0, took[number])
-                    hit = killed(root / "results", warehouse, site, log, after_s)
+                    hit = killed(root / "results", warehouse, log, after_s)
                     done += hit
                     how = "killed" if hit else "had ended"
                     say(f"{done}: warehouse {trial}, night {number + 1}, {after_s:.1f} s: {how}")
-                whole(root / "results", warehouse, site, log)
+                whole(root / "results", warehouse, log)
         spark = start()
         for warehouse in disturbed:
             found = content(spark, warehouse)
@@ -194,4 +202,6 @@ def _appear(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--job"]:
+        sys.exit(worked(*sys.argv[2:4]))
     sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 50))
