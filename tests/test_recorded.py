@@ -42,7 +42,7 @@ def test_a_conversation_that_it_allows_now_is_a_pass():
 
 def test_a_fault_that_it_blames_on_something_else_does_not_vanish():
     after, why = said({**faulty(), "blamed": ["STOMP-1.2-ACK-01"]})
-    assert after == "error"
+    assert after == "fail"
     assert faulty()["blamed"][0] in why
 
 

@@ -66,8 +66,8 @@ def digest() -> str:
 def again(document: str, seed: int | None) -> tuple[str, str]:
     """What today's specification says of the fault in the text of a trace file, as (after, why).
 
-    `after`: "fail" when something that was blamed then is blamed now, "pass" when nothing is, "error" when that cannot
-    be told. `seed` is that of the run, None when it is not known.
+    `after`: "fail" when something is blamed now, "pass" when nothing is, "error" when that cannot be told. `seed` is
+    that of the run, None when it is not known.
     """
     try:
         return _again(json.loads(document), seed)
@@ -96,7 +96,7 @@ def _again(document: dict[str, Any], seed: int | None) -> tuple[str, str]:
         return "error", f"today's specification cannot tell: {judgement.why or judgement.verdict}"
     if found:
         # It stays where it was found: a conversation that is still wrong never vanishes from its run.
-        return "error", f"today's specification blames {', '.join(sorted(found))} instead; only a new run can tell"
+        return "fail", f"today's specification blames {', '.join(sorted(found))} instead; a new run will say so"
     return "pass", "today's specification allows this conversation"
 
 
