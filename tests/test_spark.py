@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,6 +64,25 @@ def test_a_wrong_command_is_a_usage_error(capsys):
     with pytest.raises(SystemExit) as error:
         command.main(["nightly"])
     assert error.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked", "status"),
+    [
+        (["regression"], ["--fail-on", "regression"], 1),
+        (["repair"], ["--fail-on", "regression"], 0),
+        (["regression"], [], 0),
+    ],
+)
+def test_regressions_fail_the_job_of_whoever_asks_for_that(changes, asked, status, tmp_path, monkeypatch, capsys):
+    ingest, rejudge = pytest.importorskip("reports.spark.ingest"), pytest.importorskip("reports.spark.rejudge")
+    monkeypatch.setattr(ingest, "ingest", lambda *_: ingest.Ingested())
+    monkeypatch.setattr(rejudge, "rejudge", lambda *_: rejudge.Rejudgement())
+    report = SimpleNamespace(total_runs=2, changes=[SimpleNamespace(kind=kind) for kind in changes])
+    monkeypatch.setattr(command, "_pages", lambda *_: report)
+    folders = ["--warehouse", str(tmp_path / "w"), "--out", str(tmp_path / "site")]
+    assert command._run(None, command._parser().parse_args(["nightly", str(tmp_path), *folders, *asked])) == status
+    assert f"{changes.count('regression')} regressions" in capsys.readouterr().out
 
 
 # -- into the warehouse -----------------------------------------------------------------------------------------------
