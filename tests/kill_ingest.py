@@ -175,13 +175,17 @@ def main(kills: int, seed: int = 1) -> int:
             disturbed.append(warehouse)
             for number in range(NIGHTS):
                 _appear(nights[number], root / "results")
-                for _ in range(min(4, kills - done)):
+                hit = True
+                for _ in range(min(6, kills - done)):
                     after_s = chance.uniform(0, took[number])
                     hit = killed(root / "results", warehouse, log, after_s)
                     done += hit
                     how = "killed" if hit else "had ended"
                     say(f"{done}: warehouse {trial}, night {number + 1}, {after_s:.1f} s: {how}")
-                whole(root / "results", warehouse, log)
+                    if not hit:  # its work is done: the next night's is what can be disturbed
+                        break
+                if hit:
+                    whole(root / "results", warehouse, log)
         spark = start()
         for warehouse in disturbed:
             found = content(spark, warehouse)
