@@ -108,7 +108,7 @@ class NoVersionInSilence(Session):
             super().on_first(frame)
 
 
-@mutant("no-version-stays-open", "ERROR-01", connecting(accept_version="2.0"), accept="NEGO-03 INV-34")
+@mutant("no-version-stays-open", "ERROR-01", connecting(accept_version="2.0"), accept="NEGO-03 INV-34 ERROR-02")
 class NoVersionStaysOpen(Session):
     """A client with which no version is in common gets an ERROR, and may try again on the same connection."""
 

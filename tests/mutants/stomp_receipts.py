@@ -230,7 +230,7 @@ def _send_in_transaction(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t")])
 
 
-@mutant("receipt-again-at-commit", "TXN-13", _send_in_transaction, accept="RECEIPT-06")
+@mutant("receipt-again-at-commit", "TXN-13", _send_in_transaction, accept="RECEIPT-06 RECEIPT-02")
 class ReceiptAgainAtCommit(Session):
     """A frame in a transaction is receipted on arrival and once more at COMMIT."""
 
