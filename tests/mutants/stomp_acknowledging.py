@@ -59,7 +59,9 @@ class UnknownAckReceipted(Session):
         return self.unacked.get(self.key_of(frame))
 
 
-@mutant("unknown-ack-twice-answered", "ACK-04", one("ACK", ("id", "unknown")), accept="ACK-03 INV-09 RECEIPT-03 ERROR-07")
+@mutant(
+    "unknown-ack-twice-answered", "ACK-04", one("ACK", ("id", "unknown")), accept="ACK-03 INV-09 RECEIPT-03 ERROR-07"
+)
 class UnknownAckTwiceAnswered(Session):
     """ACK of something unknown is receipted on arrival and then answered by ERROR."""
 
