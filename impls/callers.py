@@ -5,7 +5,8 @@ is the program's first connection, and where it is told what to do; each further
 open, is the program's next connection in the order of accepting. A plan's `Do` is a request of impls/ndjson.py: its
 name is the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the
 URL at which the suite listens, unless the plan gives one; `drop` ends a connection under the client. Facts, on the
-first link: `address` (HOST:PORT of the suite) to begin with, `answer` and every event by its name, `stderr`, `exit`.
+first link: `address` (HOST:PORT of the suite) to begin with, `answer` and every event by its name, `stderr`, `exit`,
+and `accepted`, how many connections there are when nobody has looked at the last of them yet.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Conversation:
         self.listener = socket.create_server((HOST, 0), backlog=MAX_CONNECTIONS)
         self.listener.setblocking(False)
         self.peers: list[socket.socket] = []
-        self.links = 0
+        self.links = self.shown = 0
         self.over = self.named = self.told = False
 
     @property
@@ -134,6 +135,10 @@ class CallersLink:
             return []
         found: list[tuple[str, Any]] = [] if talk.named else [("address", talk.address)]
         talk.named = True
+        talk.accept()
+        if len(talk.peers) > max(talk.links, talk.shown):
+            talk.shown = len(talk.peers)
+            found.append(("accepted", talk.shown))
         program.drain()
         for _ in range(64):
             data = program.read()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from impls.pulsar.checksum import crc32c
 from impls.pulsar.connection import Close, Connection, Phase, Refused
-from impls.pulsar.framing import Part, open_block, part
+from impls.pulsar.framing import Part, open_batch, open_block, part
 from impls.pulsar.schema import SINCE
 from impls.pulsar.subscription import EXCLUSIVE, KEY_SHARED, SHARED, Consumer, Subscription
 from impls.pulsar.topic import NOWHERE, Entry, Producer, Topic, full_name, local_name, namespace_of, partitions_of
@@ -34,6 +34,17 @@ class Taken(Refused):
     def __init__(self, code: str, why: str, holder: Session) -> None:
         super().__init__(code, why)
         self.holder = holder
+
+
+def whole(metadata: Message, payload: bytes) -> bool:
+    """False for a batch that is seen to be none."""
+    if "num_messages_in_batch" not in metadata or metadata.get("compression"):
+        return True
+    try:
+        open_batch(payload, metadata["num_messages_in_batch"])
+    except Malformed:
+        return False
+    return True
 
 
 class Session(Connection):
@@ -182,6 +193,8 @@ class Session(Connection):
         if number in self.producers:
             if self.switches.id_in_use == "error":
                 raise Refused("UnknownError", "the producer is open already")
+            if self.switches.id_in_use == "close":
+                raise Close
             self.tell_producer(body, self.producers[number])
             return
         name = self.topic_named(body["topic"])
@@ -234,11 +247,16 @@ class Session(Connection):
             self.send_error(body, "ChecksumError", "the checksum is wrong")
             return
         try:
-            metadata, _ = open_block(load.block)
+            metadata, payload = open_block(load.block)
         except Malformed as malformed:
             if self.switches.lying_metadata == "close":
                 raise
             self.send_error(body, "PersistenceError", str(malformed))
+            return
+        if self.switches.lying_batch != "store" and not whole(metadata, payload):
+            if self.switches.lying_batch == "close":
+                raise Close
+            self.send_error(body, "UnknownError", "the batch cannot be taken apart")
             return
         if len(load.block) - 4 > self.switches.max_message_size:
             self.send_error(body, "NotAllowedError", "the message is too large")
@@ -366,6 +384,8 @@ class Session(Connection):
         if number in self.consumers:
             if self.switches.id_in_use == "error":
                 raise Refused("UnknownError", "the consumer is open already")
+            if self.switches.id_in_use == "close":
+                raise Close
             self.success(body["request_id"])
             return
         name = self.topic_named(body["topic"])
@@ -483,6 +503,8 @@ class Session(Connection):
         consumer = self.consumers.get(body["consumer_id"])
         if consumer is None:
             return
+        if not body.get("message_id") and self.switches.empty_ack == "close" and self.switches.profile == "seed":
+            raise Close
         if self.switches.acks == "late" and "request_id" not in body:
             self.late.append(lambda: self.acknowledge(consumer, body))
             if len(self.late) == 1:

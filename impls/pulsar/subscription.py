@@ -142,7 +142,8 @@ class Subscription:
 
     def sort_name(self, consumer: Consumer) -> bytes:
         """What consumers are sorted by."""
-        return consumer.name.encode("utf-8", "surrogateescape")
+        name = consumer.name.casefold() if self.broker.switches.alphabet == "letters" else consumer.name
+        return name.encode("utf-8", "surrogateescape")
 
     # Acknowledging
 
@@ -257,6 +258,8 @@ class Subscription:
                 consumer.window = max(0, consumer.permits)
         pushed, burst = 0, self.broker.switches.burst
         while (choice := self.next_delivery()) is not None:
+            if self.broker.switches.batch_permits == "whole" and self.too_large(*choice):
+                break
             if burst and pushed == burst:
                 self._woken = True
                 self.broker.later(1, self.woken)
@@ -265,6 +268,10 @@ class Subscription:
             pushed += 1
         for consumer in self.consumers:
             consumer.window = 0
+
+    def too_large(self, consumer: Consumer, at: int) -> bool:
+        """True for a batch that brings more messages than are permitted."""
+        return self.messages_in(at, self.topic.entries[at]) > consumer.permits
 
     def next_delivery(self) -> tuple[Consumer, int] | None:
         """Who gets which entry next."""

@@ -60,9 +60,11 @@ class Switches:
     redelivery_order: str = switch("oldest", "newest", "random")  # among themselves; not Exclusive and Failover
     redelivery_delay_ms: int = switch(0, 3, 20)  # at most, after RedeliverUnacknowledgedMessages
     burst: int = switch(0, 1, 3)  # messages pushed at a time, 0 for as many as are permitted
-    batch_permits: str = switch("debt", "window")  # window: entries are read for the permits there are, then pushed
+    batch_permits: str = switch("debt", "window", "whole")  # window: entries are read for the permits there are, then
+    # pushed; whole: a batch waits until there are permits for all of it
     dispatch_delay_ms: int = switch(0, 3, 20)  # at most, until something new is pushed
     failover: str = switch("name", "joined", "priority", "hash")  # seed: always by name
+    alphabet: str = switch("octets", "letters")  # in which names of consumers are sorted; letters: whatever their case
     takeover: str = switch("leave", "rewind")  # what the old master holds when another one takes over
     failover_delay_ms: int = switch(0, 20)
     active_change: str = switch("after", "before")  # ActiveConsumerChange and the SUCCESS of the consumer that joins
@@ -76,11 +78,13 @@ class Switches:
     early_flow: str = switch("drop", "honour")  # FLOW before the SUCCESS of its SUBSCRIBE
     zero_flow: str = switch("close", "ignore")
     huge_flow: str = switch("close", "accept")  # 2^31 permits and more
-    id_in_use: str = switch("again", "error")  # PRODUCER or SUBSCRIBE with an id that is open
+    id_in_use: str = switch("again", "error", "close")  # PRODUCER or SUBSCRIBE with an id that is open
     close_unknown: str = switch("success", "error")
     send_after_close: str = switch("error", "silent", "close")
     unknown_producer: str = switch("close", "ignore")
     lying_metadata: str = switch("error", "close")
+    lying_batch: str = switch("store", "error", "close")  # one that cannot be taken apart
+    empty_ack: str = switch("ignore", "close")  # without a message id, which versions below 12 cannot read
     unknown_command: str = switch("close", "ignore")
     two_commands: str = switch("typed", "close")
     trailing: str = switch("ignore", "close")  # octets behind the command of a simple frame

@@ -15,7 +15,21 @@ from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar import consuming, producing
 from specs.pulsar.frames import NOBODY, Frame
-from specs.pulsar.states import ALLOWED, EXCLUSIVE, RETRY, Conn, P, Phase, Producer, Request, State, blame, ids
+from specs.pulsar.states import (
+    ALLOWED,
+    EXCLUSIVE,
+    LISTENS,
+    RETRY,
+    SURVIVED,
+    Conn,
+    P,
+    Phase,
+    Producer,
+    Request,
+    State,
+    blame,
+    ids,
+)
 
 SLACK_MS = 1000
 """What is added to a keep-alive interval before anybody is blamed for being late."""
@@ -108,11 +122,11 @@ def _spoilt(state: State, number: int, rule: str, why: str, *, must: bool = True
     conn = state.conn(number)
     if conn.phase in (Phase.CLOSED, Phase.LEFT):
         return state
+    state = consuming.shaken(state._replace(bad=True), number, rule, why)
+    conn = state.conn(number)
     phase = Phase.SPOILT if must else conn.phase
-    return state._replace(bad=True).put(number, conn._replace(
-        phase=phase, must_close=conn.must_close or (rule if must else ""), may_close=conn.may_close or rule,
-        why=conn.why or why, misuse=conn.misuse or rule,
-    ))  # fmt: skip
+    must_close = conn.must_close or (rule if must else "")
+    return state.put(number, conn._replace(phase=phase, must_close=must_close, misuse=conn.misuse or rule))
 
 
 def said(state: State, number: int, frame: Frame) -> State:
@@ -165,10 +179,14 @@ def _request(state: State, number: int, frame: Frame) -> State:
             return state.put(number, conn._replace(pinged=max(conn.pinged - 1, 0)))
         case "SEND":
             return producing.sent(state, number, frame)
+        case "ACK" if not body.message_id and state.config.profile == "seed":
+            why = "an ACK of nothing, which versions below 12 cannot say"
+            return _spoilt(_tried(state, "ACK-07"), number, "INV-BROKER-35", why, must=False)
         case "FLOW" | "ACK" | "REDELIVER_UNACKNOWLEDGED_MESSAGES" if body.consumer_id not in conn.consumers and not (
             kind == "ACK" and body.HasField("request_id")
         ):
-            rule = {"FLOW": "INV-BROKER-31", "ACK": "ACK-05"}.get(kind, "INV-BROKER-37")
+            rule = {"FLOW": "INV-BROKER-31", "ACK": "INV-BROKER-34"}.get(kind, "INV-BROKER-37")
+            state = consuming.shaken(state, number, rule, f"{kind} of a consumer that is not there")
             return _tried(state, rule)
         case "FLOW":
             state = _odd_flow(state, number, body)
@@ -176,6 +194,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
         case "ACK":
             consumer = conn.consumers[body.consumer_id]
             if body.ack_type == 1 and (len(body.message_id) != 1 or consumer.kind == 1):
+                state = consuming.shaken(state, number, "ACK-07", "a cumulative ACK that is not allowed")
                 state = _tried(state, "ACK-07")
             elif _strange(state, (number, body.consumer_id), body):
                 state = _tried(_tried(state, "ACK-05"), "INV-BROKER-36" if consumer.kind == 1 else "ACK-05")
@@ -239,6 +258,7 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
             pending = conn.producers[about].phase == "pending"
             want, rule, about = "either", "INV-BROKER-24" if pending else "INV-BROKER-23", -1 - about
             covers = ids(rule)
+            state = consuming.shaken(state, number, rule, "PRODUCER with an id in use")
         else:
             want, rule, why = producing.wanted(state, body)
             extra = "reused" if about in conn.ended_producers else None
@@ -249,6 +269,7 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
         if about in conn.consumers:
             want, rule, about = "either", "INV-BROKER-26", -1 - about
             covers = ids(rule)
+            state = consuming.shaken(state, number, rule, "SUBSCRIBE with an id in use")
         else:
             want, rule, why, covers = _subscribing(state, body)
             state = consuming.subscribed(state, (number, about), body)
@@ -263,6 +284,8 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
         producer = conn.producers.get(about)
         if producer is None or producer.phase != "open":
             want, rule = "either", "CLP-08"
+            if producer is None:
+                state = consuming.shaken(state, number, rule, "CLOSE_PRODUCER of none")
             if producer is not None and producer.phase == "pending":
                 state = state.put_producer((number, about), producer._replace(phase="closing"))
         else:
@@ -325,9 +348,10 @@ def _closing(state: State, number: int, kind: str, name: int) -> tuple[State, st
     consumer = conn.consumers.get(name)
     rule = RULES[kind]
     if consumer is None or consumer.phase != "open":
-        if kind == "UNSUBSCRIBE":
-            return state, "error" if consumer is None else "either", "INV-BROKER-38", "there is no such consumer"
-        return state, "either", "CLC-04", ""
+        rule = "INV-BROKER-38" if kind == "UNSUBSCRIBE" else "CLC-04"
+        if consumer is None:
+            state = consuming.shaken(state, number, rule, f"{kind} of no consumer")
+        return state, "either", rule, ""
     want, why = "success", ""
     if kind == "UNSUBSCRIBE":
         others = [key for key, _ in consuming._of(state, consumer.sub) if key != (number, name)]
@@ -490,6 +514,8 @@ def _closed_producer(state: State, number: int, body: Any) -> Outcome:
     if body.producer_id not in state.conn(number).producers:
         known = body.producer_id in state.conn(number).ended_producers
         return Allow(state) if known else blame("CLP-07", "CLOSE_PRODUCER for an unknown producer", level="SHOULD")
+    if state.conn(number).producers[body.producer_id].sends:  # they have, by now, no producer
+        state = consuming.shaken(state, number, "SEND-11", "SENDs crossed the broker's CLOSE_PRODUCER")
     return Allow(producing.gone(state, (number, body.producer_id), lost=True), ids("CLP-05 CLP-07"))
 
 
@@ -523,7 +549,7 @@ def _answer(state: State, number: int, frame: Frame) -> Outcome:
     requests = {each: there for each, there in conn.requests.items() if each != name}
     if rest:
         requests[name] = rest
-    if request.rule == "INV-BROKER-38":
+    if request.rule == "INV-BROKER-38" and kind == "ERROR":
         request = request._replace(covers=(*request.covers, *ids("INV-BROKER-38")))
     conn = conn._replace(requests=requests, answered=conn.answered | {name})
     state = consuming.overtaken(state.put(number, conn), number, request.at)
@@ -629,6 +655,8 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
             state = state.put(number, conn._replace(gone=conn.gone | {about}))
         elif request.rule == "CLC-04":
             covers += ids("CLC-04")
+        elif request.rule == "INV-BROKER-38":
+            return Allow(state, covers, (blame(request.rule, "UNSUBSCRIBE of no consumer succeeded", state),))
         return Allow(state, covers)
     if kind == "CLOSE_PRODUCER":
         producer = conn.producers.get(about)
@@ -745,9 +773,12 @@ def _closed(state: State, event: Closed) -> Outcome:
         if wrong is not None:
             return wrong
     covers: tuple[str, ...] = ()
+    lapses: tuple[Breach, ...] = ()
     if event.by == "broker":
         if conn.must_close:
             covers = ids(conn.must_close)
+        elif conn.may_close in SURVIVED:
+            lapses = (blame(conn.may_close, f"the broker closed the connection after {conn.why}", state),)
         elif conn.may_close:
             covers = ids(conn.may_close)
         elif conn.pinged:
@@ -756,7 +787,7 @@ def _closed(state: State, event: Closed) -> Outcome:
             covers = ids("CONN-11")
         elif conn.version < 4:
             covers = ids("BAT-11 CMP-04")
-    return Allow(_ended(_doubted(state, conn), event.conn, phase), covers)
+    return Allow(_ended(_doubted(state, conn), event.conn, phase), covers, lapses)
 
 
 def _doubted(state: State, conn: Conn) -> State:
@@ -791,8 +822,6 @@ def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcom
             tag = next((t for t in state.entries[at].tags if t in ("FRM-08", "FRM-12", "CHK-08", "FRM-07")), "")
             if state.entries[at].fate == "sent":
                 return blame(tag or "SEND-04", f"{why}: a SEND is open")
-            if state.entries[at].rule == "CHK-04":
-                return blame("CHK-05", f"{why}: a SEND had a wrong checksum")
     rule = "FRM-13" if state.bad else "CONN-02" if conn.phase is Phase.ASKED else "KA-05"
     return blame(rule, why)
 
@@ -844,7 +873,7 @@ def due(state: State) -> Iterator[tuple[str, str]]:
             yield ("CONN-04" if conn.hello == "refusal" else "CONN-02"), "CONNECT was not answered"
         if conn.phase is not Phase.LIVE:
             continue
-        if conn.may_close and conn.may_close not in ("SEND-11", "CLP-01"):
+        if conn.may_close and conn.may_close not in LISTENS:
             continue  # it may have stopped to listen
         for waiting in conn.requests.values():
             for each in waiting:

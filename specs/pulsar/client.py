@@ -99,7 +99,8 @@ class ClientState(NamedTuple):
     answered with Connect and that were not created since. `want`: topics that the client must open, with how many
     endings. `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked
     for and not seen; `released` all that was acknowledged by the application, of batches in `parts`. `refused`: what
-    must be acknowledged with a validation_error, as (id, error, rules)."""
+    must be acknowledged with a validation_error, as (id, error, rules). `accepted`: connections that the client is
+    known to have opened."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -125,6 +126,12 @@ class ClientState(NamedTuple):
     unread: tuple[str, ...] = ()
     bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
+    accepted: int = 0
+
+    @property
+    def beyond(self) -> bool:
+        """True while the client has a connection on which nobody listens: it may wait for an answer there."""
+        return self.accepted > sum(line.greeted for line in self.lines.values())
 
     def line(self, number: int) -> Line:
         """A connection, be it new."""
@@ -772,6 +779,8 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
         return Allow(state._replace(address=str(event.value)))
     if event.name == "answer":
         return _reported(state, event.value)
+    if event.name == "accepted":
+        return Allow(state._replace(accepted=max(state.accepted, int(event.value))))
     if event.name == "exit":
         return blame("FRM-13", f"the client ended: {event.value}")
     return Allow(state)
@@ -826,7 +835,8 @@ def _reported(state: ClientState, value: Any) -> Outcome:
     state = state._replace(told=tuple(rest))
     failed = not isinstance(value, dict) or "ok" not in value
     if failed:
-        if state.odd or state.doubt or state.left or not isinstance(value, dict) or value.get("error") == "unsupported":
+        excused = state.odd or state.doubt or state.left or state.beyond
+        if excused or not isinstance(value, dict) or value.get("error") == "unsupported":
             return Allow(_forgive(state, op, given))
         if any(end.phase == "lost" for end in state.ends) or any(line.over for line in state.lines.values()):
             return Allow(_forgive(state, op, given))
@@ -947,7 +957,7 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
             yield "KA-01", f"PING on connection {number} was not answered", "KA-09"
         if line.must and not line.over:
             yield line.must, f"connection {number} stays open: {line.odd}", ""
-    if state.doubt:
+    if state.doubt or state.beyond:
         waiting = True
     if state.told and not waiting and not _needs_receipt(state):
         op = state.told[0][0]

@@ -223,6 +223,17 @@ def leaving(state: State, key: Key) -> State:
     return unsure(state, key[0], consumer.sub)
 
 
+def shaken(state: State, number: int, rule: str, why: str) -> State:
+    """The tester said what the broker may end the connection for: whatever it holds may go to others from now on, and
+    others may see that before we see the end."""
+    conn = state.conn(number)
+    state = state.put(number, conn._replace(may_close=conn.may_close or rule, why=conn.why or why))
+    if not conn.may_close:
+        for name in conn.consumers:
+            state = leaving(state, (number, name))
+    return state
+
+
 def left(state: State, key: Key, *, lost: bool = False) -> State:
     """A consumer is gone. What it did not acknowledge must go to the others, or to whoever comes next."""
     consumer = state.consumer(key)
@@ -373,6 +384,9 @@ def _unknown(state: State, consumer: Consumer, frame: Any) -> Outcome:
             if entry.headers == frame.headers:
                 rule = "CMP-01" if frame.metadata() is not None and frame.metadata().compression else "FRM-04"
                 return blame(rule, "the payload of a MESSAGE is not the one that was sent")
+    for conn in state.conns.values():
+        if conn.may_close in ("CLP-01", "SEND-11"):
+            return blame(conn.may_close, "MESSAGE that no producer sent", also="E2E-02")
     return blame("E2E-02", "MESSAGE that nobody sent")
 
 
@@ -413,16 +427,22 @@ def _not_master(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Ent
     others = [(each, there) for each, there in _of(state, consumer.sub) if each != key]
     if consumer.active is False and entry.at > sub.moved:
         return blame("FAIL-04", "MESSAGE to a consumer that was told it is not active")
-    if any(there.phase != "open" for _, there in others) or entry.at <= sub.moved:
+    if any(there.phase != "open" or state.conn(each[0]).may_close for each, there in others) or entry.at <= sub.moved:
         return None
     if sub.master is not None and sub.master != key:
         return blame("FAIL-01", "two consumers of a Failover subscription receive")
     if state.config.profile == "seed":
         for _, there in others:
-            if there.name and consumer.name and there.name.encode() < consumer.name.encode():
+            if there.name and consumer.name and _before(there.name, consumer.name):
                 why = f"MESSAGE to {consumer.name!r} while {there.name!r} is connected"
                 return blame("FAIL-02", why)
     return None
+
+
+def _before(one: str, other: str) -> bool:
+    """True when a name sorts before another in every alphabet: nobody says in which they are sorted."""
+    plain = [[letter for letter in name.casefold() if letter.isalnum()] for name in (one, other)]
+    return one.encode() < other.encode() and one.casefold() <= other.casefold() and plain[0] < plain[1]
 
 
 def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Outcome | None:
@@ -567,8 +587,10 @@ def due(state: State) -> Iterator[tuple[str, str]]:
         if not needed:
             continue
         members = [(key, state.consumer(key)) for key in sub.members]
+        # nobody says whether a batch that is larger than the permits that are left is pushed or waits for more of them
+        size = max(state.entries[at].many for at in needed)
         fed = [
-            there is not None and there.phase == "open" and there.sure > there.used
+            there is not None and there.phase == "open" and there.sure - there.used >= size
             and state.conn(key[0]).phase is Phase.LIVE and state.conn(key[0]).version >= 4 for key, there in members
         ]  # fmt: skip
         if any(there.phase != "open" for _, there in _of(state, where)) or sub.stale:

@@ -38,6 +38,8 @@ FIELDS: Mapping[str, str] = {
 }
 """The field of a command by its type."""
 _NAMES: Mapping[int, str] = {number: name for name, number in Type.items()}
+NUMBERS: Mapping[str, int] = {name: number for number, name in _NAMES.items()}
+"""The number of each command's type, which is that of its sub-message too."""
 _FIELD: Mapping[int, str] = {number: FIELDS[name] for number, name in _NAMES.items()}
 _CARRYING = (Type.SEND, Type.MESSAGE)
 _COMMAND = schema.BaseCommand.FromString
@@ -169,7 +171,7 @@ def resolve(frame: Any, memory: Any) -> Any:
 
 
 def encode(frame: Frame, style: Any = None) -> bytes:
-    """The octets of a frame. A check that is "bad" has one bit wrong."""
+    """The octets of a frame. A check that is "bad" has one bit wrong: which, depends on the length."""
     command = frame.command.SerializePartialToString()
     if frame.headers is None:  # a frame that is odd keeps what is behind the command as it is
         size = 4 + len(command) + len(frame.rest)
@@ -177,7 +179,8 @@ def encode(frame: Frame, style: Any = None) -> bytes:
     content = b"%b%b%b" % (len(frame.headers).to_bytes(4, "big"), frame.headers, frame.payload)
     check = b""
     if frame.check:
-        check = MAGIC + (google_crc32c.value(content) ^ (frame.check == "bad")).to_bytes(4, "big")
+        spoilt = 1 << len(content) % 32 if frame.check == "bad" else 0
+        check = MAGIC + (google_crc32c.value(content) ^ spoilt).to_bytes(4, "big")
     if frame.broker is not None:
         check = BROKER_MAGIC + len(frame.broker).to_bytes(4, "big") + frame.broker + check
     size = 4 + len(command) + len(check) + len(content)

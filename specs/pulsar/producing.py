@@ -10,12 +10,14 @@ from typing import Any
 from specs.codec import Malformed
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar.batches import messages
-from specs.pulsar.consuming import message_id, published, stored
+from specs.pulsar.consuming import message_id, published, shaken, stored
 from specs.pulsar.frames import NOBODY, SAFE_TOTAL, Frame
-from specs.pulsar.states import Entry, Key, Producer, Request, State, blame, ids
+from specs.pulsar.states import ODD_SENDS, Entry, Key, Producer, Request, State, blame, ids
 
 CHECKSUM_ERROR = 9
 """ServerError.ChecksumError."""
+QUOTA = (7, 8)
+"""ServerErrors that say that a topic is full, which it may be at any time."""
 KNOWN_TAGS = (
     "INV-BROKER-16",
     "INV-BROKER-17",
@@ -111,8 +113,7 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
     if frame.headers is None and not frame.rest:
         state = state._replace(tried=state.tried | {"INV-BROKER-15"})
     if frame.headers is None or frame.odd:
-        conn = conn._replace(may_close=conn.may_close or "FRM-14", why=conn.why or "a SEND whose sizes lie")
-        state = state.put(number, conn)
+        state = shaken(state, number, "FRM-14", "a SEND whose sizes lie")
     meta = frame.metadata()
     count = meta.num_messages_in_batch if meta is not None and meta.HasField("num_messages_in_batch") else 1
     batched = meta is not None and meta.HasField("num_messages_in_batch")
@@ -120,15 +121,13 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
     tags: list[str] = []
     if frame.check == "bad":
         fate, rule = "doubtful", "CHK-04"
+        state = shaken(state, number, "CHK-05", "a SEND with a wrong checksum")
     elif frame.headers is None or meta is None:
         fate, rule = "doubtful", "FRM-14"
     elif producer.phase != "open" or not frame.whole:
         fate = "doubtful"
         rule = "CLP-01" if producer.phase == "closing" else ""
-        conn = conn._replace(
-            may_close=conn.may_close or "CLP-01", why=conn.why or "a SEND to a producer that is closed"
-        )
-        state = state.put(number, conn)
+        state = shaken(state, number, "CLP-01", "a SEND to a producer that is closed")
     elif frame.size > SAFE_TOTAL or (state.config.terminated and _terminated(state, producer.topic)):
         fate = "doubtful"
     elif frame.size > SAFE_TOTAL - 4096:
@@ -144,7 +143,7 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
             tags.append("BAT-06")
         if count <= 0 or (batched and count != body.num_messages):
             tags.append("INV-BROKER-16")
-            count = max(count, 1)
+            count = max(count, body.num_messages, 1)  # which of the two counts is free
         if batched and not sound(frame):
             tags.append("INV-BROKER-17")
         if body.HasField("highest_sequence_id") and body.highest_sequence_id < body.sequence_id:
@@ -156,6 +155,9 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
         tags.append("FRM-07")
     if unknown(frame):
         tags.append("FRM-12")
+    if fate == "sent" and (odd := next((tag for tag in tags if tag in ODD_SENDS), "")):
+        fate = "doubtful"  # nobody says whether a broker looks into it: it may store, refuse, or end the connection
+        state = shaken(state, number, odd, "a SEND that contradicts itself")
     entry = Entry(producer.topic, (number, body.producer_id), body.sequence_id, frame.headers or b"", frame.payload,
                   count, batched, frame.check, fate, rule, at=state.clock, floor=state.tops.get(producer.topic),
                   tags=tuple(tags))  # fmt: skip
@@ -188,9 +190,7 @@ def sound(frame: Frame) -> bool:
 
 def _lost_send(state: State, number: int, rule: str) -> State:
     """A SEND of a producer that is not there: no receipt may come, and the connection may end."""
-    conn = state.conn(number)
-    why = conn.why or "a SEND without a producer"
-    return state.put(number, conn._replace(may_close=conn.may_close or rule, why=why))
+    return shaken(state, number, rule, "a SEND without a producer")
 
 
 def receipt(state: State, number: int, body: Any) -> Outcome:
@@ -222,7 +222,7 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
     covers = list(ids("SEND-04 SEND-06 SEND-10 FRM-15"))
     covers += ids(" ".join(tag for tag in entry.tags if tag in KNOWN_TAGS))
     given = message_id(body.message_id) if body.HasField("message_id") else None
-    if given == (NOBODY, NOBODY) and state.config.dedup:
+    if given == (NOBODY, NOBODY) and (state.config.dedup or "INV-BROKER-20" in entry.tags):
         state = state.put_producer((number, body.producer_id), producer)
         return Allow(state.put_entry(at, entry._replace(fate="refused")), ids("SEND-16"))
     if given is None:
@@ -265,7 +265,7 @@ def send_error(state: State, number: int, body: Any) -> Outcome:
         return blame(rule, f"SEND_ERROR for {body.sequence_id}, which is not open")
     at = (doubtful or candidates)[0]
     entry = state.entries[at]
-    if entry.fate == "sent" and body.error not in (2, 7, 8):
+    if entry.fate == "sent" and body.error not in QUOTA:
         rule = next((tag for tag in entry.tags if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07")), "SEND-04")
         why = f"a send was refused for no reason: {entry.seq}, error {body.error}"
         return blame(rule, why)

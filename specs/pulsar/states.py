@@ -263,6 +263,14 @@ class State(NamedTuple):
         return self.conn(key[0]).consumers.get(key[1])
 
 
+ODD_SENDS = ("INV-BROKER-16", "INV-BROKER-17", "INV-BROKER-20", "INV-BROKER-22")
+"""SENDs that a broker may take or leave: what they say of themselves is not true, or not in order."""
+REUSED = ("INV-BROKER-23", "INV-BROKER-24", "INV-BROKER-26")
+"""Ids that are in use: the text says only that a client does not do it."""
+SURVIVED = ("CHK-05", "INV-BROKER-31", "INV-BROKER-34", "INV-BROKER-37", "INV-BROKER-38", "ACK-07", "CLC-04", "CLP-08")
+"""What a broker should survive. The text does not say so: to end the connection is to miss a recommendation."""
+LISTENS = ("SEND-11", "CLP-01", *ODD_SENDS, *REUSED, *SURVIVED)
+"""What a broker may end the connection for, but if it does not, it answers whatever comes behind it."""
 ALIASES = {
     "CONN-06": "INV-BROKER-01",
     "CONN-07": "INV-BROKER-01",

@@ -29,7 +29,7 @@ DELIVERY = Aim(
     topics=1,
     slots=2,
 )
-TOPIC_NAMES = Aim({"producer": 4, "send": 8, "subscribe": 6, "flow": 6}, topics=4, subs=4, slots=2, kinds=(0, 1))
+TOPIC_NAMES = Aim({"producer": 4, "send": 8, "subscribe": 6, "flow": 6}, topics=6, subs=6, slots=2, kinds=(0, 1))
 PERMITS = Aim(
     {"send": 6, "flow": 8, "burst": 2, "subscribe": 1, "ping": 1, "redeliver": 1},
     start="sub",
@@ -61,13 +61,13 @@ SUBSCRIPTIONS = Aim(
     {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, subs=3
 )
 ACKS = Aim(
-    {"send": 6, "burst": 2, "ack": 10, "cumulative": 3, "odd_ack": 3, "redeliver": 1, "subscribe": 1},
+    {"send": 6, "batch": 2, "burst": 2, "ack": 10, "cumulative": 3, "odd_ack": 3, "redeliver": 1, "subscribe": 1},
     start="permits",
     topics=1,
     ends=("redeliver", "close", "cut"),
 )
 REDELIVERY = Aim(
-    {"send": 6, "burst": 2, "ack": 4, "redeliver": 5, "flow": 3, "subscribe": 1, "odd_ack": 1},
+    {"send": 6, "batch": 2, "burst": 2, "ack": 4, "redeliver": 5, "flow": 3, "subscribe": 1, "odd_ack": 1},
     start="permits",
     topics=1,
     ends=("redeliver", "close"),

@@ -434,19 +434,21 @@ def _drop(d: Desk, op: Op) -> None:
     """The connection is cut, perhaps with messages under way."""
     if not d.pens and not d.ears:
         _pen(d, op)
-    open_sends = 0
+    open_sends, blocked = 0, False
     if d.pens and op.args[1] % 2:
         open_sends = 1 + op.args[2] % 3
         pen = d.pens[op.args[0] % len(d.pens)][0]
+        blocked = op.args[3] % 2 == 1  # a program that knows nothing but `send` can have one open, too
+        open_sends = 1 if blocked else open_sends
         for n in range(open_sends):
-            d.send(pen, op="send_async", when="turn" if n == 0 else "now")
+            d.send(pen, op="send" if blocked else "send_async", when="turn" if n == 0 else "now")
         d.wait(30)
     first = d.sends - open_sends
     d.drop()
     if open_sends:
         d.wait()
         d.receipt(open_sends)
-        for n in range(first, d.sends):
+        for n in range(first, d.sends if not blocked else first):
             d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
     d.ears = [(key, topic, nth) for nth, (key, topic, _) in enumerate(d.ears[:1])]
     d.wait()

@@ -112,7 +112,7 @@ def _subscribe(w: Writer, op: Op, aim: Aim) -> Ear:
         if e % 5 or e == 0:
             kind = attached[0].kind
         keep = kind == attached[0].kind and kind != 0
-    fields = {"initialPosition": 1} if d % 4 == 3 and w.config.profile == "modern" else {}
+    fields: dict[str, Any] = {"initialPosition": 1} if d % 4 == 3 and w.config.profile == "modern" else {}
     ear = w.ear(line, topic, sub, kind, c, NAMES[d % len(NAMES)], keep=keep, **fields)
     if not keep:
         w.pongs()
@@ -238,7 +238,8 @@ def _close_consumer(w: Writer, op: Op, aim: Aim) -> None:
         ear = ears[op.args[0] % len(ears)]
         w.close_ear(ear)
         if op.args[1] % 2:
-            again = w.ear(w.line(op.args[2]), ear.topic, ear.sub, ear.kind, op.args[3], ear.name)
+            like = ear if op.args[3] % 2 else None
+            again = w.ear(w.line(op.args[2]), ear.topic, ear.sub, ear.kind, op.args[3], ear.name, like=like)
             if op.args[4] % 2:
                 w.flow(again, 100)
 

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
 from specs.pulsar.batches import batch, compress
-from specs.pulsar.frames import Draft, draft
+from specs.pulsar.frames import NUMBERS, Draft, draft
 from specs.pulsar.states import Config
 
 IDS = (0, 1, 2, 3, 127, 128, 255, 256, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 63) - 1)
 REQUESTS = (*IDS, 1 << 63, (1 << 64) - 2, 300, 16384)
-TOPICS = ("t", "t-1", "tt", "T")
-SUBSCRIPTIONS = ("s", "s-1", "ss", "S")
+LONG = "long-" * 30
+TOPICS = ("t", "t-1", "tt", "T", LONG + "a", LONG + "b")
+SUBSCRIPTIONS = ("s", "s-1", "ss", "S", LONG + "a", LONG + "b")
+SEQUENCES = (0, (1 << 31) - 2, (1 << 32) - 2, 1 << 32, (1 << 53) - 1, 300)
+"""Where a producer begins to count."""
+UNKNOWN = b"\xf2\x0f\x03abc"
+"""A field of the number 254, which nobody uses."""
 NAMES = ("", "b", "a", "B", "aa", "c", "é", "a-1")
 """Consumer names: nobody says whether they are compared by octets or by characters, but these sort alike."""
 NOW = 1_700_000_000_000
 PROPERTIES: tuple[tuple[tuple[str, str], ...], ...] = (
     (), (("a", "1"),), (("a", "1"), ("a", "2")), (("", ""), ("b", "")), (("z", "1"), ("a", "2"), ("z", "3")),
     (("schlüssel", "wert 🙂"),), (("k" * 300, "v" * 300),), (("a", "\x00\n"), ("num_messages_in_batch", "7")),
+    tuple((f"n{n}", str(n)) for n in range(40)),
 )  # fmt: skip
 CUTS, JOIN = 1, 2
 """Ways of sending that must not matter."""
+
+
+def within(kind: str) -> bytes:
+    """An unknown field inside the sub-message of a command."""
+    number = NUMBERS[kind]
+    tag = number << 3 | 2
+    return (bytes((tag,)) if tag < 128 else bytes((tag & 127 | 128, tag >> 7))) + bytes((len(UNKNOWN),)) + UNKNOWN
 
 
 @dataclass(slots=True)
@@ -65,6 +78,7 @@ class Writer:
 
     def __init__(self, config: Config, *, hurry: bool = False, slots: int = 2, wire: int = 0, ids: int = 0) -> None:
         self.config, self.hurry, self.slots, self.wire, self.ids = config, hurry, slots, wire, ids
+        self.strange = ids % 8 == 7
         self.steps: list[Step] = []
         self.features: set[str] = set()
         self.lines: dict[int, Line] = {}
@@ -88,6 +102,9 @@ class Writer:
         when = "turn" if self._settle else when or ("now" if self.hurry else "turn")
         if self.wire & JOIN and style % 2 and when == "now":
             when = "join"
+        if self.strange and not frame.extra and self.steps:
+            frame = replace(frame, extra=within(frame.kind) if len(self.steps) % 2 else UNKNOWN)
+            self.features.add("unknown")
         self._settle = False
         self.steps.append(Say(line.number, frame, cuts, when, upto=upto))
 
@@ -185,7 +202,8 @@ class Writer:
 
     def pen(self, line: Line, topic: str, choice: int = 0, name: str = "", **fields: Any) -> Pen:
         """PRODUCER."""
-        pen = Pen(line.number, self.free([pen.id for pen in line.pens], choice), topic, name)
+        seq = SEQUENCES[choice % len(SEQUENCES)] if self.ids % 3 == 1 else 0
+        pen = Pen(line.number, self.free([pen.id for pen in line.pens], choice), topic, name, seq)
         given: dict[str, Any] = {"topic": Ref("topic", topic), "producer_id": pen.id, "request_id": self.request(line)}
         if name:
             given["producer_name"] = Ref("name", name)
@@ -239,9 +257,11 @@ class Writer:
     # -- consumers -----------------------------------------------------------------------------------------------------
 
     def ear(self, line: Line, topic: str, sub: str, kind: int = 0, choice: int = 0, name: str = "", *,
-            keep: bool = True, **fields: Any) -> Ear:  # fmt: skip
-        """SUBSCRIBE. `keep`: it is expected to succeed."""
-        ear = Ear(line.number, self.free([ear.id for ear in line.ears], choice), topic, sub, kind, name)
+            keep: bool = True, like: Ear | None = None, **fields: Any) -> Ear:  # fmt: skip
+        """SUBSCRIBE. `keep`: it is expected to succeed. `like`: with the id of this one, if it is free."""
+        taken = [ear.id for ear in line.ears]
+        number = self.free(taken, choice) if like is None or like.id in taken else like.id
+        ear = Ear(line.number, number, topic, sub, kind, name)
         given: dict[str, Any] = {
             "topic": Ref("topic", topic), "subscription": sub, "subType": kind, "consumer_id": ear.id,
             "request_id": self.request(line),
