@@ -962,8 +962,11 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
     if state.told and not waiting and not _needs_receipt(state):
         op = state.told[0][0]
         yield ("FLOW-08" if op == "receive" else "CONN-01"), f"{op}: nothing follows", "REQ-03 LOOK-04 LOOK-05 PROD-01"
-    if not waiting and not state.left and not state.told:
+    stuck = [op for op, _ in state.told] in (["send"], ["await"])  # it waits for a receipt of what it has to send again
+    if not waiting and not state.left and (stuck or not state.told):
         for end in state.ends:
+            if stuck and end.phase != "open":
+                continue
             back = end.forced or any(line.greeted and number > end.line for number, line in state.lines.items())
             if end.phase == "lost" and back:  # whoever hung up by himself may be where the plan does not look
                 rule = "SUB-03" if end.kind == "consumer" else "CLP-06"

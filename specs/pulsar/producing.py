@@ -148,7 +148,7 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
             tags.append("INV-BROKER-17")
         if body.HasField("highest_sequence_id") and body.highest_sequence_id < body.sequence_id:
             tags.append("INV-BROKER-22")
-    seqs = [entry.seq for entry in state.entries if entry.source == (number, body.producer_id)]
+    seqs = [there.seq for there in state.entries if there.source == (number, body.producer_id) and not there.rule]
     if seqs and body.sequence_id <= max(seqs) and body.producer_id not in conn.ended_producers:
         tags.append("INV-BROKER-20")
     if conn.midway:

@@ -148,7 +148,7 @@ def _checksum(w: Writer, n: Numbers) -> None:
     for i in range(1 + n[1] % 3):
         if n[2] >> i & 1:
             w.send(pen)
-        w.send(pen, 0, b"" if n[3] % 4 == 3 else None, check="bad", messages=n[0] % 3)
+        w.send(pen, 0, None if n[3] % 4 else b"", check="bad", messages=n[0] % 3 if n[3] % 4 else 0)
     w.send(pen)
     w.wait()
 

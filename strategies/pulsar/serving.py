@@ -438,7 +438,7 @@ def _drop(d: Desk, op: Op) -> None:
     if d.pens and op.args[1] % 2:
         open_sends = 1 + op.args[2] % 3
         pen = d.pens[op.args[0] % len(d.pens)][0]
-        blocked = op.args[3] % 2 == 1  # a program that knows nothing but `send` can have one open, too
+        blocked = op.args[3] % 3 == 2  # a program that knows nothing but `send` can have one open, too
         open_sends = 1 if blocked else open_sends
         for n in range(open_sends):
             d.send(pen, op="send" if blocked else "send_async", when="turn" if n == 0 else "now")
