@@ -1,0 +1,137 @@
+"""What a correct broker or client may do and was once blamed for, one conversation each."""
+
+from __future__ import annotations
+
+import pytest
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.pulsar.reference import Broker
+from specs.events import Closed, Fact, Quiet, Said
+from specs.model import judge
+from specs.pulsar.client import ClientModel, ClientState
+from specs.pulsar.frames import NOBODY, Draft, draft, resolve
+from specs.pulsar.model import PulsarModel
+from specs.pulsar.states import Config
+from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_kit import EXCLUSIVE, PULSAR, SHARED, ready
+
+TOPIC = "persistent://public/default/t"
+
+
+def reused_producer(w):
+    line, _, pen = ready(w)
+    w.settle()
+    w.say(line, draft("PRODUCER", topic=TOPIC, producer_id=pen.id, request_id=w.request(line)))
+    w.wait()
+
+
+def reused_consumer(w):
+    line, ear, _ = ready(w)
+    w.settle()
+    w.say(line, draft("SUBSCRIBE", topic=TOPIC, subscription="o", subType=0, consumer_id=ear.id, request_id=99))
+    w.wait()
+
+
+def large_batch(w):
+    _, _, pen = ready(w, EXCLUSIVE, permits=1)
+    w.send(pen, messages=3)
+    w.wait()
+
+
+def lying_batch(w):
+    _, _, pen = ready(w)
+    w.send(pen, 0, b"\xff\xff\xff\xff", meta={"num_messages_in_batch": 1})
+    w.send(pen)
+    w.wait()
+
+
+def empty_ack(w):
+    line, ear, _ = ready(w)
+    w.ack(ear, cumulative=True)
+    w.ping(line)
+    w.wait()
+
+
+@pytest.mark.parametrize(
+    ("play", "switches"),
+    [
+        (reused_producer, {"id_in_use": "close"}),
+        (reused_consumer, {"id_in_use": "close"}),
+        (large_batch, {"batch_permits": "whole"}),
+        (lying_batch, {"lying_batch": "error"}),
+        (lying_batch, {"lying_batch": "close"}),
+        (empty_ack, {"empty_ack": "close"}),
+    ],
+)
+def test_a_broker_may(play, switches):
+    config = PULSAR.configure("broker", "seed", {name: fact.default for name, fact in PULSAR.facts.items()}, {})
+    writer = Writer(config)
+    play(writer)
+    ground = MemoryGround(lambda: Broker(profile="seed", **switches))
+    found = drive(writer.plan(), Setting(PULSAR, config, "broker", ground), "f-").judgement
+    assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def said(conn, by, kind, meta=None, payload=b"", check="good", **fields):
+    return Said(conn, by, resolve(Draft(kind, fields, meta, payload, check), None))
+
+
+def hello(conn):
+    yield said(conn, "client", "CONNECT", client_version="x", protocol_version=7)
+    yield said(conn, "broker", "CONNECTED", server_version="x", protocol_version=7)
+
+
+def subscribed(conn, number, request):
+    given = {"topic": TOPIC, "subscription": "s", "subType": SHARED, "consumer_id": number, "request_id": request}
+    yield said(conn, "client", "SUBSCRIBE", **given)
+    yield said(conn, "broker", "SUCCESS", request_id=request)
+    yield said(conn, "client", "FLOW", consumer_id=number, messagePermits=10)
+
+
+META = {"producer_name": "p", "sequence_id": 0, "publish_time": 1}
+ID = {"ledgerId": 1, "entryId": 0}
+
+
+def test_a_connection_that_may_be_closed_leaves_its_messages_to_others_before_its_end_is_seen():
+    events = [
+        *hello(0), *subscribed(0, 1, 0), *hello(1), *subscribed(1, 2, 0),
+        said(1, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(1, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(1, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+        said(1, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(1, "broker", "MESSAGE", META, b"m", consumer_id=2, message_id=ID),
+        said(1, "broker", "CLOSE_PRODUCER", producer_id=1, request_id=NOBODY),
+        said(1, "client", "SEND", {**META, "sequence_id": 1}, b"n", producer_id=1, sequence_id=1),
+        said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID),
+        Closed(1, "broker", "eof"), Quiet(10_000, final=True),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def test_sends_that_crossed_a_close_of_the_broker_may_end_the_connection():
+    events = [
+        *hello(0),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+        said(0, "broker", "CLOSE_PRODUCER", producer_id=1, request_id=NOBODY),
+        Closed(0, "broker", "eof"), Quiet(10_000, final=True),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def test_a_client_with_a_connection_on_which_nobody_listens_owes_nothing():
+    state = ClientState(Config(role="client"))
+    for event in (
+        Fact(0, "broker", "connect", {}), *hello(0),
+        Fact(0, "client", "answer", {"op": "connect", "ok": None}),
+        Fact(0, "broker", "producer", {"topic": TOPIC, "_key": "p"}),
+    ):  # fmt: skip
+        (outcome,) = ClientModel().step(state, event)
+        state = outcome.state
+    assert set(ClientModel().owed(state, "client")) == {"PULSAR-CONN-01"}
+    (outcome,) = ClientModel().step(state, Fact(0, "client", "accepted", 2))
+    assert not set(ClientModel().owed(outcome.state, "client"))
