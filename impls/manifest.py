@@ -149,7 +149,10 @@ def _document(path: Path) -> Table:
 
 def _protocol(where: str, impl: Table) -> Protocol:
     name = fields.text(where, "impl.protocol", impl, choices=tuple(protocols.names()))
-    return protocols.find(name)
+    try:
+        return protocols.find(name)
+    except LookupError as error:  # a package that it needs is missing
+        raise ManifestError(f"{where}: {error}; install it, or choose another protocol") from None
 
 
 def _profile(where: str, bundle: Protocol, impl: Table) -> str:

@@ -112,8 +112,14 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Protocol:
-    """The protocol called `name`. Raises LookupError naming those that exist."""
+    """The protocol called `name`. Raises LookupError naming those that exist, or the package that it lacks."""
     if name not in names():
         raise LookupError(f"unknown protocol {name!r}; known: {', '.join(names())}")
-    found: Protocol = importlib.import_module(f"specs.{name}").protocol
+    try:
+        found: Protocol = importlib.import_module(f"specs.{name}").protocol
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "specs"):
+            raise
+        raise LookupError(f"{name} needs the package {package}, which is not installed") from error
     return found

@@ -380,6 +380,9 @@ def _ping(d: Desk, op: Op) -> None:
 def _spoiled(d: Desk, op: Op) -> None:
     """A message that cannot be read, and a good one behind it."""
     ear, nth = _ear(d, op)
+    for _ in range(op.args[3] % 3 if op.args[4] % 2 else 0):
+        d.push(nth)
+        d.receive(ear)
     match op.args[1] % 10:
         case 8:
             d.push(nth, meta={"compression": 1, "uncompressed_size": 100}, raw=b"\xf0garbage\xff\xff")
@@ -434,6 +437,10 @@ def _drop(d: Desk, op: Op) -> None:
     """The connection is cut, perhaps with messages under way."""
     if not d.pens and not d.ears:
         _pen(d, op)
+    both = d.pens and op.args[4] % 3 == 1  # one before and one behind: numbers must go on
+    if both:
+        d.send(d.pens[-1][0])
+        d.receipt()
     open_sends, blocked = 0, False
     if d.pens and op.args[1] % 2:
         open_sends = 1 + op.args[2] % 3
@@ -450,6 +457,10 @@ def _drop(d: Desk, op: Op) -> None:
         d.receipt(open_sends)
         for n in range(first, d.sends if not blocked else first):
             d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
+    if both:
+        d.wait()
+        d.send(d.pens[-1][0])
+        d.receipt()
     d.ears = [(key, topic, nth) for nth, (key, topic, _) in enumerate(d.ears[:1])]
     d.wait()
 
