@@ -374,8 +374,8 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
     rule, error, items = "", 0, []
     if not frame.check:
         state = _tried(state, 2)
-    if end.pushed >= end.granted:
-        state = _tried(state, 35)
+    if end.pushed >= end.granted:  # whoever has no room for it may drop it, or end the connection
+        state = _tried(state._replace(doubt=True), 35)
     if frame.check == "bad":
         rule, error = "CHK-07 CHK-06", 2
         state = _tried(state, 1)

@@ -20,7 +20,8 @@ class PulsarMemory:
     with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
-    id of the nth request of (connection, kind, n); `asked`, a field of it."""
+    id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id
+    while it has permits."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -30,6 +31,7 @@ class PulsarMemory:
         self._asked: dict[tuple[int, str], list[Any]] = {}
         self._answered: set[Any] = set()
         self._pinged: dict[Any, int] = {}
+        self._fed: dict[tuple[int, int], int] = {}
         self._address = ""
         self._handles: dict[str, Any] = {}
         self._told: list[tuple[str, Any]] = []
@@ -45,6 +47,9 @@ class PulsarMemory:
         if self._config.role == "client" and event.by == "broker":
             if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
                 return
+            if kind == "MESSAGE":
+                meta = frame.metadata()
+                self._feed(event.conn, body.consumer_id, -max(meta.num_messages_in_batch if meta else 1, 1))
             self._answered.update(
                 (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
             )
@@ -58,12 +63,17 @@ class PulsarMemory:
                 1 if (kind, event.by) == ("PING", "broker") else -1 if (kind, event.by) == ("PONG", "client") else 0
             )
             self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
+        if event.by == "client" and kind == "FLOW":
+            self._feed(event.conn, body.consumer_id, body.messagePermits)
         if event.by == "client":
             self._asked.setdefault((event.conn, kind), []).append(body)
         elif kind == "SEND_RECEIPT":
             self._receipts[event.conn, body.producer_id, body.sequence_id] = _plain(body.message_id)
         elif kind == "MESSAGE":
             self._pushed.setdefault((event.conn, body.consumer_id), []).append(_plain(body.message_id))
+
+    def _feed(self, conn: int, consumer: int, permits: int) -> None:
+        self._fed[conn, consumer] = self._fed.get((conn, consumer), 0) + permits
 
     def _beside(self, event: Fact) -> None:
         if event.name == "address":
@@ -102,6 +112,10 @@ class PulsarMemory:
                 conn, kind, nth, name = key
                 found = self._asked.get((conn, kind), [])
                 return getattr(found[nth], name) if -len(found) <= nth < len(found) else None
+            case "fed":
+                found = self._asked.get(key[:2], [])
+                name = found[key[2]].consumer_id if -len(found) <= key[2] < len(found) else None
+                return name if name is not None and self._fed.get((key[0], name), 0) > 0 else None
             case "open" | "name-of":
                 return self._open(ref.name, *key)
             case "sent":

@@ -215,7 +215,7 @@ class Desk:
             headers |= {"compression": compression, "uncompressed_size": len(payload)}
             payload = compress(compression, payload)
         fields = {
-            "consumer_id": self.ear_id(nth) if who is None else who,
+            "consumer_id": Ref("fed", (self.at, "SUBSCRIBE", nth)) if who is None else who,
             "message_id": {"ledgerId": 5, "entryId": self.entries},
         }
         content = payload if raw is None else raw
@@ -536,7 +536,7 @@ def _broken(d: Desk, op: Op) -> None:
             d.say("ERROR", request_id=Ref("open", (d.at, "PRODUCER")), error=(16, 4)[op.args[3] % 2], message="no")
         case 10:
             for n in range(12):
-                d.push(nth, when="turn" if n == 0 else "now")
+                d.push(nth, when="turn" if n == 0 else "now", who=d.ear_id(nth))
         case _:
             d.do(
                 "subscribe",
