@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from impls.drive import Setting, drive
@@ -14,7 +17,7 @@ from specs.pulsar.frames import NOBODY, Draft, draft, resolve
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config
 from strategies.pulsar.writer import Writer
-from tests.mutants.pulsar_kit import EXCLUSIVE, PULSAR, SHARED, ready
+from tests.mutants.pulsar_kit import EXCLUSIVE, PULSAR, ROOT, SHARED, ready
 
 TOPIC = "persistent://public/default/t"
 
@@ -135,3 +138,16 @@ def test_a_client_with_a_connection_on_which_nobody_listens_owes_nothing():
     assert set(ClientModel().owed(state, "client")) == {"PULSAR-CONN-01"}
     (outcome,) = ClientModel().step(state, Fact(0, "client", "accepted", 2))
     assert not set(ClientModel().owed(outcome.state, "client"))
+
+
+@pytest.mark.parametrize("package", ["google_crc32c", "cramjam", "google.protobuf"])
+def test_a_missing_package_is_named_to_who_asks_for_it(package):
+    program = (
+        f"import sys; sys.modules[{package!r}] = None\n"
+        "from specs.protocol import find\n"
+        "find('stomp')\n"
+        "try: find('pulsar')\n"
+        "except LookupError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f"needs the package {package.partition('.')[0]}, which is not installed" in done.stdout

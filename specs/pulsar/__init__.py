@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from specs.pulsar.bundle import protocol
+
+if find_spec("cramjam") is None:  # it is loaded late, but a run that finds out in its middle is lost
+    raise ModuleNotFoundError("No module named 'cramjam'", name="cramjam")
 
 __all__ = ["protocol"]
