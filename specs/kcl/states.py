@@ -7,7 +7,8 @@ shows both sides. Guards (numbers, records, what user code was told to do) are i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -94,6 +95,46 @@ NEXT: Mapping[Phase, Mapping[str, Phase | None]] = MappingProxyType(
 )
 
 
+class Numbers:
+    """A set that only grows, as a value: adding to it costs what is added, not what is there.
+
+    Values that come from one another share one dict; each sees of it what was there when it was made.
+    """
+
+    __slots__ = ("_count", "_places")
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._count = 0
+
+    def union(self, numbers: Iterable[str]) -> Numbers:
+        """These and `numbers`."""
+        found = Numbers()
+        shared = self._count == len(self._places)  # else another value has grown out of this one already
+        places = self._places if shared else dict(itertools.islice(self._places.items(), self._count))
+        for number in numbers:
+            places.setdefault(number, len(places))
+        found._places, found._count = places, len(places)
+        return found
+
+    def __contains__(self, number: str) -> bool:
+        return self._places.get(number, self._count) < self._count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[str]:
+        return itertools.islice(self._places, self._count)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Numbers) or self._count != other._count:
+            return False
+        return self._places is other._places or list(self) == list(other)
+
+    def __hash__(self) -> int:
+        return hash(self._count)
+
+
 class Seen(NamedTuple):
     """An observation of user code that is due. `value` is what it must show; `free`: it may be left out, since a
     library need not trouble user code with it."""
@@ -138,7 +179,7 @@ class Conv(NamedTuple):
     extra: bool = False
     was: Phase = Phase.NEW
     batch: int = 0
-    numbers: frozenset[str] = frozenset()
+    numbers: Numbers = Numbers()
     last: str | None = None
     steps: tuple[str | None, ...] = ()
     loose: bool = False
