@@ -62,6 +62,8 @@ class Nursery:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
+        self._ready = select.poll()
+        self._ready.register(self.link, select.POLLIN)
         self._said: dict[int, dict[str, Any]] = {}
         self._numbers = itertools.count(1)
 
@@ -78,7 +80,7 @@ class Nursery:
 
     def said(self, number: int) -> dict[str, Any]:
         """What is known of a program by now: pid, error, code."""
-        while wait_for([self.link], 0):
+        while self._ready.poll(0):
             data = self.link.recv(65536)
             if not data:
                 raise LaunchError("the process that starts programs has ended")
@@ -447,6 +449,8 @@ class PipeGround:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
+        self._files: list[int | socket.socket] = []
+        self._poll = select.poll()
 
     def open(self) -> Link:
         return PipeLink(self.pool.take(), self.pool)
@@ -457,7 +461,15 @@ class PipeGround:
         for link in links:
             if isinstance(link, PipeLink) and not link.program.closed:
                 files += link.program.listening()
-        wait_for(files, ms)
+        self._wait(files, ms)
+
+    def _wait(self, files: list[int | socket.socket], ms: float) -> None:
+        """Wait for what is nearly always the same as the last time."""
+        if files != self._files:
+            self._files, self._poll = files, select.poll()
+            for file in files:
+                self._poll.register(file, select.POLLIN)
+        self._poll.poll(ms)
 
     def now(self) -> float:
         return time.monotonic() * 1000

@@ -213,7 +213,7 @@ class RelayGround(PipeGround):
         for link in links:
             if isinstance(link, RelayLink) and not link.program.closed:
                 files += link.files()
-        wait_for(files, ms)
+        self._wait(files, ms)
 
     def close(self) -> None:
         self._door.close()

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from impls.drive import Recording, Setting, drive
+from specs.events import Quiet
 from specs.model import Blame, Breach
 from specs.plan import Plan
 from specs.requirement import Requirement
@@ -30,6 +31,9 @@ PROGRAMS = 8
 """Programs in one example of Hypothesis at most: some 1,000 of the 8,192 octets that one may have."""
 INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
+
+LONGEST_MS = 4_000.0
+"""Up to which patience a hunt learns that an implementation is slow."""
 
 Interpret = Callable[..., Plan]
 
@@ -231,9 +235,16 @@ class Hunter:
             tally.exercised[name] += 1
             if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
                 self._looked[name, level] += 1
-                self._look(prop, program, name)
+                if not self._look(prop, program, name) and not self.faults and _waited(recording):
+                    self._wait_longer()
 
-    def _look(self, prop: Property, program: Program, name: str) -> None:
+    def _wait_longer(self) -> None:
+        """It was only slow: what is taken for a fault and is none ends every conversation before it is judged."""
+        patience = min(max(LONGEST_MS, self.setting.patience_ms), 2 * self.setting.patience_ms)
+        self.setting = replace(self.setting, patience_ms=patience)
+
+    def _look(self, prop: Property, program: Program, name: str) -> bool:
+        """Investigate; True when a fault is behind it."""
         before = time.monotonic()
         fault = self._investigate(self, prop, program, name, before - self._started)
         self._spent += time.monotonic() - before
@@ -241,3 +252,9 @@ class Hunter:
             self.faults[fault.requirement] = fault
             self._aside |= {fault.requirement, *fault.also}
             self._report(fault)
+        return fault is not None
+
+
+def _waited(recording: Recording) -> bool:
+    """True when all the patience had run out."""
+    return any(isinstance(event, Quiet) and event.final for event in recording.events)

@@ -442,12 +442,12 @@ def _discovery(protocol: Protocol) -> Callable[..., Mapping[str, Any]] | None:
 
 
 def _slowest(recording: Recording, role: str) -> float:
-    """The longest time in ms between something we said and the next thing that was heard."""
+    """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard."""
     slowest, asked = 0.0, None
     for ms, event in zip(recording.stamps, recording.events, strict=True):
-        if isinstance(event, Said) and event.by != role:
+        if isinstance(event, Said | Fact) and event.by != role:
             asked = ms
-        elif isinstance(event, (Said, Closed)) and asked is not None:
+        elif asked is not None and (isinstance(event, Said | Closed) or getattr(event, "name", "") == "answer"):
             slowest, asked = max(slowest, ms - asked), None
     return slowest
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from specs.kcl.frames import Message, Text
@@ -23,7 +24,12 @@ def breach(requirement: str, why: str, *, by: str = "child", also: str = "", **m
 
 def allow(conv: Any, *covers: str, lapses: tuple[Breach, ...] = ()) -> Allow:
     """Allowed; the state is put in by the model."""
-    return Allow(conv, tuple(PREFIX + name for name in covers), lapses)
+    return Allow(conv, _prefixed(covers), lapses)
+
+
+@cache
+def _prefixed(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(PREFIX + name for name in names)
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
@@ -31,6 +37,8 @@ def allow(conv: Any, *covers: str, lapses: tuple[Breach, ...] = ()) -> Allow:
 
 def text(conv: Conv, frame: Text) -> Outcome:
     """A line that is no message: a user's print."""
+    if frame.why == "blank":
+        return Allow(conv)
     return allow(conv._replace(tail=(conv.tail + frame.data + b"\n")[-TAIL:]))
 
 
@@ -368,26 +376,25 @@ MUST_SHOW = frozenset({"INV-CHILD-03", "INV-CHILD-06"})
 """Invalid input after which something must show."""
 
 
-def owed(conv: Conv) -> Iterator[str]:
+def owed(conv: Conv) -> Sequence[str]:
     """What the child still has to say or do before it is the host's turn."""
-    if conv.phase is Phase.OVER:
-        return
-    if conv.phase is Phase.DEAF:
-        yield "PROC-08"
-    elif conv.stuck:
-        return
-    elif conv.muted:
-        yield "PROC-08"
-    elif conv.phase is Phase.WORKING:
-        if not (conv.hurt and conv.loose):  # what need not be done is not waited for
-            yield "STAT-01"
-    elif conv.phase is not Phase.ASKING and any(not seen.free for seen in conv.due) and not conv.hurt:
-        yield "REC-10"
+    phase = conv.phase
+    if phase is Phase.WORKING and not conv.stuck and not conv.muted:
+        return () if conv.hurt and conv.loose else ("STAT-01",)  # what need not be done is not waited for
+    if phase is Phase.DEAF:
+        return ("PROC-08",)
+    if phase is Phase.OVER or conv.stuck:
+        return ()
+    if conv.muted:
+        return ("PROC-08",)
+    if conv.due and phase is not Phase.ASKING and not conv.hurt and any(not seen.free for seen in conv.due):
+        return ("REC-10",)
+    return ()
 
 
 def silence(conv: Conv) -> Outcome | None:
     """Nothing more will come. None when nothing was owed."""
-    if next(owed(conv), None) is None:
+    if not owed(conv):
         return None
     if conv.phase is Phase.DEAF:
         if conv.stuck:

@@ -71,9 +71,12 @@ def encode(frame: Message | Text, style: Style | None = None) -> bytes:
     return _json(frame.members, style).encode("utf-8", "surrogatepass") + style.eol
 
 
+_PLAINLY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _json(value: Any, style: Style) -> str:
     if not style.order and not style.escape and not style.wide:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _PLAINLY.encode(value)
     return _written(value, style)
 
 
@@ -112,7 +115,7 @@ def read(line: bytes) -> Message | Text:
     if not text.strip():
         return Text(line, "blank")
     try:
-        value = json.loads(text, parse_constant=_never)
+        value = _STRICTLY.decode(text)
     except (ValueError, RecursionError):
         return Text(line, "no-json", _holds(text))
     if not isinstance(value, dict):
@@ -124,6 +127,9 @@ def read(line: bytes) -> Message | Text:
 
 def _never(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
+
+
+_STRICTLY = json.JSONDecoder(parse_constant=_never)
 
 
 def _holds(text: str) -> bool:

@@ -318,7 +318,7 @@ def _answer(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
     if own not in members and other in members:
         return breach(named, f"a checkpoint answer carries its number in {other}", by="host",
                       then=after._replace(hurt="INV-CHILD-10"))  # fmt: skip
-    if not _same_number(conv.number, members.get(own)):
+    if not conv.must_fail and not _same_number(conv.number, members.get(own)):
         why = f"the answer is for {members.get(own)!r:.80}, asked for was {conv.number!r:.80}"
         loose = after._replace(hurt="INV-CHILD-10", loose=True, steps=(), due=_free(after.due))
         return breach("CHECKPOINT-06", why, by="host", then=loose)
@@ -348,10 +348,12 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
     if config.scripted:
         kept = (seen for seen in due if not seen.free and seen != Seen("checkpoint", ANY))
         due = (*kept, Seen("checkpoint", error))
-    granted = conv.granted
+    granted, top = conv.granted, conv.top
     if config.asked and error is None:
         granted = (*granted, conv.number)
+        top = max(top, conv.numbers.place(conv.last if conv.number is None else conv.number))
     return conv._replace(
+        top=top,
         phase=Phase.WORKING,
         refused=error is not None,
         tried=conv.number,
@@ -383,9 +385,10 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
             return None
         named = "INIT-07" if conv.action == "initialize" else "SHUT-09"
         return _host(named, f"a checkpoint inside {conv.action} was answered without an error")
+    if error is not None and _may_refuse(config, conv):
+        return None
     if conv.error is None:
-        fit = conv.number is None or conv.knows(conv.number)
-        if error is not None and fit:
+        if error is not None:
             return _host("CHECKPOINT-07", f"a checkpoint that succeeded was answered by the error {error!r:.80}")
         return None
     if error is None:
@@ -394,6 +397,19 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
     if str(conv.error) not in error:
         return _host("CHECKPOINT-07", f"a checkpoint that failed with {conv.error} has the error {error!r:.80}")
     return None
+
+
+def _may_refuse(config: Config, conv: Conv) -> bool:
+    """True when a host may refuse the open request by itself, whatever its checkpointer would say: it is for no number
+    in the profile that has no such request, or for one that was not delivered or lies before one that was granted; or
+    the lease is lost."""
+    number = conv.number
+    if number is None:
+        refusable = not config.wire.rich
+    else:
+        refusable = not conv.knows(number) or conv.numbers.place(number) < conv.top
+    lost = isinstance(conv.call, Mapping) and conv.call.get("reason") == "ZOMBIE"
+    return refusable or (conv.action == "shutdown" and lost)
 
 
 def closes(config: Config, conv: Conv) -> Outcome:

@@ -7,7 +7,7 @@ wire.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
@@ -33,20 +33,18 @@ class KclModel:
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which `role` still has something to say or do."""
-        for _, conv in state.convs:
-            if role == "child":
-                yield from child.owed(conv)
-            elif state.config.asked:
-                yield from asked.owed(conv)
+        if role == "child":
+            return iter([name for _, conv in state.convs for name in child.owed(conv)])
+        if state.config.asked:
+            return iter([name for _, conv in state.convs for name in asked.owed(conv)])
+        return iter(())
 
-    def step(self, state: State, event: Event) -> Iterator[Outcome]:
+    def step(self, state: State, event: Event) -> Sequence[Outcome]:
         """Every reading of `event`."""
         if isinstance(event, Quiet):
-            yield self._quiet(state, event)
-            return
+            return (self._quiet(state, event),)
         conv = state.conv(event.conn)
-        for outcome in _outcomes(state.config, conv, event):
-            yield _placed(state, event.conn, outcome)
+        return [_placed(state, event.conn, outcome) for outcome in _outcomes(state.config, conv, event)]
 
     def _quiet(self, state: State, event: Quiet) -> Outcome:
         if not event.final:
@@ -72,35 +70,31 @@ def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
     return replace(outcome, then=state.put(number, outcome.then)) if isinstance(outcome.then, Conv) else outcome
 
 
-def _outcomes(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
+def _outcomes(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterable[Outcome]:
+    if isinstance(event, Said):
+        if config.asked and event.by == "child":
+            return asked.line(config, conv, event.frame)
+        return (_said(config, conv, event),)
     if isinstance(event, Noise):
         why = f"a line has no end: {event.data[:80]!r}"
-        yield breach("FRAME-03" if event.by == "child" else "FRAME-04", why, by=event.by)
-    elif isinstance(event, Said):
-        yield from _said(config, conv, event)
-    elif isinstance(event, Closed):
-        yield host.closes(config, conv) if event.by == "host" else _muted(conv)
-    elif event.by == "child":
-        yield _fact_of_child(config, conv, event)
-    else:
-        yield _fact_of_host(config, conv, event)
+        return (breach("FRAME-03" if event.by == "child" else "FRAME-04", why, by=event.by),)
+    if isinstance(event, Closed):
+        return (host.closes(config, conv) if event.by == "host" else _muted(conv),)
+    return (_fact_of_child(config, conv, event) if event.by == "child" else _fact_of_host(config, conv, event),)
 
 
-def _said(config: Config, conv: Conv, event: Said) -> Iterator[Outcome]:
+def _said(config: Config, conv: Conv, event: Said) -> Outcome:
     frame = event.frame
     whole = conv._replace(partial=False) if conv.partial and not config.asked else conv
     if event.by == "host":
-        yield host.said(config, whole, frame) if isinstance(frame, Message) else host.text(whole, frame)
-    elif config.asked:
-        yield from asked.line(config, conv, frame)
-    elif not isinstance(frame, Message):
-        yield child.text(whole, frame)
-    elif frame.action == "status":
-        yield child.status(config, whole, frame)
-    elif frame.action == "checkpoint":
-        yield child.checkpoint(config, whole, frame)
-    else:
-        yield child.other(whole, frame)
+        return host.said(config, whole, frame) if isinstance(frame, Message) else host.text(whole, frame)
+    if not isinstance(frame, Message):
+        return child.text(whole, frame)
+    if frame.action == "status":
+        return child.status(config, whole, frame)
+    if frame.action == "checkpoint":
+        return child.checkpoint(config, whole, frame)
+    return child.other(whole, frame)
 
 
 def _muted(conv: Conv) -> Outcome:

@@ -10,12 +10,17 @@ import base64
 import binascii
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from specs.kcl.states import Seen
 
 ANY = "*"
 """A checkpoint at the last number received, for profiles without "no number"; when it was received is open."""
+
+
+SHORT = 4096
+"""Characters of data that are worth remembering."""
 
 
 class Job(NamedTuple):
@@ -31,10 +36,17 @@ def octets(data: Any) -> bytes | None:
     """The bytes of a record, or None when `data` is no base64 of them."""
     if not isinstance(data, str):
         return None
+    return _remembered(data) if len(data) <= SHORT else _decoded(data)
+
+
+def _decoded(data: str) -> bytes | None:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+_remembered = lru_cache(256)(_decoded)  # the same record is looked at several times in a row
 
 
 def job(records: Sequence[Any], nameless: bool) -> Job:

@@ -120,6 +120,11 @@ class Numbers:
     def __contains__(self, number: str) -> bool:
         return self._places.get(number, self._count) < self._count
 
+    def place(self, number: object) -> int:
+        """How many were there before it; -1 when it is not there."""
+        at = self._places.get(number, -1) if isinstance(number, str) else -1
+        return at if at < self._count else -1
+
     def __len__(self) -> int:
         return self._count
 
@@ -166,11 +171,11 @@ class Conv(NamedTuple):
     What the host is asked: `call` is the open call and `sent` that its message was sent; `error` is what its
     checkpoints meet, `must_fail` the requirement by which the open request must be refused whatever they meet.
     `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those that reached the
-    checkpointer. `failing`: the child went wrong, so that the host must say that it failed, by this requirement;
-    `failed`: it did. `stray`: something lies unread that must make the next action fail. `junk`: requirements tried
-    by lines that mean nothing, since the last action was done. `left`: the child has ended. `children`: how many
-    were started; `settings`: requests to set the checkpointer that were not answered. `early`: a call that is said
-    to be done, and its message has not come.
+    checkpointer; `top`: the place of the latest number granted in any. `failing`: the child went wrong, so that the
+    host must say that it failed, by this requirement; `failed`: it did. `stray`: something lies unread that must make
+    the next action fail. `junk`: requirements tried by lines that mean nothing, since the last action was done.
+    `left`: the child has ended. `children`: how many were started; `settings`: requests to set the checkpointer that
+    were not answered. `early`: a call that is said to be done, and its message has not come.
     """
 
     phase: Phase = Phase.NEW
@@ -204,6 +209,7 @@ class Conv(NamedTuple):
     must_fail: str = ""
     requests: tuple[Any, ...] = ()
     granted: tuple[Any, ...] = ()
+    top: int = -1
     attempts: tuple[Any, ...] = ()
     failing: str = ""
     failed: bool = False
@@ -228,7 +234,10 @@ class State(NamedTuple):
 
     def conv(self, number: int) -> Conv:
         """The conversation on a connection."""
-        return dict(self.convs).get(number, _FRESH)
+        for known, conv in self.convs:
+            if known == number:
+                return conv
+        return _FRESH
 
     def put(self, number: int, conv: Conv) -> State:
         """The state with one conversation changed."""
