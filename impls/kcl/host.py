@@ -27,7 +27,9 @@ class HostSwitches:
     `strict`: lines with unknown members are skipped, else taken. `trailing`: text behind a message is ignored, else the
     line is skipped. `fails`: how a failure is told, "answer", "event" or "both". `early`: a final call is over before
     the child has ended. `at_last`: a checkpoint without a number is tried at the last number delivered, not at none.
-    `sentinel`: initialize has TRIM_HORIZON, else null.
+    `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is refused,
+    and one without a number where the profile has none; `blank`: what means nothing is refused under no number.
+    `guards`: it refuses by itself once the lease is lost.
     """
 
     ascii_only: bool = False
@@ -40,6 +42,9 @@ class HostSwitches:
     early: bool = False
     at_last: bool = False
     sentinel: bool = True
+    forward: bool = False
+    blank: bool = False
+    guards: bool = False
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {"error": ("null", "absent"), "fails": ("answer", "event", "both")}
@@ -73,6 +78,8 @@ class Host:
         self.final = False
         self.held: list[bytes] = []
         self.count = 0
+        self.lost = False
+        self.granted: int = -1
 
     # -- what it is asked to do ----------------------------------------------------------------------------------------
 
@@ -88,6 +95,7 @@ class Host:
             self.fail(self.failure)
             return
         self.final = op in self.profile.finals
+        self.lost = value.get("reason") == "ZOMBIE"
         self.send(self.message(op, value))
         self.go_on()
 
@@ -208,7 +216,11 @@ class Host:
         """The child asks for a checkpoint: try it, and answer."""
         number = members.get(self.profile.number)
         error = self.tried(number, members)
-        answer: dict[str, Any] = {"action": "checkpoint", self.profile.number: number}
+        meant = number is None or isinstance(number, str)
+        answer: dict[str, Any] = {
+            "action": "checkpoint",
+            self.profile.number: number if meant or not self.switches.blank else None,
+        }
         if self.profile.later:
             answer["subSequenceNumber"] = members.get("subSequenceNumber")
         if error is not None or self.switches.error == "null":
@@ -224,7 +236,14 @@ class Host:
         sub = members.get("subSequenceNumber")
         if sub is not None and not isinstance(sub, int):
             return "IllegalArgumentException"
-        return self.attempt(number)
+        if self.switches.guards and self.lost:
+            return "ShutdownException"
+        if self.switches.forward and (not self.profile.later if number is None else int(number) < self.granted):
+            return "IllegalArgumentException"
+        error = self.attempt(number)
+        if error is None:
+            self.granted = max(self.granted, int(number or self.last or -1))
+        return error
 
     def attempt(self, number: str | None) -> str | None:
         """Hand a checkpoint to the checkpointer."""

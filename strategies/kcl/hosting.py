@@ -23,6 +23,8 @@ from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways
 HEAD = 4
 EVEN: Mapping[str, int] = {"batch": 5, "checkpoint": 4, "junk": 2, "empty": 1, "request": 1, "slow": 1, "stderr": 1}
 MOST = 10
+MANY, BIG = 40, 1 << 16
+"""Records of a large batch; octets of a large record, which may be four times that."""
 ANYHOW = ORDER | ESCAPE | WIDE | CUTS
 ENDS = ("ZOMBIE", "TERMINATE")
 
@@ -36,6 +38,7 @@ class Writer:
         self.steps: list[Step] = []
         self.features: set[str] = set()
         self.numbers: list[str] = []
+        self.scheme = 0
         self.open = ""
         self.ways = PLAIN
         self._first = True
@@ -61,7 +64,7 @@ class Writer:
         """processRecords with records of these octets and keys."""
         records = []
         for data, key in sizes:
-            number = texts.number(len(self.numbers))
+            number = texts.number(len(self.numbers), self.scheme)
             self.numbers.append(number)
             records.append({"data_hex": data.hex(), "partitionKey": key, "sequenceNumber": number})
         self.call("processRecords", records=records)
@@ -172,7 +175,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
-    w.begin(head[2])
+    w.scheme = head[2] // 4 % (texts.WAYS_TO_COUNT - 1)  # the last is not what Kinesis gives a host
+    w.begin(texts.shard(head[2]))
     if head[3] % 4 == 3:
         w.checkpoint(None)
     w.status()
@@ -191,8 +195,11 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
 
 def _batch(w: Writer, op: Op) -> None:
     size, data, key, how, more = op.args
-    count = 0 if op.kind == "empty" else 1 + size % 5
-    w.batch([(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)])
+    count = 0 if op.kind == "empty" else MANY if size >= 248 else 1 + size % 5
+    records = [(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
+    if op.kind == "batch" and 240 <= size < 248:
+        records[0] = (texts.ALL_OCTETS * (BIG // 256 << size % 3), "key")
+    w.batch(records)
     if op.kind == "checkpoint":
         _checkpoints(w, op)
     elif op.kind == "junk":

@@ -24,6 +24,8 @@ MOST = 10
 ENDS = ("ZOMBIE", "TERMINATE", "TERMINATE", "ZOMBIE", "eof", "eof-working", "eof-asking")
 ANYHOW = ORDER | ESCAPE | WIDE | MEMBERS | CUTS
 RAISES_ONE_IN = 8
+MANY = 40
+"""Records of a large batch."""
 
 
 def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
@@ -43,7 +45,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     """initialize and the ops."""
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
-    w.initialize(head[2], Ways(bits, head[2]), bare=bool(head[3] % 2))
+    w.scheme = head[2] // 4 % texts.WAYS_TO_COUNT
+    w.initialize(texts.shard(head[2]), Ways(bits, head[2]), bare=bool(head[3] % 2))
     requested = False
     for serial, op in enumerate(program.ops):
         now = Ways(bits, head[2] + serial)
@@ -82,7 +85,8 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         w.batch([], ways)
         w.answers()
         return
-    records = [w.record(texts.data(data + n * more), texts.key(key + n * how)) for n in range(size % 6)]
+    count = MANY if size >= 252 else size % 6
+    records = [w.record(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
     told: list[Mapping[str, Any]] = []
     errors: list[str | None] = []
     if op.kind in ("print", "mixed"):
@@ -91,6 +95,8 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         for n in range(1 + how % 3):
             told.append({"op": "checkpoint", "at": _at(w, more + n)})
             errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if (data >> n) % 2 else None)
+        if size % 16 == 15:
+            told.insert(0, {"op": "sleep", "ms": 3})  # who does not wait for user code is done before it
     if op.kind == "mixed":
         if more % 2:
             told.append({"op": "stderr", "text": "e\n"})
@@ -116,7 +122,7 @@ def _at(w: Writer, choice: int) -> str | None:
 
 def _renumber(w: Writer, records: list[dict[str, Any]]) -> None:
     """Sequence numbers in the order of the batch, whatever order the records were made in."""
-    numbers = sorted(record["sequenceNumber"] for record in records)
+    numbers = sorted((record["sequenceNumber"] for record in records), key=int)
     for record, number in zip(records, numbers, strict=True):
         record["sequenceNumber"] = number
 

@@ -46,11 +46,12 @@ WIDE_KEYS = (
 )
 """Partition keys beyond ASCII: line ends of other worlds, code points beyond 16 bits, and what is normalised."""
 
+ALL_OCTETS = bytes(range(256))
 DATA = (
     b"data",
     b"",
     b"\x00",
-    bytes(range(256)),
+    ALL_OCTETS,
     b"\xfb\xff\xfe",  # + and / in base64
     b"\xff",
     b"ab",
@@ -69,7 +70,8 @@ DATA = (
 )
 FIRST = 49_590_338_271_490_256_608_559_692_538_361_571_095_921_575_989_136_588_898
 """The first sequence number: 56 digits, which no float and no 64 bits hold."""
-SHARDS = ("shardId-000000000001", "s", "shardId ä", "0")
+SHARDS = ("", "-000000000001", "_Mixed.Case-9", "-" + "q" * 90)
+"""Ends of shard ids, of the characters that a stream's shards may have."""
 RAISED = (
     "ThrottlingException",
     "ShutdownException",
@@ -105,13 +107,36 @@ MEMBERS: tuple[tuple[str, Any], ...] = (
     ("futureMember", "text"),
     ("futureMember", []),
     ("futureMember", True),
+    ("futureMember", {"action": "shutdown", "reason": "ZOMBIE", "error": "E"}),
 )
 """Members that no profile knows."""
 
 
-def number(serial: int) -> str:
-    """The sequence number of the nth record."""
-    return str(FIRST + serial * 3)
+WAYS_TO_COUNT = 5
+"""Schemes of sequence numbers: see `number`."""
+SHARED = 3
+"""The scheme in which two records share a number."""
+
+
+def number(serial: int, scheme: int = 0) -> str:
+    """The sequence number of the nth record.
+
+    Schemes: 0 long and all of one length; 1 short, and growing longer, so that they sort otherwise as texts; 2 beyond
+    what 64 bits hold, a few records on; 3 two records share one, as those of one aggregated record do; 4 with zeros in
+    front, which only what takes them for numbers loses.
+    """
+    if scheme == 1:
+        return str(8 + serial)
+    if scheme == 2:
+        return str(2**63 - 3 + serial)
+    if scheme == SHARED:
+        return str(FIRST + serial // 2)
+    return str(serial + 7).zfill(20) if scheme == 4 else str(FIRST + serial * 3)
+
+
+def shard(choice: int) -> str:
+    """The end of a shard id."""
+    return f"{choice}{SHARDS[choice % len(SHARDS)]}"
 
 
 def key(choice: int) -> str:

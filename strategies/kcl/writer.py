@@ -40,6 +40,7 @@ class Writer:
         self.steps: list[Step] = []
         self.features: set[str] = {"together"} if hurry else set()
         self.numbers: list[str] = []
+        self.scheme = 0
 
     def plan(self) -> Plan:
         """What was written."""
@@ -105,7 +106,7 @@ class Writer:
 
     def record(self, data: bytes, key: str = "key") -> dict[str, Any]:
         """A record with the next sequence number."""
-        number = texts.number(len(self.numbers))
+        number = texts.number(len(self.numbers), self.scheme)
         self.numbers.append(number)
         members: dict[str, Any] = {
             "data": base64.b64encode(data).decode(),
@@ -113,7 +114,8 @@ class Writer:
             "sequenceNumber": number,
         }
         if self.config.wire.rich:
-            later = {"approximateArrivalTimestamp": 1_700_000_000_000, "subSequenceNumber": 0, "action": "record"}
+            sub = (len(self.numbers) - 1) % 2 if self.scheme == texts.SHARED else 0
+            later = {"approximateArrivalTimestamp": 1_700_000_000_000, "subSequenceNumber": sub, "action": "record"}
             members |= later
         return members
 
