@@ -31,7 +31,7 @@ from tests.properties import properties
 EACH = 25
 KCL = find("kcl")
 ROOT = Path(__file__).resolve().parent.parent
-ASKED_FOR = {"KCL-INV-CHILD-01"}
+ASKED_FOR = {"KCL-INV-CHILD-01", "KCL-SHUT-04"}
 """Recommendations that the reference misses when a switch asks it to."""
 Made = tuple[Ground, str]
 

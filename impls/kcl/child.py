@@ -28,7 +28,7 @@ class Switches:
     "skip" for what cannot be understood. `after_raise`: "status" or "exit". `prints`: user output goes to STDOUT
     ("out") or is sent to STDERR ("err"). `empty`: user code is called for empty batches. `hears_request`: it is called
     for shutdownRequested. `retry`: a refused checkpoint is tried once more. `delay_ms`: before each message.
-    `stderr`: it writes a log. `crlf`: its lines end with CR LF.
+    `stderr`: it writes a log. `crlf`: its lines end with CR LF. `leaves`: it ends after its last status.
     """
 
     responds_first: bool = False
@@ -47,6 +47,7 @@ class Switches:
     delay_ms: int = 0
     stderr: bool = False
     crlf: bool = False
+    leaves: bool = False
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {
@@ -56,6 +57,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "after_raise": ("status", "exit"),
     "prints": ("out", "err"),
     "delay_ms": (0, 0, 0, 1, 7),
+    "leaves": (False, False, False, True),
 }
 
 
@@ -173,6 +175,8 @@ class Child:
             if self.switches.after_raise == "exit":
                 raise Exit(1) from None
         yield from self.status(action)
+        if self.over and self.switches.leaves:
+            raise Exit(0)
 
     def call(self, action: str, members: dict[str, Any]) -> Running:
         """Hand an action to user code."""

@@ -67,7 +67,7 @@ def _filled(frame: Message, memory: Memory) -> Message | None:
     else:
         return frame
     filled = {name: _value(value, memory) for name, value in frame.members.items()}
-    return None if any(value is _UNKNOWN for value in filled.values()) else Message(filled)
+    return None if any(value is _UNKNOWN for value in filled.values()) else Message(filled, frame.escaped)
 
 
 _UNKNOWN = object()
@@ -143,7 +143,8 @@ def _smoke_of_host(config: Config) -> Plan:
 def to_json(value: Any) -> Any:
     """A frame, style or Ref as JSON data."""
     if isinstance(value, Message):
-        return {"message": to_json(dict(value.members))}
+        members = {"message": to_json(dict(value.members))}
+        return {**members, "escaped": True} if value.escaped else members
     if isinstance(value, Text):
         return {"text": value.data.hex(), "why": value.why, "holds": value.holds}
     if isinstance(value, Style):
@@ -161,8 +162,8 @@ def from_json(data: Any) -> Any:
         return [from_json(item) for item in data]
     if not isinstance(data, dict):
         return data
-    if set(data) == {"message"}:
-        return Message(from_json(data["message"]))
+    if set(data) in ({"message"}, {"message", "escaped"}):
+        return Message(from_json(data["message"]), bool(data.get("escaped")))
     if set(data) == {"text", "why", "holds"}:
         return Text(bytes.fromhex(data["text"]), data["why"], data["holds"])
     if set(data) == {"order", "escape", "wide", "eol"}:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from specs.kcl.frames import Message, Text
-from specs.kcl.scripts import ANY, difference, observed, same
+from specs.kcl.scripts import ANY, Latest, difference, observed, same
 from specs.kcl.states import FINALS, PREFIX, Config, Conv, Phase, Seen
 from specs.model import Allow, Breach, Outcome
 
@@ -178,7 +178,10 @@ def _scripted(conv: Conv, after: Conv, number: Any, named: str, covers: list[str
     if conv.refused and number == conv.tried and conv.due and conv.due[-1].call == "checkpoint":
         return allow(after._replace(due=conv.due[:-1]), *covers)  # the library tries once more, and user code waits
     wanted = conv.steps[0] if conv.steps else None
-    matches = bool(conv.steps) and (number == wanted or (wanted == ANY and (number is None or conv.knows(number))))
+    if isinstance(wanted, Latest):
+        matches = number is None or number in wanted.numbers
+    else:
+        matches = bool(conv.steps) and number == wanted
     if matches:
         return allow(after._replace(steps=conv.steps[1:]), *covers, "CHECKPOINT-14")
     if conv.refused is not None and number == conv.tried:
@@ -195,7 +198,7 @@ def _scripted(conv: Conv, after: Conv, number: Any, named: str, covers: list[str
             lapse = breach("SHUT-10", "the checkpoint in shardEnded has a number", level="SHOULD")
             return allow(after._replace(steps=conv.steps[1:]), *covers, lapses=(lapse,))
         return breach("SHUT-10", f"the checkpoint in {conv.action} is at {number!r:.80}")
-    why = f"user code asked for the checkpoint {wanted!r:.80}, sent was {number!r:.80}"
+    why = f"user code asked for the checkpoint {str(wanted)!r:.80}, sent was {number!r:.80}"
     return breach(named, why, also="CHECKPOINT-14", then=after._replace(steps=conv.steps[1:]))
 
 
@@ -311,7 +314,7 @@ def exits(conv: Conv, code: Any) -> Outcome:
     covers = ["REC-13"] if conv.raised else []
     if conv.phase is Phase.DEAF:
         return _regular(over, conv, code, clean, covers)
-    if conv.hurt:
+    if conv.hurt and not (conv.phase is Phase.ENDING and clean):
         if clean and not conv.words:
             return breach(conv.hurt, "it ended with status 0 and without a word on STDERR")
         return allow(over, *_hurt_covers(conv))
@@ -422,17 +425,18 @@ def _silence(conv: Conv, how: str = "") -> tuple[str, str]:
     if b'"action"' in tail and len(lines) > 1 and _whole(lines):
         return "FRAME-03", f"{what}: it was spread over several lines"
     for line in lines:
-        if b'"action"' in line and b'"status"' in line and b"{" in line and not line.startswith(b"{"):
-            return "FRAME-13", f"{what}: it stands behind other output, {line[:120]!r}"
+        mine = b'"action"' in line and (b'"status"' in line or b'"checkpoint"' in line) and b"{" in line
+        if mine and (not line.startswith(b"{") or (conv.prints and not _message_first(line))):
+            return "FRAME-13", f"{what}: a message stands behind other output, {line[:120]!r}"
     for line in lines:
         if b"responseFor" in line and b"{" in line:
+            behind = line[line.rfind(b"}") + 1 :].strip()
+            if b'"action"' in line and (behind or conv.prints):
+                return "FRAME-13", f"{what}: other output stands behind it, {line[:120]!r}"
             if b'"action"' in line and line.count(b"{") > 1:
                 return "FRAME-03", f"{what}: several messages stand on one line, {line[:120]!r}"
             if b"action" not in line:
                 return "FRAME-06", f"{what}: a message has no action, {line[:120]!r}"
-            behind = line[line.rfind(b"}") + 1 :].strip()
-            if b'"action"' in line and behind:
-                return "FRAME-13", f"{what}: other output stands behind it, {line[:120]!r}"
             return "FRAME-01", f"{what}: what came is no JSON object with a text as action, {line[:120]!r}"
     if conv.hurt:
         return conv.hurt, f"{what}, and it did not end either"
@@ -444,6 +448,15 @@ def _silence(conv: Conv, how: str = "") -> tuple[str, str]:
     named = {"processRecords": "REC-07", "shutdown": "SHUT-02", "shutdownRequested": "SHUT-08"}
     finals = {"leaseLost": "SHUT-09", "shardEnded": "SHUT-10"}
     return {**named, **finals}.get(conv.action, "STAT-01"), f"{what}: {how}"
+
+
+def _message_first(line: bytes) -> bool:
+    """True when a whole JSON object begins the line: what stands in its way is behind it."""
+    try:
+        json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _whole(lines: list[bytes]) -> bool:

@@ -15,8 +15,9 @@ from specs.kcl.states import KNOWN, PREFIX
 from specs.plan import Blurt, Do, Plan, Say, Step
 from specs.protocol import Feature
 
-MANY, MUCH = 1000, 1 << 18
+MANY, MUCH = 1000, 1 << 19
 """Records, or characters of base64, from which on a batch is a big one."""
+BREAKS = dict.fromkeys(map(ord, "\u0085\u2028\u2029"), "\u00e4")
 
 
 def _whole(plan: Plan) -> Plan:
@@ -30,7 +31,8 @@ def _styled(**style: Any) -> Callable[[Plan], Plan]:
     def change(step: Step) -> Step:
         if not isinstance(step, Say) or step.style is None or not isinstance(step.frame, Message):
             return step
-        return replace(step, style=replace(step.style, **style))
+        frame = replace(step.frame, escaped=step.frame.escaped and style.get("escape") != "")
+        return replace(step, style=replace(step.style, **style), frame=frame)
 
     return lambda plan: plan.each(change)
 
@@ -40,7 +42,7 @@ def _framed(plan: Plan, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
         if not isinstance(step, Say) or not isinstance(step.frame, Message):
             return step
         members = change(step.frame.members)
-        return step if members == step.frame.members else replace(step, frame=Message(members))
+        return step if members == step.frame.members else replace(step, frame=replace(step.frame, members=members))
 
     return plan.each(changed)
 
@@ -61,19 +63,32 @@ def _known(plan: Plan) -> Plan:
     return _framed(plan, lambda members: _of_records(only(members), only))
 
 
+def _keys(plan: Plan, change: Callable[[str], str]) -> Plan:
+    """Partition keys are others, but for those that are written in ASCII whatever they are."""
+
+    def changed(record: Mapping[str, Any]) -> Mapping[str, Any]:
+        key = record.get("partitionKey")
+        return {**record, "partitionKey": change(key)} if isinstance(key, str) else record
+
+    def rewritten(step: Step) -> Step:
+        if isinstance(step, Do) and isinstance(step.value, Mapping) and step.value.get("records"):
+            return replace(step, value=_of_records(step.value, changed))
+        if not isinstance(step, Say) or not isinstance(step.frame, Message) or step.frame.escaped:
+            return step
+        members = _of_records(step.frame.members, changed)
+        return step if members == step.frame.members else replace(step, frame=replace(step.frame, members=members))
+
+    return plan.each(rewritten)
+
+
 def _ascii(plan: Plan) -> Plan:
     """Partition keys are of ASCII."""
+    return _keys(plan, lambda key: key if key.isascii() else "key")
 
-    def narrow(record: Mapping[str, Any]) -> Mapping[str, Any]:
-        key = record.get("partitionKey")
-        return {**record, "partitionKey": "key"} if isinstance(key, str) and not key.isascii() else record
 
-    def change(step: Step) -> Step:
-        if isinstance(step, Do) and isinstance(step.value, Mapping) and step.value.get("records"):
-            return replace(step, value=_of_records(step.value, narrow))
-        return step
-
-    return _framed(plan, lambda members: _of_records(members, narrow)).each(change)
+def _unbroken(plan: Plan) -> Plan:
+    """Partition keys have none of the characters that end a line elsewhere, but others beyond ASCII."""
+    return _keys(plan, lambda key: key.translate(BREAKS))
 
 
 def _small(plan: Plan) -> Plan:
@@ -108,5 +123,6 @@ FEATURES = (
     _feature("crlf", "INV-CHILD-05", "it matters whether lines end with CR LF or LF", _styled(eol=b"\n")),
     _feature("together", "INV-CHILD-08", "it matters whether actions are sent one after the other", _one_by_one),
     _feature("big", "REC-12", "it matters how big a batch is", _small),
+    _feature("breaks", "FRAME-05", "it matters whether a line holds what ends lines elsewhere", _unbroken),
     _feature("unicode", "FRAME-12", "it matters which characters a partition key has", _ascii),
 )

@@ -23,9 +23,11 @@ SHOWN = 400
 @dataclass(frozen=True, slots=True)
 class Message:
     """A JSON object with a text under `action`. `members` is never changed once it is here; a value of it, or of a
-    record in it, may be a Ref until the plan runs."""
+    record in it, may be a Ref until the plan runs. `escaped`: it is written in ASCII, so that how octets become
+    characters does not matter."""
 
     members: Mapping[str, Any]
+    escaped: bool = False
 
     @property
     def action(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from specs.kcl.child import allow, breach, impatient
 from specs.kcl.frames import Message, Text
-from specs.kcl.scripts import ANY, callback, job, octets
+from specs.kcl.scripts import ANY, Latest, callback, job, octets
 from specs.kcl.states import ACTIONS, CLOSED_TO_CHECKPOINTS, FINALS, KNOWN, Config, Conv, Phase, Seen
 from specs.model import Breach, Outcome
 
@@ -22,7 +22,7 @@ REASONS = ("TERMINATE", "ZOMBIE")
 _ANY = ("FRAME-01", "FRAME-02", "FRAME-04", "FRAME-06", "FRAME-11")
 
 
-def text(conv: Conv, frame: Text) -> Outcome:
+def text(config: Config, conv: Conv, frame: Text) -> Outcome:
     """A line that is no message. Blank lines separate messages as one newline does."""
     if frame.why == "blank":
         if conv.phase is Phase.OVER:
@@ -33,7 +33,7 @@ def text(conv: Conv, frame: Text) -> Outcome:
         return breach("FRAME-04", why, by="host", then=_perhaps(conv, "INV-CHILD-12"))
     if frame.why == "cut":
         return breach("FRAME-04", "half a line", by="host", then=_skipping(conv, "INV-CHILD-13"))
-    after = _skipping(conv, "INV-CHILD-01")
+    after = _skipping(conv, "INV-CHILD-01") if conv.phase is not Phase.ASKING else _unanswered(config, conv)
     shown = f"{frame.data[:120]!r} is no message ({frame.why})"
     if frame.why == "not-utf-8":
         return breach("FRAME-12", shown, by="host", then=after)
@@ -52,6 +52,12 @@ def _skipping(conv: Conv, hurt: str) -> Conv:
 def _perhaps(conv: Conv, hurt: str) -> Conv:
     """Something was asked that need not be done: a status may come for it."""
     return conv._replace(phase=Phase.WORKING, hurt=hurt, loose=True, steps=(), due=_free(conv.due), served=False)
+
+
+def _unanswered(config: Config, conv: Conv) -> Conv:
+    """Something else came instead of the answer to a checkpoint: it has failed, or is still waited for."""
+    failed = (*_free(conv.due), Seen("checkpoint", ANY)) if config.scripted else ()
+    return conv._replace(phase=Phase.WORKING, hurt="CHECKPOINT-15", loose=True, steps=(), due=failed)
 
 
 def _free(due: tuple[Seen, ...]) -> tuple[Seen, ...]:
@@ -78,10 +84,8 @@ def _action(config: Config, conv: Conv, frame: Message) -> Outcome:
     if conv.early:
         return breach("PROC-06", f"{action} is said to be done before its status", by="host")
     if conv.phase is Phase.ASKING:
-        failed = (*_free(conv.due), Seen("checkpoint", ANY)) if config.scripted else ()
-        after = conv._replace(phase=Phase.WORKING, hurt="CHECKPOINT-15", loose=True, steps=(), due=failed)
         why = f"{action} came instead of the answer to a checkpoint"
-        return breach("CHECKPOINT-05", why, by="host", also="PROC-07", then=after)
+        return breach("CHECKPOINT-05", why, by="host", also="PROC-07", then=_unanswered(config, conv))
     if conv.phase is Phase.WORKING:
         why = f"{action} was sent while {conv.action} was open"
         return breach("PROC-06", why, by="host", also="PROC-07", then=_perhaps(conv, "INV-CHILD-08"))
@@ -114,8 +118,8 @@ def _checked(config: Config, conv: Conv, frame: Message) -> Outcome:
     if action == "shardEnded":
         told = told._replace(checkpoints=(None,))
     elif action == "shutdown" and members.get("reason") == "TERMINATE" and conv.last is not None:
-        told = told._replace(checkpoints=(ANY,))
-    due = (*(seen for seen in conv.due if not seen.free), callback(action, members)) if config.scripted else ()
+        told = told._replace(checkpoints=(Latest((conv.last,)),))
+    due = (*(seen for seen in conv.due if not seen.free), callback(frame)) if config.scripted else ()
     after = conv._replace(
         phase=Phase.WORKING,
         action=action,

@@ -87,7 +87,7 @@ def _said(config: Config, conv: Conv, event: Said) -> Outcome:
     frame = event.frame
     whole = conv._replace(partial=False) if conv.partial and not config.asked else conv
     if event.by == "host":
-        return host.said(config, whole, frame) if isinstance(frame, Message) else host.text(whole, frame)
+        return host.said(config, whole, frame) if isinstance(frame, Message) else host.text(config, whole, frame)
     if not isinstance(frame, Message):
         return child.text(whole, frame)
     if frame.action == "status":

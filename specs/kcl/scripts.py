@@ -13,10 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from specs.kcl.frames import Message
 from specs.kcl.states import Seen
 
 ANY = "*"
-"""A checkpoint at the last number received, for profiles without "no number"; when it was received is open."""
+"""An error of any name."""
+
+
+class Latest(NamedTuple):
+    """A checkpoint at the last number received, for profiles without "no number": one of `numbers`, since a library may
+    give its batch to user code record by record."""
+
+    numbers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"the last number, {self.numbers[-1]}"
 
 
 SHORT = 4096
@@ -27,7 +38,7 @@ class Job(NamedTuple):
     """What a batch makes user code do: the checkpoints it asks for, in order, whether it raises after them, and whether
     it prints."""
 
-    checkpoints: tuple[str | None, ...] = ()
+    checkpoints: tuple[str | Latest | None, ...] = ()
     raises: bool = False
     prints: bool = False
 
@@ -51,21 +62,23 @@ _remembered = lru_cache(256)(_decoded)  # the same record is looked at several t
 
 def job(records: Sequence[Any], nameless: bool) -> Job:
     """The steps of a batch. `nameless`: the profile knows a checkpoint without a number."""
-    checkpoints: list[str | None] = []
+    checkpoints: list[str | Latest | None] = []
     prints = False
-    for step in _steps(records):
+    for place, step in _steps(records):
         op = step.get("op")
         if op == "checkpoint":
             at = step.get("at")
-            checkpoints.append(at if at is not None or nameless else ANY)
+            received = Latest(tuple(str(record.get("sequenceNumber")) for record in records[place:]))
+            checkpoints.append(at if at is not None or nameless else received)
         elif op == "raise":
             return Job(tuple(checkpoints), raises=True, prints=prints)
         prints = prints or op == "print"
     return Job(tuple(checkpoints), prints=prints)
 
 
-def _steps(records: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-    for record in records:
+def _steps(records: Sequence[Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Steps, each with the place of its record."""
+    for place, record in enumerate(records):
         data = octets(record.get("data")) if isinstance(record, Mapping) else None
         if data is None or b'"wireproof"' not in data[:64]:
             continue
@@ -74,16 +87,17 @@ def _steps(records: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
         except (ValueError, RecursionError):
             continue
         if isinstance(told, dict) and isinstance(told.get("wireproof"), list):
-            yield from (step for step in told["wireproof"] if isinstance(step, dict))
+            yield from ((place, step) for step in told["wireproof"] if isinstance(step, dict))
 
 
-def callback(action: str, members: Mapping[str, Any]) -> Seen:
+def callback(frame: Message) -> Seen:
     """The observation with which the callback for an action begins."""
+    action, members = frame.action, frame.members
     if action == "initialize":
         return Seen(action, members.get("shardId"))
     if action == "processRecords":
         records = members.get("records") or ()
-        return Seen(action, tuple(_seen(record) for record in records), free=not records)
+        return Seen(action, tuple(_seen(record) for record in records), not records, frame.escaped)
     if action == "shutdown":
         return Seen(action, members.get("reason"))
     return Seen(action, None, free=action == "shutdownRequested")
@@ -130,7 +144,8 @@ def difference(due: Seen, seen: Seen) -> tuple[str, str]:
         if sent[0] != got[0] and sent[1:] == got[1:]:
             return "REC-11", f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"
     for sent, got in zip(due.value, seen.value, strict=True):
-        if sent[1] != got[1] and sent[2] == got[2] and sent[1] is not None and not sent[1].isascii():
+        raw = sent[1] is not None and not sent[1].isascii() and not due.escaped
+        if sent[1] != got[1] and sent[2] == got[2] and raw:
             return "FRAME-12", f"user code got the partition key {got[1]!r:.80}, sent was {sent[1]!r:.80}"
     wrong = next((sent, got) for sent, got in zip(due.value, seen.value, strict=True) if sent != got)
     return "REC-10", f"user code got the record {wrong[1]!r:.120}, sent was {wrong[0]!r:.120}"

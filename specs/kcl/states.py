@@ -142,11 +142,12 @@ class Numbers:
 
 class Seen(NamedTuple):
     """An observation of user code that is due. `value` is what it must show; `free`: it may be left out, since a
-    library need not trouble user code with it."""
+    library need not trouble user code with it; `escaped`: its message was written in ASCII."""
 
     call: str
     value: Any = None
     free: bool = False
+    escaped: bool = False
 
 
 class Conv(NamedTuple):
@@ -186,7 +187,7 @@ class Conv(NamedTuple):
     batch: int = 0
     numbers: Numbers = Numbers()
     last: str | None = None
-    steps: tuple[str | None, ...] = ()
+    steps: tuple[Any, ...] = ()
     loose: bool = False
     number: Any = None
     asked: int = 0

@@ -21,7 +21,18 @@ from strategies.kcl import texts
 from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways
 
 HEAD = 4
-EVEN: Mapping[str, int] = {"batch": 5, "checkpoint": 4, "junk": 2, "empty": 1, "request": 1, "slow": 1, "stderr": 1}
+EVEN: Mapping[str, int] = {
+    "batch": 15,
+    "checkpoint": 12,
+    "junk": 6,
+    "empty": 3,
+    "request": 3,
+    "slow": 3,
+    "stderr": 3,
+    "many": 1,
+}
+ROWS = (12, 18, 34)
+"""How many small batches there are in a row."""
 MOST = 10
 MANY, BIG = 40, 1 << 16
 """Records of a large batch; octets of a large record, which may be four times that."""
@@ -189,6 +200,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
                 _checkpoints(w, op)
                 w.status()
             requested = True
+        elif op.kind == "many":
+            _many(w, op)
         else:
             _batch(w, op)
 
@@ -214,6 +227,16 @@ def _batch(w: Writer, op: Op) -> None:
         w.wait(0)
         w.do("stderr", (10, 5000, 70_000)[how % 3])
     w.status()
+
+
+def _many(w: Writer, op: Op) -> None:
+    """Small batches in a row, for what shows only after so many; some with checkpoints."""
+    size, data, key, how, more = op.args
+    for n in range(ROWS[size % len(ROWS)]):
+        w.batch([(texts.data(data + n), texts.key(0))])
+        if how % 2 and n % 3 == 2:
+            _checkpoints(w, op._replace(args=(0, data, key, how // 2 % 2, more + n)))
+        w.status()
 
 
 def _checkpoints(w: Writer, op: Op) -> None:
@@ -261,8 +284,8 @@ class Aim:
         return partial(interpret, ways=self.ways)
 
 
-RECORDS = Aim({"batch": 8, "empty": 1})
-CHECKPOINTS = Aim({"checkpoint": 6, "batch": 1, "request": 1})
+RECORDS = Aim({"batch": 24, "empty": 3, "many": 1})
+CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "request": 3, "many": 1})
 TALK = Aim({"junk": 5, "stderr": 2, "batch": 1})
 FRAMING = Aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
 SLOW = Aim({"slow": 3, "batch": 1}, most=4)

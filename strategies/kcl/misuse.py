@@ -191,7 +191,10 @@ def _other_number(w: Writer, how: int) -> None:
 @misuse("CHECKPOINT-15")
 def _no_answer(w: Writer, how: int) -> None:
     w.batch([w.script([{"op": "checkpoint", "at": None}])])
-    if how % 2:
+    if how % 4 == 3:
+        data = NO_MESSAGES[how // 4 % len(NO_MESSAGES)]
+        w.say(Text(data, "not-utf-8" if data.startswith(b"\xff") else "no-json"))
+    elif how % 2:
         w.batch([w.record(b"instead")])
     else:
         w.requested() if w.config.wire.requested else w.batch([])

@@ -19,13 +19,26 @@ from strategies.kcl import texts
 from strategies.kcl.writer import CRLF, CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
 
 HEAD = 4
-EVEN: Mapping[str, int] = {"batch": 5, "checkpoint": 4, "print": 2, "mixed": 2, "empty": 1, "request": 1, "rest": 1}
+EVEN: Mapping[str, int] = {
+    "batch": 10,
+    "checkpoint": 8,
+    "print": 4,
+    "mixed": 4,
+    "empty": 2,
+    "request": 2,
+    "rest": 2,
+    "many": 1,
+}
+ROWS = (12, 18, 34, 66, 104)
+"""How many small batches there are in a row."""
 MOST = 10
 ENDS = ("ZOMBIE", "TERMINATE", "TERMINATE", "ZOMBIE", "eof", "eof-working", "eof-asking")
 ANYHOW = ORDER | ESCAPE | WIDE | MEMBERS | CUTS
 RAISES_ONE_IN = 8
-MANY = 40
-"""Records of a large batch."""
+MANY, BIG = 40, 1 << 16
+"""Records of a large batch; octets of a large record, which may be four times that."""
+MANY_FROM = 252
+"""The size of an op from which a batch is large."""
 
 
 def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
@@ -56,6 +69,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
             requested = True
         elif op.kind == "rest":
             w.wait(0 if op.args[0] % 4 else 2)
+        elif op.kind == "many":
+            _many(w, op)
         else:
             _batch(w, op, now)
 
@@ -85,8 +100,10 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         w.batch([], ways)
         w.answers()
         return
-    count = MANY if size >= 252 else size % 6
+    count = MANY if size >= MANY_FROM else size % 6
     records = [w.record(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
+    if 244 <= size < MANY_FROM and op.kind == "batch":
+        records.append(w.record(texts.ALL_OCTETS * (BIG // 256 << size % 3)))
     told: list[Mapping[str, Any]] = []
     errors: list[str | None] = []
     if op.kind in ("print", "mixed"):
@@ -111,6 +128,23 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         _renumber(w, records)
     w.batch(records, ways)
     w.answers(errors, ways, withhold_ms=3 if more % 16 == 9 else 0)
+
+
+def _many(w: Writer, op: Op) -> None:
+    """Small batches in a row, for what shows only after so many: each has a record, or user code asks for one or two
+    checkpoints in it."""
+    size, data, key, how, more = op.args
+    for n in range(ROWS[size % len(ROWS)]):
+        if how % 2 and n % 3 == 2:
+            told: list[Mapping[str, Any]] = [
+                {"op": "checkpoint", "at": _at(w, more + n)} for _ in range(1 + how // 2 % 2)
+            ]
+            errors = [texts.ERRORS[key % len(texts.ERRORS)] if (data + n) % 4 == 0 else None for _ in told]
+            w.batch([w.script(told)])
+            w.answers(errors)
+        else:
+            w.batch([w.record(texts.data(data + n), texts.key(0))])
+            w.answers()
 
 
 def _at(w: Writer, choice: int) -> str | None:
@@ -146,8 +180,8 @@ class Aim:
         return partial(interpret, ways=self.ways)
 
 
-RECORDS = Aim({"batch": 8, "empty": 1, "rest": 1})
-CHECKPOINTS = Aim({"checkpoint": 6, "batch": 1, "mixed": 1})
+RECORDS = Aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
+CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "mixed": 3, "many": 1})
 OUTPUT = Aim({"print": 6, "mixed": 3})
 FRAMING = Aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
 ENDINGS = Aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)

@@ -29,7 +29,7 @@ KEYS = (
 """Partition keys of ASCII."""
 WIDE_KEYS = (
     "ä",
-    "é\u0301",
+    "e\u0301",
     "日本語",
     "\u2028",
     "\u2029",
@@ -46,6 +46,8 @@ WIDE_KEYS = (
 )
 """Partition keys beyond ASCII: line ends of other worlds, code points beyond 16 bits, and what is normalised."""
 
+LINE_ENDS = frozenset("\u0085\u2028\u2029")
+"""Characters that end a line for some, and stand in JSON as they are."""
 ALL_OCTETS = bytes(range(256))
 DATA = (
     b"data",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from specs.kcl.bundle import ANSWERS, answer, initialize, last
@@ -56,6 +56,8 @@ class Writer:
             style, cuts = self._style(ways), self._cuts(ways)
             if ways.bits & MEMBERS and isinstance(frame, Message):
                 frame = self._with_members(frame, ways.how)
+            if style.escape and isinstance(frame, Message):
+                frame = replace(frame, escaped=True)
         self.steps.append(Say(self.conn, frame, cuts, self.when, style, upto))
 
     def bare(self, frame: Text) -> None:
@@ -102,6 +104,8 @@ class Writer:
         extra: dict[str, Any] = {"millisBehindLatest": 0} if self.config.wire.rich else {}
         if any(not str(record["partitionKey"]).isascii() for record in records):
             self.features.add("unicode")
+        if any(not texts.LINE_ENDS.isdisjoint(str(record["partitionKey"])) for record in records):
+            self.features.add("breaks")
         self.say(message("processRecords", records=list(records), **extra), ways)
 
     def record(self, data: bytes, key: str = "key") -> dict[str, Any]:
