@@ -26,7 +26,7 @@ from impls.drive import Setting, drive
 from impls.pipes import OBSERVATIONS, PipeGround, Pool
 from specs.events import Said
 from specs.kcl.frames import message
-from specs.plan import Hang, Plan, Say, Step
+from specs.plan import Do, Hang, Plan, Ref, Say, Step
 from specs.protocol import Protocol, find
 from specs.storm.bundle import context
 from specs.storm.frames import Message
@@ -48,6 +48,8 @@ class Talk:
     role: str
     profile: str
     said: Sequence[Any]
+    opening: Sequence[Step] = ()
+    """What our plan does in place of the first thing said, when that names what only a plan can know."""
 
     @property
     def argv(self) -> list[str]:
@@ -72,18 +74,20 @@ def batches(count: int) -> Talk:
 
 
 def tuples(count: int, folder: str) -> Talk:
-    """A Storm bolt: tuples without scripts, each of which it acks."""
-    said: list[Any] = [Message({"conf": {"topology.name": "bench"}, "pidDir": folder, "context": context()})]
+    """A Storm bolt: tuples without scripts, each of which it acks. `folder` is where the bare script's registers."""
+    setup = {"conf": {"topology.name": "bench"}, "pidDir": folder, "context": context()}
+    said: list[Any] = [Message(setup)]
     for serial in range(count):
         shape = {"id": str(serial), "comp": "words", "stream": "default", "task": 1, "tuple": ["word", serial]}
         said.append(Message(shape))
-    return Talk("storm bolt", find("storm"), "bolt", "seed", said)
+    opening = (Do(0, "folder", "pids"), Say(0, Message({**setup, "pidDir": Ref("folder", "")})))
+    return Talk("storm bolt", find("storm"), "bolt", "seed", said, opening)
 
 
 def ours(talk: Talk) -> float:
     """Round trips in each second of our driver."""
     config = talk.protocol.configure(talk.role, talk.profile, {"scripted": True}, {})
-    steps: list[Step] = [Say(0, frame) for frame in talk.said]
+    steps: list[Step] = [*talk.opening, *(Say(0, frame) for frame in talk.said[bool(talk.opening) :])]
     ground = PipeGround(Pool(talk.name, talk.argv, os.environ, ROOT, depth=1))
     try:
         found = drive(Plan((*steps, Hang(0, "eof"))), Setting(talk.protocol, config, talk.role, ground), "bench")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from specs.codec import Decoder, Reader
@@ -27,7 +27,7 @@ class Message:
     characters does not matter."""
 
     members: Mapping[str, Any]
-    escaped: bool = False
+    escaped: bool = field(default=False, compare=False)
 
     @property
     def action(self) -> str:
@@ -124,7 +124,7 @@ def read(line: bytes) -> Message | Text:
         return Text(line, "no-object")
     if not isinstance(value.get("action"), str):
         return Text(line, "no-action")
-    return Message(value)
+    return Message(value, line.isascii())
 
 
 def _never(word: str) -> Any:

@@ -271,11 +271,11 @@ def _unasked(config: Config, conv: Conv, frame: Message) -> Breach | None:
     if action == "shutdown" and frame.members.get("reason") != call.get("reason"):
         return _host("SHUT-01", f"the reason is {frame.members.get('reason')!r:.60}, not {call.get('reason')!r}")
     if action == "processRecords" and isinstance(frame.members.get("records"), list):
-        return _other_records(call.get("records") or [], frame.members["records"])
+        return _other_records(call.get("records") or [], frame.members["records"], frame.escaped)
     return None
 
 
-def _other_records(asked: list[Any], sent: list[Any]) -> Breach | None:
+def _other_records(asked: list[Any], sent: list[Any], escaped: bool) -> Breach | None:
     if any(not isinstance(record, dict) for record in sent):
         return None  # what is wrong with it is said elsewhere
     wanted = [(r["data_hex"], r["partitionKey"], r["sequenceNumber"]) for r in asked]
@@ -293,7 +293,8 @@ def _other_records(asked: list[Any], sent: list[Any]) -> Breach | None:
         if number != sent_number:
             return _host("REC-04", f"the sequenceNumber {number!r:.80} was sent as {sent_number!r:.80}")
         if key != sent_key:
-            named = "REC-01" if str(key).isascii() else "FRAME-12"
+            wrong = str(key).isascii() or (escaped and not str(sent_key).isascii())  # no charset did that
+            named = "REC-01" if wrong else "FRAME-12"
             return _host(named, f"the partitionKey {key!r:.80} was sent as {sent_key!r:.80}")
         if data != sent_data and not (data == "" and sent_data is None and text is None):
             return _host("REC-02", f"the data {data[:80]!r} were sent as {sent_data!r:.80}")

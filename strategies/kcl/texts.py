@@ -23,6 +23,8 @@ KEYS = (
     "/slash",
     " blanks ",
     "null",
+    "<a href='x'>&amp;</a>",
+    "%s %41 ${x} \\u0041",
     "k" * 256,
     "",
 )
