@@ -222,8 +222,8 @@ _NONE = object()
 
 
 def _is(at: Any, number: Any, last: Any) -> bool:
-    if number is None:
-        return at is None or at == last
+    if number is None:  # where nothing was delivered, a host has its own words for where it begins
+        return at is None or last is None or at == last
     return bool(at == number or str(at) == str(number))
 
 
@@ -234,11 +234,11 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     if config.hasty and not conv.must_fail and not conv.stray and conv.phase in (Phase.WORKING, Phase.ASKING):
         return allow(after)  # the answer to the request before may still be on its way
     if conv.phase is Phase.ASKING and conv.must_fail:
-        return breach(conv.must_fail, f"a request that means nothing was tried at {at!r:.80}", by="host")
+        return _misread(conv.must_fail, at)
     if not any(_is(at, number, conv.last) for number in conv.requests):
         strange = next((name for name in conv.junk if name in ("INV-HOST-05", "INV-HOST-11", "INV-HOST-12")), "")
         if strange:
-            return breach(strange, f"a request that means nothing was tried at {at!r:.80}", by="host")
+            return _misread(strange, at)
         if conv.stray == "INV-HOST-10" or conv.phase in (Phase.ENDING, Phase.DEAF):
             return breach("INV-HOST-10", f"a checkpoint at {at!r:.80} was tried outside of its time", by="host")
         if conv.action in CLOSED_TO_CHECKPOINTS:
@@ -247,6 +247,13 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
         asked = ", ".join(repr(number)[:60] for number in conv.requests) or "nothing"
         return breach("CHECKPOINT-09", f"a checkpoint was tried at {at!r:.80}; asked for was {asked}", by="host")
     return allow(after)
+
+
+def _misread(requirement: str, at: Any) -> Breach:
+    """A request that means nothing was tried. One that only lacks its member is one without a number for who passes
+    over members that it does not know."""
+    level = "SHOULD" if requirement == "INV-HOST-05" else None
+    return breach(requirement, f"a request that means nothing was tried at {at!r:.80}", by="host", level=level)
 
 
 def fails(conv: Conv, value: Any) -> Outcome:

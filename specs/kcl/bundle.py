@@ -86,7 +86,8 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     """The model's config; what the manifest leaves open about the child's user code was found out before."""
     scripted = facts.get("scripted")
     scripted = bool(learnt.get("scripted")) if scripted is None else bool(scripted)
-    return Config(profile, scripted and role == "child", role == "host")
+    aside = bool(learnt.get("aside", True))
+    return Config(profile, scripted and role == "child", role == "host", aside=aside)
 
 
 def initialize(config: Config, key: Any = 0) -> Message:

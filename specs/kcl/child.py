@@ -189,7 +189,7 @@ def _scripted(conv: Conv, after: Conv, number: Any, named: str, covers: list[str
             return allow(after, *covers)
         return breach("CHECKPOINT-08", f"the checkpoint {number!r:.80} was asked for again although it had succeeded")
     if not conv.steps:
-        if conv.action in FINALS:
+        if conv.action in FINALS and (number is not None or conv.last is not None):
             late = breach("SHUT-05", f"a checkpoint in {conv.action} that user code did not ask for")
             return allow(after, *covers, lapses=(late,) if conv.action == "shutdown" else ())
         return allow(after, *covers)

@@ -124,7 +124,7 @@ def read(line: bytes) -> Message | Text:
         return Text(line, "no-object")
     if not isinstance(value.get("action"), str):
         return Text(line, "no-action")
-    return Message(value, line.isascii())
+    return Message(value, b"\\u" in line and line.isascii())
 
 
 def _never(word: str) -> Any:

@@ -384,7 +384,8 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
         return None
     if conv.must_fail:
         why = "a checkpoint that means nothing was answered without an error"
-        return None if error else _host(conv.must_fail, why)
+        level = "SHOULD" if conv.must_fail == "INV-HOST-05" else None
+        return None if error else breach(conv.must_fail, why, by="host", level=level)
     if conv.action in CLOSED_TO_CHECKPOINTS:
         if error:
             return None
@@ -410,7 +411,7 @@ def _may_refuse(config: Config, conv: Conv) -> bool:
     the lease is lost."""
     number = conv.number
     if number is None:
-        refusable = not config.wire.rich
+        refusable = not config.wire.rich or conv.last is None
     else:
         refusable = not conv.knows(number) or conv.numbers.place(number) < conv.top
     lost = isinstance(conv.call, Mapping) and conv.call.get("reason") == "ZOMBIE"

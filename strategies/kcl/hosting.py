@@ -51,6 +51,7 @@ class Writer:
         self.numbers: list[str] = []
         self.scheme = 0
         self.open = ""
+        self.busy = False
         self.ways = PLAIN
         self._first = True
         self._error: str | None = None
@@ -69,7 +70,7 @@ class Writer:
     def call(self, op: str, **given: Any) -> None:
         """A call of the record processor's interface."""
         self.steps.append(Do(0, "call", {"op": op, **given}))
-        self.open, self._first = op, True
+        self.open, self._first, self.busy = op, True, True
 
     def batch(self, sizes: Sequence[tuple[bytes, str]]) -> None:
         """processRecords with records of these octets and keys."""
@@ -86,8 +87,8 @@ class Writer:
         self.call(members.pop("action"), **members)
 
     def checkpointer(self, error: str | None) -> None:
-        """What the next checkpoints meet."""
-        if error != self._error:
+        """What the next checkpoints meet; while a call is open, only where a host can be told then."""
+        if error != self._error and (self.config.aside or not self.busy):
             self._error = error
             self.steps.append(Do(0, "checkpointer", {"error": error}))
             self._first = True  # the host must know it before the child says more
@@ -116,6 +117,7 @@ class Writer:
     def status(self, action: str | None = None, *, now: bool = False) -> None:
         """The child is done."""
         self.say(message("status", responseFor=action or self.open), now=now)
+        self.busy = False
 
     def checkpoint(self, number: str | None, *, sub: Any = None, now: bool = False, absent: bool = False) -> None:
         """The child asks for a checkpoint."""
@@ -212,6 +214,9 @@ def _batch(w: Writer, op: Op) -> None:
     records = [(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
     if op.kind == "batch" and 240 <= size < 248:
         records[0] = (texts.ALL_OCTETS * (BIG // 256 << size % 3), "key")
+    if op.kind == "checkpoint" and not w.config.aside:
+        w.wait(0)
+        w.checkpointer(_error(op, 0))
     w.batch(records)
     if op.kind == "checkpoint":
         _checkpoints(w, op)
@@ -240,14 +245,18 @@ def _many(w: Writer, op: Op) -> None:
 
 
 def _checkpoints(w: Writer, op: Op) -> None:
-    size, data, key, how, more = op.args
+    size, _, _, how, more = op.args
     for n in range(1 + how % 3):
-        error = texts.RAISED[(key + n) % len(texts.RAISED)] if (data >> n) % 2 else None
         w.wait(0)
         if not (w.hurry and n):
-            w.checkpointer(error)
+            w.checkpointer(_error(op, n))
         number = None if (more + n) % 3 == 0 or not w.numbers else w.numbers[-1 - (more + n) % len(w.numbers)]
         w.checkpoint(number, absent=bool(size % 2), sub=(None, 0)[size // 2 % 2])
+
+
+def _error(op: Op, serial: int) -> str | None:
+    """What the nth checkpoint of an op meets."""
+    return texts.RAISED[(op.args[2] + serial) % len(texts.RAISED)] if (op.args[1] >> serial) % 2 else None
 
 
 def finish(w: Writer, head: Sequence[int]) -> None:

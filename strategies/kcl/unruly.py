@@ -194,9 +194,9 @@ def _out_of_time(w: Writer, how: int) -> None:
 
 @misuse("INV-HOST-11")
 def _no_number(w: Writer, how: int) -> None:
-    _batch(w)
     w.wait(0)
     w.checkpointer("IllegalArgumentException")
+    _batch(w)
     bad: tuple[Any, ...] = ("abc", "", 1.5, True, {"a": 1}, [], "12x", "-")
     w.say(Message({"action": "checkpoint", w.config.wire.number: bad[how % len(bad)]}))
     _regular(w, now=True)
@@ -204,9 +204,9 @@ def _no_number(w: Writer, how: int) -> None:
 
 @misuse("CHECKPOINT-17")
 def _out_of_range(w: Writer, how: int) -> None:
-    _batch(w)
     w.wait(0)
     w.checkpointer("IllegalArgumentException")
+    _batch(w)
     w.checkpoint(("abc", texts.number(5000), "12x")[how % 3])
     w.wait(0)
     _regular(w)
