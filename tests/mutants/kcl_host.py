@@ -657,6 +657,8 @@ class LeaseCheckpoint(Host):
 
 
 def _request(w: Writer) -> None:
+    w.batch([(b"data", "key")])
+    w.status()
     w.call("shutdownRequested")
     w.checkpoint(None)
     w.wait(0)
