@@ -24,12 +24,12 @@ class HostSwitches:
     """Turns that the text leaves open.
 
     `ascii_only`, `spaced`, `action_last`: how JSON is written. `error`: how success is written, "null" or "absent".
-    `strict`: lines with unknown members are skipped, else taken. `trailing`: text behind a message is ignored, else the
-    line is skipped. `fails`: how a failure is told, "answer", "event" or "both". `early`: a final call is over before
-    the child has ended. `at_last`: a checkpoint without a number is tried at the last number delivered, not at none.
-    `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is refused,
-    and one without a number where the profile has none; `blank`: what means nothing is refused under no number.
-    `guards`: it refuses by itself once the lease is lost.
+    `strict`: lines with unknown members are skipped, else taken. `trailing`: text behind a message is ignored, else
+    the line is skipped. `fails`: how a failure is told, "answer", "event" or "both". `early`: a final call is over
+    before the child has ended. `at_last`: a checkpoint without a number is tried at the last number delivered, not at
+    none. `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is
+    refused, and one without a number where the profile has none, and one at the same is not tried again; `blank`:
+    what means nothing is refused under no number. `guards`: it refuses by itself once the lease is lost.
     """
 
     ascii_only: bool = False
@@ -240,9 +240,12 @@ class Host:
             return "ShutdownException"
         if self.switches.forward and (not self.profile.later if number is None else int(number) < self.granted):
             return "IllegalArgumentException"
+        value = int(number or self.last or -1)
+        if self.switches.forward and value == self.granted >= 0:
+            return None
         error = self.attempt(number)
         if error is None:
-            self.granted = max(self.granted, int(number or self.last or -1))
+            self.granted = max(self.granted, value)
         return error
 
     def attempt(self, number: str | None) -> str | None:

@@ -355,8 +355,10 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
         due = (*kept, Seen("checkpoint", error))
     granted, top = conv.granted, conv.top
     if config.asked and error is None:
-        granted = (*granted, conv.number)
-        top = max(top, conv.numbers.place(conv.last if conv.number is None else conv.number))
+        place = _place(conv)
+        if place < 0 or place != top:  # what was granted before need not be tried again
+            granted = (*granted, conv.number)
+        top = max(top, place)
     return conv._replace(
         top=top,
         phase=Phase.WORKING,
@@ -369,6 +371,11 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
         junk=(*conv.junk, "CHECKPOINT-10") if config.asked and error is not None else conv.junk,
         loose=conv.loose or (conv.raising and not conv.steps),
     )
+
+
+def _place(conv: Conv) -> int:
+    """The place of the number that the open request is for."""
+    return conv.numbers.place(conv.last if conv.number is None else conv.number)
 
 
 def _same_number(asked: Any, given: Any) -> bool:
@@ -398,6 +405,8 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
             return _host("CHECKPOINT-07", f"a checkpoint that succeeded was answered by the error {error!r:.80}")
         return None
     if error is None:
+        if _place(conv) == conv.top >= 0:
+            return None  # it stands there already: nothing was tried that could fail
         named = "CHECKPOINT-07" if conv.number is None or conv.knows(conv.number) else "CHECKPOINT-17"
         return _host(named, f"a checkpoint that failed with {conv.error} was answered without an error")
     if str(conv.error) not in error:

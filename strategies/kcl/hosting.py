@@ -191,7 +191,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     w.scheme = head[2] // 4 % (texts.WAYS_TO_COUNT - 1)  # the last is not what Kinesis gives a host
     w.begin(texts.shard(head[2]))
     if head[3] % 4 == 3:
-        w.checkpoint(None)
+        w.checkpoint((None, texts.number(0))[head[3] // 4 % 2])
     w.status()
     requested = False
     for serial, op in enumerate(program.ops):

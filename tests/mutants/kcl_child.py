@@ -112,7 +112,7 @@ class NarrowKeys(Child):
         return found
 
 
-@child("wide-line-ends", "FRAME-12", batch(b"x", key="\u2028"), level="SHOULD", accept="REC-07 FRAME-10")
+@child("wide-line-ends", "FRAME-05", batch(b"x", key="\u2028"), accept="REC-07 FRAME-10 FRAME-12")
 class WideLineEnds(Child):
     """U+2028 ends a line."""
 
