@@ -8,26 +8,33 @@ octet for the kind, four for the length, and the data.
 
     o  write to STDOUT      e  write to STDERR      x  end with the status in the data      k  end by the signal in it
 
-The end of the suite's side ends it too, and so does the end of its parent's wish to run it. Standard library only.
+The end of the suite's side ends it too, and so does the end of its parent's wish to run it. Standard library only, and
+of it only what is written in C: each conversation starts one of these, and importing `socket`, `signal` and `threading`
+takes as long as starting the interpreter.
 """
 
 from __future__ import annotations
 
+import _socket
+import _thread
 import os
-import signal
-import socket
 import sys
-import threading
+
+UNCATCHABLE = (9, 19)
+"""SIGKILL and SIGSTOP."""
 
 
-def upwards(link: socket.socket) -> None:
+def upwards(link: _socket.socket) -> None:
     """STDIN to the suite."""
-    while data := os.read(0, 65536):
-        link.sendall(data)
-    link.shutdown(socket.SHUT_WR)
+    try:
+        while data := os.read(0, 65536):
+            link.sendall(data)
+        link.shutdown(_socket.SHUT_WR)
+    except OSError:
+        pass  # the suite is gone; the other thread sees that too
 
 
-def exactly(link: socket.socket, count: int) -> bytes:
+def exactly(link: _socket.socket, count: int) -> bytes:
     """So many octets; fewer only at the end."""
     data = b""
     while len(data) < count:
@@ -46,10 +53,11 @@ def write(file: int, data: bytes) -> None:
 
 def main() -> int:
     """The status that the suite asks for."""
-    link = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    link = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    link.connect(("127.0.0.1", int(sys.argv[1])))
+    link.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
     link.sendall(f"{sys.argv[2]} {os.getpid()}\n".encode())
-    threading.Thread(target=upwards, args=(link,), daemon=True).start()
+    _thread.start_new_thread(upwards, (link,))
     while len(head := exactly(link, 5)) == 5:
         kind, data = head[:1], exactly(link, int.from_bytes(head[1:], "big"))
         if kind == b"o":
@@ -59,7 +67,10 @@ def main() -> int:
         elif kind == b"x":
             os._exit(int(data))
         elif kind == b"k":
-            signal.signal(int(data), signal.SIG_DFL) if int(data) not in (signal.SIGKILL, signal.SIGSTOP) else None
+            if int(data) not in UNCATCHABLE:
+                import signal  # noqa: PLC0415 - seldom needed
+
+                signal.signal(int(data), signal.SIG_DFL)
             os.kill(os.getpid(), int(data))
     os._exit(0)
 
