@@ -166,6 +166,10 @@ JUNK = (
     b"[INFO] {not json}",
     b"\t",
     b"x" * 5000,
+    b"{",
+    b'{"action":"status","responseFor":',
+    b"{'action':'status'}",
+    b"y" * 70_000,
 )
 """Lines that mean nothing."""
 
@@ -221,7 +225,7 @@ def _batch(w: Writer, op: Op) -> None:
     if op.kind == "checkpoint":
         _checkpoints(w, op)
     elif op.kind == "junk":
-        for n in range(1 + how % 3):
+        for n in range(1 + how % 6):
             w.junk(JUNK[(more + n) % len(JUNK)], "blank" if not JUNK[(more + n) % len(JUNK)].strip() else "no-json")
         if more % 3 == 2:
             w.say(message(("initialize", "processRecords", "shutdown", "leaseLost", "other")[more % 5]))

@@ -22,13 +22,16 @@ from strategies.kcl.hosting import JUNK, Writer
 HEAD = hosting.HEAD + 2
 Misuse = Callable[[Writer, int], None]
 ROWS: dict[str, Misuse] = {}
+WEIGHTS: dict[str, int] = {}
 
 
-def misuse(row: str) -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix."""
+def misuse(row: str, weight: int = 1) -> Callable[[Misuse], Misuse]:
+    """Register a misuse under the requirement that it tries, without prefix. `weight`: how many times as often it is
+    tried as others, since it has many forms or hosts go wrong there."""
 
     def register(function: Misuse) -> Misuse:
         ROWS[row] = function
+        WEIGHTS[row] = weight
         return function
 
     return register
@@ -50,7 +53,8 @@ def interpret(
     """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
     wanted = [name for name in rows or ROWS if f"KCL-{name}" not in avoid] or list(rows or ROWS)
     which, how = program.head[hosting.HEAD], program.head[hosting.HEAD + 1]
-    name = wanted[which % len(wanted)]
+    wheel = [name for name in wanted for _ in range(WEIGHTS[name])]
+    name = wheel[which % len(wheel)]
     w = Writer(config)
     head = program.head
     if name not in AT_ONCE:
@@ -88,7 +92,7 @@ def _junk(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-02")
+@misuse("INV-HOST-02", 3)
 def _halves(w: Writer, how: int) -> None:
     _batch(w)
     whole = b'{"action":"status","responseFor":"processRecords"}'
@@ -129,7 +133,7 @@ def _other_member(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-06")
+@misuse("INV-HOST-06", 7)
 def _wrong_status(w: Writer, how: int) -> None:
     if how % 8 != 7:
         _batch(w)
@@ -148,7 +152,7 @@ def _wrong_status(w: Writer, how: int) -> None:
     w.say(Message({"action": "status", **wrong[how % len(wrong)]}))
 
 
-@misuse("INV-HOST-07")
+@misuse("INV-HOST-07", 2)
 def _twice(w: Writer, how: int) -> None:
     _batch(w)
     w.status()
@@ -174,7 +178,7 @@ def _several(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-10")
+@misuse("INV-HOST-10", 3)
 def _out_of_time(w: Writer, how: int) -> None:
     w.begin()
     if how % 2:
@@ -192,7 +196,7 @@ def _out_of_time(w: Writer, how: int) -> None:
     w.exit()
 
 
-@misuse("INV-HOST-11")
+@misuse("INV-HOST-11", 4)
 def _no_number(w: Writer, how: int) -> None:
     w.wait(0)
     w.checkpointer("IllegalArgumentException")
@@ -222,7 +226,7 @@ def _no_sub_number(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-13")
+@misuse("INV-HOST-13", 2)
 def _host_messages(w: Writer, how: int) -> None:
     _batch(w)
     others = (
@@ -235,7 +239,7 @@ def _host_messages(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-14")
+@misuse("INV-HOST-14", 5)
 def _ends(w: Writer, how: int) -> None:
     if how % 3:
         _batch(w)
@@ -252,7 +256,7 @@ def _ends(w: Writer, how: int) -> None:
         w.do("exit", (0, 1, 137)[how % 4 % 3])
 
 
-@misuse("INV-HOST-15")
+@misuse("INV-HOST-15", 2)
 def _half_and_end(w: Writer, how: int) -> None:
     _batch(w)
     w.blurt(b'{"action":"status","responseFor":"proc'[: 3 + how % 34])
