@@ -198,6 +198,11 @@ def _scripted(conv: Conv, after: Conv, number: Any, named: str, covers: list[str
             lapse = breach("SHUT-10", "the checkpoint in shardEnded has a number", level="SHOULD")
             return allow(after._replace(steps=conv.steps[1:]), *covers, lapses=(lapse,))
         return breach("SHUT-10", f"the checkpoint in {conv.action} is at {number!r:.80}")
+    if wanted is None and number is not None and number == conv.last:
+        lapse = breach(
+            named, "user code asked for a checkpoint without a number, sent was the last one", level="SHOULD"
+        )
+        return allow(after._replace(steps=conv.steps[1:]), *covers, lapses=(lapse,))
     why = f"user code asked for the checkpoint {str(wanted)!r:.80}, sent was {number!r:.80}"
     return breach(named, why, also="CHECKPOINT-14", then=after._replace(steps=conv.steps[1:]))
 

@@ -110,19 +110,35 @@ def _one_by_one(plan: Plan) -> Plan:
     return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, Blurt)) else step)
 
 
-def _feature(name: str, requirement: str, why: str, without: Callable[[Plan], Plan]) -> Feature:
-    return Feature(name, PREFIX + requirement, why, without=without)
+INSTEAD_OF = (
+    *(f"FRAME-{n:02}" for n in range(1, 14)),
+    *(f"PROC-{n:02}" for n in range(1, 11)),
+    *(f"INIT-{n:02}" for n in range(1, 10)),
+    *(f"REC-{n:02}" for n in range(2, 15) if n != 10),
+    *(f"STAT-{n:02}" for n in range(1, 8)),
+    *(f"CHECKPOINT-{n:02}" for n in range(1, 18)),
+    *(f"SHUT-{n:02}" for n in range(1, 14)),
+)
+"""What texts and how they are written can be behind. A record that arrives changed (REC-01, REC-10) is just that, where
+the characters that it lost are not for the octets to blame."""
+
+
+def _feature(
+    name: str, requirement: str, why: str, without: Callable[[Plan], Plan], instead_of: tuple[str, ...] = ()
+) -> Feature:
+    others = frozenset(PREFIX + name for name in instead_of)
+    return Feature(name, PREFIX + requirement, why, without=without, instead_of=others)
 
 
 FEATURES = (
     _feature("cuts", "FRAME-05", "it matters where the octets are cut into pieces", _whole),
     _feature("order", "FRAME-10", "it matters in which order members stand", _styled(order=0)),
-    _feature("escape", "FRAME-10", "it matters how texts are escaped", _styled(escape="")),
+    _feature("escape", "FRAME-10", "it matters how texts are escaped", _styled(escape=""), INSTEAD_OF),
     _feature("wide", "FRAME-10", "it matters whether blanks stand between the tokens", _styled(wide=False)),
     _feature("members", "FRAME-09", "members that are not known matter", _known),
     _feature("crlf", "INV-CHILD-05", "it matters whether lines end with CR LF or LF", _styled(eol=b"\n")),
     _feature("together", "INV-CHILD-08", "it matters whether actions are sent one after the other", _one_by_one),
     _feature("big", "REC-12", "it matters how big a batch is", _small),
     _feature("breaks", "FRAME-05", "it matters whether a line holds what ends lines elsewhere", _unbroken),
-    _feature("unicode", "FRAME-12", "it matters which characters a partition key has", _ascii),
+    _feature("unicode", "FRAME-12", "it matters which characters a partition key has", _ascii, INSTEAD_OF),
 )

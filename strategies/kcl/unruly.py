@@ -175,7 +175,7 @@ def _several(w: Writer, how: int) -> None:
     _batch(w)
     for n in range(2 + how % 3):
         w.checkpoint(w.numbers[-1 - n % len(w.numbers)], now=n > 0)
-    _regular(w, now=True)
+    _regular(w, now=how % 2 == 0)
 
 
 @misuse("INV-HOST-10", 3)

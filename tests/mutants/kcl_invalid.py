@@ -1,0 +1,175 @@
+"""Hosts that bear one invalid input badly: a fault for each row that has none elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from impls.kcl.host import Failed, Host
+from strategies.kcl import hosting, unruly
+from tests.mutants.kcl_kit import host
+
+SEQ = "kcl1-seq"
+
+
+def bad_child(row: str, how: int = 0) -> Callable[[hosting.Writer], None]:
+    """What a bad child does in a row of the invalid inputs."""
+    return lambda w: unruly.ROWS[row](w, how)
+
+
+class _GivesUp(Host):
+    """Gives up on some lines."""
+
+    def strange(self, line: bytes) -> bool:
+        """True for a line that ends it."""
+        raise NotImplementedError
+
+    def take(self, line: bytes) -> None:
+        if self.strange(line):
+            raise Failed("what is this?")
+        super().take(line)
+
+
+@host("gives-up-on-null", "INV-HOST-01", bad_child("INV-HOST-01", 3), accept="FRAME-08")
+class GivesUpOnNull(_GivesUp):
+    """A line that is null ends it."""
+
+    def strange(self, line: bytes) -> bool:
+        return line == b"null"
+
+
+@host("looks-for-a-brace", "INV-HOST-02", bad_child("INV-HOST-02", 3), accept="PROC-06 PROC-09 FRAME-08 INV-HOST-14")
+class LooksForABrace(Host):
+    """A message may stand behind other text on its line."""
+
+    def take(self, line: bytes) -> None:
+        super().take(line[line.find(b"{") :] if b"{" in line else line)
+
+
+@host("gives-up-on-more", "INV-HOST-03", bad_child("INV-HOST-03"), accept="FRAME-08")
+class GivesUpOnMore(_GivesUp):
+    """Text behind a message ends it."""
+
+    def strange(self, line: bytes) -> bool:
+        return line.startswith(b"{") and not line.endswith(b"}")
+
+
+@host("gives-up-on-members", "INV-HOST-04", bad_child("INV-HOST-04", 1), accept="FRAME-08")
+class GivesUpOnMembers(_GivesUp):
+    """A member that it does not know ends it."""
+
+    def strange(self, line: bytes) -> bool:
+        return b'"detail"' in line
+
+
+@host("any-letter-case", "INV-HOST-06", bad_child("INV-HOST-06", 4), accept="STAT-05")
+class AnyLetterCase(Host):
+    """A status may name its action in any letter case."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        name = str(members.get("responseFor"))
+        super().status({**members, "responseFor": self.action if name.lower() == self.action.lower() else name})
+
+
+@host("old-status-counts", "INV-HOST-07", bad_child("INV-HOST-07"), accept="STAT-06")
+class OldStatusCounts(Host):
+    """At the end a status that came before will do."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        super().status({**members, "responseFor": self.action} if self.final else members)
+
+
+class _Late(Host):
+    """The line that follows a checkpoint request is lost."""
+
+    skip = 0
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        super().checkpoint(members)
+        self.skip = 1
+
+    def hear(self, line: bytes) -> None:
+        if self.skip:
+            self.skip = 0
+        else:
+            super().hear(line)
+
+
+@host("status-too-soon", "INV-HOST-08", bad_child("INV-HOST-08"), accept="PROC-04 CHECKPOINT-10")
+class StatusTooSoon(_Late):
+    """The line that follows a checkpoint request is lost."""
+
+
+@host("bad-number-granted", "INV-HOST-11", bad_child("INV-HOST-11"), accept="CHECKPOINT-07 CHECKPOINT-09 CHECKPOINT-17")
+class BadNumberGranted(Host):
+    """A number of letters is granted without a try."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return None if isinstance(number, str) and number.isalpha() else super().tried(number, members)
+
+
+@host("bad-sub-number", "INV-HOST-12", bad_child("INV-HOST-12"), profile=SEQ, accept="CHECKPOINT-06")
+class BadSubNumber(Host):
+    """A subSequenceNumber that is no number is not looked at."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return super().tried(number, {**members, "subSequenceNumber": None})
+
+
+@host("granted-unseen", "CHECKPOINT-17", bad_child("CHECKPOINT-17"), accept="CHECKPOINT-07 CHECKPOINT-09 INV-HOST-11")
+class GrantedUnseen(Host):
+    """A number that is none is granted."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        error = super().tried(number, members)
+        return None if error == "IllegalArgumentException" else error
+
+
+@host("left-is-done", "INV-HOST-14", bad_child("INV-HOST-14", 1), accept="PROC-09")
+class LeftIsDone(Host):
+    """An action is done when the child has ended."""
+
+    def fail(self, why: str) -> None:
+        if why == "the child has ended" and not self.final:
+            self.answer()
+        else:
+            super().fail(why)
+
+
+@host("half-is-enough", "INV-HOST-15", bad_child("INV-HOST-15", 33), accept="PROC-09 INV-HOST-14")
+class HalfIsEnough(Host):
+    """A status that was cut off by the end of the child counts."""
+
+    def take(self, line: bytes) -> None:
+        if self.action and line.startswith(b'{"action":"status"') and not line.endswith(b"}"):
+            self.done()
+        else:
+            super().take(line)
+
+
+@host("lines-of-a-megabyte", "INV-HOST-19", bad_child("INV-HOST-19"), accept="FRAME-08")
+class LinesOfAMegabyte(_GivesUp):
+    """A line of more than a mebibyte ends it."""
+
+    def strange(self, line: bytes) -> bool:
+        return len(line) > 1 << 20
+
+
+@host("strict-octets", "INV-HOST-20", bad_child("INV-HOST-20"), accept="FRAME-08")
+class StrictOctets(_GivesUp):
+    """Octets that are no UTF-8 end it."""
+
+    def strange(self, line: bytes) -> bool:
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
+
+@host("gives-up-on-twins", "INV-HOST-21", bad_child("INV-HOST-21"), accept="FRAME-08 INV-HOST-03")
+class GivesUpOnTwins(_GivesUp):
+    """A member that comes twice ends it."""
+
+    def strange(self, line: bytes) -> bool:
+        return line.count(b'"responseFor"') > 1
