@@ -180,9 +180,11 @@ class Program:
         """What user code has noted down since the last time: one JSON value a line."""
         data = b""
         if self._noted < MAX_OBSERVATION:
-            while piece := os.pread(self._notes_fd, RECEIVE * 4, self._noted):
+            while piece := os.pread(self._notes_fd, RECEIVE, self._noted):
                 self._noted += len(piece)
                 data += piece
+                if len(piece) < RECEIVE:
+                    break
         if not data:
             return []
         *lines, self._half = (self._half + data).split(b"\n")

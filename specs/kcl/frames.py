@@ -158,6 +158,14 @@ class Grammar:
         line = yield from reader.until(10, MAX_LINE)
         return read(line[:-1] if line.endswith(b"\r") else line)
 
+    def plain(self, data: bytes, at: int, items: list[Any]) -> int:
+        """See `specs.codec.PlainGrammar`: whole lines."""
+        while 0 <= (end := data.find(b"\n", at)) <= at + MAX_LINE:
+            line = data[at:end]
+            items.append(read(line[:-1] if line.endswith(b"\r") else line))
+            at = end + 1
+        return at
+
 
 def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:
     """A decoder for what `role` sends."""
