@@ -1,0 +1,262 @@
+"""What the text of KCL leaves open: programs that go another way are right, and what is like it is not."""
+
+import json
+
+import pytest
+
+from impls.drive import Recording, Setting, drive
+from impls.kcl.child import Child, Children, Switches
+from impls.kcl.host import Host, Hosts, HostSwitches, Session
+from impls.link import MemoryGround
+from specs.events import Fact, Said
+from specs.kcl.frames import Text, message, read
+from specs.kcl.states import Numbers
+from specs.protocol import find
+from strategies.common import Op, Program
+from strategies.kcl import discover, hosting, misuse
+from strategies.kcl.writer import ESCAPE, Ways, Writer
+from suites.hunt import Hunter, Property
+from suites.session import _slowest
+
+KCL = find("kcl")
+
+
+def config_of(role, profile="kcl1-seed", **learnt):
+    return KCL.configure(role, profile, {"scripted": True}, learnt)
+
+
+def judged(role, make, write, profile="kcl1-seed"):
+    config = config_of(role, profile)
+    w = Writer(config) if role == "child" else hosting.Writer(config)
+    if role == "child":
+        w.initialize()
+    else:
+        w.begin()
+        w.status()
+    write(w)
+    if role == "child":
+        w.eof()
+    return drive(w.plan(), Setting(KCL, config, role, MemoryGround(make)), "r-").judgement
+
+
+def asks(*numbers, error=None, batches=((b"1", b"2", b"3"),)):
+    def write(w):
+        for data in batches:
+            w.checkpointer(error)
+            w.batch([(octets, "key") for octets in data])
+            for number in numbers:
+                w.checkpoint(number if number is None or isinstance(number, list) else w.numbers[number])
+                w.wait()
+            w.status()
+        w.final("TERMINATE")
+        w.status()
+        w.exit()
+
+    return write
+
+
+# -- hosts -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("numbers", [(None,), (2, 0), (2, 2), (2, 1, 2)], ids=str)
+def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
+    found = judged("host", lambda: Hosts(switches=HostSwitches(forward=True)), asks(*numbers))
+    assert (found.verdict, found.faults) == ("pass", ())
+
+
+def test_host_that_refuses_the_next_number_is_wrong():
+    class Refuses(Host):
+        def tried(self, number, members):
+            return "IllegalArgumentException"
+
+    assert judged("host", lambda: Hosts(host=Refuses), asks(1)).verdict == "fail"
+
+
+def test_number_that_was_granted_need_not_be_tried_again_whatever_trying_would_meet():
+    class Remembers(Host):
+        def tried(self, number, members):
+            if number == getattr(self, "granted_last", None):
+                return None
+            error = super().tried(number, members)
+            if error is None:
+                self.granted_last = number
+            return error
+
+    def write(w):
+        asks(1)(w)
+
+    def again(w):
+        w.batch([(b"1", "key")])
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.checkpointer("ThrottlingException")
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.status()
+
+    for play in (write, again):
+        assert judged("host", lambda: Hosts(host=Remembers), play).verdict == "pass"
+
+
+def test_request_that_means_nothing_is_refused_under_any_number():
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.say(message("checkpoint", checkpoint=[]))
+        w.status()
+
+    for blank in (True, False):
+        assert judged("host", lambda blank=blank: Hosts(switches=HostSwitches(blank=blank)), write).verdict == "pass"
+
+
+def test_checkpoint_before_any_record_is_tried_under_the_hosts_own_name_for_it():
+    class Begins(Host):
+        def attempt(self, number):
+            self.events.append(("checkpoint", {"at": number or self.last or "TRIM_HORIZON"}))
+            return self.error
+
+    play = asks(None, batches=((),))
+    assert judged("host", lambda: Hosts("kcl3", host=Begins), play, "kcl3").verdict == "pass"
+
+
+class OneByOne(Session):
+    """Its test program takes no request while a call is open."""
+
+    def __init__(self, host):
+        super().__init__(host)
+        self.waiting = []
+
+    def do(self, name, value):
+        if name == "checkpointer" and self.host.action:
+            self.waiting.append((name, value))
+            return True
+        return super().do(name, value)
+
+    def facts(self):
+        while self.waiting and not self.host.action:
+            super().do(*self.waiting.pop(0))
+        return super().facts()
+
+
+class OneByOneHosts(Hosts):
+    def open(self):
+        return OneByOne(self._make())
+
+
+def test_host_whose_program_does_one_thing_after_the_other_is_found_out_and_not_blamed():
+    def play(ground):
+        def played(plan, config):
+            recording = drive(plan, Setting(KCL, config, "host", ground), "ask-")
+            return recording.events, recording.judgement
+
+        return discover(played, lambda learnt: config_of("host", **learnt))
+
+    assert play(MemoryGround(Hosts)) == {"aside": True}
+    ground = MemoryGround(OneByOneHosts)
+    learnt = play(ground)
+    assert learnt == {"aside": False}
+    config = config_of("host", **learnt)
+    for n in range(40):
+        ops = (Op("checkpoint", (n, n * 7 % 256, n, n, n)), Op("batch"), Op("checkpoint", (0, 255, n, 2, n)))
+        plan = hosting.interpret(Program((n, 0, 0, n), ops), config)
+        found = drive(plan, Setting(KCL, config, "host", ground), f"s{n}-").judgement
+        assert (found.verdict, found.faults) == ("pass", ()), n
+
+
+# -- children ----------------------------------------------------------------------------------------------------------
+
+
+def test_child_that_leaves_after_its_last_status_is_blamed_for_that_alone():
+    def write(w):
+        misuse.ROWS["INV-CHILD-02"](w, 0)
+
+    found = judged("child", lambda: Children(switches=Switches(leaves=True)), write)
+    assert {fault.breach.requirement for fault in found.faults} == {"KCL-SHUT-04"}
+    assert not found.blamed
+
+
+def test_child_without_a_number_of_its_own_may_name_the_last_one():
+    class Names(Child):
+        def request(self, number):
+            return super().request(number or self.last)
+
+    def write(w):
+        w.batch([w.record(b"1"), w.script([{"op": "checkpoint", "at": None}])])
+        w.answers()
+
+    found = judged("child", lambda: Children("kcl3", child=Names), write, "kcl3")
+    assert found.verdict == "pass"
+    assert [fault.breach.level for fault in found.faults] == ["SHOULD"]
+
+
+def test_key_that_is_written_in_ascii_must_arrive():
+    class Narrow(Child):
+        def record(self, record):
+            found = super().record(record)
+            return {**found, "partitionKey": found["partitionKey"].encode("ascii", "replace").decode()}
+
+    for bits, blamed in ((0, "KCL-FRAME-12"), (ESCAPE, "KCL-REC-10")):
+
+        def write(w, bits=bits):
+            w.batch([w.record(b"x", "é")], Ways(bits, 0))
+            w.answers()
+
+        (fault,) = judged("child", lambda: Children(child=Narrow), write).faults
+        assert fault.breach.requirement == blamed
+
+
+def test_line_that_is_no_message_is_no_answer():
+    def write(w):
+        w.batch([w.script([{"op": "checkpoint", "at": None}])])
+        w.say(Text(b"no json", "no-json"))
+
+    for unknown in ("exit", "skip"):
+        switches = Switches(unknown=unknown)
+        assert judged("child", lambda switches=switches: Children(switches=switches), write).verdict != "fail"
+
+
+# -- pieces ------------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_values():
+    one = Numbers().union(["1", "2"])
+    left, right = one.union(["3"]), one.union(["4"])
+    assert ("3" in left, "3" in right, "4" in left, "3" in one) == (True, False, False, False)
+    assert (list(left), list(right), len(one)) == (["1", "2", "3"], ["1", "2", "4"], 2)
+    assert left == Numbers().union(["1", "2", "3"]) != right
+    assert (left.place("3"), right.place("4"), one.place("3"), one.place(None)) == (2, 2, -1, -1)
+
+
+def test_escaped_message_survives_json():
+    frame = read(json.dumps({"action": "x", "k": "é"}).encode())
+    assert frame.escaped
+    again = KCL.from_json(KCL.to_json(frame))
+    assert (again, again.escaped) == (frame, True)
+    assert not read(b'{"action":"x"}').escaped
+
+
+def test_answers_beside_the_wire_are_waited_for_as_well():
+    events = [
+        Fact(0, "child", "start", {}),
+        Fact(0, "host", "connected", {}),
+        Fact(0, "host", "answer", {}),
+        Said(0, "host", message("initialize", shardId="s")),
+        Said(0, "child", message("status", responseFor="initialize")),
+        Fact(0, "host", "answer", {}),
+    ]
+    assert _slowest(Recording(events=events, stamps=[0.0, 50.0, 300.0, 310.0, 320.0, 330.0]), "host") == 300.0
+
+
+def test_what_was_only_slow_is_given_more_time():
+    class Slow(Child):
+        def status(self, action):
+            self.switches = Switches(delay_ms=900)
+            yield from super().status(action)
+
+    config = config_of("child")
+    binding = {r.id: r for r in KCL.requirements.binding("child", "kcl1-seed") if not r.untestable}
+    setting = Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Slow)), 250.0)
+    hunter = Hunter(setting, binding, investigate=lambda *_: None)
+    prop = Property("one", hosting.sessions(), lambda program, config, hurry: KCL.smoke(config))
+    hunter.hunt(prop, 0.2)
+    assert hunter.setting.patience_ms > 900
+    assert not hunter.faults
