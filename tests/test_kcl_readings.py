@@ -98,6 +98,26 @@ def test_number_that_was_granted_need_not_be_tried_again_whatever_trying_would_m
         assert judged("host", lambda: Hosts(host=Remembers), play).verdict == "pass"
 
 
+def test_host_may_try_another_child_once_the_first_has_failed():
+    class Tries(Host):
+        def fail(self, why):
+            super().fail(why)
+            self.events.append(("connected", None))
+
+    class Doubles(Host):
+        def done(self):
+            self.events.append(("connected", None))
+            super().done()
+
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.exit(1)
+
+    assert judged("host", lambda: Hosts(host=Tries), write).verdict == "pass"
+    (fault,) = judged("host", lambda: Hosts(host=Doubles), write).blamed
+    assert fault.breach.requirement == "KCL-PROC-02"
+
+
 def test_request_that_means_nothing_is_refused_under_any_number():
     def write(w):
         w.batch([(b"1", "key")])

@@ -291,7 +291,7 @@ def gone(conv: Conv, value: Any) -> Outcome:
 
 def connects(conv: Conv) -> Outcome:
     """A child was started."""
-    if conv.children:
+    if conv.children and not (conv.left or conv.failing or conv.failed or conv.stray):  # else it tries another
         return breach("PROC-02", "a second child was started for one shard", by="host")
     return allow(conv._replace(children=1), "PROC-01")
 

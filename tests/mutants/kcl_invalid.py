@@ -116,7 +116,12 @@ class BadSubNumber(Host):
         return super().tried(number, {**members, "subSequenceNumber": None})
 
 
-@host("granted-unseen", "CHECKPOINT-17", bad_child("CHECKPOINT-17"), accept="CHECKPOINT-07 CHECKPOINT-09 INV-HOST-11")
+@host(
+    "granted-unseen",
+    "CHECKPOINT-17",
+    bad_child("CHECKPOINT-17"),
+    accept="CHECKPOINT-07 CHECKPOINT-09 INV-HOST-11 CHECKPOINT-05",
+)
 class GrantedUnseen(Host):
     """A number that is none is granted."""
 
