@@ -277,6 +277,8 @@ def test_what_was_only_slow_is_given_more_time():
     setting = Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Slow)), 250.0)
     hunter = Hunter(setting, binding, investigate=lambda *_: None)
     prop = Property("one", hosting.sessions(), lambda program, config, hurry: KCL.smoke(config))
-    hunter.hunt(prop, 0.2)
+    for _ in range(50):  # a hunt may be over before it has begun where the machine is busy
+        if hunter.setting.patience_ms < 900:
+            hunter.hunt(prop, 0.1)
     assert hunter.setting.patience_ms > 900
     assert not hunter.faults
