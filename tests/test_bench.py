@@ -20,7 +20,7 @@ def test_unknown_bench_is_refused(capsys):
     with pytest.raises(SystemExit) as raised:
         main(["nothing"])
     assert raised.value.code == 2
-    assert "there are lockstep, decoding" in capsys.readouterr().err
+    assert "there are lockstep, turns" in capsys.readouterr().err
 
 
 def test_works_are_measured_in_turns():
