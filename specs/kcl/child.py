@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from specs.kcl.frames import Message, Text
+from specs.kcl.missing import explained
 from specs.kcl.scripts import ANY, Latest, difference, observed, same
 from specs.kcl.states import FINALS, PREFIX, Config, Conv, Phase, Seen
 from specs.model import Allow, Breach, Outcome
@@ -313,7 +314,7 @@ def exits(conv: Conv, code: Any) -> Outcome:
     clean = code == 0
     over = conv._replace(phase=Phase.OVER)
     if conv.stuck:
-        return breach(*_silence(conv))
+        return breach(*explained(conv))
     if conv.raised and not conv.words:
         return breach("REC-13", "user code raised, and nothing on STDERR shows it")
     covers = ["REC-13"] if conv.raised else []
@@ -333,7 +334,7 @@ def exits(conv: Conv, code: Any) -> Outcome:
     if conv.phase is Phase.ASKING:
         return breach("CHECKPOINT-03", f"{_how(code)} while a checkpoint request was open")
     if conv.phase is Phase.WORKING:
-        return breach(*_silence(conv, f"{_how(code)} instead"))
+        return breach(*explained(conv, f"{_how(code)} instead"))
     if conv.phase is Phase.NEW:
         return breach("PROC-05", f"{_how(code)} before anything was said")
     named = "INIT-05" if conv.action == "initialize" else "REC-09"
@@ -406,7 +407,7 @@ def silence(conv: Conv) -> Outcome | None:
         return None
     if conv.phase is Phase.DEAF:
         if conv.stuck:
-            return breach(*_silence(conv))
+            return breach(*explained(conv))
         if conv.was is Phase.ASKING:
             return breach("CHECKPOINT-16", "it did not end when STDIN ended instead of the answer", also="PROC-08")
         return breach("PROC-08", f"it did not end when STDIN ended ({conv.was.value})")
@@ -417,55 +418,4 @@ def silence(conv: Conv) -> Outcome | None:
 
 def impatient(conv: Conv) -> Outcome:
     """The host goes on although the child has stopped: that settles it."""
-    return breach(*_silence(conv))
-
-
-def _silence(conv: Conv, how: str = "") -> tuple[str, str]:
-    """Why the status is missing, from what was printed instead of it."""
-    what = f"no status for {conv.action}"
-    tail = conv.tail
-    lines = [line.strip() for line in tail.split(b"\n") if line.strip()]
-    if conv.partial and not conv.prints:
-        return "FRAME-03", f"{what}: a line was begun and not ended"
-    if b'"action"' in tail and len(lines) > 1 and _whole(lines):
-        return "FRAME-03", f"{what}: it was spread over several lines"
-    for line in lines:
-        mine = b'"action"' in line and (b'"status"' in line or b'"checkpoint"' in line) and b"{" in line
-        if mine and (not line.startswith(b"{") or (conv.prints and not _message_first(line))):
-            return "FRAME-13", f"{what}: a message stands behind other output, {line[:120]!r}"
-    for line in lines:
-        if b"responseFor" in line and b"{" in line:
-            behind = line[line.rfind(b"}") + 1 :].strip()
-            if b'"action"' in line and (behind or conv.prints):
-                return "FRAME-13", f"{what}: other output stands behind it, {line[:120]!r}"
-            if b'"action"' in line and line.count(b"{") > 1:
-                return "FRAME-03", f"{what}: several messages stand on one line, {line[:120]!r}"
-            if b"action" not in line:
-                return "FRAME-06", f"{what}: a message has no action, {line[:120]!r}"
-            return "FRAME-01", f"{what}: what came is no JSON object with a text as action, {line[:120]!r}"
-    if conv.hurt:
-        return conv.hurt, f"{what}, and it did not end either"
-    how = how or "nothing came"
-    if conv.action == "initialize":
-        return "INIT-04", f"{what}: {how}"
-    if conv.asked and not conv.steps:
-        return "STAT-01", f"{what}: {how} after the answer to a checkpoint"
-    named = {"processRecords": "REC-07", "shutdown": "SHUT-02", "shutdownRequested": "SHUT-08"}
-    finals = {"leaseLost": "SHUT-09", "shardEnded": "SHUT-10"}
-    return {**named, **finals}.get(conv.action, "STAT-01"), f"{what}: {how}"
-
-
-def _message_first(line: bytes) -> bool:
-    """True when a whole JSON object begins the line: what stands in its way is behind it."""
-    try:
-        json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _whole(lines: list[bytes]) -> bool:
-    try:
-        return isinstance(json.loads(b"\n".join(lines)), dict)
-    except ValueError:
-        return False
+    return breach(*explained(conv))
