@@ -821,7 +821,8 @@ def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcom
         for at in producer.sends:
             tag = next((t for t in state.entries[at].tags if t in ("FRM-08", "FRM-12", "CHK-08", "FRM-07")), "")
             if state.entries[at].fate == "sent":
-                return blame(tag or "SEND-04", f"{why}: a SEND is open")
+                # it may have crossed a CLOSE_PRODUCER that the end of the connection has swallowed: always is not that
+                return replace(blame(tag or "SEND-04", f"{why}: a SEND is open"), steady=not tag)
     rule = "FRM-13" if state.bad else "CONN-02" if conn.phase is Phase.ASKED else "KA-05"
     return blame(rule, why)
 
