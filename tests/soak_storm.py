@@ -21,7 +21,8 @@ from impls.drive import Setting, drive
 from impls.link import Ground, MemoryGround
 from impls.pipes import PipeGround, Pool, environment
 from impls.relay import RelayGround
-from impls.storm import child, host
+from impls.storm import child, host, hosts
+from impls.storm.host_memory import Hosts
 from impls.storm.memory import Children
 from impls.storm.reference import ALL
 from specs.protocol import find
@@ -35,7 +36,7 @@ STORM = find("storm")
 ROOT = Path(__file__).resolve().parent.parent
 ROLES = ("bolt", "spout", "bolt-host", "spout-host")
 CHILDREN = {"bolt": child.Bolt, "spout": child.Spout}
-HOSTS = {"bolt-host": host.BoltHost, "spout-host": host.SpoutHost}
+HOSTS = {"bolt-host": hosts.BoltHost, "spout-host": hosts.SpoutHost}
 ASKED_FOR = {"STORM-HB-07", "STORM-HS-12"}
 """Recommendations that a reference misses when a switch asks it to."""
 
@@ -46,7 +47,7 @@ def made(role: str, extensions: frozenset[str], number: int, pipes: bool) -> tup
     if not pipes:
         if role in CHILDREN:
             return MemoryGround(lambda: Children(CHILDREN[role], extensions, switches)), repr(switches)
-        return MemoryGround(lambda: host.Hosts(HOSTS[role], extensions, switches)), repr(switches)
+        return MemoryGround(lambda: Hosts(HOSTS[role], extensions, switches)), repr(switches)
     profile = "+".join(["seed", *sorted(extensions)])
     argv = [sys.executable, "-m", "impls.storm", role, "--profile", profile, "--seed", str(number)]
     pool = Pool("reference", argv, environment({"PYTHONPATH": str(ROOT)}, str), ROOT)

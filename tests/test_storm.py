@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.ndjson import Commands
-from impls.storm import child, host
+from impls.storm import child, host, hosts
+from impls.storm.host_memory import Hosts
 from impls.storm.memory import Children
 from impls.storm.reference import ALL
 from specs.codec import Decoder
@@ -27,7 +28,7 @@ from tests.properties import properties
 
 STORM = find("storm")
 EXTENDED = "+".join(["seed", *sorted(ALL)])
-ROLES = {"bolt": child.Bolt, "spout": child.Spout, "bolt-host": host.BoltHost, "spout-host": host.SpoutHost}
+ROLES = {"bolt": child.Bolt, "spout": child.Spout, "bolt-host": hosts.BoltHost, "spout-host": hosts.SpoutHost}
 ASKED_FOR = {"STORM-HB-07", "STORM-HS-12"}
 SEEN_RARELY = {"STORM-INV-CHILD-13", "STORM-HS-14"}
 """Covered by so few draws that a short test need not meet them; their mutants' witnesses do."""
@@ -121,7 +122,7 @@ def ground_of(role, extensions, number):
         switches = child.drawn(number) if number else None
         return MemoryGround(lambda: Children(ROLES[role], extensions, switches))
     switches = host.drawn(number) if number else None
-    return MemoryGround(lambda: host.Hosts(ROLES[role], extensions, switches))
+    return MemoryGround(lambda: Hosts(ROLES[role], extensions, switches))
 
 
 def programs_of(prop, count, number):

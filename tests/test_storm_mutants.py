@@ -5,7 +5,8 @@ import pytest
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.storm.child import Bolt, Spout
-from impls.storm.host import BoltHost, Hosts, SpoutHost
+from impls.storm.host_memory import Hosts
+from impls.storm.hosts import BoltHost, SpoutHost
 from impls.storm.memory import Children
 from specs.protocol import find
 from tests.mutants.storm_kit import config_of

@@ -12,7 +12,8 @@ import tempfile
 import time
 from typing import IO, Any
 
-from impls.storm.host import BoltHost, Host, SpoutHost, drawn
+from impls.storm.host import Host, drawn
+from impls.storm.hosts import BoltHost, SpoutHost
 
 TICK_S = 0.05
 

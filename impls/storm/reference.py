@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from impls.storm.host import BoltHost, Hosts, SpoutHost
+from impls.storm.host_memory import Hosts
+from impls.storm.hosts import BoltHost, SpoutHost
 from impls.storm.memory import Bolts, Spouts
 
 ALL = frozenset(

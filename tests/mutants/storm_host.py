@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.storm.host import BoltHost, HostSwitches, SpoutHost
+from impls.storm.host import HostSwitches
+from impls.storm.hosts import BoltHost, SpoutHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm import timing

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from impls.storm.child import Bolt, Child, Spout, Switches
-from impls.storm.host import BoltHost, Host, Hosts, HostSwitches
+from impls.storm.host import Host, HostSwitches
+from impls.storm.host_memory import Hosts
+from impls.storm.hosts import BoltHost
 from impls.storm.memory import Children
 from specs.plan import Blurt, Do, Plan, Say
 from specs.storm.bundle import configure
