@@ -65,7 +65,7 @@ def _text(config: Config, conv: Conv, frame: Text) -> Outcome:
 def _pid(config: Config, conv: Conv, frame: Message) -> Outcome:
     by, value = config.child, frame.value
     if conv.hurt:
-        return breach(by, conv.hurt, f"it says {shown(value)} although it could register no process id")
+        return _pid_of_hurt(config, conv, value)
     if isinstance(value, Mapping) and "pid" not in value and "command" in value:
         return breach(by, "HS-13", f"{shown(value)} came before the process id")
     number = value.get("pid") if isinstance(value, Mapping) else None
@@ -87,6 +87,20 @@ def _pid(config: Config, conv: Conv, frame: Message) -> Outcome:
     if config.scripted and not conv.initialized:
         after = after._replace(initialized=True)  # it is noted down before the pid, or not at all
     return allow(after, *covers, lapses=lapses)
+
+
+def _pid_of_hurt(config: Config, conv: Conv, value: Any) -> Outcome:
+    """What a child says to a setup that it cannot follow."""
+    by = config.child
+    if isinstance(value, Mapping) and value.get("command") in ("log", "error"):
+        return allow(conv._replace(words=True))
+    if isinstance(conv.setup, Mapping) and conv.setup.get("pidDir") is None:  # it may have a place of its own
+        return allow(conv._replace(phase=Phase.RUN if by == "bolt" else Phase.IDLE))
+    why = f"it says {shown(value)} although it could register no process id"
+    if not isinstance(conv.setup, Mapping) or not isinstance(value, Mapping) or not is_number(value.get("pid")):
+        return breach(by, conv.hurt, why)
+    # that the file comes first is a recommendation; what counts is that it does not go on without one
+    return allow(conv._replace(pid=int(value["pid"])), lapses=(breach(by, conv.hurt, why, level="SHOULD"),))
 
 
 def _file(config: Config, found: Mapping[str, Any], number: int) -> Breach | None:
@@ -183,7 +197,7 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
         return breach(by, conv.hurt, f"{how} for an id that it does not know")
     if conv.hurt:
         if code == 0 and not conv.words and conv.hurt == "INV-CHILD-01":
-            return breach(by, conv.hurt, "it ended with status 0 and without a word on STDERR")
+            return breach(by, conv.hurt, "it ended with status 0 and without a word on STDERR", level="SHOULD")
         return allow(over, conv.hurt)
     if conv.excused:
         covers = ["INV-CHILD-15"] if any(task.raising for task in conv.tasks) else []
@@ -251,5 +265,6 @@ def silence(config: Config, conv: Conv) -> Outcome | None:
     if due == "HS-10":
         return breach(by, _unmet(conv), "it does not say its process id")
     if conv.hurt:
-        return breach(by, conv.hurt, "it neither answers nor ends")
+        level = None if conv.pid is not None and conv.phase is Phase.SETUP else "SHOULD"
+        return breach(by, conv.hurt, "it neither answers nor ends", level=level)
     return bolt.silence(config, conv, due) if by == "bolt" else spout.silence(config, conv, due)

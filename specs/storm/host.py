@@ -39,7 +39,7 @@ def said(config: Config, conv: HostConv, frame: Message | Text) -> Outcome:
         return breach(by, named, what)
     outcome = _meant(config, conv, frame.value)
     if isinstance(outcome, Breach):
-        return outcome
+        return forgiving(config, conv, outcome.why) or outcome
     more = ("FRAME-10",) if config.has("x-utf8") else ()
     return Allow(outcome.state, outcome.covers + tuple("STORM-" + name for name in _FRAMES + more), outcome.lapses)
 
@@ -165,6 +165,17 @@ def _command(config: Config, conv: HostConv, value: Mapping[str, Any]) -> Outcom
     if command == "next":
         return breach(by, "SPOUT-06", "a next that nobody asked for")
     return breach(by, "SPOUT-17", f"{command} for {shown(value.get('id'))} that nobody asked for")
+
+
+def forgiving(config: Config, conv: HostConv, why: str) -> Breach | None:
+    """What it is to make something of what means nothing, other than giving up: nothing that a right child says comes
+    out wrong by that, so it is a recommendation missed. None where that does not excuse."""
+    row = conv.failing or conv.maybe
+    if row in ("INV-HOST-27", "INV-HOST-29") or (conv.left and row == "END-04"):
+        return None
+    if not row.startswith("INV-HOST") and row != "HS-18":
+        return None
+    return breach(config.host, row, f"{why}; it came of what means nothing", level="SHOULD")
 
 
 # -- what the child says -----------------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ def said(config: Config, conv: Conv, frame: Message) -> Outcome:
         return breach(SPOUT, "SPOUT-03", f"{command!r:.60} is no command of a spout")
     if conv.phase is Phase.IDLE and not conv.command and command != "emit":
         return allow(conv)  # a log before the first command: the text forbids what stands between a sync and the next
-    if conv.phase is Phase.IDLE and not (conv.hurt and command in ("log", "error")):
+    mended = conv.hurt == "INV-CHILD-14"  # it was a command once what is no UTF-8 was replaced
+    if conv.phase is Phase.IDLE and not mended and not (conv.hurt and command in ("log", "error")):
         named = "SPOUT-04" if conv.settled or not conv.hurt else conv.hurt
         return breach(SPOUT, named, f"{command} came when no command was open")
     if command == "emit":

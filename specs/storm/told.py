@@ -49,8 +49,20 @@ def _text(conv: Conv, frame: Text) -> Outcome:
     why = f"{shown(frame.data)} is no JSON ({frame.why})"
     if conv.phase is Phase.NEW:
         return _misuse(conv, "INV-CHILD-01", why, phase=Phase.SETUP)
-    hurt = {"not-utf-8": "INV-CHILD-14", "empty": "INV-CHILD-10"}.get(frame.why, "INV-CHILD-02")
-    return _misuse(conv, hurt, why)
+    if frame.why == "not-utf-8":
+        return _misuse(conv, "INV-CHILD-14", why, open=(*conv.open, *_name(read(_replaced(frame.data)))))
+    return _misuse(conv, "INV-CHILD-10" if frame.why == "empty" else "INV-CHILD-02", why)
+
+
+def _replaced(data: bytes) -> bytes:
+    """What a child reads that replaces octets which are no UTF-8."""
+    return data.decode("utf-8", "replace").encode()
+
+
+def _name(frame: Message | Text) -> tuple[str, ...]:
+    """The id by which a child may settle what was no right tuple."""
+    name = frame.value.get("id") if isinstance(frame, Message) and isinstance(frame.value, Mapping) else None
+    return (name,) if isinstance(name, str) else ()
 
 
 def _odd(config: Config, conv: Conv, frame: Text) -> Outcome:
@@ -102,7 +114,8 @@ def _tuple(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     name = value.get("id")
     missing = [key for key in SHAPE if key not in value]
     if missing or not isinstance(value["tuple"], list):
-        return _misuse(conv, "INV-CHILD-03", f"a tuple without {', '.join(missing) or 'values'}", "BOLT-02")
+        why = f"a tuple without {', '.join(missing) or 'values'}"
+        return _misuse(conv, "INV-CHILD-03", why, "BOLT-02", open=(*conv.open, *_name(Message(value))))
     if is_heartbeat(value):
         return allow(conv._replace(unanswered=conv.unanswered + 1, beats=conv.beats | {name}))
     if not isinstance(name, str):

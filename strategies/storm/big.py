@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan
@@ -24,7 +26,8 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     w.setup()
     for op in program.ops:
         size = next(size for limit, size in SIZES if op.args[0] < limit)
-        w.tuple(["x" * size] if op.args[1] % 2 else [["word"] * (size // 8)])
+        kinds: tuple[Any, ...] = (["word"] * (size // 8), "x" * size, "x" + "日" * (size // 3))
+        w.tuple([kinds[op.args[1] % 3]])
         w.lists()
     w.wait()
     w.eof()

@@ -28,8 +28,11 @@ EVEN: Mapping[str, int] = {
     "near": 1,
     "settle": 3,
     "rest": 1,
+    "many": 1,
 }
 MOST = 10
+MANY = (20, 40, 70)
+"""So many that what is counted, or held in a place of its own size, comes to its end."""
 RAISES_ONE_IN = 24
 
 
@@ -150,6 +153,8 @@ def _op(session: Session, op: Op) -> None:
         _burst(session, op)
     elif op.kind == "withhold":
         _withhold(session, op)
+    elif op.kind == "many":
+        _many(session, op)
     else:
         w.script(session.steps(op, _coming(w)), origin=c)
         w.lists(a + e)
@@ -190,12 +195,32 @@ def _withhold(session: Session, op: Op) -> None:
     w = session.w
     a, b, c, d, e = op.args
     w.script(session.steps(Op("script", (a, b, c, 0, e)), _coming(w), emits=1 + a % 2))
-    for n in range(d % 4):
-        if (b >> n) % 2:
+    for n in range(MANY[0] if d % 16 == 15 else d % 4):
+        if (b >> n % 8) % 2:
             w.heartbeat(n)
         else:
             w.tuple([texts.value(c + n)], origin=n)
     w.lists(c)
+
+
+def _many(session: Session, op: Op) -> None:
+    """The same for long: heartbeats, tuples, tuples that stay open, emits, or all of these."""
+    w = session.w
+    a, b, c, d, _ = op.args
+    for n in range(MANY[a % len(MANY)]):
+        kind = b % 5 if b % 5 < 4 else (c + n * (1 + d % 3)) % 4
+        if kind == 0:
+            w.heartbeat(n)
+        elif kind == 1:
+            w.tuple([n], origin=n)
+        elif kind == 2:
+            session.open.append(_coming(w))
+            w.script([])
+        else:
+            w.script([session.emit(n, 0, c), {"op": ("ack", "fail")[(d >> n % 8) % 2]}])
+            w.lists(n)
+    steps = [step for n in range(len(session.open)) for step in session.settled(c + n * d, ("ack", "fail")[n % 2])]
+    w.script([*steps, {"op": "ack"}])
 
 
 def finish(w: Writer, head: Sequence[int]) -> None:
@@ -235,10 +260,10 @@ class Aim:
         return partial(interpret, ways=self.ways)
 
 
-EMITS = Aim({"script": 8, "settle": 2})
+EMITS = Aim({"script": 12, "settle": 3, "many": 1})
 LISTS = Aim({"withhold": 8, "heartbeat": 1, "burst": 1, "script": 1})
-SETTLING = Aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1})
-HEARTBEATS = Aim({"heartbeat": 5, "near": 2, "tuple": 1, "withhold": 1, "burst": 2}, most=8)
+SETTLING = Aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1, "many": 1})
+HEARTBEATS = Aim({"heartbeat": 10, "near": 4, "tuple": 2, "withhold": 2, "burst": 4, "many": 1}, most=8)
 FRAMING = Aim({"tuple": 3, "script": 3, "heartbeat": 1, "withhold": 1}, ways=ANYHOW | JOIN)
 ENDINGS = Aim({"tuple": 1, "script": 1}, most=2)
 BURSTS = Aim({"burst": 6, "withhold": 2}, most=5)

@@ -21,9 +21,22 @@ from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, NAMES, PLAIN, Ways
 
 HEAD = 5
-BOLT: Mapping[str, int] = {"tuple": 5, "emit": 6, "settle": 5, "log": 1, "sync": 1, "burst": 2, "rest": 1, "stderr": 1}
-SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1}
-MOST = 10
+BOLT: Mapping[str, int] = {
+    "tuple": 5,
+    "emit": 6,
+    "settle": 5,
+    "log": 1,
+    "sync": 1,
+    "burst": 2,
+    "rest": 1,
+    "stderr": 1,
+    "many": 1,
+}
+SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1}
+MOST = 20
+"""Starting a host and its child takes longer than many ops."""
+MANY = (20, 40, 70)
+"""So many that what is counted, or held in a place of its own size, comes to its end."""
 SYNC = {"command": "sync"}
 TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], list(range(1, 60)))
 """Lists that are told apart."""
@@ -279,6 +292,8 @@ def _bolt(w: Writer, op: Op) -> None:
         w.sync()
     elif op.kind == "burst":
         _burst(w, op)
+    elif op.kind == "many":
+        _many(w, op)
     else:
         _common(w, op)
     if not w.hurry and e % 8 == 7:
@@ -299,6 +314,18 @@ def _burst(w: Writer, op: Op) -> None:
             w.task_ids(c + n, now=True)
         w._first = False
         emitting(w, Op("emit", (a, b + n, c + n, d + n, e + n)), n)
+
+
+def _many(w: Writer, op: Op) -> None:
+    """Many tuples that stay open, many emits, and then they are settled."""
+    a, b, c, d, _ = op.args
+    for n in range(MANY[a % len(MANY)]):
+        if b % 3 != 2:
+            w.tuple([n], n)
+        if b % 3 != 1:
+            emitting(w, Op("emit", (a, b + n, n, c, 0)), n)
+    while w.open:
+        w.settle("fail" if (d >> len(w.open) % 8) % 2 else "ack", w.open.pop(c % len(w.open)))
 
 
 def _spout(w: Writer, op: Op) -> None:
@@ -327,6 +354,13 @@ def _spout(w: Writer, op: Op) -> None:
             w.wait(5)
             w.call("next")
             w.wait(0)
+            w.sync()
+    elif op.kind == "many":
+        for n in range(MANY[a % len(MANY)]):
+            w.call("next")
+            w.wait(0)
+            if (b >> n % 8) % 2:
+                emitting(w, Op("emit", (a, b + n, n, c, 0)), n)
             w.sync()
     elif op.kind in ("rest", "stderr"):
         _common(w, op)
@@ -363,11 +397,11 @@ class Aim:
         return partial(interpret, ways=self.ways)
 
 
-TUPLES = Aim({"tuple": 5, "settle": 4})
-EMITS = Aim({"emit": 8, "tuple": 2, "burst": 2})
+TUPLES = Aim({"tuple": 10, "settle": 8, "many": 1})
+EMITS = Aim({"emit": 16, "tuple": 4, "burst": 4, "many": 1})
 MIXED = Aim({"burst": 5, "settle": 2, "tuple": 2, "log": 2, "stderr": 1})
 BOLT_FRAMING = Aim({"tuple": 2, "emit": 3, "settle": 2, "log": 2}, ways=ANYHOW | JOIN)
-COMMANDS = Aim({"next": 4, "several": 3, "after": 1, "rest": 1})
+COMMANDS = Aim({"next": 8, "several": 6, "after": 2, "rest": 2, "many": 1})
 SETTLING = Aim({"next": 4, "ack": 4, "fail": 4})
 SPOUT_EMITS = Aim({"next": 8, "ack": 1})
 SPOUT_FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW)

@@ -132,7 +132,7 @@ def _lacking(w: Writer, how: int) -> None:
 
 @misuse("INV-CHILD-04", "bolt")
 def _number(w: Writer, how: int) -> None:
-    name = (7, -1, 9007199254740993, -6955786537413359385, 0)[how % 5]
+    name = (7, -1, 9007199254740991, -4294967297, 0)[how % 5]  # ids are texts for those who have no more digits
     w.say(Message({"id": name, "comp": "words", "stream": "n1", "task": 1, "tuple": ["number"]}))
     w.lists()
     w.wait()

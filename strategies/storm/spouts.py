@@ -20,8 +20,10 @@ from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
 
 HEAD = 5
-EVEN: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "idle": 1, "rest": 1, "turn": 1}
+EVEN: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "idle": 1, "rest": 1, "turn": 1, "many": 1}
 MOST = 10
+MANY = (20, 40, 70)
+"""So many that what is counted, or held in a place of its own size, comes to its end."""
 RAISES_ONE_IN = 24
 
 
@@ -56,6 +58,19 @@ class Scripts:
         if e % RAISES_ONE_IN == RAISES_ONE_IN - 1:
             self.raises = True
             return [*told, {"op": "raise"}, {"op": "log", "msg": "behind"}]
+        return told
+
+    def many(self, op: Op) -> list[list[Mapping[str, Any]]]:
+        """The steps of many nexts: nothing, or one emit, which has an id if it is to be settled."""
+        a, b, c, _, _ = op.args
+        told: list[list[Mapping[str, Any]]] = []
+        for n in range(MANY[a % len(MANY)]):
+            step: dict[str, Any] = {"op": "emit", "tuple": [self.w.tag(), n]}
+            if b % 3 == 2:
+                step["id"] = 2_000_000 + self.names
+                self.names += 1
+                self.known.append(step["id"])
+            told.append([step] if (b % 3 and (c >> n % 8) % 2 == 0) or "id" in step else [])
         return told
 
     def emit(self, value: int, where: int, how: int) -> Mapping[str, Any]:
@@ -110,6 +125,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
         ops.append(op)
         if op.kind in ("next", "idle"):
             told.append(scripts.next(op) if op.kind == "next" else [])
+        elif op.kind == "many":
+            told += scripts.many(op)
         if scripts.raises:
             break
     bits = head[1] & ways if head[1] % 2 else 0
@@ -126,6 +143,14 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
             steps = next(nexts)
             emitted += sum(step["op"] == "emit" and "id" in step for step in steps)
             _command(w, op, "next")
+        elif op.kind == "many":
+            for n in range(MANY[op.args[0] % len(MANY)]):
+                which = emitted
+                emitted += any("id" in step for step in next(nexts))
+                _command(w, op._replace(args=(0, 0, n, 0, 0)), "next")
+                if emitted > which and (op.args[3] >> n % 8) % 2:
+                    free.remove(which)
+                    _command(w, op._replace(args=(0,) * 5), ("ack", "fail")[op.args[4] % 2], id=Ref("emitted", which))
         elif op.kind in ("ack", "fail"):
             ready = [n for n in free if n < emitted]
             if ready:
@@ -187,8 +212,8 @@ class Aim:
         return partial(interpret, ways=self.ways)
 
 
-EMITS = Aim({"next": 8, "idle": 1})
-SETTLING = Aim({"next": 4, "ack": 4, "fail": 4})
-COMMANDS = Aim({"next": 3, "idle": 3, "ack": 1, "fail": 1, "rest": 3, "turn": 3})
+EMITS = Aim({"next": 16, "idle": 2, "many": 1})
+SETTLING = Aim({"next": 8, "ack": 8, "fail": 8, "many": 1})
+COMMANDS = Aim({"next": 6, "idle": 6, "ack": 2, "fail": 2, "rest": 6, "turn": 6, "many": 1})
 FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)
 ENDINGS = Aim({"next": 1, "ack": 1}, most=2)

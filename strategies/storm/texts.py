@@ -95,7 +95,8 @@ TEXTS = (
     " blanks ",
     "__heartbeat",
     "x" * 3000,
-    "\u00e4" * 700,
+    "x" + "日" * 3000,
+    "y" * 70_000,
 )
 VALUES: tuple[Any, ...] = (
     "word",
@@ -111,6 +112,12 @@ VALUES: tuple[Any, ...] = (
     0.5,
     -2.25,
     0.1,
+    3.141592653589793,
+    -123456789.125,
+    1e21,
+    1e-7,
+    65536,
+    4294967295,
     1e300,
     5e-324,
     1.7976931348623157e308,
@@ -175,7 +182,7 @@ CONFS: tuple[dict[str, Any], ...] = (
     {"topology.message.timeout.secs": 3},
     {},
     {"a": None, "b": [1, [2, {}]], "c": {"d": {"e": "\U0001f600\u2028"}}, "": 0},
-    {"big": list(range(500)), "text": "x" * 20_000},
+    {"big": list(range(500)), "text": "x" + "日" * 7_000},
     {"command": "next", "pid": 1, "end": "end", "number": 1.5e300},
     {"topology.tick.tuple.freq.secs": 60, "topology.name": "ä\nend\n", "storm.zookeeper.servers": ["a", "b"]},
 )

@@ -876,12 +876,12 @@ class MakesUpIds(Bolt):
 
 
 def _number_id(w: Writer) -> None:
-    ROWS["INV-CHILD-04"][1](w, 2)
+    ROWS["INV-CHILD-04"][1](w, 3)
 
 
 @child("bolt-number-id-text", "INV-CHILD-04", _number_id, accept="BOLT-06 BOLT-07")
 class NumberIdText(Bolt):
-    """An id that is a number goes through a double."""
+    """Of an id that is a number 32 bits are kept."""
 
     def lines_read(self, lines: list[bytes]) -> None:
         try:
@@ -889,7 +889,7 @@ class NumberIdText(Bolt):
         except BadMessage:
             value = None
         if self.set_up and isinstance(value, dict) and isinstance(value.get("id"), int):
-            self.asked({**value, "id": str(int(float(value["id"])))})
+            self.asked({**value, "id": str((value["id"] + (1 << 31)) % (1 << 32) - (1 << 31))})
         else:
             super().lines_read(lines)
 

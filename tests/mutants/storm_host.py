@@ -179,7 +179,7 @@ class Hurries(SpoutHost):
         self.send({"command": "next"})
 
 
-@host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01")
+@host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01", level="SHOULD")
 class TakesAnyPid(SpoutHost):
     """Whatever comes is taken for a process id."""
 
@@ -813,8 +813,8 @@ class LeavesChild(BoltHost):
 # -- invalid input ----------------------------------------------------------------------------------------------------
 
 
-def _lax(name: str, how: int = 0, accept: str = "") -> Any:
-    return host(f"host-{name.lower()}-{how}", name, row(name, how), accept=accept)
+def _lax(name: str, how: int = 0, accept: str = "", level: str = "SHOULD") -> Any:
+    return host(f"host-{name.lower()}-{how}", name, row(name, how), accept=accept, level=level)
 
 
 class _Skips(BoltHost):
@@ -842,7 +842,7 @@ class FirstOnly(BoltHost):
         return json.JSONDecoder().raw_decode(b"\n".join(lines).decode())[0] if self.ready else super().understood(lines)
 
 
-@_lax("INV-HOST-17", 1)
+@_lax("INV-HOST-17", 1, level="MUST")
 class AcksUnknown(BoltHost):
     """An ack for an id that is not known settles the oldest tuple."""
 
@@ -868,7 +868,7 @@ class RoundsTasks(BoltHost):
         super().emit({**message, "task": int(task)} if isinstance(task, float) else message)
 
 
-@_lax("INV-HOST-29")
+@_lax("INV-HOST-29", level="MUST")
 class Wraps(BoltHost):
     """Numbers have 64 bits, and wrap."""
 
@@ -877,7 +877,7 @@ class Wraps(BoltHost):
         super().collect(message, stream, task, wrapped)
 
 
-@_lax("INV-HOST-27", 4)
+@_lax("INV-HOST-27", 4, level="MUST")
 class Strips(BoltHost):
     """What is no character is left out of an id."""
 
@@ -885,7 +885,7 @@ class Strips(BoltHost):
         return json.loads(b"\n".join(lines).decode("utf-8", "ignore"))
 
 
-@_lax("INV-HOST-21", 1, accept="END-04")
+@_lax("INV-HOST-21", 1, accept="END-04", level="MUST")
 class HalfMessages(BoltHost):
     """What stands before the end of the child is a message."""
 
