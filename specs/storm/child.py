@@ -99,8 +99,7 @@ def _pid_of_hurt(config: Config, conv: Conv, value: Any) -> Outcome:
     why = f"it says {shown(value)} although it could register no process id"
     if not isinstance(conv.setup, Mapping) or not isinstance(value, Mapping) or not is_number(value.get("pid")):
         return breach(by, conv.hurt, why)
-    # that the file comes first is a recommendation; what counts is that it does not go on without one
-    return allow(conv._replace(pid=int(value["pid"])), lapses=(breach(by, conv.hurt, why, level="SHOULD"),))
+    return allow(conv._replace(pid=int(value["pid"])))
 
 
 def _file(config: Config, found: Mapping[str, Any], number: int) -> Breach | None:
@@ -198,6 +197,9 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     if conv.hurt:
         if code == 0 and not conv.words and conv.hurt == "INV-CHILD-01":
             return breach(by, conv.hurt, "it ended with status 0 and without a word on STDERR", level="SHOULD")
+        if conv.hurt == "INV-CHILD-01" and conv.pid is not None:  # that the file comes first is a recommendation too
+            why = f"it said {conv.pid}, and then ended because it could not register it"
+            return allow(over, lapses=(breach(by, conv.hurt, why, level="SHOULD"),))
         return allow(over, conv.hurt)
     if conv.excused:
         covers = ["INV-CHILD-15"] if any(task.raising for task in conv.tasks) else []

@@ -1,0 +1,164 @@
+"""What Storm's model makes of single conversations: freedoms that were once blamed, and faults that stay faults."""
+
+import pytest
+
+from specs.events import Closed, Fact, Quiet, Said
+from specs.model import judge
+from specs.protocol import find
+from specs.storm.bundle import context
+from specs.storm.frames import Message, Text
+
+STORM = find("storm")
+SETUP = {"conf": {}, "pidDir": "/p", "context": context()}
+NOWHERE = {**SETUP, "pidDir": "/p/nowhere"}
+NO_FOLDER = {**SETUP, "pidDir": None}
+SILENCE = Quiet(2000, 2000, final=True)
+
+
+def judged(role, *events, scripted=True):
+    config = STORM.configure(role, "seed", {"scripted": scripted}, {"serial": True})
+    return judge(STORM.model, config, events, role)
+
+
+def blamed(judgement):
+    """Requirements that are broken, each with its level."""
+    levels = {}
+    for blame in judgement.faults:
+        name = blame.breach.requirement
+        levels[name.removeprefix("STORM-")] = blame.breach.level or STORM.requirements[name].level
+    return levels
+
+
+def says(by, value):
+    return Said(0, by, value if isinstance(value, Text) else Message(value))
+
+
+def child(role, *said, setup=SETUP):
+    """A child with a file for its process id. Then pairs: who says what ("host", "child"), or a fact and its value."""
+    found = [Fact(0, role, "folder", "/p"), says("host", setup)]
+    if setup is SETUP:
+        found += [Fact(0, role, "file", {"name": "42", "size": 0, "ours": True}), says(role, {"pid": 42})]
+    for by, value in said:
+        found.append(
+            says("host" if by == "host" else role, value) if by in ("host", "child") else Fact(0, role, by, value)
+        )
+    return found
+
+
+def given(**changed):
+    whole = {"id": "5", "comp": "words", "stream": "n1", "task": 1, "tuple": ["x"], **changed}
+    return {name: value for name, value in whole.items() if value != "left out"}
+
+
+def settles(name, command="ack"):
+    return {"command": command, "id": name}
+
+
+ODD_TUPLE = Text(b'{"id":"5","comp":"words","stream":"n1","task":1,"tuple":["\xff"]}', "not-utf-8")
+ODD_NEXT = Text(b'{"command":"next","x":"\xff"}', "not-utf-8")
+EMITS = {"command": "emit", "tuple": [1]}
+
+
+@pytest.mark.parametrize(
+    ("lacking", "ack", "blames"),
+    [
+        ("comp", settles("5"), {}),
+        ("tuple", settles("5", "fail"), {}),
+        ("id", settles(None), {}),
+        ("id", settles(""), {}),
+        ("id", {"command": "ack"}, {}),
+        ("id", settles("None"), {"INV-CHILD-03": "MUST"}),
+        ("task", settles("6"), {"INV-CHILD-03": "MUST"}),
+    ],
+)
+def test_a_tuple_that_lacks_a_member_may_be_settled_by_the_id_that_it_has(lacking, ack, blames):
+    talk = child("bolt", ("host", given(**{lacking: "left out"})), ("child", ack))
+    assert blamed(judged("bolt", *talk)) == blames
+
+
+def test_who_replaces_octets_has_a_tuple_or_a_command():
+    assert blamed(judged("bolt", *child("bolt", ("host", ODD_TUPLE), ("child", settles("5"))))) == {}
+    wrong = judged("bolt", *child("bolt", ("host", ODD_TUPLE), ("child", settles("6"))))
+    assert blamed(wrong) == {"INV-CHILD-14": "MUST"}
+    talk = child("spout", ("host", ODD_NEXT), ("child", EMITS), ("child", {"command": "sync"}))
+    assert blamed(judged("spout", *talk, scripted=False)) == {}
+
+
+def test_a_process_id_without_a_directory():
+    pid = ("child", {"pid": 42})
+    assert blamed(judged("bolt", *child("bolt", pid, ("exit", 1), setup=NOWHERE))) == {"INV-CHILD-01": "SHOULD"}
+    goes_on = judged("bolt", *child("bolt", pid, setup=NOWHERE), SILENCE)
+    assert blamed(goes_on)["INV-CHILD-01"] == "MUST"
+    assert blamed(judged("bolt", *child("bolt", pid, setup=NO_FOLDER), SILENCE)) == {}
+    report = ("child", {"command": "log", "msg": "no such directory"})
+    assert blamed(judged("spout", *child("spout", report, ("exit", 1), setup=NOWHERE))) == {}
+    assert blamed(judged("spout", *child("spout", setup=NOWHERE), SILENCE)) == {"INV-CHILD-01": "SHOULD"}
+
+
+@pytest.mark.parametrize("command", [{"command": "nonsense"}, {"id": "1"}])
+def test_silence_after_what_is_no_command_is_a_recommendation_missed(command):
+    (level,) = blamed(judged("spout", *child("spout", ("host", command)), SILENCE)).values()
+    assert level == "SHOULD"
+
+
+# -- hosts -------------------------------------------------------------------------------------------------------------
+
+
+def host(role, *said, pid=True):
+    """A host that was started; then what its child says, and what the host does: facts, lists, tuples."""
+    kid = role.removesuffix("-host")
+    found = [Fact(0, kid, "start", {"conf": {}, "context": context()}), says(role, SETUP)]
+    found += [says(kid, {"pid": 42})] if pid else []
+    for by, value in said:
+        if by in ("child", "host"):
+            found.append(says(kid if by == "child" else role, value))
+        else:
+            found.append(Fact(0, kid if by == "call" else role, by, value))
+    return found
+
+
+def tuples(*names):
+    """Tuples that the host was given, and has sent."""
+    for name in names:
+        yield "call", {"op": "tuple", **given(id=name, tuple=[name])}
+        yield "host", given(id=name, tuple=[name])
+
+
+ROWS = [
+    ("spout-host", {"command": "nonsense"}, "INV-HOST-12"),
+    ("bolt-host", {"nothing": 1}, "INV-HOST-12"),
+    ("bolt-host", settles("77"), "INV-HOST-17"),
+    ("bolt-host", [7], "INV-HOST-11"),
+    ("bolt-host", Text(b"debug", "INV-HOST-04"), "INV-HOST-04"),
+]
+
+
+@pytest.mark.parametrize(("role", "said", "row"), ROWS)
+def test_a_host_that_passes_over_what_means_nothing_misses_a_recommendation(role, said, row):
+    begin = list(tuples("1")) if role == "bolt-host" else [("call", {"op": "next"}), ("host", {"command": "next"})]
+    assert blamed(judged(role, *host(role, *begin, ("child", said)), SILENCE)) == {row: "SHOULD"}
+    assert blamed(judged(role, *host(role, *begin, ("child", said), ("failed", {"why": "odd"})))) == {}
+
+
+def test_a_host_that_makes_something_of_what_means_nothing_misses_a_recommendation():
+    lenient = {"command": "emit", "tuple": ["x"], "task": "4"}
+    emitted = ("emit", {"tuple": ["x"], "task": 4})
+    talk = host("bolt-host", *tuples("1"), ("child", lenient), emitted)
+    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-14": "SHOULD"}
+    lists = host("bolt-host", ("child", {"command": "emit"}), ("host", [4]))
+    assert blamed(judged("bolt-host", *lists)) == {"INV-HOST-13": "SHOULD"}
+    text_pid = host("bolt-host", ("child", {"pid": "42"}), *tuples("1"), pid=False)
+    assert blamed(judged("bolt-host", *text_pid)) == {"HS-18": "SHOULD"}
+
+
+def test_a_tuple_that_was_not_named_is_never_settled():
+    talk = host("bolt-host", *tuples("1", "2"), ("child", settles("77")), ("ack", {"id": "1"}))
+    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-17": "MUST"}
+    twice = (("child", settles("1")), ("ack", {"id": "1"})) * 2
+    assert blamed(judged("bolt-host", *host("bolt-host", *tuples("1", "2"), *twice))) == {"INV-HOST-17": "SHOULD"}
+
+
+def test_the_end_of_a_child_is_never_passed_over():
+    talk = host("bolt-host", *tuples("1"))
+    ended = [Fact(0, "bolt", "exit", 0), Closed(0, "bolt", "end")]
+    assert blamed(judged("bolt-host", *talk, *ended, SILENCE)) == {"END-04": "MUST"}
