@@ -1,6 +1,7 @@
 """Storm's frames, tables, references and properties: the list of docs/add-a-protocol.md."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -121,7 +122,7 @@ def ground_of(role, extensions, number):
     if role in ("bolt", "spout"):
         switches = child.drawn(number) if number else None
         return MemoryGround(lambda: Children(ROLES[role], extensions, switches))
-    switches = host.drawn(number) if number else None
+    switches = replace(host.drawn(number), lax=False) if number else None
     return MemoryGround(lambda: Hosts(ROLES[role], extensions, switches))
 
 
@@ -165,6 +166,22 @@ def played(role, profile, each):
             covered.update(judgement.covered)
             covered.update(f.requirement for f in STORM.features if f.name in plan.features)
     return covered
+
+
+@pytest.mark.parametrize("role", ["bolt-host", "spout-host"])
+def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(role):
+    (prop,) = [prop for prop, _ in properties("storm", role) if "invalid_input" in prop.name]
+    config = STORM.configure(role, "seed", {}, {})
+    ground = MemoryGround(lambda: Hosts(ROLES[role], frozenset(), host.HostSwitches(lax=True)))
+    missed = set()
+    for program in programs_of(prop, 150, 1):
+        judgement = drive(prop.plan(program, config), Setting(STORM, config, role, ground), "t-").judgement
+        assert judgement.verdict != "error", judgement
+        for fault in judgement.faults:
+            level = fault.breach.level or STORM.requirements[fault.breach.requirement].level
+            assert level == "SHOULD", fault
+            missed.add(fault.breach.requirement)
+    assert len(missed) > 8
 
 
 def asked(role, ground, plan, config):

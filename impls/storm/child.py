@@ -30,7 +30,8 @@ class Switches:
     `unknown`: "exit" or "skip" for what cannot be understood. `after_raise`: "go on" or "exit". `prints`: what user
     code prints goes to "err", to a "log", or nowhere ("drop"). `chatty`: the library logs. `drains`: tuples that were
     read are worked on after the end of STDIN. `delay_ms`: before each callback. `stderr`: it writes a log there.
-    `late_file`: the file of the process id is made just after it was said.
+    `late_file`: the file of the process id is made just after it was said. `lenient`: octets that are no UTF-8 are
+    replaced, and a tuple that lacks something is worked on all the same. `notes`: user code notes down what it sees.
     """
 
     ascii_only: bool = False
@@ -53,6 +54,8 @@ class Switches:
     delay_ms: int = 0
     stderr: bool = False
     late_file: bool = False
+    lenient: bool = False
+    notes: bool = True
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {
@@ -61,6 +64,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "after_raise": ("go on", "exit"),
     "prints": ("err", "log", "drop"),
     "delay_ms": (0, 0, 0, 1, 7),
+    "notes": (True, True, True, False),
 }
 
 
@@ -122,7 +126,7 @@ class Child:
         if self.code is not None:
             return
         try:
-            self.understood(parse(lines))
+            self.understood(parse(lines, "replace" if self.switches.lenient and self.set_up else "strict"))
         except BadMessage as error:
             self.complain(error)
             if self.switches.unknown == "exit" or not self.set_up:
@@ -165,7 +169,8 @@ class Child:
 
     def note(self, observation: dict[str, Any]) -> None:
         """User code writes an observation down."""
-        self.notes.append(observation)
+        if self.switches.notes:
+            self.notes.append(observation)
 
     # -- the handshake -------------------------------------------------------------------------------------------------
 
@@ -366,7 +371,7 @@ class Bolt(Child):
 
     def check(self, message: Mapping[str, Any]) -> None:
         """Is it a tuple? Raises BadMessage."""
-        if self.is_heartbeat(message):
+        if self.is_heartbeat(message) or (self.switches.lenient and "command" not in message):
             return
         text_of(message, "id")
         text_of(message, "stream")
@@ -387,18 +392,18 @@ class Bolt(Child):
             self.heartbeat(message)
             self.next()
             return
-        self.begin(self.callback(message), message["id"])
+        self.begin(self.callback(message), message.get("id"))
 
     def callback(self, message: dict[str, Any]) -> Callback:
         """What user code does with a tuple."""
         if self.switches.delay_ms:
             yield float(self.switches.delay_ms)
-        self.note({"call": "process", **{key: message[key] for key in ("id", "comp", "stream", "task", "tuple")}})
-        values = message["tuple"]
+        self.note({"call": "process", **{key: message.get(key) for key in ("id", "comp", "stream", "task", "tuple")}})
+        values, name = message.get("tuple") or [], message.get("id")
         if len(values) == 2 and values[0] == "wireproof" and isinstance(values[1], list):
-            yield from self.obey(values[1], message["id"])
+            yield from self.obey(values[1], name)
         else:
-            self.settle("ack", message["id"])
+            self.settle("ack", name)
 
     def finished(self, one: Running) -> None:
         if self.switches.syncs:

@@ -29,7 +29,8 @@ class HostSwitches:
     on the wire, else those that they were given. `named`: effects name tuples as they were given, else as on the wire.
     `lag_ms`: how long before a message is written. `lists_first`: lists overtake tuples. `empty_id`: next has an empty
     id. `null_comp`: heartbeats have. `beat_ms`: from heartbeat to heartbeat, and before the first. `fails`: how
-    giving up is told, "failed", "exited", "error" or "answer". `lenient`: what may be taken or refused is taken.
+    giving up is told, "failed", "exited", "error" or "answer". `lenient`: what may be taken or refused is taken; `lax`:
+    what should be refused is passed over.
     `decorated`: the log has more than what was logged. `levels`: logs have one. `answers`: requests are answered at
     once or when done. `default`: effects name the default stream.
     """
@@ -47,6 +48,7 @@ class HostSwitches:
     beat_ms: int = 1000
     fails: str = "failed"
     lenient: bool = True
+    lax: bool = False
     decorated: bool = False
     levels: bool = True
     answers: bool = True
@@ -58,6 +60,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "lag_ms": (0, 0, 0, 1, 5),
     "beat_ms": (1000, 1000, 300, 1700),
     "fails": ("failed", "exited", "error", "answer"),
+    "lax": (False, False, False, True),
 }
 
 
@@ -177,7 +180,8 @@ class Host:
                 self.heard_ms = self.now_ms
                 self.hear(message)
         except (BadMessage, Failed) as error:
-            self.fail(str(error))
+            if not self.switches.lax:
+                self.fail(str(error))
 
     def understood(self, lines: list[bytes]) -> Any:
         """The JSON value of a message. Raises BadMessage."""

@@ -11,10 +11,11 @@ class BadMessage(Exception):
     """A message that cannot be understood."""
 
 
-def parse(lines: list[bytes]) -> Any:
-    """The JSON value on the lines before an `end`. Raises BadMessage."""
+def parse(lines: list[bytes], errors: str = "strict") -> Any:
+    """The JSON value on the lines before an `end`; `errors`: what becomes of octets that are no UTF-8. Raises
+    BadMessage."""
     try:
-        return json.loads(b"\n".join(lines).decode("utf-8"), parse_constant=_refuse)
+        return json.loads(b"\n".join(lines).decode("utf-8", errors), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise BadMessage(f"no JSON: {error}") from None
 

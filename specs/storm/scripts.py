@@ -23,7 +23,7 @@ def of_tuple(config: Config, message: Mapping[str, Any]) -> Task:
     seen["call"] = "process"
     if isinstance(values, list) and len(values) == 2 and values[0] == WORD and isinstance(values[1], list):
         return _task(config, name, values[1], seen)
-    return Task(name, (Due("ack", name),), seen=seen)
+    return _task(config, name, ({"op": "ack"},), seen)
 
 
 def of_command(config: Config, conf: Mapping[str, Any], message: Mapping[str, Any], nexts: int) -> Task:
@@ -44,6 +44,7 @@ def of_command(config: Config, conf: Mapping[str, Any], message: Mapping[str, An
 
 
 def _task(config: Config, name: Any, steps: Sequence[Any], seen: Any) -> Task:
+    seen = seen if config.noted else None
     due: list[Due] = []
     logs: list[str] = []
     for step in steps:

@@ -49,14 +49,15 @@ def valid_profile(profile: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`role` is judged. `extensions` are claimed. `scripted`: user code does what tuples and conf tell it, and its
-    observations are seen; `serial`: it is called for one tuple after the other, and waits for the task ids of an emit;
-    None while that is not known."""
+    """`role` is judged. `extensions` are claimed. `scripted`: user code does what tuples and conf tell it;
+    `noted`: and notes down what it sees; `serial`: it is called for one tuple after the other, and waits for the task
+    ids of an emit; None while that is not known."""
 
     role: str = "bolt"
     extensions: frozenset[str] = frozenset()
     scripted: bool = False
     serial: bool | None = None
+    noted: bool = True
 
     @property
     def hosted(self) -> bool:

@@ -89,7 +89,7 @@ def _ids(config: Config, conv: Conv, value: list[Any]) -> Outcome:
         return _misuse(conv, "INV-CHILD-08", f"task ids are {shown(value)}", "SPOUT-07", owing=owing)
     if not conv.owing:
         return _misuse(conv, "INV-CHILD-07", "task ids that no emit asked for", "SPOUT-07")
-    lists = (*conv.lists, value) if config.scripted and not conv.hurt else conv.lists
+    lists = (*conv.lists, value) if config.scripted and config.noted and not conv.hurt else conv.lists
     return allow(conv._replace(owing=conv.owing - 1, lists=lists))
 
 

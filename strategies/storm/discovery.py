@@ -1,4 +1,4 @@
-"""What the manifest leaves open: whether user code does what it is told, and whether it is called one by one."""
+"""What the manifest leaves open: whether user code does what it is told, notes it down, and is called one by one."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ WAIT_MS = 250
 
 
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Any]) -> Mapping[str, Any]:
-    """`scripted`: user code notes down what it sees. `serial`: a bolt calls it for one tuple after the other."""
+    """`noted`: user code notes down what it sees. `scripted`: it does what it is told, which it shows by that unless
+    the manifest says so. `serial`: a bolt calls it for one tuple after the other."""
     config: Config = configure({})
     if config.hosted:
         return {}
-    found: dict[str, Any] = {}
+    events, _ = play(_ask(config), config)
+    calls = {event.value.get("call") for event in events if _is_note(event)}
+    found: dict[str, Any] = {"noted": bool(calls)}
     if not config.scripted:
-        events, _ = play(_ask(config), config)
-        calls = {event.value.get("call") for event in events if _is_note(event)}
         found["scripted"] = "initialize" in calls and bool(calls & {"process", "next"})
-    if config.child == "bolt" and (config.scripted or found.get("scripted")):
+    if config.child == "bolt" and calls and (config.scripted or found.get("scripted")):
         events, _ = play(_withheld(config), configure(found))
         found["serial"] = sum(event.value.get("call") == "process" for event in events if _is_note(event)) == 1
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from impls.storm.child import HEARTBEAT, Bolt, Callback, Running, Switches
@@ -873,6 +874,57 @@ class MakesUpIds(Bolt):
 
     def asked(self, message: dict[str, Any]) -> None:
         super().asked({"id": "None", **message})
+
+
+def _beats(w: Writer) -> None:
+    for n in range(12):
+        w.heartbeat(n)
+        w.wait()
+
+
+@child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")
+class TwelfthBeat(Bolt):
+    """Every twelfth heartbeat is not answered."""
+
+    beats = 0
+
+    def heartbeat(self, message: Mapping[str, Any]) -> None:
+        self.beats += 1
+        if self.beats % 12:
+            super().heartbeat(message)
+
+
+@child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")
+class QueueOfTen(Bolt):
+    """While it waits for task ids ten tuples are kept, and no more."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if self.is_heartbeat(message) or len(self.queue) < 10:
+            super().asked(message)
+
+
+def _wide_cut(w: Writer) -> None:
+    w.features.add("cuts")
+    w.ways = Ways(CUTS, 3)
+    w.tuple(["\u65e5" * 60])
+    w.ways = Ways()
+    w.lists()
+
+
+class _Decoding(Session):
+    def send(self, data: bytes) -> None:
+        super().send(data.decode("utf-8", "replace").encode())
+
+
+class _Decoders(Children):
+    def open(self) -> Session:
+        self._open.append(_Decoding(self._make()))
+        return self._open[-1]
+
+
+@child("bolt-decodes-pieces", "FRAME-07", _wide_cut, sessions=_Decoders, accept="BOLT-27 HS-15 HS-16")
+class DecodesPieces(Bolt):
+    """Each piece that is read is decoded by itself, so that a character may be torn."""
 
 
 def _number_id(w: Writer) -> None:

@@ -291,6 +291,24 @@ class OneByOne(BoltHost):
         self.go_on()
 
 
+def _twenty(w: Writer) -> None:
+    for n in range(20):
+        w.tuple([n])
+
+
+@host("host-window", "BOLT-01", _twenty)
+class Window(BoltHost):
+    """Sixteen tuples may be live, the next one waits for an ack."""
+
+    def go_on(self) -> None:
+        while self.ready and self.calls and not self.over and len(self.live) < 16:
+            self.tuple(self.calls.popleft())
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, name)
+        self.go_on()
+
+
 @host("host-no-comp", "BOLT-02", give(1), smoke=False)
 class NoComp(BoltHost):
     """A tuple has no component."""

@@ -54,6 +54,19 @@ class TwoSyncs(Spout):
         super().sync()
 
 
+@child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")
+class FifteenthSync(Spout):
+    """Every fifteenth command has two syncs."""
+
+    syncs = 0
+
+    def sync(self) -> None:
+        self.syncs += 1
+        super().sync()
+        if self.syncs % 15 == 0:
+            super().sync()
+
+
 @child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")
 class LogBehind(Spout):
     """After the third sync it logs."""
