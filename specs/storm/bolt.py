@@ -90,7 +90,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     got = Due("emit", None, values, stream_of(value.get("stream")), value.get("task") or None, tuple(anchors or ()))
     at, told = told_emit(conv, got)
     if told is None:
-        if conv.hurt or conv.excused:
+        if conv.hurt or conv.raising:
             return allow(after, *covers)
         return breach(BOLT, "BOLT-26", f"{shown(values)} was emitted, which user code was not told to do, or not again")
     wrong = _difference(told, got)
@@ -192,7 +192,7 @@ def _settle(config: Config, conv: Conv, command: str, value: Mapping[str, Any]) 
         if command == "fail" and task.raising and not task.due and same(task.id, name):
             after = after._replace(tasks=put(conv.tasks, at, task._replace(raising=False, begun=True)))
             return allow(after, *covers, "INV-CHILD-15")
-    if conv.hurt or conv.excused:
+    if conv.hurt or conv.raising:
         return allow(after)
     return _not_told(conv, command, name)
 
@@ -266,7 +266,7 @@ def observed(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
         return breach(BOLT, "HB-04", "user code was called for a heartbeat")
     if conv.cut:
         return breach(BOLT, "END-03", "user code was called for half a message")
-    if conv.hurt or conv.excused:
+    if conv.hurt or conv.raising:
         return allow(conv)
     due = next((task for task in conv.tasks if task.seen is not None), None)
     if due is not None:

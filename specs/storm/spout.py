@@ -22,7 +22,7 @@ def said(config: Config, conv: Conv, frame: Message) -> Outcome:
     """A message of a spout that has said its process id."""
     command = frame.command
     if conv.phase is Phase.DEAF:
-        if conv.was is Phase.IDLE and not conv.hurt and not conv.excused and command not in ("log", "error"):
+        if conv.was is Phase.IDLE and not conv.hurt and not conv.raising and command not in ("log", "error"):
             named = "END-03" if conv.cut else "END-02"
             level = None if conv.cut else "SHOULD"
             return breach(SPOUT, named, f"{command} came after the end of STDIN, when no command was open", level=level)
@@ -50,7 +50,7 @@ def _sync(config: Config, conv: Conv) -> Outcome:
             return allow(conv)
         return breach(SPOUT, "SPOUT-22", "a sync came when no command was open")
     task = next((task for task in conv.tasks if task.due or task.logs), None)
-    if task is not None and not conv.hurt and not conv.excused:
+    if task is not None and not conv.hurt and not conv.raising:
         left = f"emit {shown(task.due[0].values)}" if task.due else f"log {task.logs[0]!r:.80}"
         named = "SPOUT-03" if task.due else "SPOUT-15"
         if conv.command in ("ack", "fail"):
@@ -88,7 +88,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     covers = ["SPOUT-10", "SPOUT-03", "SPOUT-14" if is_direct(value) else "SPOUT-13"]
     covers += ["SPOUT-12" if name is not None else "SPOUT-11"]
     covers += ["SPOUT-16"] if conv.command in ("ack", "fail") else []
-    if not config.scripted or conv.hurt or conv.excused:
+    if not config.scripted or conv.hurt or conv.raising:
         return allow(after, *covers)
     got = Due("emit", name, values, stream_of(value.get("stream")), value.get("task") or None)
     for at, task in enumerate(conv.tasks):
@@ -125,7 +125,7 @@ def observed(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
             return breach(SPOUT, "SPOUT-12", why)
         covers = ["SPOUT-03"] if call == "next" else ["SPOUT-12", "SPOUT-03"]
         return allow(conv._replace(tasks=put(conv.tasks, at, task._replace(seen=None, begun=True))), *covers)
-    if conv.hurt or conv.excused or call in ("activate", "deactivate"):
+    if conv.hurt or conv.raising or call in ("activate", "deactivate"):
         return allow(conv)
     if conv.cut:
         return breach(SPOUT, "END-03", f"user code was called for {call}, of which half a message was sent")
@@ -139,7 +139,7 @@ def due(config: Config, conv: Conv) -> Iterator[str]:
         return
     if conv.phase is Phase.BUSY:
         yield "SPOUT-03"
-    elif conv.phase is Phase.IDLE and config.scripted and not conv.hurt and not conv.excused:
+    elif conv.phase is Phase.IDLE and config.scripted and not conv.hurt and not conv.raising:
         if any(task.seen is not None for task in conv.tasks):
             yield "SPOUT-03"
         elif conv.lists:

@@ -213,6 +213,11 @@ class Conv(NamedTuple):
         """True while the child may wait for task ids."""
         return self.owing > 0
 
+    @property
+    def raising(self) -> bool:
+        """True while user code raises, and what comes of that has not come."""
+        return any(task.raising for task in self.tasks)
+
 
 class Live(NamedTuple):
     """A tuple that a judged host was given: what its caller calls it, how it stands on the wire once it was seen there,

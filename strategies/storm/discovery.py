@@ -11,7 +11,7 @@ from specs.storm.states import Config
 from strategies.storm.writer import Writer
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
-WAIT_MS = 250
+WAIT_MS = 400
 """How long a bolt may take to show that it goes on while an emit waits."""
 
 

@@ -958,3 +958,43 @@ class Small(Bolt):
     def lines_read(self, lines: list[bytes]) -> None:
         if sum(map(len, lines)) < 1 << 20:
             super().lines_read(lines)
+
+
+def _after_raise(*more: dict[str, Any]) -> Any:
+    def play(w: Writer) -> None:
+        told(RAISE)(w)
+        told(*more)(w)
+
+    return play
+
+
+@child("bolt-raise-leaks", "BOLT-10", _after_raise(emit(anchor=True), ACK), accept="BOLT-11")
+class RaiseLeaks(Bolt):
+    """The first anchor behind a tuple for which user code raised is that tuple's."""
+
+    raised_for: Any = None
+
+    def raised(self, one: Running) -> None:
+        self.raised_for = one.name
+        super().raised(one)
+
+    def anchors(self, name: Any) -> list[Any]:
+        found, self.raised_for = self.raised_for, None
+        return [name if found is None else found]
+
+
+@child("bolt-raise-forgets", "BOLT-26", both(told(RAISE), plain(1), plain(2)), accept="BOLT-09")
+class RaiseForgets(Bolt):
+    """The tuple behind one for which user code raised is passed over."""
+
+    skip = False
+
+    def raised(self, one: Running) -> None:
+        self.skip = True
+        super().raised(one)
+
+    def process(self, message: dict[str, Any]) -> None:
+        if self.skip and not self.is_heartbeat(message):
+            self.skip = False
+            return
+        super().process(message)

@@ -392,6 +392,15 @@ class RaiseHangs(Spout):
         pass
 
 
+@child("spout-raise-skips", "SPOUT-03", TWICE, conf=script([RAISE], [emit(1)]), accept="SPOUT-09")
+class RaiseSkips(Spout):
+    """The script of the next that follows one for which user code raised is passed over."""
+
+    def raised(self, one: Running) -> None:
+        self.nexts += 1
+        super().raised(one)
+
+
 @child(
     "spout-raise-goes-on", "SPOUT-03", NEXT, conf=script([RAISE], [emit(1)]), accept="INV-CHILD-15 SPOUT-22 SPOUT-04"
 )
