@@ -160,7 +160,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     config = Config(role, frozenset(profile.split("+")) - {SEED})
     if config.hosted:
         return config
-    return Config(role, config.extensions, scripted, learnt.get("serial"), bool(learnt.get("noted", True)))
+    return Config(role, config.extensions, scripted, learnt.get("serial"), bool(learnt.get("noted")))
 
 
 def context(later: bool = True) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Config:
     extensions: frozenset[str] = frozenset()
     scripted: bool = False
     serial: bool | None = None
-    noted: bool = True
+    noted: bool = False
 
     @property
     def hosted(self) -> bool:

@@ -58,7 +58,7 @@ def ids(text: str) -> tuple[str, ...]:
 
 def config_of(profile: str, role: str) -> Config:
     """The config that a scripted child, or a host, of a profile is judged with."""
-    return configure(role, profile, {"scripted": True}, {"serial": True})
+    return configure(role, profile, {"scripted": True}, {"serial": True, "noted": True})
 
 
 def child(
