@@ -96,7 +96,7 @@ TEXTS = (
     "__heartbeat",
     "x" * 3000,
     "x" + "日" * 3000,
-    "y" * 70_000,
+    "y" + "日" * 24_000,
 )
 VALUES: tuple[Any, ...] = (
     "word",
