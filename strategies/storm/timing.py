@@ -54,6 +54,8 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 def _bolt(w: Writer, kind: str, how: int) -> None:
     if kind in ("live", "late", "busy"):
+        for n in range(4 if kind == "late" else 0):  # tuples that stay open change nothing
+            w.tuple([n])
         for n in range(3 * TIMEOUT_S):
             w.wait(1050)
             w.steps.append(Say(0, Message(SYNC, w.pending()), upto=3))

@@ -8,7 +8,7 @@ ROLES = ("bolt-host", "spout-host")
 DISCIPLINES = ("lock-step",)
 
 
-@pytest.mark.weight(5)
+@pytest.mark.weight(4)
 def test_misuses(hunt):
     """Each invalid input behind a legal beginning."""
     hunt(unruly.misuses(), unruly.interpret, avoids=True)
