@@ -41,6 +41,8 @@ EXCEPTIONS = (
     "exception DiskFullError {\n}\n"
 )
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
+INTERFACE = 7
+"""The version of the interface that is used at times; hardly one of a service."""
 FIELD_TYPES = ("int", "string", "bool", "byte", "ubyte", "short", "ushort", "uint", "long", "ulong", "double", "float",
                "list<int>", "map<string,int>", "list<string?>", "raw")  # fmt: skip
 
@@ -142,13 +144,13 @@ class World:
             text += f"  {number}: {mod} {kind}{'?' * null} f{number}{' = ' * bool(default)}{default}\n"
         text += "}\n"
         if self.interfaces:
-            text += "interface Echoing: 7 {\n  M echo(1: M m)\n}\n"
+            text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         for name, versions in self.versions.items():
             for version, functions in (
                 self.dice.shuffled(list(versions.items())) if self.dice.roll(2) else versions.items()
             ):
                 text += f"service {name}: {version} {{\n"
-                text += "  implements Echoing: 7\n" if self.interfaces else "  M echo(1: M m)\n"
+                text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
                 text += "  string say(1: int a, 3: optional int b)\n"
                 text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
         if self.anonymous:
@@ -204,6 +206,9 @@ def _near(c: Caller, op: Op) -> None:
     """What is nearly there."""
     scope, version, function = c.slot(*op.args)
     which = op.args[3] % 8
+    if which == 1 and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
+        c.call(_form(c, scope, INTERFACE), tuple(_message(c, Dice(*op.args))))
+        return
     if which == 0:
         version += 1
     elif which == 1:

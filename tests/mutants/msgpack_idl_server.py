@@ -532,3 +532,18 @@ class InterfaceForgotten(Application):
 
     def functions(self, part: Any) -> dict[str, Method]:
         return {method.word.text: method for method in part.methods}
+
+
+@mutant(
+    "interface-version", "IF-03",
+    calls("get:s:4", "get:s:0", idl="interface I: 4 {\n  string get()\n}\nservice S: 0 {\n  implements I: 4\n}\n"
+          "application App {\n  S: 0 s default\n}\n", behaviour={"s/0/get": TAG}),
+    accept="DISP-02",
+)  # fmt: skip
+class InterfaceVersion(Application):
+    """A function of an interface can be called by the version of the interface."""
+
+    def find(self, scope: str, version: int, name: str) -> Method:
+        versions = self.versions(scope) if scope in self.scopes else {}
+        used = {number for part in versions.values() for _, number in part.uses}
+        return super().find(scope, max(versions) if version in used - set(versions) else version, name)

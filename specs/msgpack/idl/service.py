@@ -40,17 +40,21 @@ class Mounted(NamedTuple):
 
 
 class Served(NamedTuple):
-    """An application of a document. `inherited` are functions that come from interfaces."""
+    """An application of a document. `inherited` are the functions of each version of the interfaces in use."""
 
     scopes: Mapping[str, Mounted]
     types: Types
     paths: Mapping[str, str]
     anonymous: bool = False
-    inherited: frozenset[str] = frozenset()
+    inherited: Mapping[int, frozenset[str]] = {}
 
     def mounted(self, scope: str) -> Mounted | None:
         """What is in a scope."""
         return self.scopes.get(scope)
+
+    def foreign(self, digits: str) -> frozenset[str]:
+        """The functions of interfaces whose version these digits are."""
+        return self.inherited.get(int(digits[:12]), frozenset())
 
     @property
     def default(self) -> str | None:
@@ -95,7 +99,10 @@ def served(idl: str, application: str, extensions: frozenset[str], layout: str, 
             found = each
     given = {(e.name, e.version): e for e in reading.definitions if isinstance(e, Service) and e.kind == "interface"}
     used = {use[:2] for e in reading.definitions if isinstance(e, Service) for use in e.implements}
-    inherited = frozenset(f.name for key in used if key in given for f in given[key].functions)
+    inherited: dict[int, frozenset[str]] = {}
+    for name, version in used & given.keys():
+        names = frozenset(function.name for function in given[name, version].functions)
+        inherited[version] = inherited.get(version, frozenset()) | names
     types = types_of(reading, layout, raw=raw)
     if found is not None:
         scopes = {
@@ -134,6 +141,8 @@ def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
         if slot is None:
             mounted = app.mounted(scope)
             dropped = mounted is not None and any(name in of for of in mounted.versions.values())
+            if mounted is not None and int(digits[:12]) not in mounted.versions and name in app.foreign(digits):
+                return Target((), True, "IF-03")
             return Target((), True, "FALL-06" if dropped else "DISP-02")
         if app.anonymous:
             return Target((slot,), True, "NOSC-01")

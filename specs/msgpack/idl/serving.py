@@ -279,7 +279,7 @@ def _shown(call: Call, state: ServingState) -> Iterator[str]:
         yield "FALL-04"
     if call.rule == "ENC-12":
         yield "ENC-12"
-    if parts[0] in state.app.inherited and call.wanted[0][0] == "value":
+    if any(parts[0] in names for names in state.app.inherited.values()) and call.wanted[0][0] == "value":
         yield "IF-02"
     for want in call.wanted:
         if want[0] == "value" and isinstance(want[2], tuple):
