@@ -37,13 +37,15 @@ class Call(NamedTuple):
 
 class ClientState(NamedTuple):
     """`told` are commands that were not answered, oldest first, as (op, method). `stray`: a response that belongs to no
-    open call was said. `lost`: what was said or done ends the connection; `left`: the client was told to end it."""
+    open call was said. `lost`: what was said or done may end the connection; `over`: it has ended; `left`: the client
+    was told to end it."""
 
     config: Config
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     stray: bool = False
     lost: bool = False
+    over: bool = False
     left: bool = False
     gone: bool = False
 
@@ -123,7 +125,7 @@ def _told(state: ClientState, op: str, value: Any) -> ClientState:
     given = value if isinstance(value, dict) else {}
     method = str(given.get("method", given.get("_method", "")))
     if op == "drop":
-        return _lose(state)
+        return _lose(state)._replace(over=True)
     if op in ("call", "call_async", "notify"):
         params, _ = decoded(bytes.fromhex(given["params_hex"]))
         call = Call(op, method, params, outcome="lost" if state.lost else "")
@@ -257,12 +259,12 @@ def _closed(state: ClientState, event: Closed) -> Outcome:
         if unsent:
             return blame("NOTE-02", f"the client closed the connection and had not sent: notify {unsent[0]}")
     if event.by == "server" or state.left or state.lost or state.stray:
-        return Allow(_lose(state)._replace(gone=True))
+        return Allow(_lose(state)._replace(over=True, gone=True))
     open_calls = [call for call in state.calls if call.sent and not call.outcome and call.op != "notify"]
     if open_calls:
         return Breach("client", RPC + "CLI-01", f"the client closed the connection with {open_calls[0].method} open",
                       steady=True)  # fmt: skip
-    return Allow(_lose(state)._replace(gone=True))
+    return Allow(_lose(state)._replace(over=True, gone=True))
 
 
 def _due(state: ClientState) -> tuple[str, str]:
@@ -281,8 +283,8 @@ def _due(state: ClientState) -> tuple[str, str]:
     at = _find(state, method)
     if op in BLOCKING and at is not None:
         call = state.calls[at]
-        if not call.outcome:
-            return "", ""
+        if not call.outcome or (call.outcome == "lost" and not state.over):
+            return "", ""  # what is no message may be passed over as long as the connection is there; MP-23
         rule = "CLI-04" if call.outcome == "lost" else "CLI-03" if state.stray else "CLI-01"
         if call.outcome == "error" and call.value in (False, 0, "", b"", ()):
             rule = "CLI-02"

@@ -37,7 +37,8 @@ class Call(NamedTuple):
 
 class ServingState(NamedTuple):
     """`told` are ops that were not answered, with the behaviours as they were before. `refused` are names of functions
-    without a scope that were refused, with their forms."""
+    without a scope that were refused, with their forms. `failed`: the last answer was an error; `over`: the server was
+    told to stop, or to serve something else."""
 
     config: Config
     app: Served | None = None
@@ -45,6 +46,8 @@ class ServingState(NamedTuple):
     told: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     calls: tuple[Call, ...] = ()
     refused: frozenset[tuple[str, str]] = frozenset()
+    failed: bool = False
+    over: bool = False
     gone: bool = False
 
 
@@ -88,16 +91,22 @@ class ServingModel:
                 return (blame(rule or "DISP-02", f"no answer came: {what!s:.80}"),)
             return (Allow(state),)
         if isinstance(event, Closed):
-            if event.by != "idl-server" or state.app is None:
-                return (Allow(state._replace(gone=True, calls=(), told=())),)
-            call = state.calls[0] if state.calls else None
-            if call is not None and call.wanted == (ANY,):
-                return (Allow(state._replace(gone=True, calls=(), told=())),)
-            return (blame((call.rule if call else "") or "EXW-03", f"the connection ended: {call and call.method!r}"),)
+            return (_closed(state, event),)
         assert isinstance(event, Noise)
         if event.by == "idl-server":
             return (blame("DISP-01", f"octets that are no MessagePack: {event.why}"),)
         return (Allow(state._replace(gone=True, calls=())),)
+
+
+def _closed(state: ServingState, event: Closed) -> Outcome:
+    """A connection on which something is open, or was just refused, must stay; MP-20 and ML-21."""
+    after = state._replace(gone=True, calls=(), told=())
+    if event.by != "idl-server" or state.app is None or state.over:
+        return Allow(after)
+    call = state.calls[0] if state.calls else None
+    if (call is not None and call.wanted == (ANY,)) or (call is None and not state.failed):
+        return Allow(after)
+    return blame((call.rule if call else "") or "EXW-03", f"the connection ended: {call and call.method!r}")
 
 
 # -- what the server is told -------------------------------------------------------------------------------------------
@@ -121,10 +130,13 @@ def _fact(state: ServingState, event: Fact) -> Outcome:
 
 def _told(state: ServingState, op: str, value: Mapping[str, Any]) -> ServingState:
     told = (*state.told, (op, state.behaviours))
+    if op == "stop":
+        return state._replace(told=told, over=True)
     if op == "serve":
         config = state.config
         app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
-        return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told)
+        return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told,
+                              over=state.app is not None)  # fmt: skip
     if op == "assign":
         behaviours = dict(state.behaviours) | {value["slot"]: value["behaviour"]}
         return state._replace(behaviours=tuple(behaviours.items()), told=told)
@@ -248,7 +260,7 @@ def _heard(state: ServingState, body: Any) -> Outcome:
     if at is None:
         return blame("EXW-03", f"an answer to no call: {values.describe(number)}", state)
     call = state.calls[at]
-    after = state._replace(calls=state.calls[:at] + state.calls[at + 1 :])
+    after = state._replace(calls=state.calls[:at] + state.calls[at + 1 :], failed=error is not None)
     if state.app is not None and state.app.anonymous and error is not None:
         broken, after = _unscoped(call, after)
         if broken is not None:
