@@ -474,6 +474,17 @@ class MapOfThree(Parser):
         return super().need(text)
 
 
+@mutant("list-of-two", "TYPE-03", message("1: list<int, int> x"), level="SHOULD")
+class ListOfTwo(Parser):
+    """A second type argument of a list is skipped, as an example of the text has one."""
+
+    def need(self, text: str) -> Word:
+        begun = [word.text for word in self.words[self.at - 3 : self.at - 1]]
+        if text == ">" and self.word.text == "," and self.words[self.at + 2].text == ">" and begun == ["list", "<"]:
+            self.at += 2
+        return super().need(text)
+
+
 @mutant("bare-list", "TYPE-03", message("1: list x"))
 class BareList(Parser):
     """A list without type argument is one of raw."""
@@ -644,7 +655,8 @@ class PathColons(Idl):
 
 lax("service-twice", "dup-version", "SVC-02", SERVED + SERVED, "A version may be declared twice.")
 lax("function-twice", "dup-function", "SVC-05", service("int f()", "int f()"), "Functions may repeat.")
-lax("throws-anything", "throws", "SVC-09", service("int f() throws X"), "Exceptions need not be declared.")
+lax("throws-anything", "throws", "SVC-09", service("int f() throws X"), "Exceptions need not be declared.",
+    level="SHOULD")  # fmt: skip
 
 
 @mutant("throws-messages", "SVC-09", PLAIN + service("int f() throws M"))

@@ -59,7 +59,7 @@ class _Parser:
 
     # -- tokens --------------------------------------------------------------------------------------------------------
 
-    def fail(self, rule: str, why: str, token: Token | None = None) -> NoReturn:
+    def fail(self, rule: str, why: str, token: Token | None = None, level: str | None = None) -> NoReturn:
         """The document ends here."""
         at = self.all[self.pos] if token is None else token
         if at.kind in ("open", "stray"):
@@ -69,7 +69,9 @@ class _Parser:
             )
         elif at.kind == "bad":
             rule, why = "INV-08", f"no word of the language: {at.text[:20]!r}"
-        raise _Stop(Fault(why.split(":")[0], IDL + rule, ((at.at, at.at + len(at.text)),), why, syntax=True))
+        raise _Stop(
+            Fault(why.split(":")[0], IDL + rule, ((at.at, at.at + len(at.text)),), why, syntax=True, level=level)
+        )
 
     def name(self, rule: str, what: str) -> Token:
         """An identifier."""
@@ -352,7 +354,8 @@ class _Parser:
                 args.append(found)
                 if self.word(","):
                     if len(args) >= GENERICS[opened.text]:
-                        self.fail("TYPE-03", f"{opened.text} has too many type arguments", opened)
+                        level = "SHOULD" if opened.text == "list" else None  # the text does it itself; ML-01
+                        self.fail("TYPE-03", f"{opened.text} has too many type arguments", opened, level)
                     break
                 if not self.word(">"):
                     self.fail("TYPE-03", "> is missing")

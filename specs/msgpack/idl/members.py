@@ -40,7 +40,7 @@ class Members(Kinds):
                 self.free("modifiers of arguments")
             kind = self.type(each.type, span)
             if each.default is not None:
-                self.default(each, kind, each.default, argument=argument)
+                self.default(each, kind, each.default)
             found.append(each._replace(type=kind))
         if argument and sorted(ids) != list(range(1, len(ids) + 1)):
             self.free("gaps between arguments")
@@ -48,13 +48,13 @@ class Members(Kinds):
             self.free("names that differ in case alone")
         return tuple(sorted(found, key=lambda each: each.id))
 
-    def default(self, item: Field, kind: Type, literal: Literal, *, argument: bool) -> None:
+    def default(self, item: Field, kind: Type, literal: Literal) -> None:
         """Does a literal match the type of its field?"""
         span = (item.at, item.end)
         if kind.name in GENERICS:
             self.fault("container-default", "DEF-03", f"{kind.name} takes no default", span)
             return
-        if item.mod != "optional" and not argument:
+        if item.mod != "optional":
             self.free("a default of what is required")
         if literal.kind == "null":
             if not kind.null:

@@ -41,10 +41,12 @@ class _Document(Members):
     def function(self, each: Function) -> Function:
         span = (each.at, each.end)
         ret = self.type(each.ret, (each.at, each.name_at), result=True)
+        known = {*self.types, *BUILTINS, *(name for name, _ in self.services)}
         for name, at in each.throws:
             found = self.types.get(name)
             if not isinstance(found, Message) or found.kind != "exception":
-                self.fault("throws", "SVC-09", f"{name} is no exception", span, (at, at))
+                level = None if name in known else "SHOULD"  # the text throws what it does not declare; ML-02
+                self.fault("throws", "SVC-09", f"{name} is no exception", span, (at, at), level=level)
             elif self.order[name] > self.now and not self.stance.forward_refs:
                 self.free("an exception is used before it is declared")
         if len({name for name, _ in each.throws}) < len(each.throws):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from specs.msgpack.idl.semantics import INTEGERS, Reading
 from specs.msgpack.idl.tree import Field, Literal, Message, Type
-from specs.msgpack.values import Float, Map, double
+from specs.msgpack.values import Float, Map, Text, double
 
 LAYOUTS = {"array-1": 1, "array-0": 0}
 Struct = tuple[str, tuple[tuple[str, Any], ...]]
@@ -50,8 +50,8 @@ class Types(NamedTuple):
         if kind.name == "string":
             return _of(value, str, "string")
         if kind.name == "raw":
-            if isinstance(value, str):
-                value = value.encode()
+            if isinstance(value, (str, Text)):  # before 2013 a raw was what is a str now, and it may be any octets
+                value = value.octets if isinstance(value, Text) else value.encode()
             return _of(value, bytes, "raw")
         if kind.name == "list":
             return tuple(self.decoded(part, kind.of[0]) for part in _of(value, tuple, "list"))
