@@ -20,7 +20,7 @@ from strategies.common import Op, Program
 from strategies.msgpack import idl, serving, vectors
 from strategies.msgpack.documents import DEFINITIONS, Dice, built, printed
 from strategies.msgpack.mutations import MUTATIONS
-from tests.mutants.msgpack_hunt import PROFILES
+from tests.mutants.msgpack_kit import PROFILES
 from tests.test_msgpack_mutants import config_for
 
 MSGPACK = find("msgpack")

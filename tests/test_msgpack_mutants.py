@@ -13,8 +13,8 @@ from impls.msgpack.idl_server import IdlServer
 from impls.msgpack.reference import Server
 from specs.model import Blame, Breach
 from specs.protocol import find
-from tests.mutants.msgpack_hunt import FACTS as DECLARED
-from tests.mutants.msgpack_hunt import MUTANTS, PROFILES
+from tests.mutants.msgpack_kit import FACTS as DECLARED
+from tests.mutants.msgpack_kit import MUTANTS, PROFILES
 
 MSGPACK = find("msgpack")
 PEERS = {

@@ -8,8 +8,7 @@ from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.pulsar.client import Client
 from impls.pulsar.reference import Broker
-from tests.mutants.pulsar_hunt import MUTANTS
-from tests.mutants.pulsar_kit import PULSAR
+from tests.mutants.pulsar_kit import MUTANTS, PULSAR
 
 PEERS = {"broker": Broker, "client": Client}
 

@@ -76,7 +76,8 @@ def _meant(config: Config, meant: str, method: str, params: tuple[Any, ...]) -> 
             return Want("free")  # not declared, yet it may well be there
         if len(method) > LARGE:
             return Want("free", closes=True)
-        level = "SHOULD" if method in INHERITED else None
+        known = {name.lower() for _, name in config.methods}
+        level = "SHOULD" if method in INHERITED or method.lower() in known else None
         return Want("error", rule=RPC + "RESP-05a", level=level, covers=ids("RESP-05a"))
     if meant == "echo" and len(params) == 1:
         return Want("value", params[0], covers=_shown(params[0]))

@@ -1,8 +1,8 @@
-"""Servers that are wrong in one point, each with the plan that proves it: what the suite must be able to see.
+"""Programs that are wrong in one point, each with the plan that proves it: what the suite must be able to see.
 
-Every module `stomp_<theme>` or `kcl_<theme>` registers its faults when it is imported; `MUTANTS` has all those of STOMP
-servers, `KCL_MUTANTS` those of KCL children and hosts. `link` holds faults
-of the connection itself, which can be put in front of any server.
+Each protocol has a module that ends in `kit`, with the record of a fault and the list of all; every other module
+registers faults when it is imported, which importing this package does. `tests.mutants.hunted` hunts them.
+`stomp_link` holds faults of the connection itself, which can be put in front of any server.
 """
 
 from importlib import import_module
@@ -14,5 +14,5 @@ from tests.mutants.kit import MUTANTS, Mutant
 __all__ = ["KCL_MUTANTS", "MUTANTS", "KclMutant", "Mutant"]
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
-    if _module.startswith(("stomp_", "kcl_")):
+    if _module not in ("__main__", "hunted"):
         import_module(f"{__name__}.{_module}")

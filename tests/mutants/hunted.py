@@ -6,6 +6,11 @@ The score by requirement is printed and stored:
 
     python -m tests.mutants                                    # all of them, exit status 1 if one survives
     python -m tests.mutants --budget 10 -j 1 --only 'tx-*' --out score.json
+    python -m tests.mutants --protocol echo,other              # those of some protocols
+
+Nothing here knows a protocol. A module beside this one whose name ends in `kit` has a list whose name ends in MUTANTS,
+which the other modules fill when they are imported. What a mutant may have besides: `protocol` and `role`, `facts` that
+it declares, a `config` if nothing has to be found out, and `dies` if whoever raises is to be told of and started again.
 """
 
 from __future__ import annotations
@@ -24,15 +29,15 @@ from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
-from impls.drive import Setting, drive
+from impls.drive import Recording, Setting, drive
 from impls.link import MemoryGround
 from specs.protocol import find
+from specs.protocol import names as protocols
 from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
-from tests.mutants import KCL_MUTANTS, MUTANTS, KclMutant
-from tests.mutants.kit import Mutant
 from tests.properties import properties
 
 BUDGET_S = 30.0
@@ -79,13 +84,43 @@ class _Found(BaseException):  # not an Exception: Hypothesis would take it for a
     """The right fault was reported."""
 
 
-def hunter_for(mutant: AnyMutant, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
+def registered() -> tuple[Any, ...]:
+    """Every seeded fault of every protocol; see the module."""
+    names = [each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name.endswith("kit")]
+    kits = [vars(importlib.import_module(f"tests.mutants.{name}")) for name in names]
+    return tuple(m for kit in kits for name, found in kit.items() if name.endswith("MUTANTS") for m in found)
+
+
+ALL: Sequence[Any] = registered()
+
+
+def key_of(mutant: Any) -> str:
+    """A name that no other mutant has."""
+    return f"{mutant.protocol}-{mutant.role}-{mutant.name}"
+
+
+def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
     """A hunter on a fresh program of the mutant, which was asked before what the text leaves to it."""
     ground = MemoryGround(mutant.make)
-    protocol, role = find(protocol_of(mutant)), role_of(mutant)
+    protocol, role = find(mutant.protocol), mutant.role
+    config = getattr(mutant, "config", None) or _found_out(mutant, ground)
+    binding = {r.id: r for r in protocol.requirements.binding(role, mutant.profile) if not r.untestable}
+    return Hunter(
+        Setting(protocol, config, role, ground),
+        binding,
+        investigate=Investigator(shrink_s=SHRINK_S),
+        run_seed=seed,
+        report=report,
+        settle=_settling(ground) if getattr(mutant, "dies", False) else _nothing,
+        prefix="m",
+    )
+
+
+def _found_out(mutant: Any, ground: MemoryGround) -> Any:
+    """The config of a mutant whose protocol is asked what it leaves open."""
+    protocol, role = find(mutant.protocol), mutant.role
     facts = {name: fact.default for name, fact in protocol.facts.items()}
-    if "scripted" in facts:
-        facts["scripted"] = True
+    facts |= {name: True for name in ("scripted",) if name in facts} | dict(getattr(mutant, "facts", {}))
     serial = count()
 
     def configure(learnt: Mapping[str, Any]) -> Any:
@@ -96,42 +131,30 @@ def hunter_for(mutant: AnyMutant, report: Callable[[Fault], None], seed: int = 0
         return tuple(recording.events), recording.judgement
 
     discover = importlib.import_module(f"strategies.{protocol.name}").discover
-    config = configure(discover(play, configure))
-    binding = {r.id: r for r in protocol.requirements.binding(role, mutant.profile) if not r.untestable}
-    return Hunter(
-        Setting(protocol, config, role, ground),
-        binding,
-        investigate=Investigator(shrink_s=SHRINK_S),
-        run_seed=seed,
-        report=report,
-        prefix="m",
-    )
+    return configure(discover(play, configure))
 
 
-AnyMutant = Mutant | KclMutant
-ALL: Sequence[AnyMutant] = (*MUTANTS, *KCL_MUTANTS)
+def _settling(ground: MemoryGround) -> Callable[[Recording], str]:
+    """What a hunter does after each plan: whoever raised is made anew, and its death told."""
+
+    def settle(recording: Recording) -> str:
+        died, ground.crash = ground.crash, ""
+        if died:
+            ground.restart()
+        return f"it raised {died} in this conversation" if died else ""
+
+    return settle
 
 
-def protocol_of(mutant: AnyMutant) -> str:
-    """The protocol that a mutant speaks."""
-    return str(getattr(mutant, "protocol", "stomp"))
-
-
-def role_of(mutant: AnyMutant) -> str:
-    """The role that a mutant plays."""
-    return str(getattr(mutant, "role", "server"))
-
-
-def key_of(mutant: AnyMutant) -> str:
-    """A name that no other mutant has."""
-    return f"{protocol_of(mutant)}-{role_of(mutant)}-{mutant.name}"
+def _nothing(recording: Recording) -> str:
+    return ""
 
 
 @dataclass(slots=True)
 class _Chase:
     """One mutant being hunted."""
 
-    mutant: AnyMutant
+    mutant: Any
     seen: list[Fault] = field(default_factory=list)
     right: Fault | None = None
 
@@ -142,13 +165,13 @@ class _Chase:
         self.seen.append(fault)
 
 
-def score_one(mutant: AnyMutant, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
+def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
     """Hunt one mutant until it is reported as it should be, or for `budget_s` seconds."""
     chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
     turn, plans, broken = 0, 0, ""
     try:
         hunter = hunter_for(mutant, chase.report, seed)
-        cases = properties(protocol_of(mutant), role_of(mutant))
+        cases = properties(mutant.protocol, mutant.role)
         while time.monotonic() - begun < budget_s:
             for prop, weight in cases:
                 left = budget_s - (time.monotonic() - begun)
@@ -167,14 +190,14 @@ def score_one(mutant: AnyMutant, budget_s: float = BUDGET_S, seed: int = 0, slic
     status = ("late" if others else "killed") if right is not None else "wrong" if others else "survived"
     shown = right if right is not None else next(iter(chase.seen), None)
     row = Row(
-        mutant.name if protocol_of(mutant) == "stomp" else key_of(mutant),
+        key_of(mutant),
         mutant.requirement,
         "broken" if broken else status,
         round(seconds, 3),
         round(cpu_s, 3),
         others=others,
         turn=turn,
-        witness=mutant.history,
+        witness=int(mutant.history),
         plans=plans,
         why=broken,
         unseen=mutant.unseen,
@@ -191,13 +214,13 @@ def score_one(mutant: AnyMutant, budget_s: float = BUDGET_S, seed: int = 0, slic
     )
 
 
-def score(mutants: Iterable[AnyMutant], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
+def score(mutants: Iterable[Any], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
     """What becomes of each mutant, one after the other in this process."""
     return [score_one(mutant, budget_s, seed) for mutant in mutants]
 
 
 def score_parallel(
-    mutants: Sequence[AnyMutant],
+    mutants: Sequence[Any],
     budget_s: float = BUDGET_S,
     seed: int = 0,
     jobs: int = 2,
@@ -230,7 +253,7 @@ def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[row.requirement].append(row)
-    names = [name for protocol in ("stomp", "kcl", "storm") for name in find(protocol).requirements]
+    names = [name for protocol in protocols() for name in find(protocol).requirements]
     order = {name: at for at, name in enumerate(names)}
     return [
         {
@@ -290,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=BUDGET_S, metavar="SECONDS", help="for each mutant")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="names of mutants, or ids of requirements")
-    parser.add_argument("--protocol", default="", help="only mutants of this protocol")
+    parser.add_argument("--protocol", default="", metavar="NAMES", help="only mutants of these, joined by commas")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/mutants.json"), help="where the score is stored")
     parser.add_argument("--floor", type=float, default=100.0, metavar="PERCENT", help="share that must be found")
@@ -299,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         m
         for m in ALL
         if any(fnmatchcase(name, wishes.only) for name in (m.name, key_of(m), m.requirement))
-        and wishes.protocol in ("", protocol_of(m))
+        and (not wishes.protocol or m.protocol in wishes.protocol.split(","))
     ]
     if not chosen:
         parser.error(f"no mutant is called {wishes.only!r}")

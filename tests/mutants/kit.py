@@ -40,6 +40,8 @@ class Mutant:
     profile: str = "1.2"
     unseen: str = ""
     smoke: bool = True
+    protocol: str = "stomp"
+    role: str = "server"
 
     @property
     def blames(self) -> frozenset[str]:

@@ -13,6 +13,13 @@ from specs.plan import Plan
 from strategies.msgpack.writer import Writer
 
 Witness = Callable[[Any], Plan]
+FACTS: Mapping[str, Mapping[str, Any]] = {
+    "server": {"count": "count", "malformed": "close"},
+    "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
+}
+"""What the references declare beside the defaults, by role."""
+PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
+"""What the references claim, where it is more than `core`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,24 @@ class Mutant:
     witness: Witness
     level: str
     why: str
+    history: bool = False
+    unseen: str = ""
+    protocol: str = "msgpack"
+
+    @property
+    def profile(self) -> str:
+        """What the references claim."""
+        return PROFILES.get(self.role, "core")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the references declare beside the defaults."""
+        return FACTS.get(self.role, {})
+
+    @property
+    def dies(self) -> bool:
+        """True for what must not die, whatever it is told."""
+        return self.role == "server"
 
     @property
     def blames(self) -> frozenset[str]:

@@ -46,6 +46,12 @@ class Mutant:
     history: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
     unseen: str = ""
+    protocol: str = "pulsar"
+
+    @property
+    def dies(self) -> bool:
+        """True for what must not die, whatever it is told."""
+        return self.role == "broker"
 
     @property
     def blames(self) -> frozenset[str]:
