@@ -1,0 +1,144 @@
+"""Conversations of MessagePack that are legal though unusual, and what beside them is not: see docs/ambiguities.md."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.events import Closed, Fact, Quiet, Said
+from specs.model import judge
+from specs.msgpack.frames import Frame, request, response
+from specs.msgpack.idl.semantics import read
+from specs.msgpack.lines import Ask, Line
+from specs.msgpack.values import Text
+from specs.protocol import find
+from tests.mutants.msgpack_kit import FACTS, PROFILES
+
+MSGPACK = find("msgpack")
+END = Quiet(1000, final=True)
+EVERY = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
+
+
+def verdict(role, *events, **learnt):
+    """The requirements that a conversation is blamed for, each with the level at which it counts; () for none."""
+    facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(FACTS.get(role, {}))
+    config = MSGPACK.configure(role, PROFILES.get(role, "core"), facts, learnt)
+    found = judge(MSGPACK.model, config, events, role)
+    assert found.verdict in ("pass", "fail"), found
+    levels = {blame.breach.requirement: blame.breach.level or "MUST" for blame in found.faults}
+    return tuple(f"{name} {level}" for name, level in levels.items())
+
+
+# -- servers that are made from a document -----------------------------------------------------------------------------
+
+IDL = "message M {{\n  1: raw x\n}}\nservice S: 0 {{\n  {0}\n}}\napplication A {{\n  S: 0 s default\n}}\n"
+
+
+def serving(function, behaviour, *events):
+    told = {"idl": IDL.format(function), "application": "A", "behaviour": {"s/0/f": behaviour}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    return verdict("idl-server", *begun, *events, layout="array-1", echo_form=0)
+
+
+ASKED, TOLD = Said(0, "client", request(1, "f:s:0")), Said(0, "idl-server", response(1, None, "s/0/f"))
+FAILED = Said(0, "idl-server", response(1, "failed", None))
+GONE = Closed(0, "idl-server", "eof")
+STOP = Fact(0, "client", "stop", {})
+STOPPED = Fact(0, "idl-server", "answer", {"op": "stop", "ok": {}})
+TAG, FAIL = {"do": "tag"}, {"do": "fail"}
+
+
+def test_a_server_may_end_its_connections_when_it_is_told_to_stop():
+    assert serving("string f()", TAG, ASKED, TOLD, STOP, GONE, STOPPED, END) == ()
+    assert serving("string f()", FAIL, ASKED, FAILED, STOP, GONE, STOPPED, END) == ()
+
+
+def test_a_served_connection_on_which_nothing_is_open_may_end_but_not_behind_a_failure():
+    assert serving("string f()", TAG, ASKED, TOLD, GONE, END) == ()
+    assert serving("string f()", TAG, ASKED, GONE, END) == ("MPIDL-DISP-01 MUST",)
+    assert serving("string f()", FAIL, ASKED, FAILED, GONE, END) == ("MPIDL-EXW-03 MUST",)
+
+
+def test_a_raw_may_be_a_str_of_any_octets():
+    asked = Said(0, "client", request(1, "f:s:0", (b"\xff\0",)))
+    for back, blamed in (((Text(b"\xff\0"),), ()), ((b"\xff\0",), ()), ((b"\xff",), ("MPIDL-ENC-01 MUST",))):
+        told = Said(0, "idl-server", response(1, None, back))
+        assert serving("M f(1: M m)", {"do": "echo", "n": 0, "arg": 0}, asked, told, END) == blamed
+
+
+def test_the_version_of_an_interface_names_nothing():
+    service = "interface I: 4 {\n  string f()\n}\nservice S: 0 {\n  implements I: 4\n}\n"
+    document = service + "application A {\n  S: 0 s default\n}\n"
+    told = {"idl": document, "application": "A", "behaviour": {"s/0/f": TAG}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    asked = Said(0, "client", request(1, "f:s:4"))
+    assert verdict("idl-server", *begun, asked, FAILED, END) == ()
+    assert verdict("idl-server", *begun, asked, TOLD, END) == ("MPIDL-IF-03 MUST",)
+
+
+# -- clients -----------------------------------------------------------------------------------------------------------
+
+
+def calling(*events):
+    given = {"method": "m", "params_hex": "90"}
+    return verdict(
+        "client",
+        Fact(0, "server", "connect", {}), Fact(0, "client", "answer", {"op": "connect", "ok": True}),
+        Fact(0, "server", "call", given), Said(0, "client", request(3, "m")), *events,
+    )  # fmt: skip
+
+
+def answered(**what):
+    return Fact(0, "client", "answer", {"op": "call", **what})
+
+
+def test_a_client_may_pass_over_what_is_no_message_until_the_connection_ends():
+    nothing, drop = Said(0, "server", Frame(None)), Fact(0, "server", "drop", {})
+    assert calling(nothing, END) == ()
+    assert calling(nothing, answered(error="no message"), END) == ()
+    assert calling(nothing, drop, answered(error="gone"), END) == ()
+    assert calling(nothing, drop, END) == ("MPRPC-CLI-04 MUST",)
+    assert calling(nothing, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-04 MUST",)
+    assert calling(drop, END) == ("MPRPC-CLI-04 MUST",)
+
+
+# -- servers -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "level"), [("ECHO", "SHOULD"), ("Echo", "SHOULD"), ("echo ", "MUST")])
+def test_a_known_name_in_other_letters_is_the_servers_own_affair(method, level):
+    asked, told = Said(0, "client", request(1, method, 5)), Said(0, "server", response(1, None, 5))
+    assert verdict("server", asked, told, END) == (f"MPRPC-RESP-05a {level}",)
+
+
+# -- the interface language --------------------------------------------------------------------------------------------
+
+
+def parsed(text, tree=None):
+    """What is blamed for taking a document, with a tree, or for refusing it."""
+    told = (
+        '{"id":1,"ok":{"errors":[{"kind":"semantic","line":1}]}}'
+        if tree is None
+        else f'{{"id":1,"ok":{{"ast":{tree}}}}}'
+    )
+    ask = Ask(1, "parse", text.encode(), "idl", PROFILES["idl"])
+    return verdict("idl", Said(0, "user", ask), Said(0, "idl", Line(told.encode())), END)
+
+
+def test_a_default_of_an_argument_may_ask_for_optional():
+    text = "service S: 0 { int f(1: int a = 5) }"
+    assert parsed(text) == ()
+    argument = '{"id":1,"name":"a","mod":"required","type":{"t":"int"},"default":%d}'
+    function = '{"name":"f","ret":{"t":"int"},"args":[%s]}'
+    service = '{"definitions":[{"k":"service","name":"S","version":0,"functions":[' + function + "]}]}"
+    assert parsed(text, service % (argument % 5)) == ()
+    assert parsed(text, service % (argument % 6)) == ("MPIDL-DEF-01 MUST",)
+
+
+def test_what_the_examples_do_is_a_recommendation_missed():
+    anything = '{"definitions":[]}'
+    assert parsed("message M { 1: list<string,string> x }", anything) == ("MPIDL-TYPE-03 SHOULD",)
+    assert parsed("message M { 1: map<string> x }", anything) == ("MPIDL-TYPE-03 MUST",)
+    assert parsed("service S:0 { int f() throws DiskFullError }", anything) == ("MPIDL-SVC-09 SHOULD",)
+    assert parsed("message M { }\nservice S:0 { int f() throws M }", anything) == ("MPIDL-SVC-09 MUST",)
+    assert parsed("service S:0 { int f() throws S }", anything) == ("MPIDL-SVC-09 MUST",)
+    assert not read("exception DiskFullError { }\nservice S:0 { int f() throws DiskFullError }", EVERY).faults
