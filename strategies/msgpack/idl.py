@@ -79,6 +79,22 @@ def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     return script.plan()
 
 
+def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A document, and then the same one without one of its definitions, which must be known no more."""
+    style, _, which, other = program.head
+    script = Script(config, hurry=hurry)
+    extensions = extensions_of(config.profile)
+    whole, rest = built(program.ops, extensions), built(program.ops, extensions)
+    if rest.blocks:
+        del rest.blocks[which % len(rest.blocks)]
+    text = _text(whole, config, 0, 0)
+    script.ask(text + ("message {\n" if other % 4 == 1 else ""))  # nor is anything known of what was refused
+    script.ask(_text(rest, config, style if style % 3 == 1 else 0, other))
+    if other % 2:
+        script.ask(text)
+    return script.plan()
+
+
 def shuffled(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """What a processor may refuse: definitions in any order, words of the language as names, and more."""
     style, seed, shape, other = program.head

@@ -74,6 +74,12 @@ def test_lines(hunt):
 
 
 @pytest.mark.weight(0.7)
+def test_forgetting(hunt):
+    """What one document declares is unknown to the next."""
+    hunt(idl.documents(most=5), idl.forgetting)
+
+
+@pytest.mark.weight(0.7)
 def test_open_points(hunt):
     """What may be refused, and must be read rightly by whoever takes it."""
     hunt(idl.documents(), idl.shuffled)
