@@ -25,7 +25,7 @@ PIECES = Aim(
     {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1}, wires=(CUTS, CUTS, CUTS | JOIN), slots=2, most=6
 )
 NOTIFICATIONS = Aim({"note": 6, "small": 3, "fail": 1, "sleep": 1}, wires=(0, 0, JOIN), slots=2, most=10)
-_COUNTS = {"bump": 6, "echo": 2, "other": 1}
+_COUNTS = {"bump": 6, "echo": 2, "other": 1, "fail": 2}
 COUNT_MS = 200
 """What a server gets to dispatch a notification in before it is asked how many it has counted."""
 
@@ -65,5 +65,7 @@ def _counted(w: Writer, op: Op) -> None:
         w.notify(line, "bump", when="join" if op.args[1] % 2 else "now")
     elif op.kind == "echo":
         w.call(line, "echo", (w.fresh(),))
+    elif op.kind == "fail":
+        w.call(line, ("fail", "nothing")[op.args[1] % 2], "no")
     else:
-        w.notify(line, "nothing", when="now")
+        w.notify(line, ("nothing", "fail")[op.args[1] % 2], "no", when="now")

@@ -16,7 +16,10 @@ from strategies.common import Op, Program, programs
 from strategies.msgpack import values
 from strategies.msgpack.writer import pieces
 
-EVERYTHING: Mapping[str, int] = {"call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2}
+EVERYTHING: Mapping[str, int] = {
+    "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
+    "rolling": 2, "many": 1,
+}  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
 )  # fmt: skip
@@ -60,6 +63,13 @@ class Teller:
             self.features.add("cuts")
         self.steps.append(Say(0, frame, cuts, self.when, form))
 
+    def answer_late(self, method: str, result: Any, style: int) -> None:
+        """The response to a call that is awaited only now: a client may send when it waits, and not before."""
+        self.finish(method)
+        self.wait()
+        self.answer(method, None, result, style)
+        self.wait()
+
     def wait(self) -> None:
         """Wait for our turn."""
         self.steps.append(Wait(0))
@@ -99,6 +109,33 @@ def _group(t: Teller, op: Op) -> None:
     for method in others:
         t.finish(method)
     t.wait()
+
+
+def _rolling(t: Teller, op: Op) -> None:
+    """Calls of which some stay open while others come and go."""
+    _, which, style, a, b = op.args
+    open_: list[str] = []
+    for n in range(4 + which % 12):
+        open_.append(t.start("call_async", (n,)))
+        if len(open_) > 1 + a % 4:
+            done = open_.pop((b >> n % 8) % len(open_))
+            t.answer_late(done, ("of", done), style)
+    for method in _shuffled(open_, b):
+        t.answer_late(method, ("of", method), style)
+    t.wait()
+
+
+def _many(t: Teller, op: Op) -> None:
+    """One call after the other, beside one that is open all the time."""
+    *_, a, b = op.args
+    first = t.start("call_async", (0,)) if b % 2 else ""
+    for n in range((9, 20, 40, 80)[a % 4]):
+        method = t.start("call", (n,))
+        t.wait()
+        t.answer(method, None, ("of", method))
+        t.wait()
+    if first:
+        t.answer_late(first, ("of", first), 0)
 
 
 def _shuffled(items: Sequence[str], number: int) -> list[str]:
@@ -142,6 +179,7 @@ def _twice(t: Teller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
+    "rolling": _rolling, "many": _many,
 }  # fmt: skip
 
 

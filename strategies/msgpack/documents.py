@@ -371,8 +371,8 @@ def _block_comment(dice: Dice, newlines: bool) -> str:
         return str(dice.pick(_TRAPS))
     text = ""
     for _ in range(depth):
-        inner = _apart(str(dice.pick(BODIES)), text)
-        inner = _apart(inner, "\n" if newlines and dice.roll(4) == 3 else str(dice.pick(BODIES)))
+        before, after = ("\n" if newlines and dice.roll(4) == 3 else str(dice.pick(BODIES)) for _ in range(2))
+        inner = _apart(_apart(before, text), after)
         text = _apart(_apart("/*", inner), "*/")
     return text
 

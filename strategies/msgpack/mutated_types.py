@@ -98,15 +98,19 @@ def _unknown(document: Document, dice: Dice) -> None:
 
 
 def _arguments(document: Document, dice: Dice) -> None:
-    documents.message(document, op(1))
-    named = document.blocks[-1].name
     kinds: Sequence[Sequence[str]] = (
         ["list"], ["list", "<", ">"], ["list", "<", "int", ",", "int", ">"], ["map"], ["map", "<", "int", ">"],
-        ["map", "<", "int", ",", "int", ",", "int", ">"], ["int", "<", "int", ">"], [named, "<", "int", ">"],
-        ["list", "<", "int"], ["map", "<", "int", ",", "list", "<", "int", ">"], ["map", "<", ">"],
-        ["string", "<", ">"], ["list", "<", "list", "<", "int", ",", "int", ">", ">"],
+        ["map", "<", "int", ",", "int", ",", "int", ">"], ["list", "<", "int"],
+        ["map", "<", "int", ",", "list", "<", "int", ">"], ["map", "<", ">"],
+        ["list", "<", "list", "<", "int", ",", "int", ">", ">"], ["map", "<", "int", ",", "map", "<", "int", ">", ">"],
     )  # fmt: skip
     mistyped(*kinds)(document, dice)
+
+
+def _arguments_of_none(document: Document, dice: Dice) -> None:
+    documents.message(document, op(1))
+    name = document.blocks[-1].name
+    mistyped([name, "<", "int", ">"], ["int", "<", "int", ">"], ["string", "<", ">"], [name, "<", ">"])(document, dice)
 
 
 def _bare_containers(document: Document, dice: Dice) -> None:
@@ -182,6 +186,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "no type": Mutation("INV-11", _field(_no_type)),
     "unknown type": Mutation("TYPE-02", _unknown),
     "type arguments": Mutation("TYPE-03", _arguments),
+    "arguments of what takes none": Mutation("TYPE-03", _arguments_of_none),
     "container without arguments": Mutation("TYPE-03", _bare_containers),
     "endless message": Mutation("TYPE-07", _endless),
     "void value": Mutation("TYPE-08", _void),

@@ -23,6 +23,11 @@ def test_orders(hunt):
     hunt(calls.conversations("group", most=3), calls.interpret)
 
 
+def test_ids(hunt):
+    """Ids of calls that come and go while others stay open."""
+    hunt(calls.conversations("rolling", "many", "group", most=3), calls.interpret)
+
+
 def test_errors(hunt):
     """Errors that are easily taken for none, results that are easily taken for nothing."""
     hunt(calls.conversations("error", "call", most=4), calls.interpret)

@@ -35,7 +35,8 @@ def test_faults_of_types(hunt):
     """Fields and types that are wrong."""
     names = (
         "duplicate id", "duplicate name", "two modifiers", "late modifier", "nullable twice", "bad id", "no id",
-        "unknown type", "type arguments", "container without arguments", "void value",
+        "unknown type", "type arguments", "arguments of what takes none",
+        "container without arguments", "void value",
         "endless message", "name twice", "built-in name",
     )  # fmt: skip
     hunt(idl.documents("message", "exception", "typedef", most=2), idl.mutating(*names))

@@ -153,6 +153,17 @@ class SixteenDeep(Scanner):
             raise Wrong("depth", "comments are nested too deep", self.here("mark", "*/", self.at - 2), "syntax")
 
 
+@mutant("closes-in-opener", "LEX-05", "/*/ c */\n" + PLAIN, accept="LEX-02 LEX-03 LEX-04")
+class ClosesInOpener(Scanner):
+    """The star of an opener may be that of a closer too."""
+
+    def block_comment(self) -> None:
+        if self.source.startswith("/*/", self.at):
+            self.at += 3
+            return
+        super().block_comment()
+
+
 @mutant("hash-in-block", "LEX-03", "/* # */\n" + PLAIN, accept="LEX-05 LEX-02 LEX-01")
 class HashInBlock(Scanner):
     """`#` within a block comment hides the rest of its line."""
