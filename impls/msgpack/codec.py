@@ -10,6 +10,7 @@ import json
 import math
 import random
 import re
+from dataclasses import replace
 from typing import Any, Self
 
 from impls.msgpack.octets import Broken, Ext, Odd, Packer, Pairs, Unpacker
@@ -138,9 +139,10 @@ class Codec:
             raise Refusal("this codec knows messages of one field only")
         return found[1]
 
-    def decode(self, octets: bytes) -> Any:
-        """The one value that the octets are. Raises Refusal or Broken."""
+    def decode(self, octets: bytes, **switches: Any) -> Any:
+        """The one value that the octets are, under other switches if there are any. Raises Refusal or Broken."""
         reader = self.decoding_type(self)
+        reader.switches = replace(self.switches, **switches)
         reader.feed(octets)
         values = list(reader.values())
         if reader.midway or not values:

@@ -13,6 +13,7 @@ from impls.msgpack.idl_checker import Checker
 from impls.msgpack.idl_parser import Kind, Parser
 from impls.msgpack.idl_values import Misfit, Shapes
 from impls.msgpack.idl_words import Word, Wrong
+from impls.msgpack.octets import Pairs
 
 
 class IdlCodec(Codec):
@@ -40,11 +41,14 @@ class IdlCodec(Codec):
         kind = Kind(Word("name", str(said["type"]), 1, 1))
         shapes = self.shapes_type(checker.types, checker.real, "array-1")
         if said["op"] == "decode":
-            return {"value": self.shown(shapes.read(self.decode(bytes.fromhex(said["hex"])), kind))}
+            value = self.decode(bytes.fromhex(said["hex"]), odd_keys="keep")  # the types say what a key is
+            return {"value": self.shown(shapes.read(value, kind))}
         return {"hex": self.encode(shapes.write(shapes.untell(said["value"], kind), kind)).hex()}
 
     def shown(self, value: Any) -> Any:
         """A value as tagged JSON data; messages are objects."""
         if isinstance(value, dict):
             return {name: self.shown(part) for name, part in value.items()}
-        return self.tell(value)
+        if isinstance(value, Pairs):
+            return {"$map": [[self.shown(key), self.shown(part)] for key, part in value]}
+        return [self.shown(part) for part in value] if isinstance(value, list) else self.tell(value)

@@ -16,7 +16,7 @@ from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
 from specs.msgpack.model import MsgpackModel
-from specs.msgpack.states import RPC, Config
+from specs.msgpack.states import OPEN_POINTS, RPC, Config
 from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
@@ -117,6 +117,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         layout=str(facts.get("encoding") or learnt.get("layout", "")),
         raw=facts.get("raw_wire") != "str",
         echo_form=int(learnt.get("echo_form", -1)),
+        taken=OPEN_POINTS - frozenset(learnt.get("refused", ())),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
     )
 

@@ -24,7 +24,8 @@ BLOCKING = ("call", "await")
 
 class Call(NamedTuple):
     """A call or notification that the client was told to make. `number` is the id that it chose, once it is known.
-    `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed."""
+    `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed. `again`: the
+    results of further responses with its id."""
 
     op: str
     method: str
@@ -33,6 +34,7 @@ class Call(NamedTuple):
     sent: bool = False
     outcome: str = ""
     value: Any = None
+    again: tuple[Any, ...] = ()
 
 
 class ClientState(NamedTuple):
@@ -118,6 +120,9 @@ def _said(state: ClientState, body: Any) -> ClientState:
         if call.number == number and is_int(number) and not call.outcome:
             value = ("result", result) if error is None else ("error", error)
             return _with(state, at, call._replace(outcome=value[0], value=value[1]))
+    for at, call in enumerate(state.calls):
+        if call.number == number and is_int(number):
+            state = _with(state, at, call._replace(again=(*call.again, result)))
     return state._replace(stray=True)
 
 
@@ -207,10 +212,11 @@ def _reported(state: ClientState, after: ClientState, call: Call, told: dict[str
     if isinstance(result, Malformed):
         return blame("CLI-01", f"the result of {call.method} is reported as no value ({result.why})", after)
     if not call.outcome:
-        if failed and not state.stray:
-            return blame("CLI-01", f"{call.method} failed before it was answered: {told!s:.200}", after)
-        rule = "CLI-03" if state.stray else "CLI-01"
-        return blame(rule, f"{call.method} ended before it was answered: {told!s:.200}", after)
+        if failed:
+            rule = "CLI-03" if state.stray else "CLI-01"
+            return blame(rule, f"{call.method} failed before it was answered: {told!s:.200}", after)
+        why = f"{call.method} has a result before it was answered: {told!s:.200}"
+        return blame("CLI-01", why, after, also="CLI-03" if state.stray else "")
     if call.outcome == "lost":
         if failed:
             return Allow(after, ids("CLI-04"))
@@ -232,7 +238,10 @@ def _reported(state: ClientState, after: ClientState, call: Call, told: dict[str
     name, level, why = found
     if level == "SHOULD":
         return Allow(after, (), (blame(name, why, level=level),))
-    return blame("CLI-03" if state.stray else name, f"result {why}", after)
+    if state.stray:  # that of a response with another id is a fault; that of a second one with its own, not quite
+        own = any(values.alike(other, result) for other in call.again)
+        return blame("CLI-03" if own else "CLI-01", f"result {why}", after, also="" if own else "CLI-03")
+    return blame(name, f"result {why}", after)
 
 
 def _outcome(told: dict[str, Any]) -> tuple[bool, Any]:

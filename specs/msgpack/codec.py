@@ -16,6 +16,7 @@ from specs.msgpack import values
 from specs.msgpack.calls import changed, fmt
 from specs.msgpack.format import decoded
 from specs.msgpack.idl import typed
+from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.lines import Answer, Ask, Line, answer, differs, whole_as_integer
 from specs.msgpack.states import FMT, Config
 from specs.msgpack.values import Ext, Float, Map, Text
@@ -32,8 +33,13 @@ class CodecState(NamedTuple):
 def blame(short: str, why: str, then: CodecState | None = None, level: str | None = None) -> Breach:
     """A breach of the codec; judging goes on when the state after it is known."""
     if then is None:
-        return Breach("codec", FMT + short, why, level=level)
-    return Breach("codec", FMT + short, why, then=then, level=level)
+        return Breach("codec", full(short), why, level=level)
+    return Breach("codec", full(short), why, then=then, level=level)
+
+
+def full(short: str) -> str:
+    """The id of a requirement: of the format, or of the messages that a document declares."""
+    return IDL + short if short.startswith(("ENC", "DEF")) else FMT + short
 
 
 class CodecModel:
@@ -52,7 +58,7 @@ class CodecModel:
     def owed(self, state: CodecState, role: str) -> Iterator[str]:
         """The rules of the questions that are not answered."""
         if role == "codec" and not state.gone:
-            yield from (FMT + (ask.rule or "01") for ask in state.asked)
+            yield from (full(ask.rule or "01") for ask in state.asked)
 
     def step(self, state: CodecState, event: Event) -> Iterable[Outcome]:
         """One reading always."""

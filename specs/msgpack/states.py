@@ -16,6 +16,15 @@ RPC = "MPRPC-"
 FMT = "MP-FMT-"
 
 
+NULLABLE, ARGUMENTS, VERSIONS = (
+    "nullable type arguments",
+    "modifiers and gaps of arguments",
+    "two versions as two scopes",
+)
+OPEN_POINTS = frozenset((NULLABLE, ARGUMENTS, VERSIONS))
+"""What a document may hold for a codec or a server, unless discovery finds that it is refused; ML-08."""
+
+
 class Phase(Enum):
     """Of one connection."""
 
@@ -46,6 +55,7 @@ class Config:
     language: the `profile` that it claims, whether it takes `forward_refs` and `id_zero`, and whether all of a document
     may stand in `one_line`. Of a server that is made from a document: the `layout` of messages, "" when it is none that
     is known, whether a `raw` is written as bin, and how the first argument is named to a behaviour `echo` (-1: not).
+    `taken`: the open points of documents that are taken.
     """
 
     role: str
@@ -62,6 +72,7 @@ class Config:
     layout: str = ""
     raw: bool = True
     echo_form: int = -1
+    taken: frozenset[str] = OPEN_POINTS
 
     @property
     def extensions(self) -> frozenset[str]:

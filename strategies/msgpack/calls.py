@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded
-from specs.msgpack.frames import encode, response
+from specs.msgpack.frames import Frame, encode, response
 from specs.msgpack.states import Config
 from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
 from strategies.common import Op, Program, programs
@@ -210,6 +210,10 @@ _WRONG: Sequence[bytes] = (
 )  # fmt: skip
 
 
+_TYPES: Sequence[Any] = (0, 2, 3, -1, 255, None, "1")
+"""What stands in the place of a response's 1."""
+
+
 def breakdowns() -> SearchStrategy[Program]:
     """A conversation that breaks down with calls open."""
     return programs({"call": 3, "group": 1, "notify": 1}, head=4, most=2)
@@ -224,7 +228,10 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
     teller.finish(methods[0])
     teller.wait()
-    if how % 3:
+    if how % 3 and count % 2:
+        body = (values.pick(_TYPES, which), Ref("id", methods[0]), None, "odd")
+        teller.steps.append(Say(0, Frame(body), (), teller.when))
+    elif how % 3:
         teller.steps.append(Blurt(0, values.pick(_WRONG, which), teller.when))
     if how % 3 != 2:
         teller.steps.append(Wait(5))

@@ -11,7 +11,7 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.format import decoded, encoded
 from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Ask, answer, type_of
-from specs.msgpack.states import Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.msgpack.values import double
 from specs.plan import Do, Hang, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.vectors import Questions
@@ -58,6 +58,27 @@ def _parses(play: Play, config: Config, text: str) -> bool:
     return bool(said) and not said[0].error and not said[0].bad
 
 
+_OPEN: Mapping[str, str] = {
+    NULLABLE: "message M {\n  1: list<int?> x\n}\n{}application A {\n  S: 0 s default\n}\n",
+    ARGUMENTS: "{}service T: 0 {\n  int f(1: int a, 3: optional int b)\n}\napplication A {\n  S: 0 s default\n}\n",
+    VERSIONS: "{}service S: 1 {\n}\napplication A {\n  S: 0 s default\n  S: 1 t\n}\n",
+}
+"""Documents with one point each that may be refused."""
+_SERVICE = "service S: 0 {\n  string f()\n}\n"
+
+
+def _refused(play: Play, config: Config) -> list[str]:
+    """The open points that make a server refuse a document."""
+    found = []
+    for point, text in _OPEN.items():
+        given = {"idl": text.replace("{}", _SERVICE), "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
+        events, _ = play(Plan((Do(0, "serve", given), Do(0, "stop", {}))), config)
+        told = [event.value for event in events if isinstance(event, Fact) and event.name == "answer"]
+        if told and isinstance(told[0], dict) and "ok" not in told[0]:
+            found.append(point)
+    return found
+
+
 _PROBE = (
     "message M {\n  2: int x\n}\nservice S: 0 {\n  int e(1: int a)\n  M m()\n}\napplication A {\n  S: 0 s default\n}\n"
 )
@@ -80,7 +101,7 @@ def _served(play: Play, config: Config) -> Mapping[str, Any]:
                     found["layout"] = layouts.get(body[3] if isinstance(body[3], tuple) else None, "")
                 elif body[3] == 9:
                     found.setdefault("echo_form", form)
-    return found
+    return found | {"refused": _refused(play, config)}
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:
@@ -122,25 +143,33 @@ def _codec(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapp
     else:
         return {"way": "none"}
     layout = _layout(play, config)
+    octets = (b"\x91" if layout == "array-1" else b"\x92\xc0") + b"\x91\x05"
+    taken = _decodes(play, config, "message M {\n  1: list<int?> x\n}\n", octets, {"x": [5]})
     whole = [_recoded(play, config, double(number)) for number in (1.0, -3.0, 7.0)]
     old = not isinstance(_recoded(play, config, b"\xffbin"), bytes)
     if way in ("plain", "filter"):  # with a type the field's own `raw` may be either: see docs/ambiguities.md
         old = old and _recoded(play, config, "x" * 40, plain=True) is None
     return {
-        "way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole), "layout": layout
+        "way": way, "old_raw": old, "one_number": all(type(found) is int for found in whole), "layout": layout,
+        "refused": [] if taken else [NULLABLE],
     }  # fmt: skip
 
 
 def _layout(play: Play, config: Config) -> str:
     """How a codec lays out the messages of documents, "" when it knows none, or in no way that is judged."""
-    given = {"idl": "message M {\n  2: int x\n}\n"}
+    document = "message M {\n  2: int x\n}\n"
     for layout, octets in (("array-1", b"\x92\xc0\x05"), ("array-0", b"\x93\xc0\xc0\x05")):
-        ask = Ask(1, "decode", octets, "idl", "M", given, "free")
-        events, _ = play(Plan((Say(0, ask),)), config)
-        said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "codec"]
-        if said and not said[0].error and said[0].value == {"x": 5}:
+        if _decodes(play, config, document, octets, {"x": 5}):
             return layout
     return ""
+
+
+def _decodes(play: Play, config: Config, document: str, octets: bytes, wanted: Any) -> bool:
+    """True when a codec makes of some octets what is wanted."""
+    ask = Ask(1, "decode", octets, "idl", "M", {"idl": document}, "free")
+    events, _ = play(Plan((Say(0, ask),)), config)
+    said = [answer(ask, event.frame) for event in events if isinstance(event, Said) and event.by == "codec"]
+    return bool(said) and not said[0].error and bool(said[0].value == wanted)
 
 
 def _recoded(play: Play, config: Config, value: Any, *, plain: bool = False) -> Any:

@@ -161,7 +161,8 @@ MUTATIONS: Mapping[str, Mutation] = {
     "function twice": Mutation("SVC-05", _function_twice),
     "argument twice": Mutation("SVC-07", _args(
         [*_A, ",", "1", ":", "int", "a2"], [*_A, ",", "2", ":", "int", "a1"], [*_A, ",", *_B, ",", *_A],
-        [*_A, ",", *_B, ",", "3", ":", "int", "a1"])),
+        [*_A, ",", *_B, ",", "3", ":", "int", "a1"], [*_A, ",", *_B, ",", "1", ":", "int", "a3"],
+        [*_A, ",", *_B, ",", "2", ":", "string", "a3"])),
     "argument without id": Mutation("SVC-07", _args(["int", "a1"], [*_A, ",", "int", "a2"], ["x", ":", "int", "a1"])),
     "commas": Mutation("SVC-07", _args([*_A, ","], [*_A, ",", ",", *_B], [",", *_A], [*_A, *_B], [","])),
     "throws": Mutation("SVC-09", _throws("unknown", "message", "second", "service", "empty")),

@@ -93,7 +93,9 @@ def _unknown(document: Document, dice: Dice) -> None:
         name = known[-1].name + dice.pick(("x", "_", "1"))  # nearly one that is there
     elif document.of("service") and dice.roll(3) == 2:
         name = document.of("service")[0].name
-    kinds = ([name], ["list", "<", name, ">"], ["map", "<", "int", ",", name, ">"], [name, "?"])
+    kinds = ([name], ["list", "<", name, ">"], ["map", "<", "int", ",", name, ">"], [name, "?"],
+             ["map", "<", name, ",", "int", ">"], ["list", "<", "list", "<", "list", "<", name, ">", ">", ">"],
+             ["map", "<", "int", ",", "list", "<", name, ">", ">"])  # fmt: skip
     mistyped(*kinds)(document, dice)
 
 

@@ -13,12 +13,12 @@ from hypothesis.strategies import SearchStrategy
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import request
-from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.plan import Do, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
+from strategies.msgpack.shapes import Shapes, too_large
 
 CALLS = {
     "call": 8,
@@ -43,8 +43,12 @@ EXCEPTIONS = (
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
 INTERFACE = 7
 """The version of the interface that is used at times; hardly one of a service."""
-FIELD_TYPES = ("int", "string", "bool", "byte", "ubyte", "short", "ushort", "uint", "long", "ulong", "double", "float",
-               "list<int>", "map<string,int>", "list<string?>", "raw")  # fmt: skip
+
+
+def shapes_for(config: Config, dice: Dice) -> Shapes:
+    """The messages of a document, of what the implementation takes."""
+    base = LAYOUTS.get(config.layout, 1)
+    return Shapes(dice, base=base, defaults="def" in config.extensions, nullable=NULLABLE in config.taken)
 
 
 class World:
@@ -60,9 +64,7 @@ class World:
         self.interfaces = "if" in config.extensions and dice.roll(3) == 2
         for name in ("StorageService", "StatusService")[: 1 + dice.roll(2)]:
             self.versions[name] = self._history()
-        self.fields: list[tuple[int, str, str, bool, str]] = []
-        for _ in range(dice.roll(5)):
-            self.fields.append(self._field(self.fields[-1][0] if self.fields else 0))
+        self.shapes = shapes_for(config, dice)
         self.anonymous = "nosc" in config.extensions and dice.roll(5) == 4
         self._application()
 
@@ -83,20 +85,8 @@ class World:
                 now.append(more[0])
         return found
 
-    def _field(self, last: int) -> tuple[int, str, str, bool, str]:
-        """Id, modifier, type, nullable and default of a field."""
-        dice = self.dice
-        kind, mod = dice.pick(FIELD_TYPES), dice.pick(("", "optional", "required", "optional"))
-        null = dice.roll(3) == 2
-        default = ""
-        if "def" in self.config.extensions and mod == "optional" and not null and dice.roll(2):
-            default = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}.get(
-                kind, "7" if kind in INTEGERS else ""
-            )
-        return last + dice.pick((1, 1, 1, 2, 4)), mod, kind, null, default
-
     def _application(self) -> None:
-        dice = self.dice
+        dice, config = self.dice, self.config
         if self.anonymous:
             name = next(iter(self.versions))
             self.application = name
@@ -108,6 +98,8 @@ class World:
                 service = names[n % len(names)]
                 newest = sorted(self.versions[service])
                 version = newest[-1] if dice.roll(3) != 2 else newest[dice.roll(len(newest))]
+                if VERSIONS not in config.taken:
+                    version = next((v for s, v in self.scopes.values() if s == service), version)
                 self.scopes[SCOPES[(n + dice.roll(2)) % 5] if n == 0 else SCOPES[n + 1]] = (service, version)
         self.default = dice.roll(len(self.scopes))
         for scope, (service, _) in self.scopes.items():
@@ -139,10 +131,8 @@ class World:
 
     def idl(self) -> str:
         """The document."""
-        text = EXCEPTIONS + "message M {\n"
-        for number, mod, kind, null, default in self.fields:
-            text += f"  {number}: {mod} {kind}{'?' * null} f{number}{' = ' * bool(default)}{default}\n"
-        text += "}\n"
+        text = EXCEPTIONS + self.shapes.idl()
+        say = "1: int a, 3: optional int b" if ARGUMENTS in self.config.taken else "1: int a, 2: int b"
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         for name, versions in self.versions.items():
@@ -151,7 +141,7 @@ class World:
             ):
                 text += f"service {name}: {version} {{\n"
                 text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
-                text += "  string say(1: int a, 3: optional int b)\n"
+                text += f"  string say({say})\n"
                 text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
         if self.anonymous:
             return text
@@ -207,7 +197,7 @@ def _near(c: Caller, op: Op) -> None:
     scope, version, function = c.slot(*op.args)
     which = op.args[3] % 8
     if which == 1 and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
-        c.call(_form(c, scope, INTERFACE), tuple(_message(c, Dice(*op.args))))
+        c.call(_form(c, scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
         return
     if which == 0:
         version += 1
@@ -279,41 +269,17 @@ def _selector(c: Caller, op: Op) -> None:
 def _arguments(c: Caller, op: Op) -> None:
     """A function with arguments: with all of them, without what is optional, and without what is not."""
     scope, version, _ = c.slot(*op.args)
-    given: tuple[Any, ...] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))[op.args[3] % 6]
+    forms: Sequence[tuple[Any, ...]] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))
+    if ARGUMENTS not in c.world.config.taken:
+        forms = ((5, 7), (5,), (), (None, 7), (1 << 40, 7), (5, 7, "more"))
+    given = forms[op.args[3] % 6]
     if c.world.config.layout:
         c.call(f"say:{version}" if c.world.anonymous else f"say:{scope}:{version}", *given)
     else:
         _call(c, op)
 
 
-# -- values ------------------------------------------------------------------------------------------------------------
-
-
-def value_of(kind: str, dice: Dice) -> Any:
-    """A value of a type."""
-    if kind in INTEGERS:
-        low, high = INTEGERS[kind]
-        return dice.pick((1, low, high, 0, high // 2, -1 if low else 128))
-    if kind in ("float", "double"):
-        number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind == "double" else 2.0))
-        return v.single(number) if kind == "float" else v.double(number)
-    if kind.startswith("list"):
-        return tuple(value_of("string" if "string" in kind else "int", dice) for _ in range(dice.roll(4)))
-    if kind.startswith("map"):
-        return v.Map(tuple((f"k{n}", value_of("int", dice)) for n in range(dice.roll(3))))
-    return {"bool": dice.pick((True, False)), "raw": dice.pick((b"r", b"", b"\xff\0"))}.get(
-        kind, dice.pick(("s", "", "é"))
-    )
-
-
-def _message(c: Caller, dice: Dice) -> list[Any]:
-    """A message as it is laid out, complete."""
-    base = LAYOUTS[c.world.config.layout]
-    size = max((number - base + 1 for number, *_ in c.world.fields), default=0)
-    out: list[Any] = [None] * size
-    for number, _, kind, null, _ in c.world.fields:
-        out[number - base] = None if null and dice.roll(3) == 2 else value_of(kind, dice)
-    return out
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 
 def _echo(c: Caller, op: Op) -> None:
@@ -324,17 +290,17 @@ def _echo(c: Caller, op: Op) -> None:
     scope, version, _ = c.slot(*op.args)
     a, b = op.args[3:]
     dice = Dice(a, b, op.args[2])
-    out = _message(c, dice)
-    base = LAYOUTS[c.world.config.layout]
-    fields = {number - base: (mod, null) for number, mod, _, null, _ in c.world.fields}
+    shapes = c.world.shapes
+    out = shapes.message(dice)
+    known = {each.number - shapes.base: each for each in shapes.fields}
     how = a % 5
     if how == 1:
-        while out and fields.get(len(out) - 1, ("optional", False))[0] == "optional" and len(out) > dice.roll(9):
+        while out and (len(out) - 1 not in known or known[len(out) - 1].mod == "optional") and len(out) > dice.roll(9):
             out.pop()
     elif how == 2:
         out += [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
     elif how == 3:
-        out = [dice.pick((5, "junk", (1,))) if at not in fields else each for at, each in enumerate(out)]
+        out = [dice.pick((5, "junk", (1,))) if at not in known else each for at, each in enumerate(out)]
     c.call(_form(c, scope, version), tuple(out), style=WIDEST if how == 4 else 0)
 
 
@@ -344,22 +310,22 @@ def _form(c: Caller, scope: str, version: int) -> str:
 
 def _bad_value(c: Caller, op: Op) -> None:
     """A message without what is required, with nil, or with a number that is too large."""
-    if not c.world.config.layout or c.world.config.echo_form < 0 or not c.world.fields:
+    shapes = c.world.shapes
+    if not c.world.config.layout or c.world.config.echo_form < 0 or not shapes.fields:
         _near(c, op)
         return
     scope, version, _ = c.slot(*op.args)
     a, b = op.args[3:]
-    out = _message(c, Dice(a, b, op.args[2]))
-    base = LAYOUTS[c.world.config.layout]
-    number, _, kind, _, _ = c.world.fields[b % len(c.world.fields)]
-    at, how = number - base, a % 4
+    dice = Dice(a, b, op.args[2])
+    out = shapes.message(dice)
+    member = shapes.fields[b % len(shapes.fields)]
+    at, how = member.number - shapes.base, a % 4
     if how == 0:
         out = out[:at]
     elif how == 1:
-        out[at] = None
-    elif how == 2 and kind in INTEGERS:
-        low, high = INTEGERS[kind]
-        out[at] = high + 1 if high < (1 << 64) - 1 and b % 2 else low - 1 if low > -(1 << 63) else None
+        out[at] = shapes.changed(out[at], member.kind, dice, lambda kind: None)
+    elif how == 2:
+        out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
     else:
         out = []
     c.call(_form(c, scope, version), tuple(out))

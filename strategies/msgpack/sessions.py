@@ -96,8 +96,11 @@ def _unknown(w: Writer, op: Op) -> None:
 
 
 def _sleep(w: Writer, op: Op) -> None:
+    """A slow call, or several at once, and quick ones behind it."""
     slot, identity, style, a, b = op.args
     w.call(w.line(slot), "sleep", (1, 5, 20, 40)[a % 4], identity=identity, style=style)
+    for n in range((0, 0, 0, 1, 4, 9)[a // 4 % 6]):
+        w.call(w.line(slot), "sleep", (20, 5, 10)[n % 3], when="now")
     for _ in range(b % 3):
         w.call(w.line(slot), "echo", (w.fresh(),), when="now")
 

@@ -215,7 +215,7 @@ class ErrorsByText(Caller):
         super().message(value)
 
 
-@mutant("stray-completes", "CLI-03", told("stray", 0), level="SHOULD", accept="CLI-01")
+@mutant("stray-completes", "CLI-01", told("stray", 0), accept="CLI-03")
 class StrayCompletes(Caller):
     """A response with an unknown id completes the oldest call."""
 
@@ -334,3 +334,30 @@ class BinIsText(Results):
     """A bin that is ASCII comes back as a str."""
 
     change = staticmethod(lambda value: value.decode() if isinstance(value, bytes) and value.isascii() else value)
+
+
+@mutant("ids-by-count", "REQ-02", told("rolling"), accept="CLI-01")
+class IdsByCount(Caller):
+    """The id of a call is the number of those that are open."""
+
+    def identity(self) -> int:
+        return len(self.open)
+
+
+@mutant("ids-of-four-bits", "REQ-02", told("many", 0, 0, 0, 1, 1), accept="CLI-01")
+class IdsOfFourBits(Caller):
+    """Ids begin again after sixteen calls, whatever is open."""
+
+    def identity(self) -> int:
+        self.last = (self.last + 1) % 16
+        return self.last
+
+
+@mutant("any-type-answers", "CLI-04", breaks(1, 0, 1))
+class AnyTypeAnswers(Caller):
+    """Every message of four with the id of a call is its response."""
+
+    def message(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4:
+            value = [1, *value[1:]]
+        super().message(value)

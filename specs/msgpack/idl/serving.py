@@ -15,6 +15,7 @@ from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
 from specs.msgpack.idl.canon import integer
 from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.idl.semantics import read
 from specs.msgpack.idl.service import Served, Slot, served, target
 from specs.msgpack.idl.tree import Type
 from specs.msgpack.idl.wire import Struct, Types, Unfit
@@ -37,8 +38,8 @@ class Call(NamedTuple):
 
 class ServingState(NamedTuple):
     """`told` are ops that were not answered, with the behaviours as they were before. `refused` are names of functions
-    without a scope that were refused, with their forms. `failed`: the last answer was an error; `over`: the server was
-    told to stop, or to serve something else."""
+    without a scope that were refused, with their forms. `loose`: the document may be refused. `failed`: the last answer
+    was an error; `over`: the server was told to stop, or to serve something else."""
 
     config: Config
     app: Served | None = None
@@ -46,6 +47,7 @@ class ServingState(NamedTuple):
     told: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     calls: tuple[Call, ...] = ()
     refused: frozenset[tuple[str, str]] = frozenset()
+    loose: bool = False
     failed: bool = False
     over: bool = False
     gone: bool = False
@@ -123,6 +125,8 @@ def _fact(state: ServingState, event: Fact) -> Outcome:
     after = state._replace(told=tuple(rest))
     if "ok" in event.value:
         return Allow(after)
+    if op == "serve" and state.loose:
+        return Allow(after._replace(gone=True, calls=()))
     if op == "serve":
         return blame("DISP-01", f"a legal document is not served: {event.value.get('error')!r:.200}")
     return Allow(after._replace(behaviours=before))  # that behaviours can be changed later is an offer
@@ -136,6 +140,7 @@ def _told(state: ServingState, op: str, value: Mapping[str, Any]) -> ServingStat
         config = state.config
         app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
         return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told,
+                              loose=bool(read(value["idl"], config.extensions).freedoms),
                               over=state.app is not None)  # fmt: skip
     if op == "assign":
         behaviours = dict(state.behaviours) | {value["slot"]: value["behaviour"]}

@@ -18,8 +18,10 @@ from specs.msgpack.idl.serving import untold
 from specs.msgpack.idl.tree import Type
 from specs.msgpack.idl.wire import Types, Unfit, types_of
 from specs.msgpack.lines import Answer, Ask
+from specs.msgpack.values import double
 
 EXTENSIONS = frozenset(("def", "td"))
+_ZEROS: tuple[Any, ...] = (0, "", b"", (), frozenset(), ("float", double(0.0).octets))
 
 
 @lru_cache(maxsize=256)
@@ -68,8 +70,7 @@ def _nulls(wanted: Any, got: Any) -> Any:
         return wanted
     pairs = zip(wanted[1], got[1], strict=True)
     return wanted[0], tuple(
-        other if other[0] == one[0] and other[1] is None and one[1] in (0, "", b"", False, ()) else one
-        for one, other in pairs
+        other if other[0] == one[0] and other[1] is None and one[1] in _ZEROS else one for one, other in pairs
     )
 
 

@@ -1,0 +1,175 @@
+"""Messages as a document declares them, and values of their types: complete, and wrong in one place.
+
+Source: 004_4ca5b084f7ea0751.txt, message, default values. Zero is always the simplest choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from specs.msgpack import values as v
+from specs.msgpack.idl.semantics import INTEGERS
+from strategies.msgpack.documents import Dice
+
+
+class Kind(NamedTuple):
+    """A type: a built-in one, a container of others, or a message."""
+
+    name: str
+    of: tuple[Kind, ...] = ()
+    null: bool = False
+
+    def __str__(self) -> str:
+        inside = f"<{', '.join(map(str, self.of))}>" if self.of else ""
+        return f"{self.name}{inside}{'?' * self.null}"
+
+
+class Member(NamedTuple):
+    """A field. `mod` is "" when none is written, `default` a literal."""
+
+    number: int
+    mod: str
+    kind: Kind
+    default: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"f{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.mod} {self.kind} {self.name}{' = ' * bool(self.default)}{self.default}"
+
+
+def _list(kind: Kind) -> Kind:
+    return Kind("list", (kind,))
+
+
+def _map(key: str, kind: Kind) -> Kind:
+    return Kind("map", (Kind(key), kind))
+
+
+INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
+PLAIN: Sequence[Kind] = (
+    *(Kind(name) for name in ("int", "string", "bool", *INTEGERS, "double", "float", "raw")),
+    _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
+)  # fmt: skip
+NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
+"""Nullable type arguments: a processor may refuse them."""
+NESTED: Sequence[Kind] = (INNER, _list(INNER), _map("string", INNER))
+Change = Callable[[Kind], Any]
+"""What is put in the place of a value of some type."""
+
+
+class Shapes:
+    """Two messages, M and N, of which M may hold N. `base`: the id of the first element of the array that a message is.
+    `defaults`: fields may have one; `nullable`: type arguments may be nullable."""
+
+    def __init__(self, dice: Dice, *, base: int, defaults: bool, nullable: bool) -> None:
+        self.base, self.defaults = base, defaults
+        kinds = (*PLAIN, *(NULLABLE if nullable else ()))
+        self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
+        self.messages["M"] = self._members(dice, (*kinds, *NESTED), dice.roll(5))
+        self.orders = {name: dice.shuffled(members) for name, members in self.messages.items()}
+
+    def _members(self, dice: Dice, kinds: Sequence[Kind], count: int) -> list[Member]:
+        found: list[Member] = []
+        for _ in range(count):
+            number = (found[-1].number if found else 0) + dice.pick((1, 1, 1, 2, 4))
+            mod = dice.pick(("", "optional", "required", "optional"))
+            kind: Kind = dice.pick(kinds)._replace(null=dice.roll(3) == 2)
+            default = ""
+            if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
+                named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
+                default = named.get(kind.name, dice.pick(("7", "1")) if kind.name in INTEGERS else "")
+            found.append(Member(number, mod, kind, default))
+        return found
+
+    @property
+    def fields(self) -> list[Member]:
+        """Those of M, by id."""
+        return self.messages["M"]
+
+    def idl(self) -> str:
+        """Both declarations, their fields in any order."""
+        return "".join(
+            f"message {name} {{\n" + "".join(f"  {member}\n" for member in self.orders[name]) + "}\n"
+            for name in ("N", "M")
+        )
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def value(self, kind: Kind, dice: Dice) -> Any:
+        """A value of a type."""
+        if kind.null and dice.roll(3) == 2:
+            return None
+        if kind.name in INTEGERS:
+            low, high = INTEGERS[kind.name]
+            return dice.pick((1, low, high, 0, high // 2, -1 if low else 128, high - 1))
+        if kind.name in ("float", "double"):
+            number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind.name == "double" else 2.0, float("inf")))
+            return v.double(number) if kind.name == "double" else v.single(number)
+        if kind.name == "list":
+            return tuple(self.value(kind.of[0], dice) for _ in range(dice.roll(4)))
+        if kind.name == "map":
+            keys = [f"k{n}" for n in range(3)] if kind.of[0].name == "string" else dice.shuffled((10, 9, 2, 1 << 30))
+            return v.Map(tuple((key, self.value(kind.of[1], dice)) for key in keys[: dice.roll(4)]))
+        if kind.name in self.messages:
+            return tuple(self.message(dice, kind.name))
+        simple = {"bool": (True, False), "raw": (b"r", b"", b"\xff\0"), "string": ("s", "", "é", "日本" * 12)}
+        return dice.pick(simple[kind.name])
+
+    def message(self, dice: Dice, name: str = "M") -> list[Any]:
+        """A message as it is laid out, complete."""
+        members = self.messages[name]
+        out: list[Any] = [None] * max((each.number - self.base + 1 for each in members), default=0)
+        for each in members:
+            out[each.number - self.base] = self.value(each.kind, dice)
+        return out
+
+    def changed(self, value: Any, kind: Kind, dice: Dice, change: Change) -> Any:
+        """`value` with something else in one place, at times in what it holds."""
+        if isinstance(value, tuple) and value and kind.name in ("list", *self.messages) and dice.roll(3):
+            at = dice.roll(len(value))
+            inner = kind.of[0] if kind.name == "list" else self._at(kind.name, at)
+            if inner is not None:
+                return (*value[:at], self.changed(value[at], inner, dice, change), *value[at + 1 :])
+        if isinstance(value, v.Map) and value.pairs and dice.roll(3):
+            at = dice.roll(len(value.pairs))
+            key, part = value.pairs[at]
+            pair = (key, self.changed(part, kind.of[1], dice, change))
+            return v.Map((*value.pairs[:at], pair, *value.pairs[at + 1 :]))
+        return change(kind)
+
+    def _at(self, name: str, at: int) -> Kind | None:
+        return next((each.kind for each in self.messages[name] if each.number - self.base == at), None)
+
+    def told(self, value: Any, kind: Kind) -> Any:
+        """A value as tagged JSON data."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            return value if abs(value) < 1 << 53 else str(value)
+        if isinstance(value, v.Float):
+            number = value.number
+            special: Mapping[str, str] = {"inf": "inf", "-inf": "-inf", "nan": "nan", "-0.0": "-0"}
+            return {"$f": special[str(number)]} if str(number) in special else number
+        if isinstance(value, bytes):
+            return {"$raw": value.hex()}
+        if isinstance(value, v.Map):
+            return {"$map": [[self.told(key, kind.of[0]), self.told(part, kind.of[1])] for key, part in value.pairs]}
+        if kind.name in self.messages:
+            members = self.messages[kind.name]
+            return {each.name: self.told(value[each.number - self.base], each.kind) for each in members}
+        return [self.told(part, kind.of[0]) for part in value] if isinstance(value, tuple) else value
+
+
+def too_large(dice: Dice) -> Change:
+    """An integer outside of a type, or at its end; a small one for what is none."""
+
+    def change(kind: Kind) -> Any:
+        low, high = INTEGERS.get(kind.name, (0, 0))
+        return min(max(dice.pick((high + 1, low - 1, high, low)), -(1 << 63)), (1 << 64) - 1)
+
+    return change
