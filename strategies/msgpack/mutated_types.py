@@ -150,6 +150,7 @@ def _base_cycle(document: Document, dice: Dice) -> None:
 
 def _low_id(document: Document, dice: Dice) -> None:
     base = an_exception(document, 1 + dice.roll(3))
+    base.items = dice.shuffled(base.items)
     child = an_exception(document, 1, base.name)
     child.items[0][0] = str(dice.pick((base.facts["most"], 1, 2, base.facts["most"] - 1)))
     if child.items[0][0] == "0" or int(child.items[0][0]) > base.facts["most"]:
@@ -161,6 +162,7 @@ def _low_id(document: Document, dice: Dice) -> None:
 def _low_id_far(document: Document, dice: Dice) -> None:
     """The largest id is that of a base behind one without fields."""
     base = an_exception(document, 1 + dice.roll(3))
+    base.items = dice.shuffled(base.items)
     middle = base
     for _ in range(1 + dice.roll(3)):
         middle = an_exception(document, 0, middle.name)

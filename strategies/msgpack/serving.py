@@ -132,7 +132,9 @@ class World:
     def idl(self) -> str:
         """The document."""
         text = EXCEPTIONS + self.shapes.idl()
-        say = "1: int a, 3: optional int b" if ARGUMENTS in self.config.taken else "1: int a, 2: int b"
+        say = "1: int a, 2: int b"
+        if ARGUMENTS in self.config.taken:
+            say = self.dice.pick(("1: int a, 3: optional int b", "3: optional int b, 1: int a"))
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         for name, versions in self.versions.items():
