@@ -18,7 +18,7 @@ from strategies.msgpack.writer import pieces
 
 EVERYTHING: Mapping[str, int] = {
     "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
-    "rolling": 2, "many": 1,
+    "rolling": 2, "many": 1, "large": 1,
 }  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
@@ -138,6 +138,16 @@ def _many(t: Teller, op: Op) -> None:
         t.answer_late(first, ("of", first), 0)
 
 
+def _large(t: Teller, op: Op) -> None:
+    """Params and a result of some size, up to what every peer takes."""
+    _, which, style, a, b = op.args
+    size = (4096, 65_535, 65_536, 8192, 32_768)[a % 5]
+    value: Any = ("x" * size, b"x" * size, (1,) * size, ("é" * (size // 2), 1))[b % 4]
+    method = t.start("call", (value,) if which % 2 else ())
+    t.answer(method, None, value, style)
+    t.wait()
+
+
 def _shuffled(items: Sequence[str], number: int) -> list[str]:
     left, found = list(items), []
     while left:
@@ -179,7 +189,7 @@ def _twice(t: Teller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
-    "rolling": _rolling, "many": _many,
+    "rolling": _rolling, "many": _many, "large": _large,
 }  # fmt: skip
 
 

@@ -107,6 +107,7 @@ class World:
                 for function in functions:
                     self.behaviours[f"{scope}/{version}/{function}"] = self.behaviour()
                 self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
+                self.behaviours[f"{scope}/{version}/done"] = {"do": "const", "value": None}
                 if self.config.echo_form >= 0:
                     self.behaviours[f"{scope}/{version}/echo"] = self.echoing()
 
@@ -143,7 +144,7 @@ class World:
             ):
                 text += f"service {name}: {version} {{\n"
                 text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
-                text += f"  string say({say})\n"
+                text += f"  string say({say})\n  void done()\n"
                 text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
         if self.anonymous:
             return text
@@ -271,6 +272,9 @@ def _selector(c: Caller, op: Op) -> None:
 def _arguments(c: Caller, op: Op) -> None:
     """A function with arguments: with all of them, without what is optional, and without what is not."""
     scope, version, _ = c.slot(*op.args)
+    if op.args[3] % 7 == 6:  # a function without arguments and without a result
+        c.call(f"done:{version}" if c.world.anonymous else f"done:{scope}:{version}")
+        return
     forms: Sequence[tuple[Any, ...]] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))
     if ARGUMENTS not in c.world.config.taken:
         forms = ((5, 7), (5,), (), (None, 7), (1 << 40, 7), (5, 7, "more"))

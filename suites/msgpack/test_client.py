@@ -15,7 +15,7 @@ def test_conversations(hunt):
 
 def test_requests(hunt):
     """Requests and notifications, as they are sent."""
-    hunt(calls.conversations("call", "notify"), calls.interpret)
+    hunt(calls.conversations("call", "notify", "large"), calls.interpret)
 
 
 def test_orders(hunt):

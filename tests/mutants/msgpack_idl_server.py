@@ -547,3 +547,17 @@ class InterfaceVersion(Application):
         versions = self.versions(scope) if scope in self.scopes else {}
         used = {number for part in versions.values() for _, number in part.uses}
         return super().find(scope, max(versions) if version in used - set(versions) else version, name)
+
+
+@mutant(
+    "void-is-true", "ENC-12",
+    calls("done:s:0", idl="service S: 0 {\n  void done()\n}\napplication App {\n  S: 0 s default\n}\n",
+          behaviour={"s/0/done": {"do": "const", "value": None}}),
+    accept="NOSC-01 FALL-01 FALL-03",
+)  # fmt: skip
+class VoidIsTrue(Application):
+    """A function without a result has the result true."""
+
+    def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
+        made = super().behave(behaviour, key, function, given)
+        return True if function.result.name == "void" else made

@@ -222,7 +222,8 @@ def _behaving(
     if do == "tag":
         return [("value", Type("string"), here.key)], rule or ("ENC-12" if here.function.args else "")
     if do == "const":
-        return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule or "ENC-01"
+        rule = rule or ("ENC-12" if kind.name == "void" else "ENC-01")
+        return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule
     if do == "echo":
         found = given[1][0][1]
         return [("value", kind, found)], "ENC-01"
