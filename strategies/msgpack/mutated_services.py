@@ -57,11 +57,14 @@ def _throws(*forms: str) -> Change:
         function = a_function(a_service(document, dice), dice)
         del function[function.index(")") + 1 :]
         form = dice.pick(forms)
-        if form == "message":
+        if form in ("message", "second message"):
             documents.message(document, op(1))
             made = document.blocks.pop()
             document.blocks.insert(0, made)
-            function += ["throws", made.name]
+            first = [an_exception(document, 0).name, ","] if form != "message" else []
+            if first:
+                document.blocks.insert(0, document.blocks.pop())
+            function += ["throws", *first, made.name]
         elif form == "second":
             made = an_exception(document, 0)
             document.blocks.insert(0, document.blocks.pop())
@@ -165,7 +168,7 @@ MUTATIONS: Mapping[str, Mutation] = {
         [*_A, ",", *_B, ",", "2", ":", "string", "a3"])),
     "argument without id": Mutation("SVC-07", _args(["int", "a1"], [*_A, ",", "int", "a2"], ["x", ":", "int", "a1"])),
     "commas": Mutation("SVC-07", _args([*_A, ","], [*_A, ",", ",", *_B], [",", *_A], [*_A, *_B], [","])),
-    "throws": Mutation("SVC-09", _throws("unknown", "message", "second", "service", "empty")),
+    "throws": Mutation("SVC-09", _throws("unknown", "message", "second", "second message", "service", "empty")),
     "function without type": Mutation("INV-24", _shape("no type")),
     "function without parentheses": Mutation("INV-24", _shape("no parentheses")),
     "function without name": Mutation("INV-24", _shape("no name")),

@@ -108,7 +108,8 @@ def _closed(state: ServingState, event: Closed) -> Outcome:
     call = state.calls[0] if state.calls else None
     if (call is not None and call.wanted == (ANY,)) or (call is None and not state.failed):
         return Allow(after)
-    return blame((call.rule if call else "") or "EXW-03", f"the connection ended: {call and call.method!r}")
+    rule = call.rule if call is not None and call.rule != "DISP-05" else ""  # closing is no choice of a scope
+    return blame(rule or "EXW-03", f"the connection ended: {call and call.method!r}")
 
 
 # -- what the server is told -------------------------------------------------------------------------------------------
