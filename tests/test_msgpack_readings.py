@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from specs.events import Closed, Fact, Quiet, Said
@@ -24,7 +26,8 @@ def verdict(role, *events, **learnt):
     config = MSGPACK.configure(role, PROFILES.get(role, "core"), facts, learnt)
     found = judge(MSGPACK.model, config, events, role)
     assert found.verdict in ("pass", "fail"), found
-    levels = {blame.breach.requirement: blame.breach.level or "MUST" for blame in found.faults}
+    breaches = [blame.breach for blame in found.faults]
+    levels = {each.requirement: each.level or MSGPACK.requirements[each.requirement].level for each in breaches}
     return tuple(f"{name} {level}" for name, level in levels.items())
 
 
@@ -75,6 +78,25 @@ def test_the_version_of_an_interface_names_nothing():
     assert verdict("idl-server", *begun, asked, TOLD, END) == ("MPIDL-IF-03 MUST",)
 
 
+def test_a_document_with_an_open_point_may_be_refused():
+    refused = Fact(0, "idl-server", "answer", {"op": "serve", "error": "no"})
+    for function, blamed in (("int f(1: int a)", ("MPIDL-DISP-01 MUST",)), ("int f(2: int a)", ())):
+        told = {"idl": IDL.format(function), "application": "A", "behaviour": {}}
+        assert verdict("idl-server", Fact(0, "client", "serve", told), refused, END) == blamed
+
+
+# -- codecs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_codec_that_says_nothing_to_a_message_is_blamed_for_messages():
+    ask = Ask(1, "decode", b"\x91\x05", "idl", "M", {"idl": "message M { 1: int x }"}, "value", "ENC-08")
+    asked = Said(0, "user", ask)
+    assert verdict("codec", asked, END, way="plain", layout="array-1") == ("MPIDL-ENC-08 MUST",)
+    zero = Said(0, "codec", Line(b'{"id":1,"ok":{"value":{"x":null}}}'))
+    omitted = Said(0, "user", replace(ask, octets=b"\x90", value={"idl": "message M { 1: optional double x }"}))
+    assert verdict("codec", omitted, zero, END, way="plain", layout="array-1") == ()
+
+
 # -- clients -----------------------------------------------------------------------------------------------------------
 
 
@@ -99,6 +121,20 @@ def test_a_client_may_pass_over_what_is_no_message_until_the_connection_ends():
     assert calling(nothing, drop, END) == ("MPRPC-CLI-04 MUST",)
     assert calling(nothing, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-04 MUST",)
     assert calling(drop, END) == ("MPRPC-CLI-04 MUST",)
+
+
+def test_a_result_belongs_to_the_id_of_its_response():
+    foreign, own = Said(0, "server", response(9, None, "foreign")), Said(0, "server", response(3, None, "own"))
+    again = Said(0, "server", response(3, None, "again"))
+    for value, first, second, blamed in (
+        (b"own", foreign, own, ()),
+        (b"foreign", foreign, own, ("MPRPC-CLI-01 MUST",)),
+        (b"again", own, again, ("MPRPC-CLI-03 SHOULD",)),
+    ):
+        told = {"result_hex": (bytes([0xA0 | len(value)]) + value).hex()}
+        assert calling(first, second, answered(ok=told), END) == blamed, value
+    assert calling(foreign, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-01 MUST",)
+    assert calling(foreign, answered(error="confused"), END) == ("MPRPC-CLI-03 SHOULD",)
 
 
 # -- servers -----------------------------------------------------------------------------------------------------------
