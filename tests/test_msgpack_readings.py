@@ -146,6 +146,16 @@ def test_a_known_name_in_other_letters_is_the_servers_own_affair(method, level):
     assert verdict("server", asked, told, END) == (f"MPRPC-RESP-05a {level}",)
 
 
+def test_declared_limits_are_taken_at_their_word():
+    facts = {name: fact.default for name, fact in MSGPACK.facts.items()}
+    closed = Closed(0, "server", "eof")
+    for body, limit in (("x" * 5000, {"max_message": 4096}), ((((5,),),), {"max_depth": 2})):
+        asked = Said(0, "client", request(1, "echo", body))
+        for given, verdict_ in ((limit, "pass"), ({}, "fail")):
+            config = MSGPACK.configure("server", "core", facts | given, {})
+            assert judge(MSGPACK.model, config, (asked, closed, END), "server").verdict == verdict_, limit
+
+
 # -- the interface language --------------------------------------------------------------------------------------------
 
 

@@ -117,6 +117,8 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         layout=str(facts.get("encoding") or learnt.get("layout", "")),
         raw=facts.get("raw_wire") != "str",
         echo_form=int(learnt.get("echo_form", -1)),
+        depth=int(facts.get("max_depth", 0)),
+        size=int(facts.get("max_message", 0)),
         taken=OPEN_POINTS - frozenset(learnt.get("refused", ())),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.msgpack import values
+from specs.msgpack.format import WIDEST, styled
 from specs.msgpack.states import FMT, RPC, Config, Want
 from specs.msgpack.values import Ext, Float, Map, Text
 
@@ -17,6 +18,8 @@ DEEP = 16
 """Containers around a value that every server takes; more may be refused."""
 LARGE = 1 << 16
 """Octets of a text or binary, elements of a container, that every server takes; more may be refused."""
+ENVELOPE = 1 << 8
+"""More octets than there are in a message around what is meant."""
 EXACT = 1 << 53
 """Integers below it are exact in every language."""
 INHERITED = frozenset(
@@ -53,8 +56,10 @@ def oddity(value: Any, config: Config) -> str:
             found = found or FMT + "11"
         elif config.old_raw and isinstance(part, bytes):
             found = found or FMT + "06"
-    if values.depth(value) > DEEP:
+    if values.depth(value) > min(DEEP, config.depth or DEEP):
         found = found or FMT + "11"
+    if config.size and not found and len(styled(value, WIDEST)) + ENVELOPE > config.size:
+        found = FMT + "11"
     return found
 
 

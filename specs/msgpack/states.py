@@ -55,7 +55,8 @@ class Config:
     language: the `profile` that it claims, whether it takes `forward_refs` and `id_zero`, and whether all of a document
     may stand in `one_line`. Of a server that is made from a document: the `layout` of messages, "" when it is none that
     is known, whether a `raw` is written as bin, and how the first argument is named to a behaviour `echo` (-1: not).
-    `taken`: the open points of documents that are taken.
+    `taken`: the open points of documents that are taken. `depth` and `size`: the most containers around a value, and
+    octets of a message, that it declares to take, 0 when it declares nothing.
     """
 
     role: str
@@ -73,6 +74,8 @@ class Config:
     raw: bool = True
     echo_form: int = -1
     taken: frozenset[str] = OPEN_POINTS
+    depth: int = 0
+    size: int = 0
 
     @property
     def extensions(self) -> frozenset[str]:
