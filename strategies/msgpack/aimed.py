@@ -44,12 +44,14 @@ def counts() -> SearchStrategy[Program]:
 
 
 def counting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The count before and after some notifications; nothing where the server does not count."""
+    """The count before and after some notifications; nothing where the server does not count. Few of these plans fit
+    into a run, since each has to wait, so that even the plainest has a failure and several notifications."""
     w = Writer(config, hurry=hurry, slots=2)
     if not config.name("count"):
         w.call(w.line(), "echo", (w.fresh(),))
         return w.plan()
     w.call(w.line(), "count")
+    w.call(w.line(), "fail", "no")
     w.wait()
     for op in program.ops:
         _counted(w, op)
@@ -62,7 +64,8 @@ def counting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 def _counted(w: Writer, op: Op) -> None:
     line = w.line(op.args[0])
     if op.kind == "bump":
-        w.notify(line, "bump", when="join" if op.args[1] % 2 else "now")
+        for _ in range((8, 1, 2, 5, 12)[op.args[2] % 5]):
+            w.notify(line, "bump", when="join" if op.args[1] % 2 else "now")
     elif op.kind == "echo":
         w.call(line, "echo", (w.fresh(),))
     elif op.kind == "fail":
