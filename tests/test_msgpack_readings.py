@@ -78,6 +78,20 @@ def test_the_version_of_an_interface_names_nothing():
     assert verdict("idl-server", *begun, asked, TOLD, END) == ("MPIDL-IF-03 MUST",)
 
 
+def test_a_form_that_ended_in_an_error_by_right_is_not_refused():
+    document = "service S: 0 {\n  string f()\n}\n"
+    told = {"idl": document, "application": "S", "behaviour": {"/0/f": {"do": "default"}}}
+    served = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    assign = Fact(0, "client", "assign", {"slot": "/0/f", "behaviour": TAG})
+    assigned = Fact(0, "idl-server", "answer", {"op": "assign", "ok": {}})
+    calls = [Said(0, "client", request(n, form)) for n, form in enumerate(("f::0", "f:0", "f::0"))]
+    refused = [Said(0, "idl-server", response(n, "no", None)) for n in range(3)]
+    answered = Said(0, "idl-server", response(2, None, "/0/f"))
+    begun = (*served, calls[0], refused[0], assign, assigned, calls[1], refused[1], calls[2])
+    assert verdict("idl-server", *begun, answered, END) == ()
+    assert verdict("idl-server", *begun, refused[2], END) == ("MPIDL-NOSC-01 MUST",)
+
+
 def test_a_document_with_an_open_point_may_be_refused():
     refused = Fact(0, "idl-server", "answer", {"op": "serve", "error": "no"})
     for function, blamed in (("int f(1: int a)", ("MPIDL-DISP-01 MUST",)), ("int f(2: int a)", ())):

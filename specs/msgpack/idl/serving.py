@@ -351,12 +351,10 @@ def _says(text: str, path: str) -> bool:
 def _unscoped(call: Call, after: ServingState) -> tuple[Breach | None, ServingState]:
     """Some form of the name of a function without a scope must be known."""
     name, *rest = call.method.split(":")
-    if not rest:
-        return None, after
+    if not rest or not any(want[0] == "value" for want in call.wanted):
+        return None, after  # an error may have been what the function came to
     refused = after.refused | {(f"{name}:{rest[-1]}", "::" if len(rest) == 2 else ":")}
     after = after._replace(refused=refused)
-    if any(want[0] == "value" for want in call.wanted) and all(
-        (f"{name}:{rest[-1]}", form) in refused for form in ("::", ":")
-    ):
+    if all((f"{name}:{rest[-1]}", form) in refused for form in ("::", ":")):
         return blame("NOSC-01", f"{name} can be called in no form: error={call.method!r}", after), after
     return None, after
