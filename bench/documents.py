@@ -13,7 +13,8 @@ from bench.measure import Figure, Wishes, in_turns, say
 from impls.msgpack.idl import Idl
 from specs.msgpack.idl.semantics import read
 from strategies.common import Op
-from strategies.msgpack.documents import DEFINITIONS, built, printed
+from strategies.msgpack.documents import DEFINITIONS, built
+from strategies.msgpack.printing import printed
 
 EVERY = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
 PROFILE = "core+def+td+ts+meta+if+nosc"

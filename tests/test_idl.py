@@ -18,8 +18,9 @@ from specs.plan import Do, Plan, Say
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.msgpack import idl, serving, vectors
-from strategies.msgpack.documents import DEFINITIONS, Dice, built, printed
+from strategies.msgpack.documents import DEFINITIONS, Dice, built
 from strategies.msgpack.mutations import MUTATIONS
+from strategies.msgpack.printing import printed
 from tests.mutants.msgpack_kit import PROFILES
 from tests.test_msgpack_mutants import config_for
 

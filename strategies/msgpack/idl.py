@@ -16,8 +16,9 @@ from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
 from strategies.common import Op, Program, programs
-from strategies.msgpack.documents import TAG, Block, Dice, Document, built, printed
+from strategies.msgpack.documents import TAG, Block, Dice, Document, built
 from strategies.msgpack.mutations import MUTATIONS
+from strategies.msgpack.printing import printed
 
 TYPES = {"message": 6, "exception": 4, "typedef": 2, "typespec": 1}
 SERVICES = {"service": 6, "application": 3, "exception": 2, "message": 1, "interface": 2}
