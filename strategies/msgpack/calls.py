@@ -26,11 +26,15 @@ ERRORS: Sequence[Any] = (
 RESULTS: Sequence[Any] = (None, False, 0, "", (), True, v.Map(()), b"")
 
 
-class Teller:
-    """Collects steps. `wire`: 1 cuts responses, 2 writes them in other forms."""
+_NAMES: Sequence[str] = ("", "", "é", "日本語", "x" * 30, "x" * 300, ".a:b/c d", "\U0001f600")
+"""What follows the number in the name of a method."""
 
-    def __init__(self, config: Config, *, hurry: bool, wire: int) -> None:
-        self.config, self.wire = config, wire
+
+class Teller:
+    """Collects steps. `wire`: 1 cuts responses, 2 writes them in other forms. `names` chooses among kinds of names."""
+
+    def __init__(self, config: Config, *, hurry: bool, wire: int, names: int = 0) -> None:
+        self.config, self.wire, self.names = config, wire, names
         self.when = "now" if hurry else "turn"
         self.steps: list[Step] = [Do(0, "connect", {})]
         self.features: set[str] = set()
@@ -43,7 +47,7 @@ class Teller:
     def start(self, op: str, params: tuple[Any, ...]) -> str:
         """A call or a notification; its method, which no other has."""
         self._serial += 1
-        method = f"m{self._serial}"
+        method = f"m{self._serial}{values.pick(_NAMES, self.names)}"
         self.do(op, method=method, params_hex=encoded(params).hex())
         return method
 
@@ -200,7 +204,7 @@ def conversations(*kinds: str, most: int = 8) -> SearchStrategy[Program]:
 
 def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = (0, 0, 1, 2, 3)) -> Plan:
     """The plan that a program means."""
-    teller = Teller(config, hurry=hurry, wire=wires[program.head[0] % len(wires)])
+    teller = Teller(config, hurry=hurry, wire=wires[program.head[0] % len(wires)], names=program.head[0] // 32)
     for op in program.ops:
         _OPS[op.kind](teller, op)
     return ended(teller)

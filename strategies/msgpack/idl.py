@@ -96,6 +96,16 @@ def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan
     return script.plan()
 
 
+def repeating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One document many times: each answer must be that to the first."""
+    _, seed, which, _ = program.head
+    script = Script(config, hurry=hurry)
+    text = _text(built(program.ops, extensions_of(config.profile)), config, 0, seed)
+    for _ in range((60, 10, 25, 120)[which % 4]):
+        script.ask(text)
+    return script.plan()
+
+
 def shuffled(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """What a processor may refuse: definitions in any order, words of the language as names, and more."""
     style, seed, shape, other = program.head

@@ -18,7 +18,7 @@ from strategies.msgpack import values
 
 EVERYTHING: Mapping[str, int] = {
     "value": 10, "wide": 6, "ext": 3, "stamp": 2, "never": 2, "cut": 4, "text": 1, "keys": 1, "deep": 1, "liar": 1,
-    "number": 4, "sizes": 2,
+    "number": 4, "sizes": 2, "nested": 1,
 }  # fmt: skip
 _LIARS: Sequence[bytes] = tuple(
     bytes([code]) + size.to_bytes(width, "big") + (b"\x01" if code in (0xC7, 0xC8, 0xC9) else b"")
@@ -105,6 +105,13 @@ def _sizes(q: Questions, op: Op) -> None:
     _judged(q, encoded(value), value)
 
 
+def _nested(q: Questions, op: Op) -> None:
+    """As many containers around a value as everybody takes, and some fewer."""
+    *_, a, b = op.args
+    value = values.nested((16, 15, 12, 9)[a % 4], (0, 255, b)[b % 3])
+    _judged(q, encoded(value), value)
+
+
 def _judged(q: Questions, octets: bytes, value: Any) -> None:
     """A vector whose value may be one that can be refused."""
     odd = oddity(value, q.config).removeprefix(FMT)
@@ -174,6 +181,7 @@ def _liar(q: Questions, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Questions, Op], None]] = {
     "value": _value, "wide": _wide, "number": _number, "sizes": _sizes, "ext": _ext, "stamp": _stamp, "never": _never,
     "cut": _cut, "text": _text, "keys": _keys, "deep": _deep, "liar": _liar,
+    "nested": _nested,
 }  # fmt: skip
 
 

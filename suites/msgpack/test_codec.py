@@ -15,7 +15,7 @@ def test_vectors(hunt):
 
 def test_formats(hunt):
     """Values of every format, in every legal encoding."""
-    hunt(vectors.vectors("value", "wide", "sizes"), vectors.interpret)
+    hunt(vectors.vectors("value", "wide", "sizes", "nested"), vectors.interpret)
 
 
 def test_numbers(hunt):

@@ -80,6 +80,12 @@ def test_forgetting(hunt):
     hunt(idl.documents(most=5), idl.forgetting)
 
 
+@pytest.mark.weight(0.5)
+def test_repeating(hunt):
+    """One document, again and again."""
+    hunt(idl.documents(most=2), idl.repeating)
+
+
 @pytest.mark.weight(0.7)
 def test_open_points(hunt):
     """What may be refused, and must be read rightly by whoever takes it."""

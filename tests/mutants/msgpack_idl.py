@@ -1075,6 +1075,20 @@ class RemembersNames(Idl):
         return made
 
 
+@mutant("every-fiftieth", "ERR-02", *([PLAIN] * 60), accept="ERR-04 FIELD-05 EXC-01 SVC-01 APP-01 TD-01 TS-01 IF-02")
+class EveryFiftieth(Idl):
+    """In one answer of fifty the last definition is missing."""
+
+    asked = 0
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
+        self.asked += 1
+        made = super().parse(source, profile)
+        if self.asked % 50 == 0 and "ast" in made:
+            made["ast"]["definitions"] = made["ast"]["definitions"][:-1]
+        return made
+
+
 @mutant("reversed-tree", "ERR-04", PLAIN + exception("E"), accept="EXC-01 SVC-01")
 class ReversedTree(Idl):
     """Definitions are shown in the order of their names, the last first."""
