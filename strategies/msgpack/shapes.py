@@ -82,7 +82,8 @@ class Shapes:
             default = ""
             if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
-                default = named.get(kind.name, dice.pick(("7", "1")) if kind.name in INTEGERS else "")
+                numbers = ("7", "1", "-3" if INTEGERS.get(kind.name, (0, 0))[0] else "100")
+                default = named.get(kind.name, dice.pick(numbers) if kind.name in INTEGERS else "")
             found.append(Member(number, mod, kind, default))
         return found
 
