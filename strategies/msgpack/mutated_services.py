@@ -140,10 +140,12 @@ def _entry_version(item: list[str], dice: Dice, document: Document) -> None:
 def _two_scopes(document: Document, dice: Dice) -> None:
     block = an_application(document, dice)
     other = list(dice.pick(block.items))[:4]
-    if len(block.items) > 1 and dice.roll(2):
-        block.items[1][3] = block.items[0][3]
-    else:
-        block.items.append(other)
+    if dice.roll(2):  # one scope for two services
+        documents.service(document, op())
+        made = document.blocks.pop()
+        document.blocks.insert(document.blocks.index(block), made)
+        other[0], other[2] = made.facts["service"], str(made.facts["version"])
+    block.items.append(other)
 
 
 def _two_defaults(document: Document, dice: Dice) -> None:
