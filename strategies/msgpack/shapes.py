@@ -52,7 +52,7 @@ def _map(key: str, kind: Kind) -> Kind:
 
 INT, STRING, INNER = Kind("int"), Kind("string"), Kind("N")
 PLAIN: Sequence[Kind] = (
-    *(Kind(name) for name in ("int", "string", "bool", *INTEGERS, "double", "float", "raw")),
+    *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
 )  # fmt: skip
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
@@ -107,7 +107,7 @@ class Shapes:
             return None
         if kind.name in INTEGERS:
             low, high = INTEGERS[kind.name]
-            return dice.pick((1, low, high, 0, high // 2, -1 if low else 128, high - 1))
+            return dice.pick((1, low, high, 0, 5, high // 2, -1 if low else 128, 100, high - 1))
         if kind.name in ("float", "double"):
             number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind.name == "double" else 2.0, float("inf")))
             return v.double(number) if kind.name == "double" else v.single(number)

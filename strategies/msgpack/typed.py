@@ -9,6 +9,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
+from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say
@@ -56,6 +57,7 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
         out[at] = shapes.changed(out[at], known[at].kind, dice, lambda kind: None)
         rule = "ENC-04"
     elif op.kind == "large" and known:
+        at = dice.pick([n for n, each in sorted(known.items()) if each.kind.name in INTEGERS] or [at])
         out[at] = shapes.changed(out[at], known[at].kind, dice, too_large(dice))
     elif op.kind == "more":
         out = [dice.pick((5, "junk", (1,), None)) if n not in known else each for n, each in enumerate(out)]

@@ -36,12 +36,12 @@ def register(part: type, requirement: str, witness: Witness, accept: str = "") -
 
 
 class WideRefused(IdlCodec):
-    """An integer of eight octets that would fit into fewer is refused."""
+    """In a message an integer of eight octets that would fit into fewer is refused."""
 
-    def decode(self, octets: bytes) -> Any:
-        if b"\xcf\0\0\0\0\0\0\0" in octets or b"\xd3\0\0\0\0\0\0\0" in octets:
+    def decode(self, octets: bytes, **switches: Any) -> Any:
+        if switches and (b"\xcf\0\0\0\0\0\0\0" in octets or b"\xd3\0\0\0\0\0\0\0" in octets):
             raise Refusal("wide")
-        return super().decode(octets)
+        return super().decode(octets, **switches)
 
 
 class ZeroLost(Shapes):
