@@ -126,6 +126,35 @@ def test_sends_that_crossed_a_close_of_the_broker_may_end_the_connection():
     assert (found.verdict, found.faults) == ("pass", ()), found
 
 
+@pytest.mark.parametrize("kind", [EXCLUSIVE, SHARED])
+def test_an_ack_between_the_wish_for_redelivery_and_the_next_push_may_be_lost(kind):
+    """The consumer does not hold the message then: nobody says what its acknowledgement is worth."""
+    given = {"topic": TOPIC, "subscription": "s", "subType": kind}
+    events = [
+        *hello(0),
+        said(0, "client", "SUBSCRIBE", **given, consumer_id=1, request_id=0),
+        said(0, "broker", "SUCCESS", request_id=0),
+        said(0, "client", "FLOW", consumer_id=1, messagePermits=1),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+        said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID),
+        said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1),
+        said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[ID]),
+        said(0, "client", "PING"), said(0, "broker", "PONG"),
+        said(0, "client", "CLOSE_CONSUMER", consumer_id=1, request_id=2),
+        said(0, "broker", "SUCCESS", request_id=2),
+        said(0, "client", "SUBSCRIBE", **given, consumer_id=1, request_id=3),
+        said(0, "broker", "SUCCESS", request_id=3),
+        said(0, "client", "FLOW", consumer_id=1, messagePermits=9),
+        said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID),
+        Quiet(10_000, final=True),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+
+
 def test_a_client_with_a_connection_on_which_nobody_listens_owes_nothing():
     state = ClientState(Config(role="client"))
     for event in (

@@ -58,10 +58,20 @@ FAILOVER = Aim(
     start="permits",
 )
 SUBSCRIPTIONS = Aim(
-    {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, subs=3
+    {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, topics=1, subs=3
 )
 ACKS = Aim(
-    {"send": 6, "batch": 2, "burst": 2, "ack": 10, "cumulative": 3, "odd_ack": 3, "redeliver": 1, "subscribe": 1},
+    {
+        "send": 6,
+        "batch": 2,
+        "burst": 2,
+        "ack": 10,
+        "cumulative": 3,
+        "gap": 2,
+        "odd_ack": 3,
+        "redeliver": 1,
+        "subscribe": 1,
+    },
     start="permits",
     topics=1,
     ends=("redeliver", "close", "cut"),

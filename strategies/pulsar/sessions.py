@@ -12,7 +12,7 @@ from specs.plan import Plan, Ref
 from specs.pulsar.frames import Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
-from strategies.pulsar.writer import NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
+from strategies.pulsar.writer import HEADERS, NAMES, PROPERTIES, SUBSCRIPTIONS, TOPICS, Ear, Pen, Writer
 
 PERMITS = (1, 2, 3, 5, 10, 100, 1000, 65536, 65537)
 EXTRAS = (b"\xf2\x0f\x03abc", b"\x98\x1f\x07", b"\xfa\x3f\x00", b"\x98\x1f\x01\x98\x1f\x02")
@@ -109,8 +109,7 @@ def _subscribe(w: Writer, op: Op, aim: Aim) -> Ear:
     attached = [ear for ear in w.ears() if (ear.topic, ear.sub) == (topic, sub)]
     keep = True
     if attached:
-        if e % 5 or e == 0:
-            kind = attached[0].kind
+        kind = attached[0].kind if e % 5 or e == 0 else aim.kinds[e // 5 % len(aim.kinds)]
         keep = kind == attached[0].kind and kind != 0
     fields: dict[str, Any] = {"initialPosition": 1} if d % 4 == 3 and w.config.profile == "modern" else {}
     ear = w.ear(line, topic, sub, kind, c, NAMES[d % len(NAMES)], keep=keep, **fields)
@@ -133,7 +132,8 @@ def _send(w: Writer, op: Op, aim: Aim) -> None:
     payload = (None, None, None, b"", b"\x0e\x01" * 3, bytes(range(256)), b"\x00" * 70, b"A" * 5000)[b % 8]
     w.send(pen, e, payload, properties=PROPERTIES[c % len(PROPERTIES)] if d % 2 else (),
            check="" if d % 7 == 3 else "good", extra=EXTRAS[c % 4] if d % 5 == 4 else b"",
-           more=EXTRAS[(c // 4) % 4] if d % 8 == 7 else b"", compression=1 + c % 2 if d % 9 == 5 else 0)  # fmt: skip
+           more=EXTRAS[(c // 4) % 4] if d % 8 == 7 else b"", compression=1 + c % 2 if d % 9 == 5 else 0,
+           meta=HEADERS[e // 2 % len(HEADERS)])  # fmt: skip
 
 
 def _batch(w: Writer, op: Op, aim: Aim) -> None:
@@ -172,18 +172,19 @@ def _ack(w: Writer, op: Op, aim: Aim) -> None:
         w.ping(w.of(ear.line))
 
 
-def _cumulative(w: Writer, op: Op, aim: Aim) -> None:
-    """Some messages, of which a later one is acknowledged with all before it; then everything that is left."""
-    ear = _ear(w, op, aim)
-    if ear.kind == 1:
-        return
+def _several(w: Writer, op: Op, ear: Ear) -> None:
+    """Some messages for a consumer, perhaps a batch among the last ones."""
     pens = [pen for pen in w.pens() if pen.topic == ear.topic]
     pen = pens[0] if pens else w.pen(w.line(op.args[1]), ear.topic)
     w.flow(ear, 100)
-    for _ in range(2 + op.args[2] % 4):
-        w.send(pen)
+    many, behind = 2 + op.args[2] % 4, op.args[2] // 4 % 4
+    for n in range(many):
+        w.send(pen, messages=2 if behind and n == many - behind else 0)
     w.settle()
-    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - op.args[3] % 2)), cumulative=True)
+
+
+def _what_is_left(w: Writer, op: Op, ear: Ear) -> None:
+    """Everything that is not acknowledged comes again."""
     w.ping(w.of(ear.line))
     w.settle()
     if op.args[4] % 2:
@@ -192,6 +193,27 @@ def _cumulative(w: Writer, op: Op, aim: Aim) -> None:
         w.close_ear(ear)
         w.flow(w.ear(w.line(), ear.topic, ear.sub, ear.kind, 1, ear.name), 100)
     w.settle()
+
+
+def _cumulative(w: Writer, op: Op, aim: Aim) -> None:
+    """Some messages, of which a later one is acknowledged with all before it; then everything that is left. What lies
+    before it may be acknowledged already, in part."""
+    ear = _ear(w, op, aim)
+    if ear.kind == 1:
+        return
+    _several(w, op, ear)
+    if op.args[3] % 4 == 3:
+        w.ack(ear, Ref("pushed", (ear.line, ear.id, -3)))
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - op.args[3] % 2)), cumulative=True)
+    _what_is_left(w, op, ear)
+
+
+def _gap(w: Writer, op: Op, aim: Aim) -> None:
+    """Some messages, of which a later one is acknowledged, alone; then everything that is left."""
+    ear = _ear(w, op, aim)
+    _several(w, op, ear)
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - op.args[3] % 2)))
+    _what_is_left(w, op, ear)
 
 
 def _odd_ack(w: Writer, op: Op, aim: Aim) -> None:
@@ -388,6 +410,7 @@ def _part(w: Writer, op: Op, aim: Aim) -> None:
 
 OPS: Mapping[str, Doing] = {
     "cumulative": _cumulative,
+    "gap": _gap,
     "ask": _ask,
     "seek": _seek,
     "part": _part,

@@ -28,6 +28,10 @@ PROPERTIES: tuple[tuple[tuple[str, str], ...], ...] = (
     (("schlüssel", "wert 🙂"),), (("k" * 300, "v" * 300),), (("a", "\x00\n"), ("num_messages_in_batch", "7")),
     tuple((f"n{n}", str(n)) for n in range(40)),
 )  # fmt: skip
+HEADERS: tuple[Mapping[str, Any], ...] = (
+    {}, {}, {}, {}, {"partition_key": ""}, {"partition_key": "k"}, {"event_time": 0}, {"partition_key": "ключ " * 60},
+)  # fmt: skip
+"""Metadata that a broker has to hand on as they are: keys that are empty and long, a time of 0."""
 CUTS, JOIN = 1, 2
 """Ways of sending that must not matter."""
 

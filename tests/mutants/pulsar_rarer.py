@@ -9,7 +9,8 @@ from impls.pulsar.reference import Broker, Session, Subscription, Topic
 from impls.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
-from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
+from tests.mutants.pulsar_framing import Rewriting
+from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 
 
 def unsound_and_empty(w: Writer) -> None:
@@ -47,6 +48,29 @@ def many_properties(w: Writer) -> None:
     """A message with forty properties."""
     _, _, pen = ready(w)
     w.send(pen, properties=PROPERTIES[-1])
+
+
+def empty_key(w: Writer) -> None:
+    """A message whose partition key is there and empty."""
+    _, _, pen = ready(w)
+    w.send(pen, meta={"partition_key": ""})
+
+
+def another_type(w: Writer) -> None:
+    """A Failover consumer beside one that shares."""
+    ready(w, SHARED)
+    w.ear(w.line(1), "t", "s", FAILOVER, keep=False)
+
+
+def gap_and_cumulative(w: Writer) -> None:
+    """One message is acknowledged alone, a later one with all before it."""
+    line, ear, _ = ready(w, sends=3)
+    w.settle()
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, 1)))
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, 2)), cumulative=True)
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
 
 
 def resubscribed(permits: int) -> Callable[[Writer], None]:
@@ -100,6 +124,37 @@ class BatchAcksUpto(Subscription):
             for before in range(at):
                 super().ack(before)
         super().ack(at)
+
+
+@mutant("failover-beside-shared", "SUB-11", another_type, accept="INV-BROKER-28", history=True)
+class FailoverBesideShared(Session):
+    """Takes a Failover consumer where others share."""
+
+    def check_room(self, subscription: Subscription, kind: int) -> None:
+        """See `Session`."""
+        if (subscription.kind, kind) != (SHARED, FAILOVER):
+            super().check_room(subscription, kind)
+
+
+@mutant("gaps-hide-from-cumulative", "ACK-03", gap_and_cumulative, accept="RED-03 ACK-01", history=True)
+class GapsHideFromCumulative(Subscription):
+    """Where messages were acknowledged one by one, a cumulative ACK is one more of those."""
+
+    def ack_upto(self, at: int) -> None:
+        """See `Subscription`."""
+        if any(each in self.acked for each in range(self.mark, at + 1)):
+            self.ack(at)
+        else:
+            super().ack_upto(at)
+
+
+@mutant("empty-key-dropped", "MD-03", empty_key, accept="CHK-11")
+class EmptyKeyDropped(Rewriting):
+    """Takes a partition key that is empty for none."""
+
+    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
+        """See `Rewriting`."""
+        return {name: value for name, value in metadata.items() if name != "partition_key" or value}, payload
 
 
 @mutant("permits-outlive-consumers", "FLOW-06", resubscribed(100), accept="FLOW-01", history=True)
