@@ -260,10 +260,13 @@ def _close_consumer(w: Writer, op: Op, aim: Aim) -> None:
         ear = ears[op.args[0] % len(ears)]
         w.close_ear(ear)
         if op.args[1] % 2:
-            like = ear if op.args[3] % 2 else None
-            again = w.ear(w.line(op.args[2]), ear.topic, ear.sub, ear.kind, op.args[3], ear.name, like=like)
+            line, like = (w.of(ear.line), ear) if op.args[3] % 2 else (w.line(op.args[2]), None)
+            again = w.ear(line, ear.topic, ear.sub, ear.kind, op.args[3], ear.name, like=like)
             if op.args[4] % 2:
                 w.flow(again, 100)
+            else:  # nothing may come yet
+                w.ping(line)
+                w.settle()
 
 
 def _close_producer(w: Writer, op: Op, aim: Aim) -> None:
