@@ -264,7 +264,10 @@ def _close_consumer(w: Writer, op: Op, aim: Aim) -> None:
             again = w.ear(line, ear.topic, ear.sub, ear.kind, op.args[3], ear.name, like=like)
             if op.args[4] % 2:
                 w.flow(again, 100)
-            else:  # nothing may come yet
+            else:  # nothing may come yet, what is new neither
+                for pen in [pen for pen in w.pens() if pen.topic == ear.topic][: op.args[4] // 2 % 2]:
+                    w.send(pen)
+                w.settle()
                 w.ping(line)
                 w.settle()
 
