@@ -109,7 +109,7 @@ def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, wh
         level = None if requirement in _SOFT else "MUST"
         return Breach("server", requirement, what, level=level, also=ids("CONNECT-02"))
     others = [c for n, c in state.conns.items() if n != number]
-    at_fault = any(c.phase is Phase.FAILED or c.lost or c.doom is not None for c in others)
+    at_fault = any(c.phase is Phase.FAILED or c.lost or c.doom is not None or _beyond_limits(c) for c in others)
     if not candidates and at_fault:
         why = f"{what}, though only another connection was at fault"
         return replace(blame("ROB-02", why, also="LIMIT-03 ERROR-07"), otherwise=PREFIX + "ERROR-07")
@@ -121,6 +121,11 @@ def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, wh
             level = None if special[0] in _SOFT else "MUST"
             return Breach("server", special[0], f"{what}: {command}", level=level, also=ids("ERROR-07"))
     return blame("ERROR-07", f"{what}: {command}")
+
+
+def _beyond_limits(conn: Conn) -> bool:
+    """True when what was sent on it may be too much for the server."""
+    return any(p.call is not None and p.call.requirement == PREFIX + "LIMIT-02" for p in conn.pending)
 
 
 def _shown(state: State, pending: Pending) -> bool:
