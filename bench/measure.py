@@ -102,8 +102,8 @@ def in_turns(
 
 
 def ratios(ours: Rate, theirs: Rate) -> tuple[float, ...]:
-    """How often one goes into the other, repetition by repetition."""
-    return tuple(a / b for a, b in zip(ours.values, theirs.values, strict=True))
+    """How often one goes into the other, repetition by repetition; one in which the other did nothing says nothing."""
+    return tuple(a / b for a, b in zip(ours.values, theirs.values, strict=True) if b)
 
 
 def say(text: str = "") -> None:

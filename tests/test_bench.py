@@ -30,6 +30,7 @@ def test_works_are_measured_in_turns():
     assert order == [("a", -1), ("b", -1), ("a", 0), ("b", 0), ("a", 1), ("b", 1)]
     assert ratios(rates["a"], rates["b"]) == (2.0, 2.0)
     assert rates["a"] == Rate("a", "steps", (2.0, 2.0))
+    assert ratios(rates["a"], Rate("c", "steps", (0.0, 1.0))) == (2.0,)
 
 
 def test_targets_are_judged_by_the_median():
