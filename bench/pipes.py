@@ -23,7 +23,8 @@ from typing import Any
 
 from bench.measure import Figure, Rate, Wishes, ratios, say
 from impls.drive import Setting, drive
-from impls.pipes import OBSERVATIONS, PipeGround, Pool
+from impls.pipes import PipeGround, Pool
+from impls.program import OBSERVATIONS
 from specs.events import Said
 from specs.kcl.frames import message
 from specs.plan import Do, Hang, Plan, Ref, Say, Step

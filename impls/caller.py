@@ -14,7 +14,8 @@ from typing import Any
 
 from impls.link import RECEIVE, Link, Side
 from impls.ndjson import Commands
-from impls.pipes import PipeGround, Pool, Program, wait_for, write_all
+from impls.pipes import PipeGround, Pool
+from impls.program import Program, wait_for, write_all
 
 HOST = "127.0.0.1"
 LEAVE_S = 1.0

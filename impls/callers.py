@@ -18,7 +18,8 @@ from typing import Any
 
 from impls.link import RECEIVE, Link, Side
 from impls.ndjson import Commands
-from impls.pipes import PipeGround, Pool, Program, wait_for, write_all
+from impls.pipes import PipeGround, Pool
+from impls.program import Program, wait_for, write_all
 
 HOST = "127.0.0.1"
 MAX_CONNECTIONS = 64

@@ -6,7 +6,8 @@ Their stdin and stdout are the wire (see `specs.protocol.Protocol.wires`): what 
 from __future__ import annotations
 
 from impls.link import Link
-from impls.pipes import PipeGround, PipeLink, Pool, Program
+from impls.pipes import PipeGround, PipeLink, Pool
+from impls.program import Program
 
 
 class LineLink(PipeLink):

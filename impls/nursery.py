@@ -1,4 +1,4 @@
-"""Starts many programs for one run and makes sure that none outlives it. Started by impls.pipes, never imported.
+"""Starts many programs for one run and makes sure that none outlives it. Started by impls.program, never imported.
 
     python -I -S nursery.py SOCKET
 

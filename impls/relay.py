@@ -24,7 +24,8 @@ from typing import Any
 
 from impls.link import RECEIVE, Link, Side
 from impls.ndjson import Commands
-from impls.pipes import PipeGround, Pool, Program, wait_for, write_all
+from impls.pipes import PipeGround, Pool
+from impls.program import Program, wait_for, write_all
 
 CHILD = Path(__file__).with_name("relay_child.py")
 SEND_S = 10.0
