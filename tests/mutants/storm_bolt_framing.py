@@ -1,0 +1,266 @@
+"""Faulty bolts: what they read and write, and how they begin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from impls.storm.child import Bolt, Switches
+from impls.storm.memory import Children, Session
+from impls.storm.wire import BadMessage
+from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, Writer
+from tests.mutants.storm_kit import ACK, child, emit, nothing, plain, told
+
+
+@child("bolt-in-python", "FRAME-01", nothing, smoke=False)
+class InPython(Bolt):
+    """Messages are written as Python writes a dict."""
+
+    def written(self, message: Any) -> bytes:
+        return repr(message).encode() + b"\nend\n"
+
+
+@child("bolt-no-end", "FRAME-02", nothing, smoke=False, accept="HS-10 FRAME-09")
+class NoEnd(Bolt):
+    """There are no closing lines."""
+
+    def written(self, message: Any) -> bytes:
+        return json.dumps(message).encode() + b"\n"
+
+
+@child("bolt-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02")
+class QuotedEnd(Bolt):
+    """The closing line is JSON too."""
+
+    def written(self, message: Any) -> bytes:
+        return json.dumps(message).encode() + b'\n"end"\n'
+
+
+@child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)
+class GluedEnd(Bolt):
+    """An ack is not followed by a newline before its closing line."""
+
+    def written(self, message: Any) -> bytes:
+        data = super().written(message)
+        return data.replace(b"}\nend", b"}end") if message.get("command") == "ack" else data
+
+
+@child("bolt-raw-newlines", "FRAME-05", told(emit("a\nend\nb"), ACK), accept="FRAME-01 FRAME-02 BOLT-27")
+class RawNewlines(Bolt):
+    """Newlines in texts are written as they are."""
+
+    def written(self, message: Any) -> bytes:
+        return super().written(message).replace(b"\\n", b"\n")
+
+
+@child("bolt-print-through", "FRAME-08", told({"op": "print", "text": "printed"}, ACK), accept="FRAME-01")
+class PrintThrough(Bolt):
+    """What user code prints goes where the messages go."""
+
+    def prints(self, text: str) -> None:
+        self.out += text.encode()
+
+
+@child("bolt-keeps-the-last", "FRAME-09", plain(1), accept="BOLT-09 BOLT-26 BOLT-22", smoke=False)
+class KeepsTheLast(Bolt):
+    """An ack stays in a buffer until something else is written."""
+
+    kept = b""
+
+    def say(self, message: dict[str, Any]) -> None:
+        kept, self.kept = self.kept, b""
+        self.out += kept
+        if message.get("command") == "ack":
+            self.kept = self.written(message)
+        else:
+            super().say(message)
+
+
+def _ways(bits: int, how: int = 0, *values: Any) -> Any:
+    def play(w: Writer) -> None:
+        w.ways = Ways(bits, how)
+        w.tuple(list(values) or ["a"])
+        w.ways = Ways()
+
+    return play
+
+
+@child("bolt-one-line", "FRAME-06", _ways(LINES), accept="BOLT-26 INV-CHILD-02")
+class OneLine(Bolt):
+    """A tuple that is spread over several lines is not understood."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        super().lines_read(lines[:1] if self.set_up else lines)
+
+
+class _Eager(Session):
+    def send(self, data: bytes) -> None:
+        super().send(data if data.endswith(b"\n") else data + b"\nend\n")
+
+
+class _Eagers(Children):
+    def open(self) -> Session:
+        self._open.append(_Eager(self._make()))
+        return self._open[-1]
+
+
+@child("bolt-by-piece", "FRAME-07", _ways(CUTS), sessions=_Eagers, accept="BOLT-26 END-03 HS-10")
+class ByPiece(Bolt):
+    """What one read gives is taken for a message."""
+
+
+@child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")
+class KnowsMembers(Bolt):
+    """A member that is not known ends the bolt."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if set(message) - {"id", "comp", "stream", "task", "tuple"}:
+            raise BadMessage("an unknown member")
+        super().asked(message)
+
+
+@child("bolt-in-order", "FRAME-12", _ways(ORDER), accept="BOLT-26 BOLT-06 HB-03")
+class InOrder(Bolt):
+    """The id is what stands first."""
+
+    def check(self, message: Any) -> None:
+        super().check(message)
+        if next(iter(message)) != "id":
+            raise BadMessage("no id")
+
+
+@child("bolt-slashes", "FRAME-13", _ways(ESCAPE, 2, "/"), accept="BOLT-27")
+class Slashes(Bolt):
+    """An escaped slash stays escaped."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        super().lines_read([line.replace(b"\\/", b"\\\\/") for line in lines] if self.set_up else lines)
+
+
+@child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRAME-01 BOLT-27")
+class Latin(Bolt):
+    """Messages are written in Latin 1."""
+
+    def written(self, message: Any) -> bytes:
+        return json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
+
+
+@child("bolt-pid-text", "HS-10", nothing, smoke=False)
+class PidText(Bolt):
+    """The process id is a text."""
+
+    def tell_pid(self) -> None:
+        self.say({"pid": str(self.pid)})
+
+
+@child("bolt-other-pid", "HS-11", nothing, smoke=False)
+class OtherPid(Bolt):
+    """The process id is that of somebody else."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.pid = 1
+
+
+@child("bolt-no-file", "HS-08", nothing, smoke=False, accept="HS-12")
+class NoFile(Bolt):
+    """There is no file."""
+
+    def register(self, folder: str) -> None:
+        pass
+
+
+@child("bolt-odd-file", "HS-08", nothing, smoke=False, accept="HS-12")
+class OddFile(Bolt):
+    """The file has more in its name."""
+
+    def register(self, folder: str) -> None:
+        self.touch(folder, f"{self.pid}.pid")
+
+
+@child("bolt-full-file", "HS-09", nothing, smoke=False)
+class FullFile(Bolt):
+    """The process id is in the file too."""
+
+    def register(self, folder: str) -> None:
+        self.touch(folder, str(self.pid), 5)  # type: ignore[call-arg]
+
+
+@child("bolt-late-file", "HS-12", nothing, smoke=False, level="SHOULD", switches=Switches(late_file=True))
+class LateFile(Bolt):
+    """The file comes after the message."""
+
+
+@child("bolt-speaks-first", "HS-13", nothing, smoke=False)
+class SpeaksFirst(Bolt):
+    """It logs before its process id."""
+
+    def tell_pid(self) -> None:
+        self.log("starting")
+        super().tell_pid()
+
+
+@child("bolt-needs-0-10", "HS-15", nothing, later=False, accept="HS-10 HS-16")
+class NeedsLater(Bolt):
+    """It needs the context of 0.10."""
+
+    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if "componentid" not in context:
+            raise BadMessage("no componentid")
+        super().initialize(conf, context)
+
+
+@child("bolt-plain-conf", "HS-16", nothing, conf={"a": None, "b": [1]}, accept="HS-10 HS-15")
+class PlainConf(Bolt):
+    """It cannot bear null in conf."""
+
+    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
+        if None in conf.values():
+            raise BadMessage("null")
+        super().initialize(conf, context)
+
+
+@child("bolt-loses-conf", "HS-16", nothing, conf={"topology.name": "x", "": 0})
+class LosesConf(Bolt):
+    """A name that is empty is lost."""
+
+    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
+        super().initialize({name: value for name, value in conf.items() if name}, context)
+
+
+def _wide_cut(w: Writer) -> None:
+    w.features.add("cuts")
+    w.ways = Ways(CUTS, 3)
+    w.tuple(["\u65e5" * 60])
+    w.ways = Ways()
+    w.lists()
+
+
+class _Decoding(Session):
+    def send(self, data: bytes) -> None:
+        super().send(data.decode("utf-8", "replace").encode())
+
+
+class _Decoders(Children):
+    def open(self) -> Session:
+        self._open.append(_Decoding(self._make()))
+        return self._open[-1]
+
+
+@child("bolt-decodes-pieces", "FRAME-07", _wide_cut, sessions=_Decoders, accept="BOLT-27 HS-15 HS-16")
+class DecodesPieces(Bolt):
+    """Each piece that is read is decoded by itself, so that a character may be torn."""
+
+
+def _big(w: Writer) -> None:
+    w.tuple(["x" * (4 << 20)])
+    w.lists()
+
+
+@child("bolt-small", "INV-CHILD-13", _big, accept="BOLT-26 FRAME-07")
+class Small(Bolt):
+    """A line has a mebibyte at most."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        if sum(map(len, lines)) < 1 << 20:
+            super().lines_read(lines)

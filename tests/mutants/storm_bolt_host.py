@@ -1,0 +1,304 @@
+"""Faulty hosts of bolts: tuples, emits and what is settled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.storm.hosts import BoltHost
+from specs.plan import Ref
+from specs.storm.frames import Message
+from strategies.storm.hosting import Writer
+from tests.mutants.storm_kit import both, host
+from tests.mutants.storm_plays import done, give, logged, out
+
+
+@host("host-number-ids", "BOLT-03", give(1), smoke=False)
+class NumberIds(BoltHost):
+    """Ids are numbers."""
+
+    def name(self, call: dict[str, Any]) -> Any:
+        return int(super().name(call))
+
+
+@host("host-few-ids", "BOLT-04", both(*[give(n) for n in range(4)]))
+class FewIds(BoltHost):
+    """There are three ids."""
+
+    def name(self, call: dict[str, Any]) -> str:
+        self.given = (getattr(self, "given", -1) + 1) % 3
+        return str(self.given)
+
+
+@host("host-one-by-one", "BOLT-01", both(give(1), give(2)))
+class OneByOne(BoltHost):
+    """A tuple waits for the ack of the one before."""
+
+    def go_on(self) -> None:
+        while self.ready and self.calls and not self.over and not self.live:
+            self.tuple(self.calls.popleft())
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, name)
+        self.go_on()
+
+
+def _twenty(w: Writer) -> None:
+    for n in range(20):
+        w.tuple([n])
+
+
+@host("host-window", "BOLT-01", _twenty)
+class Window(BoltHost):
+    """Sixteen tuples may be live, the next one waits for an ack."""
+
+    def go_on(self) -> None:
+        while self.ready and self.calls and not self.over and len(self.live) < 16:
+            self.tuple(self.calls.popleft())
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, name)
+        self.go_on()
+
+
+@host("host-no-comp", "BOLT-02", give(1), smoke=False)
+class NoComp(BoltHost):
+    """A tuple has no component."""
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if isinstance(message, dict) and "tuple" in message:
+            message = {**message, "comp": None}
+        super().send(message, rank)
+
+
+@host("host-default-stream", "BOLT-02", give(1, origin=2))
+class DefaultStream(BoltHost):
+    """Every tuple is on the default stream."""
+
+    def tuple(self, call: dict[str, Any]) -> None:
+        super().tuple({**call, "stream": "default"})
+
+
+@host("host-tuple-values", "BOLT-27", give(True))
+class TupleValues(BoltHost):
+    """true becomes a text on its way to the child."""
+
+    def tuple(self, call: dict[str, Any]) -> None:
+        super().tuple({**call, "tuple": ["true" if v is True else v for v in call["tuple"]]})
+
+
+@host("host-swaps", "BOLT-20", both(give(1), done("fail", 0)))
+class Swaps(BoltHost):
+    """A fail is an ack."""
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle("ack", name)
+
+
+@host("host-fifo-acks", "BOLT-20", both(give(1), give(2), done("ack", 1)), accept="BOLT-25")
+class FifoAcks(BoltHost):
+    """An ack settles the oldest tuple."""
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, next(iter(self.live)) if name in self.live else name)
+
+
+@host("host-ack-answered", "BOLT-16", both(give(1), done("ack", 0)), accept="BOLT-23", smoke=False)
+class AckAnswered(BoltHost):
+    """An ack is answered by a list."""
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, name)
+        self.send([])
+
+
+@host("host-later-fail", "BOLT-20", both(give(1), give(2), done("ack", 0), done("fail", 1)))
+class LaterFail(BoltHost):
+    """A fail that follows an ack is lost."""
+
+    acked = False
+
+    def settle(self, command: str, name: Any) -> None:
+        if command == "fail" and self.acked:
+            self.live.pop(name)
+            return
+        self.acked |= command == "ack"
+        super().settle(command, name)
+
+
+@host("host-no-list", "BOLT-15", out(1))
+class NoList(BoltHost):
+    """Emits are not answered."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return False
+
+
+@host("host-list-for-direct", "BOLT-16", out(1, task=4), accept="BOLT-15")
+class ListForDirect(BoltHost):
+    """A direct emit is answered."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return True
+
+
+@host("host-text-list", "BOLT-15", out(1))
+class TextList(BoltHost):
+    """Task ids are texts."""
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        super().send([str(n) for n in message] if isinstance(message, list) else message, rank)
+
+
+@host("host-late-list", "BOLT-17", both(out(1, ids=0), out(2, ids=3)), accept="BOLT-15")
+class LateList(BoltHost):
+    """The second emit gets the list of the first."""
+
+    kept: Any = None
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if isinstance(message, list):
+            self.kept = self.kept or message
+            message = self.kept
+        super().send(message, rank)
+
+
+@host("host-no-empty-list", "BOLT-15", out(1, ids=1))
+class NoEmptyList(BoltHost):
+    """An empty list is not sent."""
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if message != []:
+            super().send(message, rank)
+
+
+@host("host-waits-with-list", "BOLT-15", out(1), accept="FRAME-09")
+class WaitsWithList(BoltHost):
+    """A list is sent with the next tuple."""
+
+    kept: Any = None
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if isinstance(message, list):
+            self.kept = message
+            return
+        super().send(message, rank)
+
+
+@host("host-no-anchors", "BOLT-10", both(give(1), lambda w: w.emit([1], anchors=[Ref("tuple", 0)])), accept="BOLT-12")
+class NoAnchors(BoltHost):
+    """anchors are dropped."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        super().further(message)
+        return {"anchors": []}
+
+
+@host("host-one-anchor", "BOLT-10",
+      both(give(1), give(2), lambda w: w.emit([1], anchors=[Ref("tuple", 0), Ref("tuple", 1)])))  # fmt: skip
+class OneAnchor(BoltHost):
+    """Of several anchors the first counts."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {"anchors": super().further(message)["anchors"][:1]}
+
+
+@host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))
+class AlwaysAnchored(BoltHost):
+    """An emit without anchors is anchored to what is live."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        found = super().further(message)
+        return found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
+
+
+@host("host-no-streams", "BOLT-13", out(1, stream="second"))
+class NoStreams(BoltHost):
+    """Emits go to the default stream."""
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        super().collect(message, None, task, values)
+
+
+@host("host-sticky-stream", "BOLT-13", both(out(1, stream="second"), out(2)))
+class StickyStream(BoltHost):
+    """An emit without a stream goes where the last one went."""
+
+    last: Any = None
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        self.last = stream or self.last
+        super().collect(message, self.last, task, values)
+
+
+@host("host-no-direct", "BOLT-14", out(1, task=9))
+class NoDirect(BoltHost):
+    """A direct emit goes to all."""
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        super().collect(message, stream, None, values)
+
+
+@host("host-values", "BOLT-27", out(9007199254740991))
+class Values(BoltHost):
+    """Numbers become doubles, and lose digits."""
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        narrow = [float(f"{v:.10g}") if type(v) is int else v for v in values]
+        super().collect(message, stream, task, narrow)
+
+
+@host("host-log-lost", "BOLT-21", both(give(1), logged("after")))
+class LogLost(BoltHost):
+    """Logs are lost while a tuple is live."""
+
+    def log(self, message: dict[str, Any]) -> None:
+        if not self.live:
+            super().log(message)
+
+
+@host("host-anchor-text", "EXT-08", both(give(1), lambda w: w.emit([1], anchors=Ref("tuple", 0))),
+      ext="x-anchor-string", accept="BOLT-10 BOLT-05 HB-11")  # fmt: skip
+class AnchorText(BoltHost):
+    """Anchors that are a text are a failure."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(message.get("anchors"), str):
+            self.fail("no list")
+            return {}
+        return super().further(message)
+
+
+@host("host-needs-ids", "EXT-03", out(1, need_task_ids=False), ext="x-need-task-ids", accept="BOLT-16")
+class NeedsIds(BoltHost):
+    """need_task_ids means nothing to it."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return not message.get("task")
+
+
+@host("host-task-zero", "EXT-09", out(1, task=0), ext="x-task0", accept="BOLT-15 BOLT-14 BOLT-13")
+class TaskZero(BoltHost):
+    """The task 0 is a task."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return message.get("task") is None
+
+
+@host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")
+class Level(BoltHost):
+    """An odd level is an error."""
+
+    def log(self, message: dict[str, Any]) -> None:
+        super().log({**message, "level": 4 if message.get("level") == 7 else message.get("level")})
+
+
+@host("host-error-fatal", "EXT-05", lambda w: w.say(Message({"command": "error", "msg": "bad"})), ext="x-error",
+      accept="BOLT-05 HB-11")  # fmt: skip
+class ErrorFatal(BoltHost):
+    """An error of the child is a failure."""
+
+    def obey(self, command: str, message: dict[str, Any]) -> None:
+        if command == "error":
+            self.fail("it says error")
+        else:
+            super().obey(command, message)

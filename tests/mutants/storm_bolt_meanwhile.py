@@ -1,0 +1,219 @@
+"""Faulty bolts: what comes while they wait for task ids, and heartbeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.storm.child import HEARTBEAT, Bolt, Running, Switches
+from impls.storm.wire import BadMessage
+from strategies.storm.writer import Writer
+from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
+
+
+def _meanwhile(*more: Any, tuples: int = 1) -> Any:
+    def play(w: Writer) -> None:
+        w.script([emit(), ACK])
+        for n in range(tuples):
+            w.tuple([n])
+        for one in more:
+            one(w)
+        w.lists()
+
+    return play
+
+
+@child("bolt-drops-meanwhile", "BOLT-26", _meanwhile(), accept="BOLT-18")
+class DropsMeanwhile(Bolt):
+    """A tuple that comes while it waits for task ids is lost."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if self.running and not self.is_heartbeat(message):
+            return
+        super().asked(message)
+
+
+@child("bolt-drops-second", "BOLT-26", _meanwhile(tuples=2), accept="BOLT-18")
+class DropsSecond(Bolt):
+    """Only one tuple is kept while it waits."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if not self.is_heartbeat(message) and self.queue:
+            self.queue[0] = message
+            return
+        super().asked(message)
+
+
+@child("bolt-turns-round", "BOLT-26", _meanwhile(tuples=2), accept="BOLT-18")
+class TurnsRound(Bolt):
+    """Tuples that came while it waited are worked on from the last to the first."""
+
+    def next(self) -> None:
+        while self.queue and not self.running:
+            self.process(self.queue.pop())
+
+
+@child("bolt-tuple-for-list", "BOLT-18", _meanwhile(), accept="BOLT-26 BOLT-09")
+class TupleForList(Bolt):
+    """What comes while it waits is taken for the list."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if self.waiting and not self.is_heartbeat(message):
+            self.got_ids(self.waiting.popleft(), [message.get("task")])
+            return
+        super().asked(message)
+
+
+@child("bolt-no-empty-list", "BOLT-19", both(*[told(emit(n), ACK) for n in range(5)]), accept="BOLT-18 BOLT-26 BOLT-09")
+class NoEmptyList(Bolt):
+    """An empty list is none."""
+
+    def ids(self, ids: list[Any]) -> None:
+        if ids:
+            super().ids(ids)
+
+
+@child("bolt-old-list", "BOLT-18", told(emit(1), emit(2), ACK))
+class OldList(Bolt):
+    """The second emit gets the list of the first."""
+
+    kept: list[Any] | None = None
+
+    def got_ids(self, one: Running | None, ids: list[Any]) -> None:
+        self.kept = self.kept or ids
+        super().got_ids(one, self.kept)
+
+
+@child("bolt-short-list", "BOLT-18", both(*[told(emit(n), ACK) for n in range(3)]))
+class ShortList(Bolt):
+    """Of a list only the first number is read."""
+
+    def got_ids(self, one: Running | None, ids: list[Any]) -> None:
+        super().got_ids(one, ids[:1])
+
+
+@child("bolt-no-beat", "HB-03", beat, accept="HB-06")
+class NoBeat(Bolt):
+    """Heartbeats are not answered."""
+
+    def heartbeat(self, message: Any) -> None:
+        pass
+
+
+@child("bolt-beat-twice", "HB-04", both(beat, beat))
+class BeatTwice(Bolt):
+    """Heartbeats are answered twice."""
+
+    def heartbeat(self, message: Any) -> None:
+        super().heartbeat(message)
+        super().heartbeat(message)
+
+
+@child("bolt-acks-beat", "HB-04", beat)
+class AcksBeat(Bolt):
+    """Heartbeats are acked, too."""
+
+    def heartbeat(self, message: Any) -> None:
+        super().heartbeat(message)
+        self.settle("ack", message["id"])
+
+
+@child("bolt-shows-beat", "HB-04", beat, accept="HB-03")
+class ShowsBeat(Bolt):
+    """User code sees heartbeats."""
+
+    def heartbeat(self, message: Any) -> None:
+        self.note({"call": "process", **message})
+        super().heartbeat(message)
+
+
+@child("bolt-one-beat", "HB-06", both(_meanwhile(beat, beat)), accept="HB-03 HB-04 HB-07")
+class OneBeat(Bolt):
+    """Of two heartbeats while it waits one is answered."""
+
+    missed = False
+
+    def heartbeat(self, message: Any) -> None:
+        if self.waiting:
+            self.missed = not self.missed
+            if not self.missed:
+                return
+        super().heartbeat(message)
+
+
+@child("bolt-late-beat", "HB-07", _meanwhile(beat), level="SHOULD", switches=Switches(patient=True))
+class LateBeat(Bolt):
+    """Heartbeats wait with the tuples."""
+
+
+@child("bolt-beat-by-stream", "HB-05", plain(1, near=("__heartbeat", 4)), accept="BOLT-26")
+class BeatByStream(Bolt):
+    """A heartbeat is known by its stream alone."""
+
+    def is_heartbeat(self, message: Any) -> bool:
+        return bool(message.get("stream") == HEARTBEAT)
+
+
+@child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")
+class BeatByPrefix(Bolt):
+    """A heartbeat is known by the beginning of its stream, if it is empty."""
+
+    def is_heartbeat(self, message: Any) -> bool:
+        return str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
+
+
+@child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick", accept="HB-05 BOLT-26")
+class BeatByTask(Bolt):
+    """A heartbeat is known by its task alone."""
+
+    def is_heartbeat(self, message: Any) -> bool:
+        return bool(message.get("task") == -1)
+
+
+def _bare_beat(w: Writer) -> None:
+    w.heartbeat(1)
+
+
+@child("bolt-beat-comp", "HB-03", _bare_beat, accept="HB-06 HB-04 INV-CHILD-02")
+class BeatComp(Bolt):
+    """A heartbeat has a component."""
+
+    def is_heartbeat(self, message: Any) -> bool:
+        return super().is_heartbeat(message) and message.get("comp") is not None
+
+
+@child("bolt-null-comp", "BOLT-28", plain(1, comp=None), accept="BOLT-26")
+class NullComp(Bolt):
+    """A tuple needs a component."""
+
+    def check(self, message: Any) -> None:
+        super().check(message)
+        if message.get("comp") is None and not self.is_heartbeat(message):
+            raise BadMessage("no comp")
+
+
+def _beats(w: Writer) -> None:
+    for n in range(12):
+        w.heartbeat(n)
+        w.wait()
+
+
+@child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")
+class TwelfthBeat(Bolt):
+    """Every twelfth heartbeat is not answered."""
+
+    beats = 0
+
+    def heartbeat(self, message: Mapping[str, Any]) -> None:
+        self.beats += 1
+        if self.beats % 12:
+            super().heartbeat(message)
+
+
+@child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")
+class QueueOfTen(Bolt):
+    """While it waits for task ids ten tuples are kept, and no more."""
+
+    def asked(self, message: dict[str, Any]) -> None:
+        if self.is_heartbeat(message) or len(self.queue) < 10:
+            super().asked(message)

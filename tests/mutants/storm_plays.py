@@ -1,0 +1,72 @@
+"""The shortest ways to show a fault of a host: what it is told, and what its child says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from strategies.storm import timing
+from strategies.storm.hosting import Writer
+from strategies.storm.unruly import ROWS
+
+Play = Callable[[Writer], None]
+
+
+def row(name: str, how: int = 0) -> Play:
+    """One misuse by the child."""
+    return lambda w: ROWS[name][1](w, how)
+
+
+def case(kind: str) -> Play:
+    """One case that only time can tell."""
+
+    def play(w: Writer) -> None:
+        w.begin(timing.conf())
+        (timing._bolt if w.bolt else timing._spout)(w, kind, 0)
+
+    return play
+
+
+def give(*values: Any, origin: int = 0) -> Play:
+    """A tuple."""
+    return lambda w: w.open.append(w.tuple(list(values), origin))  # type: ignore[func-returns-value]
+
+
+def out(*values: Any, ids: int = 0, **more: Any) -> Play:
+    """An emit of a bolt."""
+
+    def play(w: Writer) -> None:
+        w.wait()
+        w.task_ids(ids)
+        w.emit(list(values), **more)
+
+    return play
+
+
+def done(op: str, number: int) -> Play:
+    """ack or fail of a bolt."""
+    return lambda w: w.settle(op, number)
+
+
+def command(*emits: Mapping[str, Any], op: str = "next", **given: Any) -> Play:
+    """A command of a spout and its answer."""
+
+    def play(w: Writer) -> None:
+        w.wait()
+        w.call(op, **given)
+        w.wait()
+        for more in emits:
+            w.emit([1], **more)
+        w.sync()
+
+    return play
+
+
+def logged(text: str, **more: Any) -> Play:
+    """A log."""
+    return lambda w: w.log(text, **more)
+
+
+def over(w: Writer) -> None:
+    """The component is over, and its child does nothing about it."""
+    w.close(polite=False)

@@ -1,0 +1,204 @@
+"""Faulty hosts of spouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.storm.hosts import SpoutHost
+from strategies.storm.hosting import Writer
+from tests.mutants.storm_kit import both, host
+from tests.mutants.storm_plays import command
+
+
+def _valued(w: Writer, value: Any) -> None:
+    w.call("next")
+    w.wait()
+    w.emit([value])
+    w.sync()
+
+
+def _logging(w: Writer) -> None:
+    w.call("next")
+    w.wait()
+    w.log("two\nlines")
+    w.sync()
+
+
+def _several(w: Writer) -> None:
+    w.call("next")
+    w.wait()
+    w.call("next", now=True)
+    w.wait(5)
+    w.sync()
+    w.wait()
+    w.sync()
+
+
+@host("host-two-at-once", "SPOUT-06", _several)
+class TwoAtOnce(SpoutHost):
+    """A command does not wait for the sync of the one before."""
+
+    def go_on(self) -> None:
+        if self.ready and len(self.calls) > 1 and self.command:
+            self.send(self.message(self.calls[1]))
+            self.calls.popleft()
+            return
+        super().go_on()
+
+
+@host("host-no-ack-id", "SPOUT-02", both(command({"id": "a"}), command(op="ack", id="a")))
+class NoAckId(SpoutHost):
+    """ack has no id."""
+
+    def message(self, call: dict[str, Any]) -> dict[str, Any]:
+        return {"command": call["op"]}
+
+
+@host("host-text-ids", "SPOUT-12", both(command({"id": 1}), command(op="fail", id=1)))
+class TextIds(SpoutHost):
+    """Ids come back as texts."""
+
+    def message(self, call: dict[str, Any]) -> dict[str, Any]:
+        message = super().message(call)
+        return {**message, "id": str(message["id"])} if "id" in message else message
+
+
+@host("host-fail-for-ack", "SPOUT-12", both(command({"id": "a"}), command(op="fail", id="a")),
+      accept="SPOUT-17 SPOUT-11")  # fmt: skip
+class FailForAck(SpoutHost):
+    """fail is told as ack."""
+
+    def message(self, call: dict[str, Any]) -> dict[str, Any]:
+        message = super().message(call)
+        return {**message, "command": "ack"} if message["command"] == "fail" else message
+
+
+@host("host-acks-unasked", "SPOUT-17", both(command({"id": "a"}), command()), accept="SPOUT-11 SPOUT-06 SPOUT-12")
+class AcksUnasked(SpoutHost):
+    """An emit with an id is acked by the next command."""
+
+    owed: Any = None
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        self.owed = message.get("id")
+        return super().further(message)
+
+    def message(self, call: dict[str, Any]) -> dict[str, Any]:
+        owed, self.owed = self.owed, None
+        return super().message(call) if owed is None else {"command": "ack", "id": owed}
+
+
+@host("host-other-commands", "SPOUT-01", command(), smoke=False)
+class OtherCommands(SpoutHost):
+    """next is called nextTuple."""
+
+    def message(self, call: dict[str, Any]) -> dict[str, Any]:
+        return {"command": "nextTuple" if call["op"] == "next" else call["op"]}
+
+
+@host("host-list-after-sync", "SPOUT-07", command({}))
+class ListAfterSync(SpoutHost):
+    """The list comes after the sync."""
+
+    kept: Any = None
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if isinstance(message, list):
+            self.kept = message
+        else:
+            super().send(message, rank)
+
+    def sync(self) -> None:
+        if self.kept is not None:
+            super().send(self.kept)
+        super().sync()
+
+
+@host("host-direct-list", "SPOUT-08", command({"task": 9}), accept="SPOUT-07")
+class DirectList(SpoutHost):
+    """A direct emit is answered."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return True
+
+
+@host("host-drops-id", "SPOUT-12", command({"id": 0}), accept="SPOUT-11")
+class DropsId(SpoutHost):
+    """The id 0 is none."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        return super().further(message) if message.get("id") else {}
+
+
+@host("host-makes-id", "SPOUT-11", command({}))
+class MakesId(SpoutHost):
+    """An emit without an id gets one."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {"id": message.get("id", "made up")}
+
+
+@host("host-spout-stream", "SPOUT-13", both(command({"stream": "second"}), command({})))
+class SpoutStream(SpoutHost):
+    """The stream of one emit is that of the next too."""
+
+    last: Any = None
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        self.last = stream or self.last
+        super().collect(message, self.last, task, values)
+
+
+@host("host-spout-task", "SPOUT-14", command({"task": 9}))
+class SpoutTask(SpoutHost):
+    """A direct emit goes to all."""
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        super().collect(message, stream, None, values)
+
+
+@host("host-spout-values", "SPOUT-21", lambda w: _valued(w, None))
+class SpoutValues(SpoutHost):
+    """null is left out of tuples."""
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        super().collect(message, stream, task, [v for v in values if v is not None])
+
+
+@host("host-silent-ack", "SPOUT-16", both(command({"id": "a"}), command({}, op="ack", id="a")),
+      accept="SPOUT-13 SPOUT-07")  # fmt: skip
+class SilentAck(SpoutHost):
+    """An emit in answer to an ack is lost."""
+
+    def emit(self, message: dict[str, Any]) -> None:
+        if self.command == "next":
+            super().emit(message)
+
+
+@host("host-spout-log", "SPOUT-15", _logging)
+class SpoutLog(SpoutHost):
+    """A log of two lines loses the second."""
+
+    def log(self, message: dict[str, Any]) -> None:
+        super().log({**message, "msg": str(message.get("msg")).partition("\n")[0]})
+
+
+def _after(w: Writer) -> None:
+    w.call("next")
+    w.wait()
+    w.sync()
+    w.emit([1], now=True)
+    w.wait(5)
+    w.call("next")
+    w.wait()
+    w.sync()
+
+
+@host("host-reads-on", "SPOUT-05", _after)
+class ReadsOn(SpoutHost):
+    """It reads on after a sync."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        self.command = self.command or "read"
+        super().lines_read(lines)
+        self.command = "" if self.command == "read" else self.command
