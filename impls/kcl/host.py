@@ -285,7 +285,6 @@ class Session:
     def __init__(self, host: Host) -> None:
         self.host = host
         self._inbox = bytearray()
-        self._told = 0
 
     @property
     def closed(self) -> bool:
@@ -305,8 +304,7 @@ class Session:
         return data
 
     def facts(self) -> list[tuple[str, Any]]:
-        found = self.host.events[self._told :]
-        self._told += len(found)
+        found, self.host.events = self.host.events, []
         return found
 
     def do(self, name: str, value: Any) -> bool:

@@ -18,7 +18,6 @@ class Program:
     def __init__(self, profile: str) -> None:
         self.host = Host(profile)
         self.child: subprocess.Popen[bytes] | None = None
-        self._told = 0
         self._ids: dict[str, Any] = {}
         self._inbox = bytearray()
         self._watch = selectors.DefaultSelector()
@@ -100,13 +99,13 @@ class Program:
             self._write(child.stdin)
             if host.closed:
                 child.stdin.close()
-        for name, value in host.events[self._told :]:
+        for name, value in host.events:
             if name == "answer":
                 answer = {key: item for key, item in value.items() if key != "op"}
                 self.say({"id": self._ids.get(value["op"]), **answer})
             else:
                 self.say({"event": name, **value})
-        self._told = len(host.events)
+        host.events.clear()
 
     def _write(self, stdin: IO[bytes]) -> None:
         try:

@@ -1,0 +1,202 @@
+"""Faulty children: the final actions, the end of STDIN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.kcl.child import READ, Child, Exit, Running, Switches
+from specs.kcl.frames import message
+from strategies.kcl.writer import Writer
+from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
+
+SEQ, NEW = "kcl1-seq", "kcl3"
+REFUSED = ("ThrottlingException",)
+
+
+@child("wrong-reason", "SHUT-02", ending("ZOMBIE", after=batch(b"x")), smoke=False)
+class WrongReason(Child):
+    """User code is told TERMINATE whatever the reason is."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": "TERMINATE"})
+        yield from ()
+
+
+@child("no-last-checkpoint", "SHUT-05", ending("TERMINATE", after=batch(b"x")), level="SHOULD")
+class NoLastCheckpoint(Child):
+    """There is no checkpoint at the end of a shard."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": reason})
+        yield from ()
+
+
+@child("zombie-checkpoints", "SHUT-05", ending("ZOMBIE", after=batch(b"x")), level="SHOULD")
+class ZombieCheckpoints(Child):
+    """There is a checkpoint at ZOMBIE as well."""
+
+    def shutdown(self, reason: str) -> Running:
+        self.note({"call": "shutdown", "reason": reason})
+        if self.last is not None:
+            yield from self.try_checkpoint(None)
+
+
+@child("leaves-early", "SHUT-04", ending(), level="SHOULD", smoke=False)
+class LeavesEarly(Child):
+    """It ends by itself after the final status."""
+
+    def status(self, action: str) -> Running:
+        yield from super().status(action)
+        if self.over:
+            raise Exit(0)
+
+
+@child("ends-with-three", "SHUT-12", ending(), smoke=False)
+class EndsWithThree(Child):
+    """The exit status after a regular end is 3."""
+
+    def at_end(self) -> int:
+        return 3 if self.over else 0
+
+
+@child("ends-with-refusals", "SHUT-12", ending(after=told(CHECKPOINT, errors=REFUSED)))
+class EndsWithRefusals(Child):
+    """The exit status counts the checkpoints that were refused."""
+
+    refusals = 0
+
+    def outcome(self, number: str | None) -> Running:
+        error = yield from super().outcome(number)
+        self.refusals += error is not None
+        return error
+
+    def at_end(self) -> int:
+        return self.refusals
+
+
+@child("never-ends", "PROC-08", nothing, level="SHOULD", smoke=False, accept="INV-CHILD-14")
+class NeverEnds(Child):
+    """It does not see the end of STDIN."""
+
+    def next_line(self) -> Running:
+        line = None
+        while line is None:
+            line = yield READ
+        return line
+
+
+@child("lives-on-after-batch", "PROC-08", batch(b"x"), level="SHOULD", accept="INV-CHILD-14")
+class LivesOnAfterBatch(Child):
+    """Once it has had a record it does not end with STDIN before the final action."""
+
+    def next_line(self) -> Running:
+        line = yield READ
+        while line is None and self.last is not None and not self.over:
+            line = yield READ
+        return line
+
+
+@child("shard-truncated", "INIT-03", nothing, smoke=False)
+class ShardTruncated(Child):
+    """User code gets the first eight characters of the shard's id."""
+
+    def initialize(self, shard: str) -> None:
+        super().initialize(shard[:8])
+
+
+@child("initializes-twice", "INIT-03", nothing, smoke=False)
+class InitializesTwice(Child):
+    """User code is initialized twice."""
+
+    def initialize(self, shard: str) -> None:
+        super().initialize(shard)
+        super().initialize(shard)
+
+
+@child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")
+class NoShutdown(Child):
+    """shutdown gets no status."""
+
+    def status(self, action: str) -> Running:
+        if action != "shutdown":
+            yield from super().status(action)
+
+
+@child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)
+class WantsLaterMembers(Child):
+    """initialize without sequenceNumber ends the child."""
+
+    def initialize(self, shard: str) -> None:
+        raise Exit(1)
+
+
+def _requested(w: Writer) -> None:
+    w.requested()
+
+
+@child("request-unanswered", "SHUT-08", _requested, profile=SEQ)
+class RequestUnanswered(Child):
+    """shutdownRequested gets no status."""
+
+    def status(self, action: str) -> Running:
+        if action != "shutdownRequested":
+            yield from super().status(action)
+
+
+@child("done-after-request", "REC-07", both(_requested, batch(b"x")), profile=SEQ, accept="STAT-01")
+class DoneAfterRequest(Child):
+    """Batches after shutdownRequested get no status."""
+
+    requested = False
+
+    def status(self, action: str) -> Running:
+        self.requested = self.requested or action == "shutdownRequested"
+        if not (self.requested and action == "processRecords"):
+            yield from super().status(action)
+
+
+@child(
+    "lease-checkpoint", "SHUT-09", ending("ZOMBIE", after=batch(b"x")), profile=NEW, accept="CHECKPOINT-02", smoke=False
+)
+class LeaseCheckpoint(Child):
+    """It asks for a checkpoint inside leaseLost."""
+
+    def call(self, action: str, members: dict[str, Any]) -> Running:
+        yield from super().call(action, members)
+        if action == "leaseLost":
+            yield from self.outcome(None)
+
+
+@child("no-end-checkpoint", "SHUT-10", ending("TERMINATE"), profile=NEW)
+class NoEndCheckpoint(Child):
+    """There is no checkpoint inside shardEnded."""
+
+    def shard_ended(self) -> Running:
+        self.note({"call": "shardEnded"})
+        yield from ()
+
+
+def _other_final(w: Writer) -> None:
+    w.say(message("shutdown", reason="ZOMBIE"))
+
+
+@child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD", switches=Switches(unknown="skip"))
+class MuteToOthers(Child):
+    """An action of another profile is passed over without a word."""
+
+    def complain(self, error: Exception) -> None:
+        if "unknown action" not in str(error):
+            super().complain(error)
+
+
+def _lacking(w: Writer) -> None:
+    w.say(message("processRecords"))
+
+
+@child("no-records-no-matter", "INV-CHILD-03", _lacking, level="SHOULD")
+class NoRecordsNoMatter(Child):
+    """processRecords without records passes for an empty batch."""
+
+    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
+        records = members.get("records")
+        return super().decoded({"records": records if isinstance(records, list) else []})

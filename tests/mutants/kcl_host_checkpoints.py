@@ -1,0 +1,166 @@
+"""Faulty hosts: checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from impls.kcl.host import Failed, Host, HostSwitches
+from specs.kcl.frames import Message
+from strategies.kcl.hosting import Writer
+from tests.mutants.kcl_host_kit import asking, batch
+from tests.mutants.kcl_kit import both, host
+
+SEQ, NEW = "kcl1-seq", "kcl3"
+
+
+@host("unanswered", "CHECKPOINT-05", asking(None))
+class Unanswered(Host):
+    """A checkpoint gets no answer."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.tried(members.get(self.profile.number), members)
+
+
+@host("third-unanswered", "CHECKPOINT-05", asking(None, None, None))
+class ThirdUnanswered(Host):
+    """The third checkpoint of an action gets no answer."""
+
+    asked = 0
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.asked += 1
+        if self.asked % 3:
+            super().checkpoint(members)
+
+    def answer(self) -> None:
+        self.asked = 0
+        super().answer()
+
+
+@host("answered-twice", "CHECKPOINT-05", asking(None))
+class AnsweredTwice(Host):
+    """A checkpoint is answered twice."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        before = len(self.out)
+        super().checkpoint(members)
+        self.out += self.out[before:]
+
+
+def _older(w: Writer) -> None:
+    w.batch([(b"1", "key"), (b"2", "key")])
+    w.checkpoint(w.numbers[0])
+    w.wait(0)
+    w.status()
+
+
+@host("answers-for-last", "CHECKPOINT-06", _older)
+class AnswersForLast(Host):
+    """The answer names the last number delivered."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        if members["action"] == "checkpoint":
+            members[self.profile.number] = self.last
+        super().send(members)
+
+
+@host("errors-unnamed", "CHECKPOINT-07", asking("ThrottlingException"))
+class ErrorsUnnamed(Host):
+    """A checkpoint that failed is answered like one that succeeded."""
+
+    def attempt(self, number: str | None) -> str | None:
+        super().attempt(number)
+        return None
+
+
+@host("error-remembered", "CHECKPOINT-07", asking("ThrottlingException", None))
+class ErrorRemembered(Host):
+    """After a failure the next answer names the same error."""
+
+    before: str | None = None
+
+    def attempt(self, number: str | None) -> str | None:
+        error = super().attempt(number)
+        said, self.before = error or self.before, error
+        return said
+
+
+@host("never-tried", "CHECKPOINT-09", asking(None))
+class NeverTried(Host):
+    """A checkpoint is answered without being tried."""
+
+    def attempt(self, number: str | None) -> str | None:
+        return self.error
+
+
+@host("tried-at-last", "CHECKPOINT-09", _older)
+class TriedAtLast(Host):
+    """A checkpoint is tried at the last number delivered."""
+
+    def attempt(self, number: str | None) -> str | None:
+        return super().attempt(self.last)
+
+
+@host("refusal-ends", "CHECKPOINT-10", asking("ThrottlingException"), accept="PROC-04")
+class RefusalEnds(Host):
+    """A checkpoint that failed is a failure of the batch."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        super().checkpoint(members)
+        if self.error is not None:
+            raise Failed("a checkpoint failed")
+
+
+@host("old-member", "CHECKPOINT-12", asking(None), profile=NEW)
+class OldMember(Host):
+    """Answers carry the number in the member of the seed's wire."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        if members["action"] == "checkpoint":
+            members = {"action": "checkpoint", "checkpoint": members["sequenceNumber"], "error": members.get("error")}
+        super().send(members)
+
+
+@host("new-member", "CHECKPOINT-11", asking(None))
+class NewMember(Host):
+    """Answers carry the number in the member of later wires."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        if members["action"] == "checkpoint":
+            members = {"action": "checkpoint", "sequenceNumber": members["checkpoint"], "error": members.get("error")}
+        super().send(members)
+
+
+@host(
+    "none-is-first", "CHECKPOINT-13", both(batch(b"1"), asking(None, number=None)), profile=SEQ, accept="CHECKPOINT-09"
+)
+class NoneIsFirst(Host):
+    """A checkpoint without a number is tried at the first number ever delivered."""
+
+    first: str | None = None
+
+    def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        found = super().records(records)
+        self.first = self.first or self.last
+        return found
+
+    def attempt(self, number: str | None) -> str | None:
+        return super().attempt(self.first if number is None else number)
+
+
+def _other_member(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.say(Message({"action": "checkpoint", "sequenceNumber": w.numbers[0]}))
+    w.status(now=True)
+
+
+@host("other-member-is-latest", "INV-HOST-05", _other_member, switches=HostSwitches(strict=False))
+class OtherMemberIsLatest(Host):
+    """A request with the member of another profile is taken for one without a number."""
+
+    def understood(self, line: bytes) -> dict[str, Any] | None:
+        found = super().understood(line)
+        if found is None and line.startswith(b'{"action":"checkpoint","sequenceNumber"'):
+            return {"action": "checkpoint"}
+        return found

@@ -1,0 +1,204 @@
+"""Faulty hosts: turns, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.kcl.host import Failed, Host
+from specs.kcl.frames import Message, message
+from strategies.kcl.hosting import Writer
+from tests.mutants.kcl_host_kit import batch, ending
+from tests.mutants.kcl_kit import host
+
+SEQ, NEW = "kcl1-seq", "kcl3"
+
+
+def _wrong(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.say(message("status", responseFor="initialize"))
+
+
+@host("any-status", "STAT-05", _wrong, accept="INV-HOST-06 STAT-06")
+class AnyStatus(Host):
+    """A status is accepted whatever it is for."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        self.done()
+
+
+def _lower(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.say(message("status", responseFor="processrecords"))
+
+
+@host("caseless-status", "STAT-05", _lower, accept="INV-HOST-06")
+class CaselessStatus(Host):
+    """The case of responseFor does not matter."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        if str(members.get("responseFor")).lower() != self.action.lower():
+            raise Failed("status for another action")
+        self.done()
+
+
+def _null(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.say(Message({"action": "status", "responseFor": None}))
+
+
+@host("null-status", "STAT-05", _null, accept="INV-HOST-06")
+class NullStatus(Host):
+    """A status for null is accepted."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        if members.get("responseFor", "") is not None:
+            super().status(members)
+        else:
+            self.done()
+
+
+def _stray(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.status(now=True)
+    w.wait(0)
+    w.final("ZOMBIE")
+    w.wait(0)
+    w.exit()
+
+
+@host("stray-counts", "STAT-06", _stray, accept="INV-HOST-07")
+class StrayCounts(Host):
+    """A status that lies there when an action begins is taken for its own."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        stray = bool(self.held)
+        self.held.clear()
+        super().call(value)
+        if stray and self.action:
+            self.done()
+
+
+@host("done-before-status", "PROC-06", batch(b"x"), accept="PROC-04")
+class DoneBeforeStatus(Host):
+    """processRecords is over as soon as it is sent."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        super().call(value)
+        if value["op"] == "processRecords":
+            self.events.append(("answer", {"op": "processRecords", "ok": None}))
+
+    def answer(self) -> None:
+        if self.action == "processRecords":
+            self.action = ""
+        else:
+            super().answer()
+
+
+@host("status-unheard", "PROC-04", batch(b"x"))
+class StatusUnheard(Host):
+    """A batch is never over."""
+
+    def answer(self) -> None:
+        if self.action != "processRecords":
+            super().answer()
+
+
+def _dies(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.do("exit", 0)
+
+
+@host("death-is-success", "PROC-09", _dies, accept="INV-HOST-14")
+class DeathIsSuccess(Host):
+    """A child that ends is done."""
+
+    def left(self) -> None:
+        if self.action and not self.closed:
+            self.go_on()
+            if self.action:
+                self.answer()
+        else:
+            super().left()
+
+
+@host("death-unseen", "PROC-09", _dies, accept="INV-HOST-14")
+class DeathUnseen(Host):
+    """Nobody is told that the child has ended."""
+
+    def left(self) -> None:
+        if self.closed:
+            super().left()
+
+
+# -- endings ----------------------------------------------------------------------------------------------------------
+
+
+@host("wrong-reason", "SHUT-01", ending("ZOMBIE"), smoke=False)
+class WrongReason(Host):
+    """The reason is always TERMINATE."""
+
+    def message(self, op: str, value: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().message(op, value)
+        return {**found, "reason": "TERMINATE"} if op == "shutdown" else found
+
+
+@host("old-final", "SHUT-11", ending("TERMINATE"), profile=NEW, accept="PROC-03")
+class OldFinal(Host):
+    """The end of a shard is told by shutdown."""
+
+    def message(self, op: str, value: Mapping[str, Any]) -> dict[str, Any]:
+        return {"action": "shutdown", "reason": "TERMINATE"} if op == "shardEnded" else super().message(op, value)
+
+
+@host("stdin-stays-open", "SHUT-06", ending(), smoke=False)
+class StdinStaysOpen(Host):
+    """STDIN is not ended after the final action."""
+
+    def close(self) -> None:
+        if self.failure:
+            super().close()
+
+
+@host("one-more-word", "SHUT-06", ending(), smoke=False)
+class OneMoreWord(Host):
+    """shutdown is sent once more after its status."""
+
+    def close(self) -> None:
+        if not self.failure:
+            self.send({"action": "shutdown", "reason": "ZOMBIE"})
+        super().close()
+
+
+def _early_request(w: Writer) -> None:
+    w.call("leaseLost")
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+    w.exit()
+
+
+@host("lease-checkpoint", "SHUT-09", _early_request, profile=NEW, accept="SHUT-07")
+class LeaseCheckpoint(Host):
+    """A checkpoint inside leaseLost is granted."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return self.attempt(number) if self.action == "leaseLost" else super().tried(number, members)
+
+
+def _request(w: Writer) -> None:
+    w.batch([(b"data", "key")])
+    w.status()
+    w.call("shutdownRequested")
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+
+
+@host("request-refused", "CHECKPOINT-07", _request, profile=SEQ, accept="SHUT-08")
+class RequestRefused(Host):
+    """A checkpoint inside shutdownRequested is refused."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return "ShutdownException" if self.action == "shutdownRequested" else super().tried(number, members)
