@@ -282,3 +282,27 @@ def test_what_was_only_slow_is_given_more_time():
             hunter.hunt(prop, 0.1)
     assert hunter.setting.patience_ms > 900
     assert not hunter.faults
+
+
+def test_batch_may_be_handed_over_record_by_record():
+    def write(w):
+        script = w.script([{"op": "checkpoint", "at": None}])
+        w.batch([w.record(b"1"), script, w.record(b"3")])
+        w.answers([None])
+        w.batch([w.record(b"4"), w.record(b"5")])
+
+    class Forgets(Child):
+        def called_with(self, records):
+            if records[0]["data"] != b"5":
+                yield from super().called_with(records)
+
+    class Mixes(Child):
+        def process_records(self, records):
+            yield from super().process_records(records[::-1])
+
+    def run(child):
+        return judged("child", lambda: Children(switches=Switches(singly=True), child=child), write)
+
+    assert run(Child).verdict == "pass"
+    assert [fault.breach.requirement for fault in run(Forgets).faults] == ["KCL-REC-10"]
+    assert run(Mixes).verdict == "fail"

@@ -28,7 +28,8 @@ class Switches:
     "skip" for what cannot be understood. `after_raise`: "status" or "exit". `prints`: user output goes to STDOUT
     ("out") or is sent to STDERR ("err"). `empty`: user code is called for empty batches. `hears_request`: it is called
     for shutdownRequested. `retry`: a refused checkpoint is tried once more. `delay_ms`: before each message.
-    `stderr`: it writes a log. `crlf`: its lines end with CR LF. `leaves`: it ends after its last status.
+    `stderr`: it writes a log. `crlf`: its lines end with CR LF. `leaves`: it ends after its last status. `singly`: user
+    code is called for each record.
     """
 
     responds_first: bool = False
@@ -48,6 +49,7 @@ class Switches:
     stderr: bool = False
     crlf: bool = False
     leaves: bool = False
+    singly: bool = False
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {
@@ -245,7 +247,10 @@ class Child:
     def checkpoint(self, number: str | None) -> Running:
         """Ask for a checkpoint and wait for its result. Raises Refused, Ended."""
         yield from self.say(self.request(number))
-        line = yield from self.next_line()
+        self.result((yield from self.next_line()))
+
+    def result(self, line: bytes | None) -> None:
+        """What came for a checkpoint. Raises Refused, Ended."""
         if line is None:
             raise Ended
         answer = parse(line)
@@ -277,6 +282,11 @@ class Child:
 
     def process_records(self, records: list[dict[str, Any]]) -> Running:
         """User code gets a batch, and does what its records tell it."""
+        for part in ([record] for record in records) if self.switches.singly and records else (records,):
+            yield from self.called_with(part)
+
+    def called_with(self, records: Sequence[Mapping[str, Any]]) -> Running:
+        """One callback."""
         seen = [
             {"data_hex": r["data"].hex(), "partitionKey": r["partitionKey"], "sequenceNumber": r["sequenceNumber"]}
             for r in records
@@ -446,6 +456,8 @@ class Session:
 class Children:
     """What makes children in memory: one for each conversation."""
 
+    session = Session
+
     def __init__(
         self, profile: str = "kcl1-seed", switches: Switches | None = None, child: type[Child] = Child
     ) -> None:
@@ -455,7 +467,7 @@ class Children:
     def open(self) -> Session:
         """A child that nobody has spoken to."""
         self._open = [session for session in self._open if not session.closed]
-        self._open.append(Session(self._make()))
+        self._open.append(self.session(self._make()))
         return self._open[-1]
 
     def advance(self, ms: float) -> None:

@@ -334,6 +334,8 @@ class Session:
 class Hosts:
     """What makes hosts in memory: one for each conversation."""
 
+    session = Session
+
     def __init__(
         self, profile: str = "kcl1-seed", switches: HostSwitches | None = None, host: type[Host] = Host
     ) -> None:
@@ -341,7 +343,7 @@ class Hosts:
 
     def open(self) -> Session:
         """A host that was asked for nothing."""
-        return Session(self._make())
+        return self.session(self._make())
 
     def advance(self, ms: float) -> None:
         """A host waits as long as it takes."""

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from specs.events import Fact, Said
 from specs.kcl import child
 from specs.kcl.child import allow, breach
 from specs.kcl.frames import Message, Text, read
+from specs.kcl.host import STRANGE
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Config, Conv, Phase
 from specs.model import ANYTHING, Breach, Outcome
 
@@ -42,6 +44,18 @@ def line(config: Config, conv: Conv, frame: Message | Text) -> Iterator[Outcome]
         yield from _checkpoint(config, conv, frame)
     else:
         yield allow(_junk(conv, "INV-HOST-13"))
+
+
+def waits(conv: Conv, event: Said | Fact) -> bool:
+    """True for what cannot be judged before the open request is answered: what the child wrote behind it, and what the
+    host says of that, since what it says beside the wire overtakes what it says there."""
+    if conv.phase is not Phase.ASKING:
+        return False
+    if isinstance(event, Said):
+        return event.by == "child"
+    if event.by != "host" or not conv.unread:
+        return False
+    return event.name in ("failed", "exit") or (event.name == "answer" and event.value.get("op") != "checkpointer")
 
 
 def _cut(data: bytes) -> bytes:
@@ -188,6 +202,9 @@ def _went_well(done: Conv, conv: Conv, op: str) -> Outcome:
     if not conv.sent:  # its message may be on the way
         return allow(done._replace(early=op))
     if conv.phase in (Phase.WORKING, Phase.ASKING):
+        if conv.partial:
+            why = f"{op} is said to be done before the newline of its status"
+            return breach("INV-HOST-16", why, by="host", also="PROC-06")
         if conv.junk:
             return breach("PROC-06", f"{op} is said to be done after lines without meaning", by="host", also="FRAME-08")
         return breach("PROC-06", f"{op} is said to be done before its status", by="host", also="PROC-04")
@@ -231,12 +248,14 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     """A checkpoint reached the checkpointer."""
     at = value.get("at")
     after = conv._replace(attempts=(*conv.attempts, at))
+    if conv.action == "initialize" and conv.phase is not Phase.READY and conv.error is None:
+        return breach("INV-HOST-10", "a checkpoint inside initialize was carried out", by="host")
     if config.hasty and not conv.must_fail and not conv.stray and conv.phase in (Phase.WORKING, Phase.ASKING):
         return allow(after)  # the answer to the request before may still be on its way
     if conv.phase is Phase.ASKING and conv.must_fail:
         return _misread(conv.must_fail, at)
     if not any(_is(at, number, conv.last) for number in conv.requests):
-        strange = next((name for name in conv.junk if name in ("INV-HOST-05", "INV-HOST-11", "INV-HOST-12")), "")
+        strange = next((name for name in conv.junk if name in STRANGE), "")
         if strange:
             return _misread(strange, at)
         if conv.stray == "INV-HOST-10" or conv.phase in (Phase.ENDING, Phase.DEAF):

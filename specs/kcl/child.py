@@ -9,7 +9,7 @@ from typing import Any
 
 from specs.kcl.frames import Message, Text
 from specs.kcl.missing import explained
-from specs.kcl.scripts import ANY, Latest, difference, observed, same
+from specs.kcl.scripts import ANY, Latest, difference, observed, rest, same
 from specs.kcl.states import FINALS, PREFIX, Config, Conv, Phase, Seen
 from specs.model import Allow, Breach, Outcome
 
@@ -243,15 +243,20 @@ def observation(conv: Conv, value: Any) -> Outcome:
         due.pop(0)
     if not due:
         return _unasked(conv, seen)
-    if due[0].call != seen.call:
+    at = int(due[0].begun and seen.call == "checkpoint" and len(due) > 1)  # the rest of the batch comes behind it
+    wanted = due.pop(at)
+    if wanted.call != seen.call:
         if seen.call == "checkpoint":
             return allow(conv)
-        return breach(*_missing(due[0]))
-    if not same(due[0], seen):
+        return breach(*_missing(wanted))
+    if not same(wanted, seen):
         if seen.call == "checkpoint":
-            return breach(*_misled(due[0], seen))
-        return breach(*difference(due[0], seen))
-    return allow(conv._replace(due=tuple(due[1:])), *_observed_covers(conv, due[0]))
+            return breach(*_misled(wanted, seen))
+        left = rest(wanted, seen)
+        if left is None:
+            return breach(*difference(wanted, seen))
+        due.insert(at, left)
+    return allow(conv._replace(due=tuple(due)), *_observed_covers(conv, wanted))
 
 
 def _struck(conv: Conv, seen: Seen) -> Conv:
@@ -284,6 +289,8 @@ def _told_at_end(conv: Conv, seen: Seen) -> Outcome:
 
 
 def _missing(due: Seen) -> tuple[str, str]:
+    if due.begun:
+        return "REC-10", f"user code did not get the last {len(due.value)} records of a batch"
     named = {"initialize": "INIT-03", "checkpoint": "CHECKPOINT-08", "shutdown": "SHUT-02"}
     more = {"leaseLost": "SHUT-09", "shardEnded": "SHUT-10", "shutdownRequested": "SHUT-08"}
     return {**named, **more}.get(due.call, "REC-10"), f"user code was not called for {due.call}"

@@ -19,6 +19,8 @@ from specs.model import Breach, Outcome
 
 BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 REASONS = ("TERMINATE", "ZOMBIE")
+STRANGE = ("INV-HOST-05", "INV-HOST-11", "INV-HOST-12")
+"""Rows of the invalid inputs that are requests, which may be skipped or refused."""
 _ANY = ("FRAME-01", "FRAME-02", "FRAME-04", "FRAME-06", "FRAME-11")
 
 
@@ -316,6 +318,9 @@ def _answer(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
     if conv.phase is not Phase.ASKING:
         if conv.phase in (Phase.DEAF, Phase.OVER):
             return breach("SHUT-06", "a checkpoint answer was sent after the end", by="host")
+        strange = next((name for name in conv.junk if name in STRANGE), "")
+        if strange:  # the request was not skipped after all
+            return _granted(strange)
         why = f"a checkpoint answer was sent while {conv.phase.value}"
         return breach("CHECKPOINT-05", why, by="host", then=_skipping(conv, "INV-CHILD-09"))
     error = members.get("error")
@@ -326,7 +331,8 @@ def _answer(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
     if not conv.must_fail and not _same_number(conv.number, members.get(own)):
         why = f"the answer is for {members.get(own)!r:.80}, asked for was {conv.number!r:.80}"
         loose = after._replace(hurt="INV-CHILD-10", loose=True, steps=(), due=_free(after.due))
-        return breach("CHECKPOINT-06", why, by="host", then=loose)
+        also = "INV-HOST-09" if conv.unread else ""
+        return breach("CHECKPOINT-06", why, by="host", also=also, then=loose)
     if error is not None and not isinstance(error, str):
         return breach("CHECKPOINT-07", f"the error is {error!r:.60}", by="host", then=after)
     wrong = _wrong_error(config, conv, error)
@@ -390,9 +396,7 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
     if not config.asked:
         return None
     if conv.must_fail:
-        why = "a checkpoint that means nothing was answered without an error"
-        level = "SHOULD" if conv.must_fail == "INV-HOST-05" else None
-        return None if error else breach(conv.must_fail, why, by="host", level=level)
+        return None if error else _granted(conv.must_fail)
     if conv.action in CLOSED_TO_CHECKPOINTS:
         if error:
             return None
@@ -412,6 +416,12 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
     if str(conv.error) not in error:
         return _host("CHECKPOINT-07", f"a checkpoint that failed with {conv.error} has the error {error!r:.80}")
     return None
+
+
+def _granted(requirement: str) -> Breach:
+    level = "SHOULD" if requirement == "INV-HOST-05" else None
+    why = "a checkpoint that means nothing was answered without an error"
+    return breach(requirement, why, by="host", level=level)
 
 
 def _may_refuse(config: Config, conv: Conv) -> bool:

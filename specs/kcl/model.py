@@ -15,7 +15,7 @@ from specs.kcl import asked, child, host
 from specs.kcl.child import breach
 from specs.kcl.frames import Message
 from specs.kcl.states import Config, Conv, Phase, State
-from specs.model import Allow, Breach, Outcome
+from specs.model import ANYTHING, Allow, Breach, Outcome
 
 
 class KclModel:
@@ -44,7 +44,10 @@ class KclModel:
         if isinstance(event, Quiet):
             return (self._quiet(state, event),)
         conv = state.conv(event.conn)
-        return [_placed(state, event.conn, outcome) for outcome in _outcomes(state.config, conv, event)]
+        outcomes = _outcomes(state.config, conv, event)
+        if state.config.asked:  # what follows a breach is said for children: a judged host is not judged beyond it
+            outcomes = [replace(o, then=ANYTHING) if isinstance(o, Breach) and o.by == "host" else o for o in outcomes]
+        return [_placed(state, event.conn, outcome) for outcome in outcomes]
 
     def _quiet(self, state: State, event: Quiet) -> Outcome:
         if not event.final:
@@ -71,16 +74,37 @@ def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
 
 
 def _outcomes(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterable[Outcome]:
+    if isinstance(event, (Said, Fact)) and config.asked and asked.waits(conv, event):
+        return (Allow(conv._replace(unread=(*conv.unread, event))),)
     if isinstance(event, Said):
         if config.asked and event.by == "child":
             return asked.line(config, conv, event.frame)
-        return (_said(config, conv, event),)
+        return _read_on(config, _said(config, conv, event))
     if isinstance(event, Noise):
         why = f"a line has no end: {event.data[:80]!r}"
         return (breach("FRAME-03" if event.by == "child" else "FRAME-04", why, by=event.by),)
     if isinstance(event, Closed):
         return (host.closes(config, conv) if event.by == "host" else _muted(conv),)
     return (_fact_of_child(config, conv, event) if event.by == "child" else _fact_of_host(config, conv, event),)
+
+
+def _read_on(config: Config, outcome: Outcome) -> Iterator[Outcome]:
+    """With an answer a host goes on to what the child wrote behind its request."""
+    conv = outcome.state if isinstance(outcome, Allow) else None
+    if not isinstance(conv, Conv) or not conv.unread or conv.phase is Phase.ASKING:
+        yield outcome
+        return
+    assert isinstance(outcome, Allow)
+    event, *rest = conv.unread
+    for found in _outcomes(config, conv._replace(unread=tuple(rest)), event):
+        if isinstance(found, Allow):
+            yield from _read_on(
+                config, Allow(found.state, (*outcome.covers, *found.covers), (*outcome.lapses, *found.lapses))
+            )
+        elif found.by == "child" and isinstance(found.then, Conv):
+            yield from _read_on(config, Allow(found.then, outcome.covers, outcome.lapses))
+        else:
+            yield found
 
 
 def _said(config: Config, conv: Conv, event: Said) -> Outcome:

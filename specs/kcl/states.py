@@ -14,6 +14,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from specs.events import Fact, Said
+
 PREFIX = "KCL-"
 
 
@@ -144,12 +146,14 @@ class Numbers:
 
 class Seen(NamedTuple):
     """An observation of user code that is due. `value` is what it must show; `free`: it may be left out, since a
-    library need not trouble user code with it; `escaped`: its message was written in ASCII."""
+    library need not trouble user code with it; `escaped`: its message was written in ASCII; `begun`: the first records
+    of the batch were seen already, and `value` is the rest."""
 
     call: str
     value: Any = None
     free: bool = False
     escaped: bool = False
+    begun: bool = False
 
 
 class Conv(NamedTuple):
@@ -178,7 +182,9 @@ class Conv(NamedTuple):
     host must say that it failed, by this requirement; `failed`: it did. `stray`: something lies unread that must make
     the next action fail. `junk`: requirements tried by lines that mean nothing, since the last action was done.
     `left`: the child has ended. `children`: how many were started; `settings`: requests to set the checkpointer that
-    were not answered. `early`: a call that is said to be done, and its message has not come.
+    were not answered. `early`: a call that is said to be done, and its message has not come. `unread`: what the child
+    wrote behind the open request, which the host reads once that is answered, and what the host said beside the wire
+    of what it read there.
     """
 
     phase: Phase = Phase.NEW
@@ -223,6 +229,7 @@ class Conv(NamedTuple):
     children: int = 0
     settings: int = 0
     early: str = ""
+    unread: tuple[Said | Fact, ...] = ()
 
     def knows(self, number: Any) -> bool:
         """True for a sequence number that was delivered."""

@@ -1,6 +1,7 @@
 """Conversations with a host: the tester calls it and plays its child.
 
-Head numbers: how the conversation ends, how the child writes, what becomes of checkpoints, and a spare one.
+Head numbers: how the conversation ends, how the child writes, what becomes of checkpoints, and whether it asks for one
+in initialize or writes lines together.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from specs.kcl.states import Config
 from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.kcl import texts
-from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways
+from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways, joined
 
 HEAD = 4
 EVEN: Mapping[str, int] = {
@@ -41,7 +42,8 @@ ENDS = ("ZOMBIE", "TERMINATE")
 
 
 class Writer:
-    """One conversation with a host. With `hurry` the child does not wait between what it says inside an action."""
+    """One conversation with a host. With `hurry` the child does not wait between what it says inside an action; what
+    does not wait is written `together` with what it follows."""
 
     def __init__(self, config: Config, *, hurry: bool = False) -> None:
         self.config = config
@@ -53,12 +55,14 @@ class Writer:
         self.open = ""
         self.busy = False
         self.ways = PLAIN
+        self.together = False
         self._first = True
         self._error: str | None = None
 
     def plan(self) -> Plan:
         """What was written."""
-        return Plan(tuple(self.steps), frozenset(self.features))
+        plan = Plan(tuple(self.steps), frozenset(self.features))
+        return joined(plan) if self.together else plan
 
     # -- as the caller -------------------------------------------------------------------------------------------------
 
@@ -192,6 +196,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
+    w.together = bool(head[3] // 8 % 2)
     w.scheme = head[2] // 4 % (texts.WAYS_TO_COUNT - 1)  # the last is not what Kinesis gives a host
     w.begin(texts.shard(head[2]))
     if head[3] % 4 == 3:

@@ -8,7 +8,7 @@ from specs.kcl.states import Config
 from specs.plan import Plan
 from strategies.common import Program, programs
 from strategies.kcl import texts
-from strategies.kcl.writer import Writer
+from strategies.kcl.writer import Writer, joined
 
 
 def pipelines() -> SearchStrategy[Program]:
@@ -27,4 +27,4 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         w.when = "turn"
         w.final("ZOMBIE")
     w.eof()
-    return w.plan()
+    return joined(w.plan()) if program.head[0] // 2 % 2 else w.plan()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,18 @@ class Ways:
 
 
 PLAIN = Ways()
+
+
+def joined(plan: Plan) -> Plan:
+    """The same plan, with lines that follow at once in one write with what they follow."""
+    steps: list[Step] = []
+    for step, after in itertools.zip_longest(plan.steps, plan.steps[1:]):
+        if isinstance(step, Say) and isinstance(after, Say) and after.when == "now":
+            steps += [Wait()] if step.when == "turn" else []
+            steps.append(replace(step, when="join", cuts=()))
+        else:
+            steps.append(step)
+    return replace(plan, steps=tuple(steps))
 
 
 class Writer:

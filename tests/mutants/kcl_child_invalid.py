@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Running, Switches
+from impls.kcl.child import BadLine, Child, Children, Exit, Need, Running, Session, Switches
+from impls.kcl.wire import parse
 from specs.kcl.frames import Text, message
+from strategies.kcl import misuse, texts
 from strategies.kcl.writer import Ways, Writer
 from tests.mutants.kcl_kit import child
 
@@ -117,4 +120,130 @@ class AnswersAnAnswer(Child):
         if b'"checkpoint"' in line and b"processRecords" not in line and b"shutdown" not in line:
             yield from self.status("processRecords")
             return
+        yield from super().dispatch(line)
+
+
+def bad_host(row: str, how: int = 0) -> Callable[[Writer], None]:
+    """What a bad host does in a row of the invalid inputs."""
+    return lambda w: misuse.ROWS[row](w, how)
+
+
+FOREVER = Need(1 << 40)
+
+OBJECT = next(n for n, (_, value) in enumerate(texts.MEMBERS) if isinstance(value, dict))
+
+
+@child("flattens", "INV-CHILD-04", bad_host("INV-CHILD-04", OBJECT), level="SHOULD", accept="FRAME-09 REC-07")
+class Flattens(Child):
+    """A member of a record that is an object ends the child."""
+
+    def record(self, record: Any) -> dict[str, Any]:
+        if any(isinstance(value, dict) for value in record.values()):
+            raise BadLine("a record within a record")
+        return super().record(record)
+
+
+@child("quiet-second-beginning", "INV-CHILD-07", bad_host("INV-CHILD-07", 1), level="SHOULD")
+class QuietSecondBeginning(Child):
+    """A second initialize ends it without a word."""
+
+    def dispatch(self, line: bytes) -> Running:
+        if self.begun and line.strip().startswith(b"{") and parse(line)["action"] == "initialize":
+            raise Exit(0)
+        yield from super().dispatch(line)
+
+
+class _Deaf(Session):
+    """Hears nothing while it is at work."""
+
+    def send(self, data: bytes) -> None:
+        if not self._busy():
+            super().send(data)
+
+    def finish(self) -> bool:
+        return self._busy() or super().finish()
+
+    def _busy(self) -> bool:
+        return self._need is not None and self._need.ms >= 0
+
+
+class _Deafs(Children):
+    session = _Deaf
+
+
+def _at_once(w: Writer) -> None:
+    w.batch([w.record(b"1")])
+    w.features.add("together")
+    w.when = "now"
+    w.batch([w.record(b"2")])
+
+
+DELAY = Switches(delay_ms=1)
+
+
+@child("deaf-at-work", "INV-CHILD-08", _at_once, level="SHOULD", switches=DELAY, sessions=_Deafs, accept="PROC-08")
+class DeafAtWork(Child):
+    """What comes while it works is lost."""
+
+
+@child("other-number-is-the-end", "INV-CHILD-10", bad_host("INV-CHILD-10"), level="SHOULD")
+class OtherNumberIsTheEnd(Child):
+    """An answer for another number ends it without a word."""
+
+    def checkpoint(self, number: str | None) -> Running:
+        yield from self.say(self.request(number))
+        line = yield from self.next_line()
+        if line is not None and parse(line).get(self.profile.number, number) != number:
+            raise Exit(0)
+        self.result(line)
+
+
+@child("request-is-an-answer", "INV-CHILD-11", bad_host("CHECKPOINT-15", 1), accept="CHECKPOINT-15")
+class RequestIsAnAnswer(Child):
+    """A batch in place of the answer to a checkpoint is a success."""
+
+    def result(self, line: bytes | None) -> None:
+        if line is None or not line.startswith(b"{") or parse(line)["action"] != "processRecords":
+            super().result(line)
+
+
+@child("waits-for-the-newline", "INV-CHILD-12", bad_host("INV-CHILD-12"), level="SHOULD", accept="PROC-08")
+class WaitsForTheNewline(Child):
+    """A line without a newline at the end of STDIN is waited for."""
+
+    def dispatch(self, line: bytes) -> Running:
+        if line.endswith(b'"records": []}'):
+            yield FOREVER
+        yield from super().dispatch(line)
+
+
+class _DeafToTheEnd(_Deaf):
+    def send(self, data: bytes) -> None:
+        Session.send(self, data)
+
+
+class _DeafToEnds(Children):
+    session = _DeafToTheEnd
+
+
+@child(
+    "deaf-to-the-end", "INV-CHILD-14", bad_host("INV-CHILD-14", 1), level="SHOULD", switches=DELAY,
+    sessions=_DeafToEnds, accept="PROC-08",
+)  # fmt: skip
+class DeafToTheEnd(Child):
+    """The end of STDIN that comes while it works is lost."""
+
+
+def _megabytes(w: Writer) -> None:
+    w.features.add("big")
+    w.batch([w.record(bytes(1 << 20))])
+
+
+@child("lines-of-a-megabyte", "INV-CHILD-15", _megabytes, level="SHOULD", accept="REC-12 REC-07")
+class LinesOfAMegabyte(Child):
+    """A line of more than a mebibyte ends it."""
+
+    def dispatch(self, line: bytes) -> Running:
+        if len(line) > 1 << 20:
+            raise Exit(1)
         yield from super().dispatch(line)

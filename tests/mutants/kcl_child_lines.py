@@ -84,9 +84,7 @@ class _Eager(Session):
 
 
 class _Eagers(Children):
-    def open(self) -> Session:
-        self._open.append(_Eager(self._make()))
-        return self._open[-1]
+    session = _Eager
 
 
 def _cut(w: Writer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.kcl.host import Failed, Host
+from impls.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl import hosting, unruly
 from tests.mutants.kcl_kit import host
 
@@ -100,6 +100,35 @@ class StatusTooSoon(_Late):
     """The line that follows a checkpoint request is lost."""
 
 
+class _Reversed(Session):
+    def take(self) -> bytes:
+        return b"".join(reversed(super().take().splitlines(keepends=True)))
+
+
+class _Reversing(Hosts):
+    session = _Reversed
+
+
+def _at_once(w: hosting.Writer) -> None:
+    w.together = True
+    unruly.ROWS["INV-HOST-09"](w, 0)
+
+
+@host("answers-reversed", "INV-HOST-09", _at_once, sessions=_Reversing, accept="CHECKPOINT-06")
+class AnswersReversed(Host):
+    """Of several requests the last is answered first."""
+
+
+@host("granted-at-once", "INV-HOST-10", bad_child("INV-HOST-10", 1), begun=False, accept="INIT-07")
+class GrantedAtOnce(Host):
+    """A request inside initialize is carried out, and refused."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        if self.action == "initialize":
+            self.attempt(number)
+        return super().tried(number, members)
+
+
 @host("bad-number-granted", "INV-HOST-11", bad_child("INV-HOST-11"), accept="CHECKPOINT-07 CHECKPOINT-09 CHECKPOINT-17")
 class BadNumberGranted(Host):
     """A number of letters is granted without a try."""
@@ -150,6 +179,65 @@ class HalfIsEnough(Host):
             self.done()
         else:
             super().take(line)
+
+
+class _Hasty(Session):
+    def send(self, data: bytes) -> None:
+        super().send(data)
+        if self._inbox.endswith(b"}"):
+            self.host.hear(bytes(self._inbox))
+            self._inbox.clear()
+
+
+class _Hasting(Hosts):
+    session = _Hasty
+
+
+@host("newline-not-awaited", "INV-HOST-16", bad_child("INV-HOST-16"), sessions=_Hasting, accept="PROC-06")
+class NewlineNotAwaited(Host):
+    """A status counts before its newline has come."""
+
+
+class _Timed(Hosts):
+    """Tells its hosts that time passes."""
+
+    def open(self) -> Session:
+        self._last = super().open()
+        return self._last
+
+    def advance(self, ms: float) -> None:
+        self._last.host.pass_time(ms)
+
+
+class _Clocked(Host):
+    silent_ms = 0.0
+
+    def pass_time(self, ms: float) -> None:
+        """So much time has passed."""
+        self.silent_ms += ms
+
+    def hear(self, line: bytes) -> None:
+        self.silent_ms = 0.0
+        super().hear(line)
+
+
+@host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sessions=_Timed, accept="TIME-02")
+class HalfASecondIsEnough(_Clocked):
+    """A child that is silent for half a second has failed."""
+
+    def pass_time(self, ms: float) -> None:
+        super().pass_time(ms)
+        if self.action and not self.closed and self.silent_ms > 500:
+            self.fail("the child hangs")
+
+
+@host("end-overslept", "INV-HOST-18", bad_child("INV-HOST-18"), sessions=_Timed, accept="SHUT-13 PROC-04")
+class EndOverslept(_Clocked):
+    """A child that takes 50 ms to end is not noticed to have ended."""
+
+    def left(self) -> None:
+        if not self.closed or self.silent_ms < 50:
+            super().left()
 
 
 @host("lines-of-a-megabyte", "INV-HOST-19", bad_child("INV-HOST-19"), accept="FRAME-08")

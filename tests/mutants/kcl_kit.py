@@ -102,19 +102,24 @@ def host(
     switches: HostSwitches | None = None,
     unseen: str = "",
     smoke: bool = True,
+    sessions: type | None = None,
+    begun: bool = True,
 ) -> Callable[[type[Host]], type[Host]]:
-    """Register the decorated class as a faulty host."""
+    """Register the decorated class as a faulty host. `begun`: initialize is over when the witness plays."""
 
     def witness(config: Config) -> Plan:
         w = hosting.Writer(config)
-        w.begin()
-        w.status()
+        if begun:
+            w.begin()
+            w.status()
         play(w)
         return w.plan()
 
     def register(part: type[Host]) -> type[Host]:
+        kind = sessions or Hosts
+
         def make() -> Any:
-            return Hosts(profile, switches, part)
+            return kind(profile, switches, part)
 
         _register(name, requirement, accept, make, witness, level, part, profile, "host", unseen, smoke)
         return part
