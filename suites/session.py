@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,6 +95,7 @@ class Session:
         self.ground: Ground | None = None
         self._hunter: Hunter | None = None
         self._plans = self._steps = self._troubles = 0
+        self._faults: set[str] = set()
         self._begun = datetime.now(UTC)
 
     # -- starting -------------------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ class Session:
             self._meet()
         except (LaunchError, NotJudged) as error:
             self.trouble = str(error)
-        self._head()  # after discovery, which learns the version
+        self.head()  # after discovery, which learns the version
         if self.trouble:
             self.note("start", self.trouble)
 
@@ -146,7 +147,8 @@ class Session:
             workers=wishes.workers,
         )
 
-    def _head(self) -> None:
+    def head(self) -> None:
+        """Write what the run is, and what it owes."""
         self.writer.write(self._row())
         binding = {r.id for r in self.protocol.requirements.binding(self.impl.role, self.impl.profile)}
         chosen = {r.id for r in self.chosen()}
@@ -285,7 +287,7 @@ class Session:
                 {r.id: r for r in self.chosen() if not r.untestable},
                 investigate=Investigator(total_s=max(60.0, self.wishes.budget_s)),
                 run_seed=self.wishes.seed,
-                report=self._report,
+                report=lambda fault: self.report(fault, self.setting()),
                 trouble=self.note,
                 settle=self._settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
@@ -302,15 +304,21 @@ class Session:
         except Exception as error:
             self.note(prop.name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
             raise
+        self.record(prop.name, tally, hunter.binding)
+        return tally, [fault for name, fault in hunter.faults.items() if known.get(name) is not fault]
+
+    def record(self, name: str, tally: Tally, binding: Container[str]) -> None:
+        """Write down what a property did, and which of the requirements in `binding` it judged."""
         self._plans, self._steps = self._plans + tally.plans, self._steps + tally.steps
-        for name, judged in sorted(tally.judged.items()):
-            if name in hunter.binding:
+        for requirement, judged in sorted(tally.judged.items()):
+            if requirement in binding:
+                exercised = tally.exercised[requirement]
                 self.writer.write(
-                    CoverageRow(property=prop.name, requirement=name, exercised=tally.exercised[name], judged=judged)
+                    CoverageRow(property=name, requirement=requirement, exercised=exercised, judged=judged)
                 )
         self.writer.write(
             PropertyRow(
-                property=prop.name,
+                property=name,
                 plans=tally.plans,
                 steps=tally.steps,
                 seconds=round(tally.seconds, 3),
@@ -319,14 +327,14 @@ class Session:
                 ended=tally.ended,
             )
         )
-        return tally, [fault for name, fault in hunter.faults.items() if known.get(name) is not fault]
 
-    def _report(self, fault: Fault) -> None:
-        assert self._hunter is not None
-        document = trace.document(fault, self._hunter.setting, self.impl, self.learnt, self.wishes.seed, SUITE_VERSION)
+    def report(self, fault: Fault, setting: Setting) -> None:
+        """Write down a fault and its trace."""
+        self._faults.add(fault.requirement)
+        document = trace.document(fault, setting, self.impl, self.learnt, self.wishes.seed, SUITE_VERSION)
         path = trace.save(document, self.results)
-        if not isinstance(self.ground, PipeGround):  # a script of its own can connect, but not start what was judged
-            script.write(self.results / path, document)
+        if self.address is not None or isinstance(self.ground, MemoryGround):
+            script.write(self.results / path, document)  # it can connect, but not start what was judged
         self.writer.write(
             FaultRow(
                 requirement=fault.requirement,
@@ -392,14 +400,13 @@ class Session:
             self.running.stop()
             self.running = None
         took = (datetime.now(UTC) - self._begun).total_seconds()
-        faults = 0 if self._hunter is None else len(self._hunter.faults)
         self.writer.write(
             EndRow(
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
                 status=status,
                 plans=self._plans,
                 steps=self._steps,
-                faults=faults,
+                faults=len(self._faults),
                 troubles=self._troubles,
                 seconds=round(took, 3),
             )

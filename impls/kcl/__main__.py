@@ -7,7 +7,9 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from impls.kcl.child import READ, Child, Switches, drawn
@@ -21,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--profile", choices=tuple(PROFILES), default="kcl1-seed")
     parser.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help=Switches.__doc__)
     parser.add_argument("--seed", type=int, default=None, help="draw the switches that are not given by chance")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write down there what passes, for suites.overheard")
     wishes = parser.parse_args(arguments)
     if wishes.role == "host":
         from impls.kcl.hosting import serve  # noqa: PLC0415 - a child need not wait for it
@@ -33,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
         if name not in known:
             parser.error(f"--switch {name}: write one of {', '.join(known)}")
         switches = replace(switches, **{name: _value(value, getattr(switches, name))})
-    return child(Child(wishes.profile, switches))
+    recorder = None if wishes.record is None else Recorder(wishes.record)
+    return child(Child(wishes.profile, switches), recorder or (lambda by, data: None))
 
 
 def _value(text: str, like: Any) -> Any:
@@ -42,8 +46,24 @@ def _value(text: str, like: Any) -> Any:
     return int(text) if isinstance(like, int) else text
 
 
-def child(one: Child) -> int:
-    """Run a child on this process's own streams; its exit status."""
+class Recorder:
+    """What passes on the child's streams, in a file named after the process, for suites/overheard.py to judge."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / f"{os.getpid()}.jsonl").open("w", encoding="ascii")
+        self._begun = time.monotonic()
+
+    def __call__(self, by: str, data: bytes) -> None:
+        """Note down what was said; no octets: that side has ended."""
+        ms = round((time.monotonic() - self._begun) * 1000, 2)
+        piece = {"ms": ms, "by": by, **({"hex": data.hex()} if data else {"end": True})}
+        self._file.write(json.dumps(piece) + "\n")
+        self._file.flush()
+
+
+def child(one: Child, note: Callable[[str, bytes], None]) -> int:
+    """Run a child on this process's own streams; its exit status. `note` hears of everything that passes."""
     notes = os.environ.get("WIREPROOF_OBSERVATIONS")
     running = one.run()
     line: bytes | None = None
@@ -51,24 +71,27 @@ def child(one: Child) -> int:
         try:
             need = running.send(line)
         except StopIteration as end:
-            _flush(one, notes)
+            _flush(one, notes, note)
             return int(end.value or 0)
-        _flush(one, notes)
+        _flush(one, notes, note)
         line = None
         if need is READ:
             read = sys.stdin.buffer.readline()
+            note("host", read)
             line = read.rstrip(b"\n") if read else None
         else:
             time.sleep(need.ms / 1000)
 
 
-def _flush(one: Child, notes: str | None) -> None:
+def _flush(one: Child, notes: str | None, note: Callable[[str, bytes], None]) -> None:
     """Write out what has gathered: observations first, since they come before any answer."""
     if one.notes:
         if notes:
             with open(notes, "a", encoding="utf-8") as file:  # noqa: PTH123 - the name is the caller's
                 file.write("".join(json.dumps(note) + "\n" for note in one.notes))
         one.notes.clear()
+    if one.out:
+        note("child", bytes(one.out))
     for gathered, stream in ((one.err, sys.stderr.buffer), (one.out, sys.stdout.buffer)):
         if gathered:
             stream.write(gathered)
