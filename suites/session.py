@@ -253,6 +253,8 @@ class Session:
                     f"{self.impl.name} does not speak {self.impl.profile}, but {' and '.join(spoken)}: judge it with "
                     f"--profile={spoken[0]}, or say profile = {spoken[0]!r} in its manifest; it said: {text:.400}"
                 )
+            if self.protocol.wires.get(self.impl.role, "tcp") != "tcp":
+                return  # nobody refuses the program that started it: what it says is judged
             raise NotJudged(
                 f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
             )

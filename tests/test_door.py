@@ -196,3 +196,30 @@ def test_a_server_of_another_version_is_told_which_profile_to_claim(tmp_path: Pa
     told = ("--profile", "1.1", "--requirement", "STOMP-1.2-RECEIPT*")
     done = run("suites/stomp", "--impl", str(manifest), "--budget", "2", *told, "--results", out, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_program_whose_first_words_are_wrong_is_judged(tmp_path: Path) -> None:
+    (tmp_path / "texts.py").write_text(
+        textwrap.dedent("""
+            from impls.storm.child import Bolt
+            from impls.storm.memory import Children
+
+            class PidText(Bolt):
+                def tell_pid(self):
+                    self.say({"pid": str(self.pid)})
+
+            def make():
+                return Children(PidText)
+        """),
+        encoding="utf-8",
+    )
+    manifest = tmp_path / "texts.toml"
+    manifest.write_text(
+        '[impl]\nname = "texts"\nprotocol = "storm"\nrole = "bolt"\n[start]\npython = "texts:make"\n', encoding="utf-8"
+    )
+    out = tmp_path / "out"
+    done = run("suites/storm", "--impl", str(manifest), "--budget", "2", "--results", str(out), cwd=tmp_path)
+    assert done.returncode == 1
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["verdict"] == "fail"
+    assert summary["requirements"]["STORM-HS-10"]["verdict"] == "fail"

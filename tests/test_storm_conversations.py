@@ -162,3 +162,26 @@ def test_the_end_of_a_child_is_never_passed_over():
     talk = host("bolt-host", *tuples("1"))
     ended = [Fact(0, "bolt", "exit", 0), Closed(0, "bolt", "end")]
     assert blamed(judged("bolt-host", *talk, *ended, SILENCE)) == {"END-04": "MUST"}
+
+
+TIMED = {"conf": {"topology.subprocess.timeout.secs": 3}, "context": context()}
+
+
+def waits(*ms):
+    return [Quiet(n, n) for n in ms]
+
+
+def test_heartbeats_that_a_stopped_child_cannot_pass_on_are_not_missed():
+    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
+    gives_up = Fact(0, "bolt-host", "failed", {"why": "no sign of life"})
+    assert blamed(judged("bolt-host", *begin, *waits(3000), gives_up)) == {"HB-01": "MUST"}
+    assert blamed(judged("bolt-host", *begin, Fact(0, "bolt", "kill", 19), *waits(3000), gives_up)) == {}
+    assert blamed(judged("bolt-host", *begin, Fact(0, "bolt", "kill", 19), *waits(4500), SILENCE)) == {"HB-10": "MUST"}
+
+
+def test_a_host_may_have_a_timeout_of_its_own():
+    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
+    config = STORM.configure("bolt-host", "seed", {}, {"timed": False})
+    for end in ([SILENCE], [Fact(0, "bolt-host", "failed", {"why": "no sign of life"})]):
+        judgement = judge(STORM.model, config, [*begin, *waits(5000), *end], "bolt-host")
+        assert blamed(judgement) == {}

@@ -53,6 +53,7 @@ class HostSwitches:
     levels: bool = True
     answers: bool = True
     default: bool = True
+    own_ms: int = 0
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {
@@ -61,6 +62,7 @@ CHOICES: Mapping[str, Sequence[Any]] = {
     "beat_ms": (1000, 1000, 300, 1700),
     "fails": ("failed", "exited", "error", "answer"),
     "lax": (False, False, False, True),
+    "own_ms": (0, 0, 0, 0, 12_000, 30_000),
 }
 
 
@@ -101,7 +103,8 @@ class Host:
         """Run the child and send it the setup."""
         self.started = True
         conf, context = value.get("conf") or {}, value.get("context") or {}
-        self.timeout_ms = float(conf.get(TIMEOUT, 0)) * 1000
+        own_ms = 0 if "x-hb-timing" in self.extensions else self.switches.own_ms
+        self.timeout_ms = own_ms or float(conf.get(TIMEOUT, 0)) * 1000
         self.heard_ms = self.now_ms
         self.send(self.setup(conf, context))
         self.answer("start")

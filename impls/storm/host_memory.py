@@ -14,7 +14,7 @@ class Session:
     def __init__(self, host: Host) -> None:
         self.host = host
         self._told = 0
-        self._ended = False
+        self._ended = self._stopped = False
 
     @property
     def closed(self) -> bool:
@@ -25,6 +25,8 @@ class Session:
         self.host.receive(data)
 
     def take(self) -> bytes:
+        if self._stopped:
+            return b""
         data = bytes(self.host.out)
         self.host.out.clear()
         return data
@@ -46,7 +48,9 @@ class Session:
             host.call(value)
         elif name == "task_ids":
             host.give(value["ids"])
-        elif name == "exit" or (name == "kill" and value != 19):
+        elif name == "kill" and value == 19:
+            self._stopped = True
+        elif name in ("exit", "kill"):
             host.left()
         elif name == "close":
             host.close()

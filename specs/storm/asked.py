@@ -15,10 +15,12 @@ from specs.events import Quiet
 from specs.model import ANYTHING, Outcome
 from specs.storm.host import ODD, SEEN, forgiving
 from specs.storm.said import allow, breach
-from specs.storm.states import GRACE_MS, Config, Due, HostConv, Live
+from specs.storm.states import GRACE_MS, NOTICE_MS, Config, Due, HostConv, Live
 from specs.storm.values import same, shown, stream_of
 
 TIMEOUT = "topology.subprocess.timeout.secs"
+OWN_MS = 500
+"""A child that is silent for this long may be given up by a host whose timeout we do not know."""
 HARMLESS = frozenset({"END-06", "BOLT-24"})
 """What a child does beside its messages: where one of these has no effect, that is the likelier cause."""
 LEVELS = {0: "trace", 1: "debug", 2: "info", 3: "warn", 4: "error"}
@@ -32,7 +34,7 @@ def does(config: Config, conv: HostConv, name: str, value: Any) -> Outcome:
     """A Do of the plan."""
     if name == "start":
         seconds = (value.get("conf") or {}).get(TIMEOUT)
-        timeout = int(seconds * 1000) if isinstance(seconds, (int, float)) else 0
+        timeout = int(seconds * 1000) if config.timed and isinstance(seconds, (int, float)) else 0
         return allow(conv._replace(given=value, timeout_ms=timeout, calls=(*conv.calls, "start")))
     if name == "call":
         return _calls(config, conv, value)
@@ -40,7 +42,7 @@ def does(config: Config, conv: HostConv, name: str, value: Any) -> Outcome:
         return allow(conv._replace(settings=(*conv.settings, value["ids"]), calls=(*conv.calls, name)))
     if name in ("exit", "kill"):
         if name == "kill" and value == 19:
-            return allow(conv)
+            return allow(conv._replace(stopped=True))
         row = "INV-HOST-21" if conv.partial else "INV-HOST-22"
         after = conv._replace(left=True, skipped=(*conv.skipped, row))
         noticed = config.child == "bolt" or conv.command is not None or bool(conv.waiting) or not conv.pid
@@ -156,12 +158,14 @@ def _gave_up(config: Config, after: HostConv, conv: HostConv, why: str) -> Outco
             return allow(after, "INV-HOST-02")
         return breach(by, "HS-01", f"{why}, before the child had said anything")
     waits = bolt or conv.command is not None
-    if bolt and conv.timeout_ms and not conv.beats and conv.idle_ms >= conv.timeout_ms * 0.8:
+    if bolt and conv.timeout_ms and not conv.beats and not conv.stopped and conv.idle_ms >= conv.timeout_ms * 0.8:
         return breach(by, "HB-01", f"{why}, and no heartbeat was left to answer")
     if conv.timeout_ms and conv.most_ms >= conv.timeout_ms / 2:
         if waits or not config.has("x-hb-timing"):
             return allow(after, *(["HB-10"] if conv.quiet_ms >= conv.timeout_ms else []))
         return breach(by, "HB-13", f"{why}, and no command was open")
+    if not config.timed and conv.most_ms >= OWN_MS:
+        return allow(after)
     culprit = _culprit(config, conv)
     if culprit:
         return breach(by, culprit, why)
@@ -228,8 +232,11 @@ def _values(due: Any, got: Any) -> bool:
 
 
 def _anchored(due: tuple[Any, ...], got: Any) -> bool:
-    names = [got] if isinstance(got, str) else list(got or ())
-    return len(names) == len(due) and all(any(_is(live, name) for name in names) for live in due)
+    names = [got] if isinstance(got, str) else [] if got is None else got
+    if not isinstance(names, list):
+        return False
+    named = all(any(_is(live, name) for live in due) for name in names)
+    return named and all(any(_is(live, name) for name in names) for live in due)
 
 
 def _covers(config: Config, conv: HostConv, due: Due) -> list[str]:
@@ -367,7 +374,7 @@ def quiet(config: Config, conv: HostConv, event: Quiet) -> Outcome | None:
         after = conv._replace(most_ms=conv.most_ms + event.elapsed)
         if waits:
             after = after._replace(quiet_ms=conv.quiet_ms + event.ms)
-        if config.child == "bolt" and conv.pid and not conv.beats:
+        if config.child == "bolt" and conv.pid and not conv.beats and not conv.stopped:
             after = after._replace(idle_ms=conv.idle_ms + event.ms)
         return _timed(config, after)
     return _silence(config, after)
@@ -380,7 +387,7 @@ def _timed(config: Config, conv: HostConv) -> Outcome:
     if conv.pid and conv.idle_ms >= conv.timeout_ms + GRACE_MS and not conv.maybe:
         why = f"no heartbeat came for {conv.idle_ms} ms; the timeout is {conv.timeout_ms} ms"
         return breach(config.host, "HB-01", why)
-    if conv.quiet_ms >= conv.timeout_ms + GRACE_MS:
+    if conv.quiet_ms >= conv.timeout_ms + NOTICE_MS:
         if not conv.pid:
             return allow(conv._replace(failing="INV-HOST-02"))
         if not conv.lists:

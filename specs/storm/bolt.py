@@ -152,7 +152,7 @@ def same_emit(due: Due, got: Due) -> bool:
         and due.stream == got.stream
         and same(due.task, got.task)
         and same(due.id, got.id)
-        and sorted(due.anchors) == sorted(got.anchors)
+        and set(due.anchors) == set(got.anchors)  # one that stands twice is no other one
     )
 
 
@@ -163,7 +163,7 @@ def _difference(due: Due, got: Due) -> tuple[str, str] | None:
         return "BOLT-13", f"user code emits to the stream {due.stream!r:.60}, on the wire is {got.stream!r:.60}"
     if not same(due.task, got.task):
         return "BOLT-14", f"user code emits to the task {due.task!r}, on the wire is {shown(got.task)}"
-    if sorted(due.anchors) != sorted(got.anchors):
+    if set(due.anchors) != set(got.anchors):
         named = "BOLT-10" if due.anchors else "BOLT-12"
         return named, f"user code anchors to {shown(due.anchors)}, on the wire is {shown(got.anchors)}"
     return None

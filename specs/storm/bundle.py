@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,28 @@ WIDE = 40
 
 
 class StormMemory:
-    """What a plan cannot know beforehand.
+    """What a plan cannot know beforehand: see `Known`. `name@2` is what `name` is on the connection 2."""
+
+    def __init__(self, config: Config, fresh: str) -> None:
+        self._config, self._fresh = config, fresh
+        self._known: dict[int, Known] = {}
+
+    def _of(self, number: int) -> Known:
+        return self._known.setdefault(number, Known(self._config, self._fresh))
+
+    def note(self, event: Event) -> None:
+        """See the class."""
+        if isinstance(event, (Fact, Said)):
+            self._of(event.conn).note(event)
+
+    def resolve(self, ref: Ref) -> str | None:
+        """See the class. What is no text is JSON."""
+        name, _, number = ref.name.partition("@")
+        return self._of(int(number or 0)).resolve(name, ref.key)
+
+
+class Known:
+    """What is known of one connection.
 
     For children: `folder`, the directory for process ids, with the key behind it; `ids`, task ids for the oldest emit
     that waits for them, new ones each time; `emitted`, the message id of the nth emit that had one. For hosts: `tuple`,
@@ -46,11 +68,11 @@ class StormMemory:
         self._pid: str | None = None
         self._pid_dir: str | None = None
 
-    def note(self, event: Event) -> None:
-        """See the class."""
+    def note(self, event: Fact | Said) -> None:
+        """Something happened on it."""
         if isinstance(event, Fact):
             self._noted(event)
-        elif isinstance(event, Said) and isinstance(event.frame, Message):
+        elif isinstance(event.frame, Message):
             by_child = event.by == self._config.child
             value = event.frame.value
             if by_child:
@@ -94,9 +116,8 @@ class StormMemory:
             for number in (*like, *free)[:1]:
                 self._wire[number] = value["id"]
 
-    def resolve(self, ref: Ref) -> str | None:
-        """See the class. What is no text is JSON."""
-        name, key = ref.name, ref.key
+    def resolve(self, name: str, key: Any) -> str | None:
+        """What is known by that name, or None."""
         if name == "name":
             return f"{self._fresh}{key}"
         if name == "folder":
@@ -143,7 +164,7 @@ def _value(value: Any, memory: Memory) -> Any:
         text = memory.resolve(value)
         if text is None:
             return _UNKNOWN
-        return json.loads(text) if value.name in _JSON else text
+        return json.loads(text) if value.name.partition("@")[0] in _JSON else text
     if kind is dict:
         filled = {name: _value(item, memory) for name, item in value.items()}
         return _UNKNOWN if any(item is _UNKNOWN for item in filled.values()) else filled
@@ -159,7 +180,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     scripted = bool(learnt.get("scripted")) if scripted is None else bool(scripted)
     config = Config(role, frozenset(profile.split("+")) - {SEED})
     if config.hosted:
-        return config
+        return replace(config, timed=bool(learnt.get("timed", True)))
     return Config(role, config.extensions, scripted, learnt.get("serial"), bool(learnt.get("noted")))
 
 

@@ -38,7 +38,9 @@ EXTENSIONS = (
 HOSTS = MappingProxyType({"bolt-host": "bolt", "spout-host": "spout"})
 """Which child each host has."""
 GRACE_MS = 100
-"""Beyond a timeout, before a host that has not noticed is late."""
+"""Beyond the timeout, before a heartbeat is late."""
+NOTICE_MS = 1400
+"""Beyond the timeout, before a host that has not noticed is late: hosts look at the clock once in a second or so."""
 
 
 def valid_profile(profile: str) -> bool:
@@ -51,13 +53,14 @@ def valid_profile(profile: str) -> bool:
 class Config:
     """`role` is judged. `extensions` are claimed. `scripted`: user code does what tuples and conf tell it;
     `noted`: and notes down what it sees; `serial`: it is called for one tuple after the other, and waits for the task
-    ids of an emit; None while that is not known."""
+    ids of an emit; None while that is not known. `timed`: a host takes the timeout of its child from conf."""
 
     role: str = "bolt"
     extensions: frozenset[str] = frozenset()
     scripted: bool = False
     serial: bool | None = None
     noted: bool = False
+    timed: bool = True
 
     @property
     def hosted(self) -> bool:
@@ -248,8 +251,8 @@ class HostConv(NamedTuple):
     `lived`: the child took a good part of it and spoke.
 
     `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
-    invalid input that was sent. `left`: the child has ended, `closing`: its caller is done with it, `gone`: the child's
-    process is seen to have ended.
+    invalid input that was sent. `stopped`: the child stands still, and what is sent to it is not seen; `left`: it
+    has ended, `closing`: its caller is done with it, `gone`: the child's process is seen to have ended.
     """
 
     phase: Phase = Phase.NEW
@@ -283,6 +286,7 @@ class HostConv(NamedTuple):
     maybe: str = ""
     failed: bool = False
     skipped: tuple[str, ...] = ()
+    stopped: bool = False
     left: bool = False
     closing: bool = False
     gone: bool = False

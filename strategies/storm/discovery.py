@@ -1,18 +1,24 @@
-"""What the manifest leaves open: whether user code does what it is told, notes it down, and is called one by one."""
+"""What the manifest leaves open: whether user code does what it is told, notes it down, and is called one by one; and
+whether a host takes its timeout from conf."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.events import Fact
+from specs.events import Event, Fact, Quiet
 from specs.plan import Plan, Wait
 from specs.storm.states import Config
+from strategies.storm import hosting, timing
 from strategies.storm.writer import Writer
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
-WAIT_MS = 400
-"""How long a bolt may take to show that it goes on while an emit waits."""
+WAIT_MS, LONGEST_MS = 1_500, 12_000
+"""How long a bolt may take to show that it goes on while an emit waits, at least and at most."""
+TIMES = 5
+"""That many times what its user code took to be called at all: a bolt that is slow shows it late."""
+OWN_MS = 40_000
+"""Within this time a host gives up a silent child whose timeout is its own affair: in Storm it is 30 s."""
 
 
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Any]) -> Mapping[str, Any]:
@@ -20,16 +26,38 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Any]) -> Mappi
     the manifest says so. `serial`: a bolt calls it for one tuple after the other."""
     config: Config = configure({})
     if config.hosted:
-        return {}
+        return {} if config.has("x-hb-timing") else {"timed": _timed(play, config)}
     events, _ = play(_ask(config), config)
     calls = {event.value.get("call") for event in events if _is_note(event)}
     found: dict[str, Any] = {"noted": bool(calls)}
     if not config.scripted:
         found["scripted"] = "initialize" in calls and bool(calls & {"process", "next"})
     if config.child == "bolt" and calls and (config.scripted or found.get("scripted")):
-        events, _ = play(_withheld(config), configure(found))
-        found["serial"] = sum(event.value.get("call") == "process" for event in events if _is_note(event)) == 1
+        found["serial"] = _serial(play, configure(found))
     return found
+
+
+def _timed(play: Play, config: Config) -> bool:
+    """False when a host gives up a silent child, but later than conf says: its timeout is none that we know."""
+
+    def gives_up(ms: int) -> bool:
+        return any(_is_end(event) for event in play(_silent(config, ms), config)[0])
+
+    return gives_up(timing.TIMEOUT_S * 1000 + timing.NOTICE_MS) or not gives_up(OWN_MS)
+
+
+def _serial(play: Play, config: Config) -> bool:
+    """True when user code gets no second tuple while the emit of the first waits."""
+    ms = WAIT_MS
+    while True:
+        events, _ = play(_withheld(config, ms), config)
+        calls = [at for at, event in enumerate(events) if _is_note(event) and event.value.get("call") == "process"]
+        if len(calls) > 1 or ms >= LONGEST_MS:
+            return len(calls) == 1
+        took = sum(event.elapsed for event in events[: calls[0]] if isinstance(event, Quiet)) if calls else ms
+        if ms >= TIMES * took:
+            return True
+        ms = min(LONGEST_MS, TIMES * took)
 
 
 def _ask(config: Config) -> Plan:
@@ -44,15 +72,31 @@ def _ask(config: Config) -> Plan:
     return w.plan()
 
 
-def _withheld(config: Config) -> Plan:
+def _silent(config: Config, ms: int) -> Plan:
+    """A child that says nothing more after its process id, or after the command."""
+    w = hosting.Writer(config)
+    w.begin(timing.conf())
+    if not w.bolt:
+        w.call("next")
+    w.wait()
+    w.wait(ms)
+    return w.plan()
+
+
+def _withheld(config: Config, ms: int) -> Plan:
     """A tuple while the emit of another waits for task ids."""
     w = Writer(config)
     w.setup({"topology.name": "ask"})
     w.script([{"op": "emit", "tuple": ["first"]}, {"op": "ack"}])
     w.tuple(["second"])
-    w.steps.append(Wait(WAIT_MS))
+    w.steps.append(Wait(ms))
     return w.plan()
 
 
-def _is_note(event: Any) -> bool:
+def _is_note(event: Event) -> bool:
     return isinstance(event, Fact) and event.name == "observed" and isinstance(event.value, Mapping)
+
+
+def _is_end(event: Event) -> bool:
+    """A host has given up its child."""
+    return isinstance(event, Fact) and event.name in ("failed", "exited", "error", "exit", "ended")

@@ -1,31 +1,42 @@
 """Heartbeats and timeouts of hosts: what only time can tell. The intervals are as short as a host's own allow.
 
 The timeout is in conf, under the name that Storm has for it. Heartbeats have no period in the text; that there is one
-within the timeout is what is asked for.
+within the timeout is what is asked for. Since time passes for all of them at once, one plan is about several hosts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Say, Wait
+from specs.plan import Blurt, Plan, Ref, Say, Step, Wait
 from specs.storm.asked import TIMEOUT
 from specs.storm.frames import Message
 from specs.storm.states import Config
-from strategies.common import Program, programs
+from strategies.common import Op, Program, programs
 from strategies.storm import hosting
 from strategies.storm.hosting import SYNC, Writer
 
 TIMEOUT_S = 3
-OVER_MS = 1500
-"""Beyond the timeout, before a host is late: hosts look at the clock once in a second or so."""
-SLOW_MS = 900
-KINDS = ("live", "hangs", "stopped", "late", "mute", "busy", "talks")
+TICK_MS = 1050
+"""Heartbeats are answered this often."""
+NOTICE_MS = 1500
+"""Beyond the timeout, in which a host may notice that it has passed."""
+OVER = 5
+"""Ticks after which a host has noticed a child that is silent: the timeout, and time to look at the clock."""
+LONG = 8
+"""Ticks for which a child lives: whatever happens in the first ones, the timeout passes twice or so after it."""
+HOSTS = 5
+KINDS = ("live", "hangs", "busy", "talks", "stopped", "mute")
 
 
 def cases() -> SearchStrategy[Program]:
-    """One case in a conversation."""
-    return programs({"case": 1}, head=2, most=1)
+    """Several hosts in a conversation, a case for each."""
+    return programs({"case": 1}, head=1, most=HOSTS, least=HOSTS)
 
 
 def conf() -> dict[str, int]:
@@ -34,75 +45,132 @@ def conf() -> dict[str, int]:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means."""
-    w = Writer(config)
-    op = program.ops[0]
-    kind = KINDS[op.args[0] % len(KINDS)]
-    if kind == "mute":
-        w.steps.append(hosting.started(conf()))
-        w.wait()
-        w.wait(TIMEOUT_S * 1000 + OVER_MS)
-        w.wait()
-        return w.plan()
-    w.begin(conf())
-    if w.bolt:
-        _bolt(w, kind, op.args[1])
-    else:
-        _spout(w, kind, op.args[1])
-    return w.plan()
+    """The plan that a program means. Even the plainest tries a case of each kind."""
+    lanes = []
+    for number, op in enumerate(program.ops):
+        kind, *args = (value + number for value in op.args)
+        lanes.append(Lane(config).case(KINDS[kind % len(KINDS)], Op(op.kind, tuple(args))))
+    steps: list[Step] = []
+    for moment in zip_longest(*lanes, fillvalue=()):
+        for number, part in enumerate(moment):
+            steps += (_on(step, number) for step in part)
+        steps.append(Wait(TICK_MS))
+    return Plan((*steps, Wait(0)))
 
 
-def _bolt(w: Writer, kind: str, how: int) -> None:
-    if kind in ("live", "late", "busy"):
-        for n in range(4 if kind == "late" else 0):  # tuples that stay open change nothing
-            w.tuple([n])
-        for n in range(3 * TIMEOUT_S):
-            w.wait(1050)
-            w.steps.append(Say(0, Message(SYNC, w.pending()), upto=3))
-            if kind == "busy":
-                w.tuple([n])
-                if n % 2:
-                    w.settle("ack", w.open.pop(0))
-        w.close()
-    elif kind == "talks":
-        for _ in range(2 * TIMEOUT_S):
-            w.wait(SLOW_MS)
-            w.log(f"{w.tag()} still here")
-            if not w.config.has("x-hb-any-message"):
-                w.steps.append(Say(0, Message(SYNC, w.pending()), upto=3))
-        w.close()
-    else:
-        _silent(w, kind, how)
+class Lane:
+    """What happens on one connection, tick by tick."""
 
+    def __init__(self, config: Config) -> None:
+        self.w = Writer(config)
+        self.ticks: list[list[Step]] = []
 
-def _spout(w: Writer, kind: str, how: int) -> None:
-    if kind in ("live", "late", "busy", "talks"):
-        for _ in range(2 if kind == "live" else 4):
-            w.call("next")
-            w.wait()
-            w.wait(TIMEOUT_S * 1000 // 2 - 300)
+    def tick(self, count: int = 1) -> None:
+        """Let time pass."""
+        for _ in range(count):
+            self.ticks.append(self.w.steps)
+            self.w.steps = []
+
+    def case(self, kind: str, op: Op) -> list[list[Step]]:
+        """All of one case."""
+        if kind == "mute":
+            self.w.steps.append(hosting.started(conf()))
+            self.w.wait()
+            self.tick(OVER)
+        else:
+            self.w.begin(conf())
+            (self._bolt if self.w.bolt else self._spout)(kind, op)
+        self.tick()
+        return self.ticks
+
+    def _bolt(self, kind: str, op: Op) -> None:
+        how, when, *_ = op.args
+        self._work(op)
+        for n in range(how % 4 if kind in ("hangs", "stopped") else LONG):
+            self.tick()
             if kind == "talks":
-                w.log(f"{w.tag()} still here")
-                w.wait()
-            w.sync()
-            if kind == "live" and w.config.has("x-hb-timing"):
-                w.wait()
-                w.wait(TIMEOUT_S * 1000 + OVER_MS)
-        w.close()
-        return
-    w.call("next")
-    w.wait()
-    if how % 2:
-        w.emit([1])
+                self.w.log(f"{self.w.tag()} still here")
+            if kind != "talks" or not self.w.config.has("x-hb-any-message"):
+                self._answer()
+            if kind == "busy" or n == when % 4:
+                self._work(op)
+        self._end(kind)
+
+    def _answer(self) -> None:
+        self.w.steps.append(Say(0, Message(SYNC, self.w.pending()), upto=3))
+
+    def _work(self, op: Op) -> None:
+        """Some tuples that stay open, or few of them, some emits, perhaps a log."""
+        w, (a, b, c, d) = self.w, op.args
+        for n in range((4, 0, 1, 9)[d % 4]):
+            w.tuple([n])
+        for n in range(b % 3):
+            hosting.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
+        for _ in range((0, 1, 3, 0)[c % 4]):
+            if w.open:
+                w.settle("fail" if a % 2 else "ack", w.open.pop(0))
+        if c % 3 == 2:
+            hosting.logging(w, c)
+
+    def _spout(self, kind: str, op: Op) -> None:
+        how, when, rest, _ = op.args
+        silent = kind in ("hangs", "stopped")
+        for n in range(how % 4 if silent else LONG - 2):
+            self._command(n, op)
+            self.tick()
+            if kind == "talks":
+                self.w.log(f"{self.w.tag()} still here")
+                self.w.wait()
+                self.tick()
+            self.w.sync()
+            if n == when % 4 and rest % 2 and self.w.config.has("x-hb-timing"):
+                self.w.wait()
+                self.tick(OVER)  # no command is open: nothing is asked of the child
+        if silent:
+            self._command(how, op)
+        self._end(kind)
+
+    def _command(self, n: int, op: Op) -> None:
+        """A command, and perhaps an emit in answer to it."""
+        w, (a, b, c, d) = self.w, op.args
+        name = w.names.pop(0) if w.names and (b + n) % 3 else None
+        if name is None:
+            w.call("next")
+        else:
+            w.call(("ack", "fail")[(c + n) % 2], id=name)
         w.wait()
-    _silent(w, kind, how)
+        if (a + n) % 2:
+            hosting.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
+            w.wait()
+
+    def _end(self, kind: str) -> None:
+        """The child is silent until that is noticed, or the component is over."""
+        if kind not in ("hangs", "stopped"):
+            self.w.close()
+            return
+        self.w.wait()
+        if kind == "stopped":
+            self.w.do("kill", 19)
+        self.tick(OVER)
 
 
-def _silent(w: Writer, kind: str, how: int) -> None:
-    if w.bolt and how % 2:
-        w.tuple(["open"])
-        w.wait()
-    if kind == "stopped":
-        w.do("kill", 19)
-    w.steps.append(Wait(TIMEOUT_S * 1000 + OVER_MS))
-    w.wait()
+def _on(step: Step, number: int) -> Step:
+    """The same step on another connection."""
+    if number == 0 or isinstance(step, Wait):
+        return step
+    if isinstance(step, Say):
+        return replace(step, conn=number, frame=_of(step.frame, number))
+    if isinstance(step, Blurt) or not hasattr(step, "value"):
+        return replace(step, conn=number)
+    return replace(step, conn=number, value=_of(step.value, number))
+
+
+def _of(value: Any, number: int) -> Any:
+    """The same with every Ref one of another connection."""
+    if isinstance(value, Ref):
+        return Ref(f"{value.name}@{number}", value.key)
+    if isinstance(value, Message):
+        return Message(_of(value.value, number), _of(value.needs, number))
+    if isinstance(value, Mapping):
+        return {name: _of(item, number) for name, item in value.items()}
+    return [_of(item, number) for item in value] if isinstance(value, list) else value

@@ -29,6 +29,44 @@ class OneBeat(BoltHost):
             super().beat()
 
 
+@host("host-beats-for-few", "HB-01", case("live"), bare=True)
+class BeatsForFew(BoltHost):
+    """There are no heartbeats while more than two tuples are live."""
+
+    def beat(self) -> None:
+        if len(self.live) <= 2:
+            super().beat()
+
+
+@host("host-beats-until-fail", "HB-01", case("live", 1, 0, 1), bare=True)
+class BeatsUntilFail(BoltHost):
+    """After a fail there are no heartbeats any more."""
+
+    has_failed = False
+
+    def settle(self, command: str, name: Any) -> None:
+        self.has_failed |= command == "fail"
+        super().settle(command, name)
+
+    def beat(self) -> None:
+        if not self.has_failed:
+            super().beat()
+
+
+@host("host-forgets-time", "HB-10", case("hangs", 3), bare=True)
+class ForgetsTime(BoltHost):
+    """The clock stands still once a third heartbeat was answered."""
+
+    syncs = 0
+
+    def sync(self) -> None:
+        self.syncs += 1
+        super().sync()
+
+    def counts(self) -> bool:
+        return self.syncs < 3
+
+
 @host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")
 class BeatTask(BoltHost):
     """A heartbeat has the task of the bolt."""
@@ -71,7 +109,7 @@ class Impatient(BoltHost):
         super().tick()
 
 
-@host("host-idle-timeout", "HB-13", case("live"), bare=True, ext="x-hb-timing")
+@host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")
 class IdleTimeout(SpoutHost):
     """A spout without a command is given up, too."""
 

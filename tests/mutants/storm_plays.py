@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from specs.plan import Wait
+from strategies.common import Op
 from strategies.storm import timing
 from strategies.storm.hosting import Writer
 from strategies.storm.unruly import ROWS
@@ -17,12 +19,12 @@ def row(name: str, how: int = 0) -> Play:
     return lambda w: ROWS[name][1](w, how)
 
 
-def case(kind: str) -> Play:
+def case(kind: str, *args: int) -> Play:
     """One case that only time can tell."""
 
     def play(w: Writer) -> None:
-        w.begin(timing.conf())
-        (timing._bolt if w.bolt else timing._spout)(w, kind, 0)
+        for part in timing.Lane(w.config).case(kind, Op("case", (*args, 0, 0, 0, 0)[:4])):
+            w.steps += [*part, Wait(timing.TICK_MS)]
 
     return play
 
