@@ -185,3 +185,23 @@ def test_a_host_may_have_a_timeout_of_its_own():
     for end in ([SILENCE], [Fact(0, "bolt-host", "failed", {"why": "no sign of life"})]):
         judgement = judge(STORM.model, config, [*begin, *waits(5000), *end], "bolt-host")
         assert blamed(judgement) == {}
+
+
+def scripted(*steps):
+    return given(tuple=["wireproof", list(steps)])
+
+
+def test_acks_may_be_late_but_never_early():
+    second = scripted({"op": "ack", "id": "1"}, {"op": "emit", "tuple": [1]}, {"op": "fail"})
+    opened = ("host", {**scripted(), "id": "1"})
+    late = [("child", EMITS), ("host", [4]), ("child", settles("5", "fail")), ("child", settles("1"))]
+    assert blamed(judged("bolt", *child("bolt", opened, ("host", second), *late), SILENCE)) == {}
+    early = [("child", settles("5", "fail"))]
+    assert blamed(judged("bolt", *child("bolt", opened, ("host", second), *early))) == {"BOLT-26": "MUST"}
+
+
+def test_an_anchor_that_stands_twice_is_the_same():
+    told = scripted({"op": "emit", "tuple": [1], "anchor": True}, {"op": "ack"})
+    emit = {**EMITS, "anchors": ["5", "5"]}
+    talk = child("bolt", ("host", told), ("child", emit), ("host", [4]), ("child", settles("5")))
+    assert blamed(judged("bolt", *talk, SILENCE)) == {}

@@ -32,6 +32,7 @@ class Switches:
     read are worked on after the end of STDIN. `delay_ms`: before each callback. `stderr`: it writes a log there.
     `late_file`: the file of the process id is made just after it was said. `lenient`: octets that are no UTF-8 are
     replaced, and a tuple that lacks something is worked on all the same. `notes`: user code notes down what it sees.
+    `late_acks`: what a bolt's user code acks is acked once it is over with a tuple, the last one first.
     """
 
     ascii_only: bool = False
@@ -56,6 +57,7 @@ class Switches:
     late_file: bool = False
     lenient: bool = False
     notes: bool = True
+    late_acks: bool = False
 
 
 CHOICES: Mapping[str, Sequence[Any]] = {
@@ -358,6 +360,19 @@ class Bolt(Child):
     def __init__(self, extensions: frozenset[str] = frozenset(), switches: Switches | None = None) -> None:
         super().__init__(extensions, switches)
         self.queue: deque[dict[str, Any]] = deque()
+        self.late: list[Any] = []
+
+    def settle(self, op: str, name: Any) -> None:
+        """Acks may wait."""
+        if self.switches.late_acks and op == "ack":
+            self.late.append(name)
+        else:
+            super().settle(op, name)
+
+    def catch_up(self) -> None:
+        """Say the acks that wait."""
+        while self.late:
+            super().settle("ack", self.late.pop())
 
     def asked(self, message: dict[str, Any]) -> None:
         if self.is_heartbeat(message) and not (self.switches.patient and self.running):
@@ -406,11 +421,13 @@ class Bolt(Child):
             self.settle("ack", name)
 
     def finished(self, one: Running) -> None:
+        self.catch_up()
         if self.switches.syncs:
             self.say({"command": "sync"})
         self.next()
 
     def raised(self, one: Running) -> None:
+        self.catch_up()
         if self.switches.after_raise == "exit":
             self.code = 1
             return

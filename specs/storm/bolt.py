@@ -64,6 +64,20 @@ def put(tasks: tuple[Task, ...], at: int, task: Task) -> tuple[Task, ...]:
     return tasks[:at] + ((task,) if task.open else ()) + tasks[at + 1 :]
 
 
+def ready(task: Task) -> Iterator[tuple[int, Due]]:
+    """What may come next of what a task has due, and where it stands: an ack or a fail may be late, and nothing comes
+    before an emit that user code says before it."""
+    for at, due in enumerate(task.due):
+        yield at, due
+        if due.kind == "emit":
+            return
+
+
+def come(task: Task, at: int) -> Task:
+    """The task once what is due there has come."""
+    return task._replace(due=task.due[:at] + task.due[at + 1 :], begun=True)
+
+
 # -- emits -------------------------------------------------------------------------------------------------------------
 
 
@@ -88,7 +102,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     if not config.scripted or conv.hurt:
         return allow(after, *covers)
     got = Due("emit", None, values, stream_of(value.get("stream")), value.get("task") or None, tuple(anchors or ()))
-    at, told = told_emit(conv, got)
+    number, at, told = told_emit(conv, got)
     if told is None:
         if conv.hurt or conv.raising:
             return allow(after, *covers)
@@ -96,8 +110,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     wrong = _difference(told, got)
     if wrong is not None:
         return breach(BOLT, *wrong)
-    task = conv.tasks[at]
-    after = after._replace(tasks=put(conv.tasks, at, task._replace(due=task.due[1:], begun=True)))
+    after = after._replace(tasks=put(conv.tasks, number, come(conv.tasks[number], at)))
     covers += ["BOLT-27", "BOLT-14" if told.task is not None else "BOLT-13"]
     covers += ["FRAME-13"] if wide(values) else []
     return allow(after, *covers)
@@ -130,19 +143,21 @@ def _no_anchor(conv: Conv, anchor: Any) -> Outcome:
     return breach(BOLT, "BOLT-10", f"a tuple is anchored to {shown(anchor)}, which was not sent")
 
 
-def told_emit(conv: Conv, got: Due) -> tuple[int, Due | None]:
-    """The task whose next message is this emit, or the most like it; None when no emit is due."""
-    heads = [(at, task.due[0]) for at, task in enumerate(conv.tasks) if task.due and task.due[0].kind == "emit"]
-    for at, due in heads:
-        if same_emit(due, got):
-            return at, due
+def told_emit(conv: Conv, got: Due) -> tuple[int, int, Due | None]:
+    """The task whose next emit this is, or the most like it, and where it stands there; None when none is due."""
+    heads = [
+        (number, at, due) for number, task in enumerate(conv.tasks) for at, due in ready(task) if due.kind == "emit"
+    ]
+    for head in heads:
+        if same_emit(head[2], got):
+            return head
     if not heads:
-        return -1, None
-    tagged = [pair for pair in heads if pair[1].values and got.values and same(pair[1].values[0], got.values[0])]
+        return -1, -1, None
+    tagged = [head for head in heads if head[2].values and got.values and same(head[2].values[0], got.values[0])]
     if tagged:
         return tagged[0]
-    later = [task for task in conv.tasks for due in task.due[1:] if due.kind == "emit" and same_emit(due, got)]
-    return heads[0] if not later else (-1, None)
+    later = any(due.kind == "emit" and same_emit(due, got) for task in conv.tasks for due in task.due)
+    return (-1, -1, None) if later else heads[0]
 
 
 def same_emit(due: Due, got: Due) -> bool:
@@ -176,21 +191,22 @@ def _settle(config: Config, conv: Conv, command: str, value: Mapping[str, Any]) 
     name = value.get("id")
     if isinstance(name, (dict, list)) or name not in conv.open:
         return _no_tuple(conv, command, name)
-    number = not isinstance(name, str)
     sent = next(known for known in conv.open if known == name)
-    if number and isinstance(sent, str):
+    if not isinstance(name, str) and isinstance(sent, str):
         return breach(BOLT, "BOLT-07", f"{command} for {shown(name)}, which is no text")
     after = conv._replace(open=tuple(known for known in conv.open if known != name), settled=conv.settled | {name})
     covers = ["BOLT-06", "BOLT-07", "BOLT-08", "BOLT-05", *(["EXT-04"] if conv.waived else [])]
     after = after._replace(waived=False)
     if not config.scripted:
         return allow(after, *covers, "BOLT-09")
-    for at, task in enumerate(conv.tasks):
-        if task.due and task.due[0] == Due(command, name):
-            after = after._replace(tasks=put(conv.tasks, at, task._replace(due=task.due[1:], begun=True)))
+    for number, task in enumerate(conv.tasks):
+        at = next((at for at, due in ready(task) if due == Due(command, name)), None)
+        if at is not None:
+            after = after._replace(tasks=put(conv.tasks, number, come(task, at)))
             return allow(after, *covers, "BOLT-09", "BOLT-22")
-        if command == "fail" and task.raising and not task.due and same(task.id, name):
-            after = after._replace(tasks=put(conv.tasks, at, task._replace(raising=False, begun=True)))
+        emits = any(due.kind == "emit" for due in task.due)
+        if command == "fail" and task.raising and not emits and same(task.id, name):
+            after = after._replace(tasks=put(conv.tasks, number, task._replace(raising=False, begun=True)))
             return allow(after, *covers, "INV-CHILD-15")
     if conv.hurt or conv.raising:
         return allow(after)

@@ -181,8 +181,8 @@ def finish(w: Writer, head: Sequence[int]) -> None:
         return
     if end == 5:
         w.wait()
-        whole = (b'{"command":"next"}\n', b'{"command":"fail","id":"1231231"}\n')[head[4] % 2]
-        w.blurt(whole[: 1 + head[4] % (len(whole) - 3)], "turn")
+        whole = (b'{"command":"next"}\n', b'{"command":"fail","id":"1231231"}\n')[head[4] // 3 % 2]
+        w.blurt(texts.torn(whole, head[4]), "turn")
         w.eof(at_once=True)
         return
     w.wait()

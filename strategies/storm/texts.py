@@ -196,3 +196,9 @@ def tuple_id(n: int) -> str:
 def value(n: int) -> Any:
     """One value."""
     return VALUES[n % len(VALUES)]
+
+
+def torn(message: bytes, how: int) -> bytes:
+    """The beginning of a message that ends with its newline: all of it but for its closing line, with the newline or
+    without, or less."""
+    return (message, message[:-1], message[: 1 + how % (len(message) - 3)])[how % 3]

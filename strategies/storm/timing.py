@@ -100,15 +100,15 @@ class Lane:
         self.w.steps.append(Say(0, Message(SYNC, self.w.pending()), upto=3))
 
     def _work(self, op: Op) -> None:
-        """Some tuples that stay open, or few of them, some emits, perhaps a log."""
+        """Some tuples, of which some stay open, some emits, perhaps a log."""
         w, (a, b, c, d) = self.w, op.args
-        for n in range((4, 0, 1, 9)[d % 4]):
+        for n in range((6, 0, 1, 9)[d % 4]):
             w.tuple([n])
         for n in range(b % 3):
             hosting.emitting(w, Op("emit", (a, b + n, c, d, 0)), n)
-        for _ in range((0, 1, 3, 0)[c % 4]):
+        for n in range((2, 1, 3, 0)[c % 4]):
             if w.open:
-                w.settle("fail" if a % 2 else "ack", w.open.pop(0))
+                w.settle(("ack", "fail")[(a + n) % 2], w.open.pop(0))
         if c % 3 == 2:
             hosting.logging(w, c)
 

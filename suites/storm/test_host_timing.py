@@ -8,7 +8,7 @@ ROLES = ("bolt-host", "spout-host")
 DISCIPLINES = ("lock-step",)
 
 
-@pytest.mark.weight(2)
+@pytest.mark.weight(3)
 def test_timeouts(hunt):
     """Children that live, hang, are stopped, talk, or never begin."""
     hunt(timing.cases(), timing.interpret, always_calm=True)

@@ -38,7 +38,7 @@ class BeatsForFew(BoltHost):
             super().beat()
 
 
-@host("host-beats-until-fail", "HB-01", case("live", 1, 0, 1), bare=True)
+@host("host-beats-until-fail", "HB-01", case("live"), bare=True)
 class BeatsUntilFail(BoltHost):
     """After a fail there are no heartbeats any more."""
 
