@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.events import Event, Fact, Quiet
+from specs.events import Event, Fact, Quiet, Said
 from specs.plan import Plan, Wait
+from specs.storm.frames import Message
 from specs.storm.states import Config
 from strategies.storm import hosting, timing
 from strategies.storm.writer import Writer
@@ -17,6 +18,7 @@ WAIT_MS, LONGEST_MS = 1_500, 12_000
 """How long a bolt may take to show that it goes on while an emit waits, at least and at most."""
 TIMES = 5
 """That many times what its user code took to be called at all: a bolt that is slow shows it late."""
+ASKED = "wireproof asks"
 OWN_MS = 40_000
 """Within this time a host gives up a silent child whose timeout is its own affair: in Storm it is 30 s."""
 
@@ -31,7 +33,8 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Any]) -> Mappi
     calls = {event.value.get("call") for event in events if _is_note(event)}
     found: dict[str, Any] = {"noted": bool(calls)}
     if not config.scripted:
-        found["scripted"] = "initialize" in calls and bool(calls & {"process", "next"})
+        obeys = any(_is_told(event) for event in events)
+        found["scripted"] = obeys and "initialize" in calls and bool(calls & {"process", "next"})
     if config.child == "bolt" and calls and (config.scripted or found.get("scripted")):
         found["serial"] = _serial(play, configure(found))
     return found
@@ -61,10 +64,12 @@ def _serial(play: Play, config: Config) -> bool:
 
 
 def _ask(config: Config) -> Plan:
+    """User code is told to emit something that nobody else would."""
+    told = {"op": "emit", "tuple": [ASKED, 1]}
     w = Writer(config)
-    w.setup({"topology.name": "ask"})
+    w.setup({"topology.name": "ask", "wireproof.script": [[told]]})
     if config.child == "bolt":
-        w.tuple(["ask"])
+        w.script([told, {"op": "ack"}])
     else:
         w.command("next")
     w.lists()
@@ -95,6 +100,13 @@ def _withheld(config: Config, ms: int) -> Plan:
 
 def _is_note(event: Event) -> bool:
     return isinstance(event, Fact) and event.name == "observed" and isinstance(event.value, Mapping)
+
+
+def _is_told(event: Event) -> bool:
+    """What user code was told to emit."""
+    frame = event.frame if isinstance(event, Said) else None
+    value = frame.value if isinstance(frame, Message) else None
+    return isinstance(value, Mapping) and value.get("command") == "emit" and value.get("tuple") == [ASKED, 1]
 
 
 def _is_end(event: Event) -> bool:
