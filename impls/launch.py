@@ -18,9 +18,11 @@ from impls.printable import printable
 from impls.process import Process
 from impls.running import Elsewhere, LaunchError, Log, Running
 
-__all__ = ["LaunchError", "Log", "Running", "start", "unused_port", "wait_ready"]
+__all__ = ["LaunchError", "Log", "Running", "no_answer", "start", "unused_port", "wait_ready"]
 
 POLL_S = 0.05
+_TLS = (b"\x15", b"\x16")
+"""How a record of TLS begins: an alert, or a handshake."""
 Probe = Callable[[str, int], bool]
 
 
@@ -96,6 +98,20 @@ def wait_ready(running: Running, probe: Probe, ready_s: float) -> float:
             )
         time.sleep(min(POLL_S, left))
     raise LaunchError(f"{running.name}: ended before it was ready: {running.ending()}{_said(running)}")
+
+
+def no_answer(said: bytes, *, ended: bool) -> str:
+    """What to tell a user whose server did not answer our first words in its protocol: what it `said` instead, whether
+    it then `ended` the connection, and what is probably meant."""
+    if said[:1] in _TLS and said[1:2] == b"\3":
+        return "it speaks TLS, and this suite does not; give the port on which it listens without"
+    if said.startswith(b"HTTP/"):
+        return f"it speaks HTTP ({said.splitlines()[0].decode('latin-1')!r:.60}); is the port right?"
+    if said:
+        return f"what it said is not this protocol: {said[:60]!r}; are the port and the protocol right?"
+    if ended:
+        return "it closed the connection without a word; is the port right, and is it one without TLS?"
+    return "it took the connection and said nothing; is the port right, and is it one without TLS?"
 
 
 def _said(running: Running) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from impls.drive import Recording, Setting, drive
-from impls.launch import LaunchError, Running, start, wait_ready
+from impls.launch import LaunchError, Running, no_answer, start, wait_ready
 from impls.link import Ground, MemoryGround, TcpGround
 from impls.manifest import Deviation, Implementation
 from impls.pipes import PipeGround
@@ -196,7 +196,11 @@ class Session:
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
         if recording.refused:
             raise ConnectionRefusedError(recording.refused)  # what wait_ready tells when time is up
-        return any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
+        if not any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events):
+            said = b"".join(data for _, _, what, data in recording.wire if what == "received")
+            ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
+            raise ConnectionError(no_answer(said, ended=ended))
+        return True
 
     def _meet(self) -> None:
         """Smoke, discovery and calibration. Raises NotJudged when there is nothing to judge."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from impls import launch, process, running
-from impls.launch import LaunchError, start, wait_ready
+from impls.launch import LaunchError, no_answer, start, wait_ready
 from impls.manifest import Implementation, Start
 from impls.running import Log
 
@@ -399,3 +399,17 @@ def test_a_daemon_that_is_deaf_does_not_delay_the_news_of_the_end(program):
     begun = time.monotonic()
     assert _until(lambda: not it.alive())
     assert time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("said", "ended", "hint"),
+    [
+        (b"\x15\x03\x03\x00\x02\x02\x46", True, "it speaks TLS"),
+        (b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", True, "it speaks HTTP ('HTTP/1.1 400 Bad Request')"),
+        (b"SSH-2.0-x\r\n", False, r"what it said is not this protocol: b'SSH-2.0-x\r\n'"),
+        (b"", True, "it closed the connection without a word"),
+        (b"", False, "it took the connection and said nothing"),
+    ],
+)
+def test_another_protocol_is_named(said, ended, hint):
+    assert hint in no_answer(said, ended=ended)

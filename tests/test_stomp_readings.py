@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from specs.events import Quiet, Said
+from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
-from specs.plan import Blurt, Plan, Ref
+from specs.plan import Blurt, Plan, Ref, Say
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
@@ -123,3 +125,132 @@ def test_a_message_may_be_taken_back_that_is_not_acknowledged_in_time(waited, fo
         server("RECEIPT", ("receipt-id", "r")),
     )
     assert [name for name, _ in shown[1] if name.startswith(("ACK", "MSG-1"))] == found
+
+
+QUEUE = ("destination", "/queue/q")
+
+
+def receipted(*frames):
+    """Each frame with a receipt of its own and its RECEIPT behind it."""
+    events = []
+    for number, frame in enumerate(frames):
+        asked = Frame(frame.frame.command, (*frame.frame.headers, ("receipt", f"r{number}")), frame.frame.body)
+        events += [Said(frame.conn, "client", asked), server("RECEIPT", ("receipt-id", f"r{number}"), conn=frame.conn)]
+    return events
+
+
+def delivery(number, sub="0"):
+    headers = [
+        ("k", f"{number}"),
+        ("message-id", f"m{number}"),
+        ("subscription", sub),
+        ("ack", f"a{number}"),
+        ("content-length", "1"),
+    ]
+    return server("MESSAGE", QUEUE, *headers, body=b"x")
+
+
+OVERTAKEN = {
+    "by a cumulative ACK": client("ACK", ("id", "a2")),
+    "by the end of its subscription": client("UNSUBSCRIBE", ("id", "0")),
+    "by a SEND that may be refused": client("SEND", ("destination", "elsewhere"), ("transaction", "t"), ("k", "3")),
+}
+
+
+@pytest.mark.parametrize("name", [*OVERTAKEN, ""])
+def test_a_commit_may_fail_when_something_in_it_may_be_refused_by_now(name):
+    between = receipted(OVERTAKEN[name]) if name else []
+    found = verdict(
+        *session("1.2"),
+        client("SUBSCRIBE", ("id", "0"), QUEUE, ("ack", "client")),
+        *(client("SEND", QUEUE, ("k", f"{number}"), body=b"x") for number in (1, 2)),
+        delivery(1),
+        delivery(2),
+        *receipted(client("BEGIN", ("transaction", "t"))),
+        client("ACK", ("id", "a1"), ("transaction", "t")),
+        *between,
+        client("COMMIT", ("transaction", "t"), ("receipt", "r")),
+        server("ERROR", ("message", "no such delivery"), ("receipt-id", "r")),
+        Closed(0, "server"),
+    )
+    assert found == (("pass", []) if name else ("fail", [("TXN-03", "MUST")]))
+
+
+@pytest.mark.parametrize(("offered", "found"), [("1.0,2.0", []), ("1.0,1.1", ["CONNECTED-01"])])
+def test_a_session_of_1_0_is_told_from_others_by_its_missing_version(offered, found):
+    asked = client("CONNECT", ("accept-version", offered), ("host", "/"))
+    assert [name for name, _ in verdict(asked, server("CONNECTED"))[1]] == found
+
+
+def beating(*signs):
+    return (
+        client("CONNECT", ("accept-version", "1.2"), ("host", "/"), ("heart-beat", "500,0")),
+        server("CONNECTED", ("version", "1.2"), ("heart-beat", "0,100")),
+        *signs,
+        Closed(0, "server"),
+    )
+
+
+def test_a_close_is_laid_on_heart_beats_only_if_time_explains_it():
+    pause, half = Quiet(300, 300), Fact(0, "client", "octets", b"SEND\n")
+    sent = client("SEND", ("destination", TOPIC), ("receipt", "r"))
+    answer = server("RECEIPT", ("receipt-id", "r"))
+    assert verdict(*beating(pause, half, pause, half))[1] == [("HB-10", "MUST")]
+    assert verdict(*beating(pause, sent, answer, half, half)) == ("pass", [])  # why, other conversations tell
+    assert verdict(*beating(pause, sent, answer, pause))[1] == [("HB-06", "MUST")]
+    assert verdict(*beating(pause, client(""), sent, answer))[1] == [("ERROR-07", None)]
+
+
+def test_characters_that_1_0_does_not_escape_have_a_rule_of_their_own():
+    wanted = {feature.name: feature for feature in FEATURES if feature.name in ("escapes", "literal")}
+    send = Say(0, Frame("SEND", (("a", "x:\\n"),)))
+    for version, name, other in (("1.0", "literal", "escapes"), ("1.2", "escapes", "literal")):
+        plan = Plan((Say(0, Frame("CONNECT", (("accept-version", version),))), send))
+        assert wanted[name].without(plan).steps[1].frame.headers == (("a", "xcbn"),)
+        assert wanted[other].without(plan) == plan
+
+
+def test_an_error_behind_an_ack_that_asked_for_nothing_may_be_about_it():
+    odd = client("SUBSCRIBE", ("id", "\\:"), ("destination", TOPIC))
+    begun = (*session("1.2"), *receipted(client("SUBSCRIBE", ("id", "0"), QUEUE, ("ack", "client"))))
+    begun += (client("SEND", QUEUE, ("k", "1"), body=b"x"), delivery(1))
+    error = server("ERROR", ("message", "no such delivery"))
+    for acks, found in (([client("ACK", ("id", "a1"))], "ERROR-07"), ([], "ENC-03")):
+        faults = verdict(*begun, *acks, *receipted(client("BEGIN", ("transaction", "t"))), odd, error)[1]
+        assert faults[0][0] == found
+
+
+def test_an_ack_in_a_transaction_may_be_looked_at_as_late_as_at_commit():
+    begun = (*session("1.2"), *receipted(client("BEGIN", ("transaction", "t"))))
+    for headers, levels in (((("transaction", "t"),), ["SHOULD"]), ((), [None])):
+        for wrong, requirement in ((("id", "unknown"), "ACK-03"), (("destination", None), "SEND-01")):
+            command = "ACK" if requirement == "ACK-03" else "SEND"
+            given = [wrong] if command == "ACK" else []
+            faults = verdict(*begun, *receipted(client(command, *given, *headers)))[1]
+            found = [(name, level if headers else None) for name, level in faults if name == requirement]
+            assert found == [(requirement, level) for level in levels]
+
+
+def topic(copies, *subs):
+    kind = replace(Config().topic, copies=copies)
+    events = [*session("1.2")]
+    for sub in subs:
+        events += receipted(client("SUBSCRIBE", ("id", sub), ("destination", TOPIC)))
+    events += receipted(client("SEND", ("destination", TOPIC), ("k", "1"), body=b"x"))
+    copy = [("destination", TOPIC), ("k", "1"), ("message-id", "m"), ("content-length", "1")]
+    events.append(server("MESSAGE", *copy, ("subscription", subs[0]), body=b"x"))
+    events.append(Quiet(10_000, final=True))
+    return judge(StompModel(), replace(Config(), topic=kind), tuple(events), "server").verdict
+
+
+def test_a_topic_may_give_one_copy_to_a_connection_if_it_always_does():
+    assert topic(True, "0") == topic(False, "0") == topic(False, "0", "1") == "pass"
+    assert topic(True, "0", "1") == "fail"
+
+
+@pytest.mark.parametrize(("shared", "found"), [(True, "fail"), (False, "pass")])
+def test_a_destination_may_take_one_subscriber_only_if_it_always_does(shared, found):
+    queue = replace(Config().queue, shared=shared)
+    events = [*session("1.2"), *receipted(client("SUBSCRIBE", ("id", "0"), QUEUE))]
+    events += [client("SUBSCRIBE", ("id", "1"), QUEUE), server("ERROR", ("message", "taken")), Closed(0, "server")]
+    assert judge(StompModel(), replace(Config(), queue=queue), tuple(events), "server").verdict == found

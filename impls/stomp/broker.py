@@ -176,8 +176,11 @@ class Topic(Destination):
     """Gives each message to every subscriber, and keeps nothing."""
 
     def accept(self, message: Message, sender: Session) -> None:
+        reached: set[Session] = set()
         for subscription in tuple(self.subscribers):
-            if self.is_for(subscription, sender):
+            again = self.switches.copies == "one" and subscription.session in reached
+            if self.is_for(subscription, sender) and not again:
+                reached.add(subscription.session)
                 self.offer(subscription, message)
 
     def is_for(self, subscription: Subscription, sender: Session) -> bool:

@@ -301,7 +301,11 @@ class Session(Connection):
             super().on_receipt(frame)
 
     def commit(self, transaction: Transaction) -> None:
-        """Do the work of a transaction, in order."""
+        """Do the work of a transaction, in order. Raises Refused before it does any."""
+        if self.switches.settled_meanwhile == "error":
+            named = (work.delivery for work in transaction.work if isinstance(work, Settle))
+            if any(self.unacked.get(delivery.key) is not delivery for delivery in named):
+                raise Refused("an acknowledgement of the transaction has nothing to settle any more")
         for work in transaction.work:
             if isinstance(work, Settle):
                 self.settle(work.delivery, work.accepted)

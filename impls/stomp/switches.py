@@ -51,12 +51,14 @@ class Switches:
     queue_order: str = switch("round-robin", "first", "random", "idle-first")
     prefetch: int | str = switch("unlimited", 1, 2, 10)
     self_delivery: bool = switch(True, False)  # topics only
+    copies: str = switch("each", "one")  # what several subscriptions of one connection to a topic get
     nack: str = switch("requeue-front", "requeue-back", "discard", "dead-letter")
     redelivery: str = switch("front", "back", "never", "random", "delayed")  # after a lost connection
     redelivered_id: str = switch("keep", "change")
     redelivered_header: bool = switch(False, True)
     unsubscribed: str = switch("requeue", "drop")  # unacknowledged messages of a removed subscription
     late_ack: str = switch("error", "ignore")  # ACK of a removed subscription's message
+    settled_meanwhile: str = switch("ignore", "error")  # COMMIT of an ACK that has nothing to settle any more
     ack_of_auto: str = switch("error", "ignore")
     client_ack_1_0: str = switch("cumulative", "single")  # STOMP 1.0 does not say which
     anonymous_subscription: str = switch("none", "destination")  # subscription header of 1.0 without an id

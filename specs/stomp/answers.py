@@ -80,6 +80,7 @@ def connected(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
         beats_ms=max(heart[0], asked[1]) if heart[0] and asked[1] else 0,
         mine_ms=max(heart[1], asked[0]) if heart[1] and asked[0] else 0,
         mute_ms=0,
+        heard={"connected": state.elapsed_ms},
     )
     lapses: tuple[Breach, ...] = ()
     if any(p.call is not None and not p.early for p in conn.pending):
@@ -97,8 +98,8 @@ def _version(conn: Conn, connect: Pending, version: str | None) -> Breach | None
             return blame("NEGO-02", f"a client that offers nothing speaks 1.0, CONNECTED says {version!r:.40}")
         return None
     if version is None:
-        if versions == ("1.0",) or not versions:
-            return None
+        if conn.version == "1.0" or not versions:
+            return None  # the session is one of 1.0, whose CONNECTED has no such header
         return blame("CONNECTED-01", "CONNECTED without version", also="HDR-01")
     if not versions:
         return None  # the list was not canonical: any outcome is allowed
@@ -148,8 +149,10 @@ def _receipted(state: State, number: int, conn: Conn, pending: Pending, wanted: 
         covers += ids("NEGO-06")
     lapses: tuple[Breach, ...] = ()
     # frames before it were received; those that asked for nothing need not be remembered
-    rest = tuple(p for p in rest if p.receipt is not None or p.call is not None or p.serial > pending.serial)
-    conn = conn._replace(pending=rest, answered=(*conn.answered, wanted))
+    forgotten = [p for p in rest if p.receipt is None and p.call is None and p.serial < pending.serial]
+    hushed = conn.hushed or any(p.frame.command in ("ACK", "NACK") for p in forgotten)
+    rest = tuple(p for p in rest if p not in forgotten) if forgotten else rest
+    conn = conn._replace(pending=rest, answered=(*conn.answered, wanted), hushed=hushed)
     if pending.tx is not None:
         conn = conn._replace(within=conn.within | {wanted})
     if isinstance(pending.call, Refusal):

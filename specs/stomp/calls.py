@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 
 from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
-from specs.stomp.states import PREFIX, Conn, Delivery, Free, Phase, Refusal, State, Verdict
+from specs.stomp.states import PREFIX, Conn, Delivery, Free, Phase, Refusal, State, Tx, Verdict
 
 SPECIAL = re.compile(r"[\\\r\n:]")
 BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
@@ -76,6 +77,8 @@ def ids(text: str) -> tuple[str, ...]:
 
 
 _IN_A_TRANSACTION = frozenset(ids("ACK-06 NACK-04"))
+_HOLDS = frozenset({"SEND", "ACK", "NACK"})
+"""What a transaction may hold."""
 
 
 @lru_cache(maxsize=256)
@@ -101,6 +104,14 @@ def _claimed(version: str) -> str:
     return "SHOULD" if version == "1.0" else "MUST"
 
 
+def _late(refusal: Refusal) -> Refusal:
+    """The refusal of a frame in an open transaction, which the server may look at as late as at COMMIT: until then a
+    RECEIPT says no more than that the transaction holds it (docs/ambiguities.md, E-09)."""
+    levels = {"MUST": "SHOULD"}
+    accepted, ignored = refusal.accepted, refusal.ignored
+    return replace(refusal, accepted=levels.get(accepted, accepted), ignored=levels.get(ignored, ignored))
+
+
 def _free(names: str, silent: str = "") -> Free:
     found = ids(names)
     return Free(found, silent, found[0])
@@ -117,6 +128,8 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     if rule is None:
         return _unknown(command), ()
     verdict, proves = rule(state, number, conn, frame)
+    if isinstance(verdict, Refusal) and command in _HOLDS and frame.get("transaction") in conn.txs:
+        verdict = _late(verdict)
     marks = _marks(frame, conn.version)
     proves = proves + marks if proves and proves[0] in _IN_A_TRANSACTION else marks + proves
     length = frame.get("content-length")
@@ -335,8 +348,11 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return lenient("SUB-07 INV-07", f"there is no acknowledgement mode {mode!r:.40}"), ()
     if mode == "client-individual" and conn.version == "1.0":
         return _free("SUB-07"), ()
-    if state.config.kind(destination) is None:
+    kind = state.config.kind(destination)
+    if kind is None:
         return _free("SUB-06", "MUST"), ()
+    if not kind.shared and _taken(state, destination):
+        return Free(ids("SUB-06"), "MUST", PREFIX + "SUB-06", plain=True), ()
     proves: tuple[str, ...] = ()
     if sub in conn.old_subs:
         proves += ids("SUB-11")
@@ -345,6 +361,15 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if sub and (SPECIAL.search(sub) or not sub.isalnum()):
         proves += ids("SUB-10")
     return None, proves
+
+
+def _taken(state: State, destination: str) -> bool:
+    """True when somebody subscribed to `destination` before; that it is over may not be known to the server yet."""
+    return any(
+        any(destination in sub.destinations for sub in conn.subs.values())
+        or any(place == destination for place, _ in conn.left_places)
+        for conn in state.conns.values()
+    )
 
 
 def sub_key(conn: Conn, frame: Frame) -> str | None:
@@ -465,6 +490,8 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if tx not in conn.txs:
         why = f"{frame.command} of a transaction that is not open"
         return lenient("TXN-08 INV-12", why, _claimed(conn.version)), ()
+    if frame.command == "COMMIT" and (conn.txs[tx].doubtful or _overtaken(state, conn.txs[tx])):
+        return _free("TXN-03"), ()
     others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
     proves = ids("TXN-07") if others else ()
     if conn.txs[tx].reused:
@@ -472,6 +499,12 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if len(conn.txs) > 1:
         proves += ids("TXN-10")
     return None, proves + ids("TXN-03" if frame.command == "COMMIT" else "TXN-04")
+
+
+def _overtaken(state: State, tx: Tx) -> bool:
+    """True when a delivery that the transaction acknowledges may have met another fate meanwhile: by a cumulative
+    acknowledgement outside, or because its subscription has ended. A server notices that at COMMIT at the latest."""
+    return any(state.deliveries[serial].fate != "out" for serial, _ in tx.acks)
 
 
 def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:

@@ -22,6 +22,8 @@ def said(state: State, number: int, frame: Frame) -> State:
     conn = state.conns.get(number) or Conn(version=state.config.version)
     if conn.mute_ms:
         conn = conn._replace(mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
+    if conn.mine_ms:
+        conn = conn._replace(heard={**conn.heard, "eol" if frame == BEAT else "frame": state.elapsed_ms})
     if frame == BEAT:
         return put(state, number, conn._replace(eols=True))
     if conn.phase in (Phase.CLOSING, Phase.LEFT, Phase.FAILED):
@@ -53,6 +55,8 @@ def said(state: State, number: int, frame: Frame) -> State:
     behind = conn.doom
     if isinstance(verdict, Refusal) and conn.doom is None:
         conn = conn._replace(doom=verdict)
+    if isinstance(verdict, Free) and pending.tx is not None and pending.tx in conn.txs:
+        conn = conn._replace(txs={**conn.txs, pending.tx: conn.txs[pending.tx]._replace(doubtful=True)})
     state = put(state, number, conn, serial)
     effect = _EFFECTS.get(frame.command)
     if effect is not None:
@@ -172,7 +176,8 @@ def expect(state: State, serials: Iterable[int]) -> State:
             continue
         takers = [sub for sub in subscribers(state, message.destination) if sub.sure]
         if message.kind.fanout:
-            due += [(serial, sub.serial) for sub in takers if message.kind.own or sub.conn != message.conn]
+            reached = [sub for sub in takers if message.kind.own or sub.conn != message.conn]
+            due += [(serial, sub.serial) for sub in reached if message.kind.copies or alone(state, sub)]
         elif message.kind.keeps or takers:
             waiting[message.destination] = (*waiting.get(message.destination, ()), serial)
     return state._replace(due=tuple(due), waiting=waiting)
@@ -187,6 +192,12 @@ def subscribers(state: State, destination: str) -> list[Sub]:
         for sub in conn.subs.values()
         if destination in sub.destinations and not sub.closing
     ]
+
+
+def alone(state: State, sub: Sub) -> bool:
+    """True when no other subscription of its connection may get what `sub` gets."""
+    others = (other for other in state.conns[sub.conn].subs.values() if other.serial != sub.serial)
+    return not any(place in sub.destinations for other in others for place in other.destinations)
 
 
 def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:

@@ -24,6 +24,8 @@ _ANSWERED_BY = {"SEND-01": "SEND-06", "SUB-01": "SUB-06", "NEGO-03": "NEGO-03"}
 """Rules that a client broke for which the text itself asks for an ERROR, and the rule about that ERROR."""
 MARGIN = 0.05
 """A client given up within this part of its interval after the end of it was given no margin."""
+HASTY = 0.25
+"""A client given up before this part of its interval was over was not given up for its silence."""
 IDLE_MS = 400
 """A silence after which a connection counts as idle: shorter ones say nothing about heart-beats."""
 
@@ -115,7 +117,8 @@ def _unprovoked(state: State, number: int, conn: Conn, named: Pending | None, wh
         return replace(blame("ROB-02", why, also="LIMIT-03 ERROR-07"), otherwise=PREFIX + "ERROR-07")
     if not candidates and any(m.conn == number and b"\0" in m.frame.body for m in state.messages.values()):
         return blame("CLEN-01", f"{what}: octets of a body with a NUL were read as a frame", also="ERROR-07")
-    for p in candidates if len(candidates) == 1 else ():
+    certain = len(candidates) == 1 and (named is not None or not conn.hushed)
+    for p in candidates if certain else ():
         special = [name for name in p.proves if name not in _COMMON]
         if special:
             level = None if special[0] in _SOFT else "MUST"
@@ -176,13 +179,12 @@ def _cut_off(after: State, number: int, conn: Conn) -> Outcome:
         return Allow(after, ids("HB-08"), hasty)
     if conn.overdue:
         return Allow(after)  # it was on its way, maybe, when the client spoke again
-    slow = conn.midway and conn.mine_ms and "octets" in conn.lives
-    if conn.lost or (conn.midway and not slow):
+    life = _unnoticed(after, conn)
+    if conn.lost or (conn.midway and life != LIFE["octets"]):
         return Allow(after, _lost_covers(conn))
     if not suspects:
         asked = any(p.receipt is not None for p in conn.pending)
-        if conn.mine_ms and not asked and (conn.mute_ms or conn.lives):
-            life = next((LIFE[kind] for kind in ("octets", "eol", "frame") if kind in conn.lives), "HB-08")
+        if life and not asked:
             why = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
             return blame(life, why, "MUST", also="HB-08 HB-09")
         if conn.phase is Phase.OPEN:
@@ -214,6 +216,18 @@ def _cut_off(after: State, number: int, conn: Conn) -> Outcome:
         why = "closed the connection in a legal session: a frame before CONNECTED was refused"
         lapses = (blame("CONNECT-14", why, "SHOULD"),)
     return Allow(after, covers, lapses)
+
+
+def _unnoticed(state: State, conn: Conn) -> str:
+    """The rule about heart-beats that explains why a client which showed life in time was given up; "" if none does:
+    the sign of life without which the agreed time would have passed, or that some of it had passed."""
+    if not conn.mine_ms:
+        return ""
+    for kind in ("octets", "eol", "frame"):
+        others = [at for other, at in conn.heard.items() if other != kind]
+        if kind in conn.lives and state.elapsed_ms - max(others, default=0) >= conn.mine_ms:
+            return LIFE[kind]
+    return "HB-08" if conn.mute_ms >= conn.mine_ms * HASTY else ""
 
 
 def _lost_covers(conn: Conn) -> tuple[str, ...]:

@@ -109,6 +109,21 @@ def _sorted_list(text: str) -> str:
 
 def _unescaped(plan: Plan) -> Plan:
     """No header holds a character that must be escaped."""
+    return plan if _literal(plan) else _ordinary(plan)
+
+
+def _not_literal(plan: Plan) -> Plan:
+    """No header holds a character that versions with escapes would escape."""
+    return _ordinary(plan) if _literal(plan) else plan
+
+
+def _literal(plan: Plan) -> bool:
+    """True when every session is one of 1.0, which has no escapes."""
+    opened = [s.frame for s in plan.steps if isinstance(s, Say) and s.frame.command in ("CONNECT", "STOMP")]
+    return all(frame.get("accept-version") in (None, "1.0") for frame in opened)
+
+
+def _ordinary(plan: Plan) -> Plan:
     return _worded(plan, lambda text: text.translate(_PLAIN_FOR_SPECIAL) if SPECIAL.search(text) else text)
 
 
@@ -290,6 +305,13 @@ FEATURES = (
         "it matters whether headers hold characters that are escaped",
         _TEXT_MATTERS,
         _unescaped,
+    ),
+    Feature(
+        "literal",
+        PREFIX + "ENC-12",
+        "it matters whether headers of 1.0 hold characters that later versions escape",
+        _TEXT_MATTERS,
+        _not_literal,
     ),
     Feature("letters", PREFIX + "ENC-01", "it matters whether headers are ASCII", _TEXT_MATTERS, _ascii),
     Feature(

@@ -198,7 +198,8 @@ class StompModel:
                 conn = conn._replace(silent_ms=0)
             else:
                 lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
-                conn = conn._replace(midway=True, mute_ms=0, lives=lives)
+                heard = {**conn.heard, "octets": state.elapsed_ms}
+                conn = conn._replace(midway=True, mute_ms=0, lives=lives, heard=heard)
             return Allow(put(state, event.conn, conn))
         return Allow(state)
 

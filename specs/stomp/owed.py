@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.stomp.calls import ids
-from specs.stomp.client import subscribers
+from specs.stomp.client import alone, subscribers
 from specs.stomp.messages import blame
 from specs.stomp.states import PREFIX, Conn, Free, Message, Pending, Phase, Refusal, State, Sub
 
@@ -78,8 +78,11 @@ def _idle(state: State, sub: Sub) -> bool:
 def _due(state: State) -> Iterator[tuple[Message, Sub]]:
     for serial, sub_serial in state.due:
         sub = _sub(state, sub_serial)
-        if sub is not None and not sub.closing and not sub.vague and _idle(state, sub):
-            yield state.messages[serial], sub
+        if sub is None or sub.closing or sub.vague or not _idle(state, sub):
+            continue
+        message = state.messages[serial]
+        if message.kind is None or message.kind.copies or alone(state, sub):
+            yield message, sub
 
 
 def _stuck(state: State) -> Iterator[Message]:

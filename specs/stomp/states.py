@@ -68,6 +68,8 @@ class Kind:
 
     `template` holds `{name}`. `fanout`: every subscriber gets a copy, else one does. `keeps`: a message waits for a
     subscriber. `own`: a connection gets what it sent itself. `redelivers`: what was not acknowledged comes again.
+    `shared`: it takes more than one subscriber. `copies`: with fan-out, each of several subscriptions on one connection
+    gets its own; else one of them does.
     """
 
     template: str
@@ -75,6 +77,8 @@ class Kind:
     keeps: bool = False
     own: bool = True
     redelivers: bool = False
+    shared: bool = True
+    copies: bool = True
 
     def holds(self, destination: str) -> bool:
         """True when `destination` is one of this family."""
@@ -207,12 +211,14 @@ class Sub(NamedTuple):
 
 
 class Tx(NamedTuple):
-    """An open transaction: serials of its messages, and (delivery, verb) pairs of its acknowledgements."""
+    """An open transaction: serials of its messages, and (delivery, verb) pairs of its acknowledgements. `doubtful`: it
+    holds a frame that the server was free to refuse, which it may do as late as at COMMIT."""
 
     id: str
     sends: tuple[int, ...] = ()
     acks: tuple[tuple[int, str], ...] = ()
     reused: bool = False
+    doubtful: bool = False
 
 
 class Message(NamedTuple):
@@ -267,7 +273,9 @@ class Conn(NamedTuple):
     `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
     SEND has a NUL, which what comes next explains; `overdue`: once the client was silent for longer than agreed, so
     that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
-    "octets") after a pause.
+    "octets") after a pause; `heard`: the time in the conversation when it last did so in each way, and when it was
+    "connected", where it must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT,
+    so that an ERROR about it may still be on its way.
     """
 
     phase: Phase = Phase.OPEN
@@ -294,6 +302,8 @@ class Conn(NamedTuple):
     overdue: bool = False
     asked_beats: tuple[int, int] = (0, 0)
     lives: frozenset[str] = frozenset()
+    heard: Mapping[str, int] = _NOTHING
+    hushed: bool = False
     torn: str = ""
 
     @property

@@ -37,9 +37,12 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt["stated"] = _stated(play, configure)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt["crowded"] = _crowded(play, configure(learnt))
+    for place, family in enumerate(("queue", "topic")):
+        learnt[family]["shared"] = not _refused(play(_together(configure(learnt), place), configure(learnt))[0])
     for family, trait, probes in (
         ("queue", "own", (_own_queue,) * 2),
         ("topic", "own", (_own_topic,) * 2),
+        ("topic", "copies", (_copied,) * 2),
         ("queue", "keeps", (*(_kept,) * 4, _many_kept)),
         ("queue", "redelivers", (_redelivered,) * 6),
     ):
@@ -111,6 +114,24 @@ def _own(config: Config, number: int) -> Plan:
     line = writer.line(0)
     writer.subscribe(line, PLACES[number], receipt=writer.receipt())
     writer.send(line, PLACES[number], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()
+
+
+def _together(config: Config, number: int) -> Plan:
+    """Two subscriptions on one connection and one on another, all to the same destination."""
+    writer = Writer(config)
+    for line in (writer.line(0), writer.line(0), writer.line(1)):
+        writer.subscribe(line, PLACES[number], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()
+
+
+def _copied(config: Config) -> Plan:
+    writer = Writer(config)
+    for _ in range(2):
+        writer.subscribe(writer.line(0), PLACES[1], receipt=writer.receipt())
+    writer.send(writer.line(1), PLACES[1], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
 
