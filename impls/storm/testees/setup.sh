@@ -2,7 +2,8 @@
 # Fetches the libraries that the programs in this folder are written around, from the usual registries, into .lib here.
 #
 #   setup.sh               all of them
-#   setup.sh python java   only these: python (pystorm 3.1.4), java (storm-client 2.8.2, and storm.py of multilang-python)
+#   setup.sh python java   only these: python (pystorm 3.1.4, streamparse 5.0.1), java (storm-client 2.8.2, and
+#                          storm.py of multilang-python)
 #
 # Nothing is installed into the system. python needs pip, java needs a JDK and Maven.
 set -eu
@@ -11,7 +12,10 @@ mkdir -p .lib
 
 for what in ${*:-python java}; do
     case $what in
-        python) "${PYTHON:-python3}" -m pip install -q --target .lib/pystorm pystorm==3.1.4 ;;
+        python)
+            "${PYTHON:-python3}" -m pip install -q --target .lib/pystorm pystorm==3.1.4
+            "${PYTHON:-python3}" -m pip install -q --target .lib/streamparse streamparse==5.0.1
+            ;;
         java)
             mkdir -p .lib/storm2/classes
             cat > .lib/storm2/pom.xml <<POM
