@@ -27,8 +27,6 @@ from impls.program import Nursery, Program, wait_for, write_all
 SPAWN_S = 20.0
 MAX_FILES = 64
 """Files noticed in a directory that a program was given."""
-OTHER = "1"
-"""The process that has a file there before."""
 
 
 class Pool:
@@ -105,10 +103,10 @@ class Pool:
 class PipeLink:
     """A conversation over the stdin and stdout of a program. Facts: observed, stderr, exit.
 
-    A plan's `Do` can be `folder` NAME: a new directory, whose path is the fact `folder`; as in a worker with several
-    components, the file of another process is in it. Each other file is a fact `file` when it is first seen: its
-    `name`, its `size`, and `ours`, whether its name is the number of a process that the program is or has started (None
-    once the program has ended).
+    A plan's `Do` can be `folder` NAME, or `folder` [NAME, FILE]: a new directory, whose path is the fact `folder`, and
+    what is in it already. Each other file in it is a fact `file` when it is first seen: its `name`, its `size`, and
+    `ours`, whether its name is the number of a process that the program is or has started (None once the program has
+    ended).
     """
 
     def __init__(self, program: Program, pool: Pool) -> None:
@@ -120,7 +118,7 @@ class PipeLink:
         self._told = False
         self._folder: Path | None = None
         self._made: list[tuple[str, Any]] = []
-        self._files = {OTHER}
+        self._files: set[str] = set()
 
     def send(self, data: bytes) -> bool:
         """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other."""
@@ -163,9 +161,12 @@ class PipeLink:
     def do(self, name: str, value: Any) -> bool:
         if name != "folder" or self._folder is not None:
             return False
-        self._folder = self._pool.folder() / str(value)
+        name, *files = value if isinstance(value, list) else [value]
+        self._folder = self._pool.folder() / str(name)
         self._folder.mkdir()
-        (self._folder / OTHER).touch()
+        for file in files:
+            (self._folder / str(file)).touch()
+        self._files.update(files)
         self._made.append(("folder", str(self._folder)))
         return True
 

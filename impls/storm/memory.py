@@ -62,8 +62,9 @@ class Session:
     def do(self, name: str, value: Any) -> bool:
         if name != "folder":
             return False
-        self.folders.add(f"/{value}")
-        self._found.append(("folder", f"/{value}"))
+        folder = value[0] if isinstance(value, list) else value
+        self.folders.add(f"/{folder}")
+        self._found.append(("folder", f"/{folder}"))
         return True
 
     def hang_up(self) -> None:

@@ -59,6 +59,10 @@ class Ways:
 PLAIN = Ways()
 
 
+OTHER = "1"
+"""A process that is alive and is not the child."""
+
+
 class Writer:
     """One conversation with a child. With `hurry` it does not wait for its turns."""
 
@@ -91,8 +95,9 @@ class Writer:
         self.steps.append(Say(0, frame, cuts, when or self.when, style, upto))
 
     def setup(self, conf: Mapping[str, Any] | None = None, *, folder: int = 0, later: bool = True) -> None:
-        """The directory for process ids, and the setup."""
-        self.steps.append(Do(0, "folder", texts.FOLDERS[folder % len(texts.FOLDERS)]))
+        """The directory for process ids, where another component of the worker may have its file; and the setup."""
+        name = texts.FOLDERS[folder % len(texts.FOLDERS)]
+        self.steps.append(Do(0, "folder", [name, OTHER] if folder % 2 else name))
         told = {"conf": dict(conf or {}), "pidDir": Ref("folder", ""), "context": context(later)}
         self.say(Message(told), when="turn")
         self.wait()

@@ -454,7 +454,7 @@ def _no_command(w: Writer) -> None:
     ROWS["INV-CHILD-06"][1](w, 0)
 
 
-@child("spout-no-command", "INV-CHILD-06", _no_command, switches=Switches(unknown="skip"))
+@child("spout-no-command", "INV-CHILD-06", _no_command, switches=Switches(unknown="skip"), accept="INV-CHILD-05")
 class NoCommand(Spout):
     """An object without a command is passed over in silence."""
 
