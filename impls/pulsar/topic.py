@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from impls.pulsar.wire import Message
 
 if TYPE_CHECKING:
+    from impls.pulsar.publishing import Publishing
     from impls.pulsar.reference import Broker
-    from impls.pulsar.session import Session
     from impls.pulsar.subscription import Subscription
 
 NOWHERE = (1 << 64) - 1
@@ -70,7 +70,7 @@ class Producer:
 
     __slots__ = ("closing", "id", "mode", "name", "session", "topic", "waiting")
 
-    def __init__(self, session: Session, number: int, name: str, topic: Topic, mode: int = 0) -> None:
+    def __init__(self, session: Publishing, number: int, name: str, topic: Topic, mode: int = 0) -> None:
         self.session = session
         self.id = number
         self.name = name

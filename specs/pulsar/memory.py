@@ -129,7 +129,11 @@ class PulsarMemory:
                 return "wireproof" if known else None
             case "partly":
                 held = self._pushed.get(key[:2], [])
-                return {**held[key[2]], "ack_set": [key[3]], "batch_size": key[4]} if key[2] < len(held) else None
+                return (
+                    {**held[key[2]], "ack_set": _words(key[3], key[4]), "batch_size": key[4]}
+                    if key[2] < len(held)
+                    else None
+                )
             case "ref":
                 given = self._handles.get(key)
                 return given.get("ref") if isinstance(given, dict) else None
@@ -180,3 +184,9 @@ class PulsarMemory:
 def _plain(data: Any) -> dict[str, Any]:
     """A message id as fields."""
     return {field.name: value for field, value in data.ListFields() if not field.is_repeated}
+
+
+def _words(left: int, many: int) -> list[int]:
+    """The bits of a batch of so many messages as an ack_set: signed words of 64 bits, the lowest first."""
+    words = ((left >> at) & ((1 << 64) - 1) for at in range(0, many, 64))
+    return [word - (1 << 64) if word >> 63 else word for word in words]

@@ -62,6 +62,16 @@ ALLOWED: Mapping[Phase, Mapping[str, str]] = {
     Phase.CLOSED: {"hello": "impossible", "answer": "impossible", "push": "impossible"},
 }
 """What a broker may say in each phase: CONNECTED, ERROR or AUTH_CHALLENGE; answers; MESSAGE and what comes unasked."""
+_ENDS = {"client close": Phase.LEFT, "broker close": Phase.CLOSED}
+NEXT: Mapping[Phase, Mapping[str, Phase]] = {
+    Phase.NEW: {"client CONNECT": Phase.ASKED, "client misuse": Phase.SPOILT, **_ENDS},
+    Phase.ASKED: {"broker CONNECTED": Phase.LIVE, "broker ERROR": Phase.SPOILT, "client misuse": Phase.SPOILT, **_ENDS},
+    Phase.LIVE: {"client misuse": Phase.SPOILT, **_ENDS},
+    Phase.SPOILT: {"client misuse": Phase.SPOILT, **_ENDS},
+    Phase.LEFT: _ENDS,
+    Phase.CLOSED: _ENDS,
+}
+"""What leads from one phase to another. A misuse that need not end the connection leaves the phase as it is."""
 
 
 class Request(NamedTuple):
@@ -92,7 +102,8 @@ class Producer(NamedTuple):
 class Consumer(NamedTuple):
     """`granted`: permits said at any time since SUBSCRIBE; `sure`: those said after its SUCCESS. `used`: messages that
     were pushed. `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `haze`: clock of a REDELIVER of everything
-    that no later answer has overtaken. `active`: what ACTIVE_CONSUMER_CHANGE said last."""
+    that no later answer has overtaken. `active`: what ACTIVE_CONSUMER_CHANGE said last; `ended`: it was told that the
+    topic has ended."""
 
     sub: tuple[str, str]
     kind: int
@@ -108,6 +119,7 @@ class Consumer(NamedTuple):
     active: bool | None = None
     told: bool = False
     resumed: bool = False
+    ended: bool = False
     flows: int = 0
 
 
@@ -308,3 +320,15 @@ def blame(short: str, why: str, then: State | None = None, level: str | None = N
     if then is None:
         return Breach("broker", P + short, why, level=level, also=others)
     return Breach("broker", P + short, why, then=then, level=level, also=others)
+
+
+def diagram() -> str:
+    """The phases of a connection to a broker as a mermaid state diagram, drawn from the table."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for phase, row in NEXT.items():
+        for event, after in row.items():
+            if after is not phase and phase not in (Phase.LEFT, Phase.CLOSED):
+                arrows.setdefault((phase.name, after.name), []).append(event)
+    lines = ["stateDiagram-v2", "    [*] --> NEW"]
+    lines += [f"    {a} --> {b}: {' / '.join(events)}" for (a, b), events in arrows.items()]
+    return "\n".join([*lines, "    LEFT --> [*]", "    CLOSED --> [*]"])

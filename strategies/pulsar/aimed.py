@@ -29,7 +29,7 @@ DELIVERY = Aim(
     topics=1,
     slots=2,
 )
-TOPIC_NAMES = Aim({"producer": 4, "send": 8, "subscribe": 6, "flow": 6}, topics=6, subs=6, slots=2, kinds=(0, 1))
+TOPIC_NAMES = Aim({"producer": 4, "send": 8, "subscribe": 6, "flow": 6}, topics=6, subs=8, slots=2, kinds=(0, 1))
 PERMITS = Aim(
     {"send": 6, "flow": 8, "burst": 2, "subscribe": 1, "ping": 1, "redeliver": 1},
     start="sub",
@@ -42,12 +42,13 @@ BATCHES = Aim(
     {"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 1}, start="sub", topics=1, subs=1, permits=(1, 1, 2, 3, 5)
 )
 SHARED = Aim(
-    {"subscribe": 4, "send": 8, "flow": 6, "ack": 4, "redeliver": 2, "close_consumer": 2, "cut": 1},
+    {"subscribe": 3, "send": 8, "flow": 6, "ack": 4, "some_again": 2, "redeliver": 2, "close_consumer": 2, "cut": 1},
     kinds=(1,),
     topics=1,
     subs=1,
     slots=3,
     start="permits",
+    crowd=3,
 )
 FAILOVER = Aim(
     {"subscribe": 5, "send": 8, "flow": 6, "ack": 3, "close_consumer": 2, "cut": 1},
@@ -56,6 +57,7 @@ FAILOVER = Aim(
     subs=1,
     slots=3,
     start="permits",
+    crowd=3,
 )
 SUBSCRIPTIONS = Aim(
     {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, topics=1, subs=3
@@ -77,9 +79,20 @@ ACKS = Aim(
     ends=("redeliver", "close", "cut"),
 )
 REDELIVERY = Aim(
-    {"send": 6, "batch": 2, "burst": 2, "ack": 4, "redeliver": 5, "flow": 3, "subscribe": 1, "odd_ack": 1},
+    {
+        "send": 6,
+        "batch": 2,
+        "burst": 2,
+        "ack": 4,
+        "redeliver": 5,
+        "some_again": 2,
+        "flow": 3,
+        "subscribe": 1,
+        "odd_ack": 1,
+    },
     start="permits",
     topics=1,
+    crowd=2,
     ends=("redeliver", "close"),
 )
 CLOSING = Aim(
@@ -91,11 +104,11 @@ PIECES = Aim({"send": 6, "batch": 1, "burst": 1, "ping": 2, "flow": 2, "subscrib
              wires=(CUTS, CUTS | JOIN, JOIN), start="permits", most=8)  # fmt: skip
 DISCOVERY = Aim({"lookup": 4, "partitions": 4, "producer": 1, "subscribe": 1, "ping": 1}, slots=2, ends=("",), topics=4)
 MODERN = Aim(
-    {"ask": 6, "seek": 3, "part": 3, "send": 6, "flow": 4, "ack": 3, "subscribe": 2},
+    {"ask": 6, "seek": 3, "part": 3, "several": 4, "send": 6, "flow": 4, "ack": 3, "subscribe": 2},
     start="permits",
     topics=1,
     subs=1,
-    ends=("",),
+    ends=("", "", "redeliver", "close"),
 )
 REQUESTS = Aim(
     {"producer": 4, "subscribe": 4, "lookup": 3, "partitions": 2, "ping": 1, "close_consumer": 2, "close_producer": 2},

@@ -149,7 +149,7 @@ def _checksum(w: Writer, n: Numbers) -> None:
         if n[2] >> i & 1:
             w.send(pen)
         w.send(pen, 0, None if n[3] % 4 else b"", check="bad", messages=n[0] % 3 if n[3] % 4 else 0)
-    w.send(pen)
+    w.send(pen, check="good" if n[4] // 2 % 2 else "")
     w.wait()
 
 
@@ -426,10 +426,10 @@ def _big(w: Writer, n: Numbers) -> None:
 
 def _ended_topic(w: Writer, n: Numbers) -> None:
     """A topic that takes no more messages, and is drained."""
-    line = w.line()
+    w.line()
     if w.config.terminated and w.config.profile == "modern":
-        ear = w.ear(line, "terminated:t", "s", n[0] % 3)
-        w.flow(ear, 10)
+        for at in range(1 + n[1] % 3):
+            w.flow(w.ear(w.line(at), "terminated:t", f"s{at}", n[0] % 3), 10)
     w.wait()
 
 

@@ -18,6 +18,9 @@ PERMITS = (1, 2, 3, 5, 10, 100, 1000, 65536, 65537)
 EXTRAS = (b"\xf2\x0f\x03abc", b"\x98\x1f\x07", b"\xfa\x3f\x00", b"\x98\x1f\x01\x98\x1f\x02")
 """Fields of numbers that nobody uses: 254, 499, 1023."""
 ENDS = ("", "redeliver", "close", "cut", "cut")
+PARTITIONS = (1, 2, 3, 4, 8, 10, 16, 32)
+MANY = (2, 3, 4, 5, 2, 64, 65, 130)
+"""Batches of which some messages are acknowledged: their bits take one word, or several."""
 
 
 def general() -> dict[str, int]:
@@ -44,7 +47,8 @@ def general() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Aim:
-    """What conversations are about. `kinds`: subscription types to choose from; `topics`, `subs`: how many names."""
+    """What conversations are about. `kinds`: subscription types to choose from; `topics`, `subs`: how many names;
+    `start`: "sub" or "permits" for a subscription that is there before the first op, with up to `crowd` consumers."""
 
     ops: Mapping[str, int] = field(default_factory=general)
     kinds: tuple[int, ...] = (0, 0, 1, 1, 2)
@@ -56,6 +60,7 @@ class Aim:
     wires: tuple[int, ...] = (0,)
     ends: tuple[str, ...] = ENDS
     start: str = ""
+    crowd: int = 1
     permits: tuple[int, ...] = PERMITS
 
     @property
@@ -69,14 +74,14 @@ class Aim:
         wire = self.wires[head[0] % len(self.wires)]
         w = Writer(config, hurry=hurry, slots=self.slots, wire=wire, ids=head[1])
         if self.start:
-            ear = w.ear(
-                w.line(), TOPICS[0], SUBSCRIPTIONS[0], self.kinds[head[3] % len(self.kinds)], 0, NAMES[head[3] % 4]
-            )
-            if "permits" in self.start:
-                w.flow(ear, self.permits[head[3] % len(self.permits)])
+            for at in range(1 + head[3] // 8 % self.crowd):
+                kind, name = self.kinds[head[3] % len(self.kinds)], NAMES[(head[3] + at) % 4]
+                ear = w.ear(w.line(at), TOPICS[0], SUBSCRIPTIONS[0], kind, 0, name)
+                if "permits" in self.start:
+                    w.flow(ear, self.permits[(head[3] + at) % len(self.permits)])
         for op in program.ops:
             OPS[op.kind](w, op, self)
-        end(w, self.ends[head[2] % len(self.ends)])
+        end(w, self.ends[head[2] % len(self.ends)], head[2] // len(self.ends))
         return w.plan()
 
 
@@ -91,7 +96,7 @@ def _produce(w: Writer, op: Op, aim: Aim) -> Pen:
     line = w.line(a)
     topic = TOPICS[b % aim.topics]
     taken = {pen.name for pen in w.pens() if pen.topic == topic}
-    name = ("", "", "p", "q", "p-1")[d % 5]
+    name = ("", "", "p", "q", "p-1", "p ", "P")[d % 7]
     return w.pen(line, topic, c, "" if name in taken else name)
 
 
@@ -173,13 +178,28 @@ def _ack(w: Writer, op: Op, aim: Aim) -> None:
 
 
 def _several(w: Writer, op: Op, ear: Ear) -> None:
-    """Some messages for a consumer, perhaps a batch among the last ones."""
+    """Some messages for a consumer and those beside it, perhaps a batch among the last ones."""
     pens = [pen for pen in w.pens() if pen.topic == ear.topic]
     pen = pens[0] if pens else w.pen(w.line(op.args[1]), ear.topic)
-    w.flow(ear, 100)
+    for each in w.ears():
+        if (each.topic, each.sub) == (ear.topic, ear.sub):
+            w.flow(each, 100)
     many, behind = 2 + op.args[2] % 4, op.args[2] // 4 % 4
     for n in range(many):
         w.send(pen, messages=2 if behind and n == many - behind else 0)
+    w.settle()
+
+
+def _some_again(w: Writer, op: Op, aim: Aim) -> None:
+    """Some messages, of which some are asked for again, or all that one consumer holds; nothing else may come."""
+    ear = _ear(w, op, aim)
+    line = w.of(ear.line)
+    _several(w, op, ear)
+    w.ping(line)
+    w.settle()
+    which = ((), (0,), (-1,), (-1, -2))[op.args[3] % 4]
+    w.redeliver(ear, *(Ref("pushed", (ear.line, ear.id, n)) for n in which))
+    w.ping(line)
     w.settle()
 
 
@@ -228,14 +248,23 @@ def _odd_ack(w: Writer, op: Op, aim: Aim) -> None:
             w.ack(ear, Ref("pushed", (ear.line, ear.id, 0)))
         case 2 if ear.kind == 1:
             w.ack(ear, Ref("pushed", (ear.line, ear.id, -1)), cumulative=True)
-        case 3 if w.config.profile == "modern":
-            w.ack(ear, Ref("pushed", (ear.line, ear.id, 0)), Ref("pushed", (ear.line, ear.id, -1)))
-        case 4 if w.config.profile == "modern":
-            w.ack(ear, Ref("unacked", (ear.line, ear.id)), request_id=w.request(w.of(ear.line)))
+        case 3 | 4 if w.config.profile == "modern":
+            _ack_several(w, op, aim)
         case _:
             w.say(w.of(ear.line), _unknown_ack(ear.id + 1000))
     if e % 2:
         w.ping(w.of(ear.line))
+
+
+def _ack_several(w: Writer, op: Op, aim: Aim) -> None:
+    """One ACK of several ids, of which some may be the same; perhaps one that is answered."""
+    ear = _ear(w, op, aim)
+    line = w.of(ear.line)
+    if w.config.profile != "modern":
+        return w.ping(line)
+    which = [Ref("pushed", (ear.line, ear.id, n)) for n in range(-1 - op.args[2] % 6, 0)]
+    asked: dict[str, Any] = {"request_id": w.request(line)} if op.args[3] % 2 else {}
+    return w.ack(ear, *which, **asked)
 
 
 def _unknown_ack(name: int) -> Draft:
@@ -316,7 +345,7 @@ def _lookup(w: Writer, op: Op, aim: Aim) -> None:
 def _partitions(w: Writer, op: Op, aim: Aim) -> None:
     topic = TOPICS[op.args[1] % aim.topics]
     if w.config.partitioned and op.args[2] % 2:
-        topic = f"{1 + op.args[3] % 4}:{topic}"
+        topic = f"{PARTITIONS[op.args[3] % len(PARTITIONS)]}:{topic}"
     w.partitions(w.line(op.args[0]), topic)
     if op.args[4] % 2:
         w.partitions(w.line(op.args[0] + 1), topic)
@@ -326,9 +355,10 @@ def _cut(w: Writer, op: Op, aim: Aim) -> None:
     w.hang(op.args[0], "reset" if op.args[1] % 2 else "close")
 
 
-def end(w: Writer, how: str) -> None:
-    """Make the broker show what it holds: everything that was not acknowledged comes again, nothing else."""
-    ears = w.ears()
+def end(w: Writer, how: str, choice: int = 0) -> None:
+    """Make the broker show what it holds: everything that was not acknowledged comes again, nothing else, wherever a
+    consumer would begin if its subscription were new. Names of producers are free again."""
+    ears, named = w.ears(), {(pen.topic, pen.name) for pen in w.pens() if pen.name}
     for line in list(w.lines.values()):
         if how:
             w.settle()
@@ -348,9 +378,12 @@ def end(w: Writer, how: str) -> None:
             for slot in list(w.lines):
                 w.hang(slot)
             w.wait(1500)
+            for topic, name in sorted(named):
+                w.pen(w.line(), topic, name=name)
+        fields: dict[str, Any] = {"initialPosition": 1} if choice % 2 and w.config.profile == "modern" else {}
         for (topic, sub), kind in sorted(w.kinds.items()):
             w.settle()
-            ear = w.ear(w.line(), topic, sub, kind, 1)
+            ear = w.ear(w.line(), topic, sub, kind, 1, **fields)
             w.flow(ear, 1000)
     w.wait()
 
@@ -400,10 +433,11 @@ def _part(w: Writer, op: Op, aim: Aim) -> None:
     number = w.serial()
     topic = f"part{number}"
     ear, pen = w.ear(line, topic, "s", 1), w.pen(line, topic)
-    w.flow(ear, 100)
-    many = 2 + op.args[0] % 4
+    w.flow(ear, 1000)
+    many = MANY[op.args[0] % len(MANY)]
     w.send(pen, messages=many)
-    left = op.args[1] % ((1 << many) - 1) + (op.args[1] % ((1 << many) - 1) == 0)
+    whole = (1 << many) - 1
+    left = 1 + (op.args[1] * 0x9E3779B97F4A7C15F39CC0605CEDC835 >> op.args[2] % 64) % (whole - 1)
     which = Ref("partly", (ear.line, ear.id, 0, left, many))
     w.settle()
     w.say(line, draft("ACK", consumer_id=ear.id, ack_type=0, message_id=[which]))
@@ -415,6 +449,8 @@ def _part(w: Writer, op: Op, aim: Aim) -> None:
 
 
 OPS: Mapping[str, Doing] = {
+    "several": _ack_several,
+    "some_again": _some_again,
     "cumulative": _cumulative,
     "gap": _gap,
     "ask": _ask,

@@ -15,7 +15,7 @@ IDS = (0, 1, 2, 3, 127, 128, 255, 256, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) 
 REQUESTS = (*IDS, 1 << 63, (1 << 64) - 2, 300, 16384)
 LONG = "long-" * 30
 TOPICS = ("t", "t-1", "tt", "T", LONG + "a", LONG + "b")
-SUBSCRIPTIONS = ("s", "s-1", "ss", "S", LONG + "a", LONG + "b")
+SUBSCRIPTIONS = ("s", "s-1", "ss", "S", LONG + "a", LONG + "b", "s ", "S ")
 SEQUENCES = (0, (1 << 31) - 2, (1 << 32) - 2, 1 << 32, (1 << 53) - 1, 300)
 """Where a producer begins to count."""
 UNKNOWN = b"\xf2\x0f\x03abc"
@@ -131,7 +131,7 @@ class Writer:
         at = line.requests
         line.requests += 1
         if self.ids % 3 == 1:
-            return REQUESTS[-1 - at % len(REQUESTS)] if at < len(REQUESTS) else 1000 + at
+            return REQUESTS[(self.ids // 3 + at) % len(REQUESTS)] if at < len(REQUESTS) else 1000 + at
         return at + (self.ids % 3 == 2) * ((1 << 40) + 7)
 
     def serial(self) -> int:

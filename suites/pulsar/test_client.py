@@ -2,7 +2,7 @@
 
 import pytest
 
-from strategies.pulsar import serving
+from strategies.pulsar import oddities, serving
 
 ROLES = ("client",)
 
@@ -45,25 +45,25 @@ def test_breaks(hunt):
 
 def test_oddities(hunt):
     """Old versions, small limits, octets that are no frame."""
-    hunt(serving.oddities(), serving.oddly)
+    hunt(oddities.oddities(), oddities.oddly)
 
 
 def test_orders(hunt):
     """Requests that are open together."""
-    hunt(serving.oddities(), serving.out_of_order)
+    hunt(oddities.oddities(), oddities.out_of_order)
 
 
 def test_unanswered(hunt):
     """PRODUCER that is not answered, brokers that fall silent."""
-    hunt(serving.oddities(), serving.swallowing)
+    hunt(oddities.oddities(), oddities.swallowing)
 
 
 def test_silences(hunt):
     """Brokers that do not answer PING."""
-    hunt(serving.oddities(), serving.muted)
+    hunt(oddities.oddities(), oddities.muted)
 
 
 @pytest.mark.weight(0.3)
 def test_large(hunt):
     """A message of nearly 5 MiB."""
-    hunt(serving.oddities(), serving.large)
+    hunt(oddities.oddities(), oddities.large)

@@ -549,7 +549,7 @@ class UrlOfHttp(Answering):
         return {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}
 
 
-@mutant("redirects-for-ever", "LOOK-06", looked_up, accept="LOOK-02 LOOK-08")
+@mutant("redirects-for-ever", "LOOK-06", looked_up, accept="LOOK-02 LOOK-08", level="SHOULD")
 class RedirectsForEver(Answering):
     """Redirects even who was redirected."""
 

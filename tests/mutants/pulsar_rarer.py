@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impls.pulsar.framing import Part
-from impls.pulsar.reference import Broker, Session, Subscription, Topic
+from impls.pulsar.reference import Broker, Consumer, Producer, Session, Subscription, Topic
 from impls.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
@@ -71,6 +71,90 @@ def gap_and_cumulative(w: Writer) -> None:
     w.ping(line)
     w.settle()
     w.redeliver(ear)
+
+
+def name_with_blank(w: Writer) -> None:
+    """A producer whose name ends with a blank."""
+    w.pen(w.line(), "t", name="p ")
+
+
+def subscriptions_with_blank(w: Writer) -> None:
+    """Two subscriptions that a blank tells apart."""
+    line, _, pen = ready(w, SHARED)
+    w.flow(w.ear(line, "t", "s ", SHARED, 1), 100)
+    for _ in range(2):
+        w.send(pen)
+
+
+def ended(w: Writer) -> None:
+    """Two subscriptions of a topic that takes no messages."""
+    for sub in ("s", "s-1"):
+        w.flow(w.ear(w.line(), "terminated:t", sub, EXCLUSIVE), 10)
+    w.wait()
+
+
+def name_after_cut(w: Writer) -> None:
+    """A producer comes again with its name after its connection was cut."""
+    w.pen(w.line(), "t", name="p")
+    w.settle()
+    w.ping(w.line())
+    w.settle()
+    w.hang(0)
+    w.wait(1500)
+    w.pen(w.line(), "t", name="p")
+
+
+def earliest_again(w: Writer) -> None:
+    """What is acknowledged stays so for a consumer that would begin at the first message."""
+    line, ear, pen = ready(w)
+    w.send(pen)
+    w.settle()
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, 0)))
+    w.ping(line)
+    w.settle()
+    w.close_ear(ear)
+    w.flow(w.ear(line, "t", "s", EXCLUSIVE, 1, initialPosition=1), 100)
+
+
+def said_again(w: Writer) -> None:
+    """A sequence id is said again."""
+    _, _, pen = ready(w, sends=1)
+    w.settle()
+    pen.seq = 0
+    w.send(pen)
+
+
+def four_in_one(w: Writer) -> None:
+    """Four messages are acknowledged in one frame, then everything that is left comes again."""
+    line, ear, _ = ready(w, SHARED, sends=4)
+    w.settle()
+    w.ack(ear, *(Ref("pushed", (ear.line, ear.id, n)) for n in range(4)))
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
+
+
+def confirmed(w: Writer) -> None:
+    """Two messages are acknowledged in one frame, which is answered."""
+    line, ear, _ = ready(w, SHARED, sends=2)
+    w.settle()
+    w.ack(ear, *(Ref("pushed", (ear.line, ear.id, n)) for n in range(2)), request_id=w.request(line))
+
+
+def wide_batch(w: Writer) -> None:
+    """Of a batch of 70 messages the first and the last are acknowledged, then it comes again."""
+    line, ear, pen = ready(w, SHARED)
+    w.send(pen, messages=70)
+    w.settle()
+    w.ack(ear, Ref("partly", (ear.line, ear.id, 0, (1 << 69) - 2, 70)))
+    w.ping(line)
+    w.settle()
+    w.redeliver(ear)
+
+
+def many_partitions(w: Writer) -> None:
+    """A topic with ten partitions."""
+    w.partitions(w.line(), "10:t")
 
 
 def resubscribed(permits: int) -> Callable[[Writer], None]:
@@ -174,3 +258,116 @@ class PermitsOutlive(Session):
         there = self.consumers.get(body["consumer_id"])
         if there is not None:
             there.grant(self.__dict__.get("permits_left", {}).pop(there.id, 0))
+
+
+@mutant("producer-name-trimmed", "PROD-06", name_with_blank)
+class ProducerNameTrimmed(Session):
+    """Leaves out the blanks around a producer's name."""
+
+    def open_producer(self, body: Message) -> None:
+        """See `Publishing`."""
+        super().open_producer({**body, "producer_name": body.get("producer_name", "").strip()})
+
+
+@mutant(
+    "subscription-name-trimmed",
+    "SUB-08",
+    subscriptions_with_blank,
+    accept="FLOW-04 E2E-01 FLOW-03 SUB-01 SUB-05 SUB-11",
+)
+class SubscriptionNameTrimmed(Session):
+    """Leaves out the blanks around a subscription's name."""
+
+    def open_consumer(self, body: Message) -> None:
+        """See `Session`."""
+        super().open_consumer({**body, "subscription": body["subscription"].strip()})
+
+
+@mutant("end-told-once", "END-01", ended, profile="modern", history=True)
+class EndToldOnce(Session):
+    """Says once for each topic that it has ended."""
+
+    def check_end(self, consumer: Consumer) -> None:
+        """See `Session`."""
+        topic = consumer.subscription.topic
+        if sum(len(each.consumers) for each in topic.subscriptions.values()) < 2:
+            super().check_end(consumer)
+
+
+@mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)
+class NameOutlivesConnection(Session):
+    """The names of producers stay taken when their connection is lost."""
+
+    def clean_up(self) -> None:
+        """See `Publishing`."""
+        self.producers.clear()
+        super().clean_up()
+
+
+@mutant(
+    "earliest-forgets-acks",
+    "ACK-01",
+    earliest_again,
+    accept="SUB-09 ACK-04 E2E-03 RED-03",
+    profile="modern",
+    history=True,
+)
+class EarliestForgetsAcks(Session):
+    """Whoever would begin at the first message begins there, though the subscription is an old one."""
+
+    def subscription_for(self, body: Message, topic: Topic) -> Subscription:
+        """See `Session`."""
+        found = super().subscription_for(body, topic)
+        if body.get("initialPosition", 0) and not found.consumers:
+            found.rewind_to(0)
+        return found
+
+
+@mutant(
+    "duplicate-stored", "SEND-16", said_again, profile="modern", history=True, facts={"dedup": True}, deduplication=True
+)
+class DuplicateStored(Session):
+    """Detects a sequence id that is lower than the last one, and not the last one itself."""
+
+    def seen_before(self, producer: Producer, body: Message) -> bool:
+        """See `Publishing`."""
+        last = producer.topic.sequences.get(producer.name, -1)
+        return super().seen_before(producer, body) and body["sequence_id"] != last
+
+
+@mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)
+class ThreeOfAnAck(Session):
+    """Reads three ids of an ACK."""
+
+    def on_ack(self, body: Message) -> None:
+        """See `Session`."""
+        super().on_ack({**body, "message_id": body.get("message_id", [])[:3]})
+
+
+@mutant("each-id-is-answered", "ACK-10", confirmed, accept="REQ-02", profile="modern", history=True)
+class EachIdIsAnswered(Session):
+    """Answers an ACK once for each of its ids."""
+
+    def on_ack(self, body: Message) -> None:
+        """See `Session`."""
+        for each in body.get("message_id", []):
+            super().on_ack({**body, "message_id": [each]})
+
+
+@mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)
+class AckSetOfOneWord(Subscription):
+    """Reads one word of an ack_set."""
+
+    def ack_some(self, at: int, words: list[int]) -> None:
+        """See `Subscription`."""
+        super().ack_some(at, words[:1])
+
+
+@mutant("partitions-of-one-digit", "PART-01", many_partitions)
+class PartitionsOfOneDigit(Session):
+    """Counts no more than nine partitions."""
+
+    def partitioned(self, body: Message) -> Message:
+        """See `Asked`."""
+        found = super().partitioned(body)
+        return {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found

@@ -10,7 +10,7 @@ from typing import Any
 from specs.codec import Malformed
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar.batches import messages
-from specs.pulsar.consuming import message_id, published, shaken, stored
+from specs.pulsar.broker.consuming import message_id, published, shaken, stored
 from specs.pulsar.frames import NOBODY, SAFE_TOTAL, Frame
 from specs.pulsar.states import ODD_SENDS, Entry, Key, Producer, Request, State, blame, ids
 
@@ -47,7 +47,7 @@ def wanted(state: State, body: Any) -> tuple[str, str, str]:
         return "error", "PROD-08", "the topic may not be published to"
     if config.terminated and body.topic.rpartition("/")[2].startswith(config.terminated.partition("{")[0]):
         return "either", "PROD-02", ""
-    if state.elsewhere:
+    if state.elsewhere or body.producer_name != body.producer_name.strip():
         return "either", "PROD-02", ""
     maybe = body.producer_name in state.lost.get(body.topic, frozenset())
     for conn in state.conns.values():
@@ -225,6 +225,12 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
     if given == (NOBODY, NOBODY) and (state.config.dedup or "INV-BROKER-20" in entry.tags):
         state = state.put_producer((number, body.producer_id), producer)
         return Allow(state.put_entry(at, entry._replace(fate="refused")), ids("SEND-16"))
+    first = _first(state, entry) if state.config.dedup else None
+    if first is not None and given is not None:
+        if given != first.id:
+            return blame("SEND-16", f"the sequence id {entry.seq} was confirmed before, and is stored again as {given}")
+        state = state.put_producer((number, body.producer_id), producer)
+        return Allow(state.put_entry(at, entry._replace(fate="refused")), ids("SEND-16"))
     if given is None:
         return blame("SEND-07", "a receipt without a message id")
     wrong = _bad_id(state, producer, entry, given)
@@ -236,6 +242,18 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
     state = state.put_entry(at, entry._replace(fate="stored", id=given))
     state = state.put_producer((number, body.producer_id), producer._replace(top=given))
     return Allow(stored(state, at), tuple(dict.fromkeys(covers)))
+
+
+def _first(state: State, entry: Entry) -> Entry | None:
+    """The message with the same sequence id of the same producer whose receipt had come when this one was sent."""
+    return next(
+        (
+            there for there in state.entries
+            if (there.source, there.seq, there.fate) == (entry.source, entry.seq, "stored") and there.at < entry.at
+            and there.id is not None and entry.floor is not None and there.id <= entry.floor
+        ),
+        None,
+    )  # fmt: skip
 
 
 def _bad_id(state: State, producer: Producer, entry: Entry, given: tuple[int, int]) -> Outcome | None:

@@ -1,0 +1,301 @@
+"""Subscriptions, permits, acknowledgements, redelivery: what a client says of them to a broker.
+
+Source: 001_c0ea8805bb7ed422.txt, "Consumer". The state is an envelope: for every message and subscription it holds how
+often it may be pushed yet and since when it must be, so that one reading is sound however late the broker reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from specs.pulsar.states import (
+    EXCLUSIVE,
+    FAILOVER,
+    Consumer,
+    Id,
+    Key,
+    Place,
+    State,
+    Sub,
+)
+
+SINGLE = (EXCLUSIVE, FAILOVER)
+"""Types in which one consumer receives everything, in order."""
+
+
+def message_id(data: Any) -> Id:
+    """The two numbers that make a message id."""
+    return data.ledgerId, data.entryId
+
+
+def subscribed(state: State, key: Key, body: Any) -> State:
+    """SUBSCRIBE was said: a new consumer, perhaps a new subscription."""
+    where = (body.topic, body.subscription)
+    sub = state.subs.get(where)
+    kind = body.subType
+    if sub is None:
+        earliest = body.HasField("initialPosition") and body.initialPosition == 1
+        held = {at for other, there in state.subs.items() if other[0] == where[0] and there.sure
+                for at, place in there.places.items() if not place.acked and not place.skip}  # fmt: skip
+        places = {}
+        for at, entry in enumerate(state.entries):
+            if entry.topic != where[0] or entry.fate == "refused":
+                continue
+            if entry.fate == "stored" and not earliest:
+                places[at] = Place(may=0, skip=True)
+            else:
+                need = state.clock if earliest and at in held and entry.fate == "stored" else 0
+                places[at] = Place(need=need)
+        loose = where[0] in state.loose_topics
+        reborn = "\0".join(("gone", *where)) in state.shares
+        sub = Sub(kind, places=places, earliest=earliest, loose=loose, reborn=reborn)
+        state = state.put_sub(where, sub)
+    elif not sub.members and not sub.stale:
+        state = state.put_sub(where, sub._replace(kind=kind))
+    consumer = Consumer(where, kind, body.consumer_name)
+    return state.put_consumer(key, consumer)
+
+
+def attached(state: State, key: Key) -> State:
+    """SUCCESS came to a SUBSCRIBE."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub) or Sub(consumer.kind)
+    members = (*sub.members, key)
+    places = dict(sub.places)
+    if len(members) > 1 and sub.kind == FAILOVER:
+        places = {
+            at: place._replace(may=place.may + 1, again="FAIL") if place.owner and place.acked != "yes" else place
+            for at, place in places.items()
+        }
+    state = state.put_sub(consumer.sub, sub._replace(
+        kind=consumer.kind, sure=True, members=members, places=places, alone=sub.alone and len(members) == 1,
+        moved=state.clock, master=None, back=sub.back + 1,
+    ))  # fmt: skip
+    return state.put_consumer(key, consumer._replace(phase="open", opened=state.clock))
+
+
+def flowed(state: State, key: Key, permits: int) -> State:
+    """FLOW was said."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    granted = consumer.granted + permits
+    sure = consumer.sure + (permits if consumer.phase == "open" else 0)
+    window = max(consumer.window, granted - consumer.used)
+    return state.put_consumer(
+        key, consumer._replace(granted=granted, sure=sure, window=window, flows=consumer.flows + 1)
+    )
+
+
+def found(state: State, sub: Sub, topic: str, wanted: Id) -> int | None:
+    """The index of the entry with an id."""
+    for at in sub.places:
+        if state.entries[at].id == wanted:
+            return at
+    return None
+
+
+def bits(words: Iterable[int]) -> int:
+    """An ack_set as one number: words of 64 bits, the lowest first. Words of 0 at its end mean nothing."""
+    return sum((word & (1 << 64) - 1) << 64 * n for n, word in enumerate(words))
+
+
+def acked(state: State, key: Key, body: Any) -> State:
+    """ACK was said: it takes effect at some time before the next answer on this connection."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub)
+    if sub is None:
+        return state
+    wanted: dict[int, bool] = {}
+    cumulative = body.ack_type == 1
+    if cumulative and (sub.kind not in SINGLE or len(body.message_id) != 1):
+        return state
+    for each in body.message_id:
+        at = found(state, sub, consumer.sub[0], message_id(each))
+        if cumulative:
+            upto = message_id(each)
+            for other in sub.places:
+                there = state.entries[other].id
+                if there is not None and there <= upto:
+                    wanted[other] = at is not None and sub.places[at].owner == key
+        elif at is not None:
+            if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
+                sub = _partly(sub, at, bits(each.ack_set))
+                continue
+            wanted[at] = sub.places[at].owner is not None
+    places, marks = dict(sub.places), []
+    ours = consumer.phase == "open"
+    for at, certain in wanted.items():
+        place = places[at]
+        if place.acked == "yes" or place.skip:
+            continue
+        places[at] = place._replace(acked="maybe", need=0)
+        if certain and ours:
+            marks.append((state.clock, consumer.sub, at))
+    conn = state.conn(key[0])
+    state = state.put(key[0], conn._replace(acks=(*conn.acks, *marks)))
+    if marks:
+        done = {"ACK-03", "ACK-04"} if cumulative else {"ACK-11"} if len(wanted) > 1 else set()
+        state = state._replace(done=state.done | done | ({"ACK-08"} if body.HasField("validation_error") else set()))
+    return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
+
+
+def _partly(sub: Sub, at: int, left: int) -> Sub:
+    """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
+    acknowledgements: what is left of the batch may come again, or all of it."""
+    place = sub.places[at]
+    return sub._replace(places={**sub.places, at: place._replace(left=left)})
+
+
+def overtaken(state: State, number: int, at: int) -> State:
+    """An answer came to what was said at a time: what was said before on this connection has taken effect."""
+    conn = state.conn(number)
+    if at <= conn.synced:
+        return state
+    done = [mark for mark in conn.acks if mark[0] < at]
+    consumers = {
+        name: there._replace(haze=0) if there.haze and there.haze < at else there
+        for name, there in conn.consumers.items()
+    }
+    acks = tuple(mark for mark in conn.acks if mark[0] >= at)
+    state = state.put(number, conn._replace(synced=at, acks=acks, consumers=consumers))
+    for _, where, index in done:
+        sub = state.subs.get(where)
+        if sub is not None and index in sub.places and sub.places[index].acked == "maybe":
+            place = sub.places[index]._replace(acked="yes", need=0)
+            state = state.put_sub(where, sub._replace(places={**sub.places, index: place}))
+    return state
+
+
+def redelivering(state: State, key: Key, body: Any) -> State:
+    """REDELIVER was said."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    listed = {message_id(each) for each in body.message_ids}
+    places = dict(sub.places)
+    standby = sub.kind == FAILOVER and (len(sub.members) > 1 or sub.stale)
+    for at, place in places.items():
+        if place.owner != key or place.acked == "yes":
+            continue
+        named = not listed or state.entries[at].id in listed
+        if named or sub.kind in SINGLE:
+            sure = named and not place.acked and consumer.phase == "open" and not standby
+            places[at] = place._replace(
+                may=place.may + 1, need=state.clock if sure else place.need, again="RED",
+            )  # fmt: skip
+    clean = not any(place.need for place in sub.places.values())
+    sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
+    state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
+    return state.put_consumer(key, consumer._replace(haze=state.clock))
+
+
+def unsure(state: State, number: int, where: tuple[str, str]) -> State:
+    """An ACK that races with a CLOSE or REDELIVER may be lost: it takes effect, or it does not."""
+    conn = state.conn(number)
+    return state.put(number, conn._replace(acks=tuple(mark for mark in conn.acks if mark[1] != where)))
+
+
+def leaving(state: State, key: Key) -> State:
+    """The end of a consumer was asked for, or may have come: what it holds may go to others."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    places = {
+        at: place._replace(may=place.may + 1, again=place.again or "CLOSE")
+        if place.owner == key and place.acked != "yes" else place
+        for at, place in sub.places.items()
+    }  # fmt: skip
+    state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1))
+    return unsure(state, key[0], consumer.sub)
+
+
+def shaken(state: State, number: int, rule: str, why: str) -> State:
+    """The tester said what the broker may end the connection for: whatever it holds may go to others from now on, and
+    others may see that before we see the end."""
+    conn = state.conn(number)
+    state = state.put(number, conn._replace(may_close=conn.may_close or rule, why=conn.why or why))
+    if not conn.may_close:
+        for name in conn.consumers:
+            state = leaving(state, (number, name))
+    return state
+
+
+def left(state: State, key: Key, *, lost: bool = False) -> State:
+    """A consumer is gone. What it did not acknowledge must go to the others, or to whoever comes next."""
+    consumer = state.consumer(key)
+    sub = None if consumer is None else state.subs.get(consumer.sub)
+    if consumer is None or sub is None:
+        return state
+    places = {}
+    for at, place in sub.places.items():
+        if place.owner == key and place.acked != "yes":
+            need = place.need if place.acked else place.need or state.clock
+            place = place._replace(  # noqa: PLW2901 - the place as it is now
+                owner=None, need=need, may=max(place.may, 1), again="LOST" if lost else place.again or "CLOSE"
+            )
+        places[at] = place
+    members = tuple(each for each in sub.members if each != key)
+    state = state.put_sub(consumer.sub, sub._replace(
+        places=places, members=members, stale=sub.stale or lost, moved=state.clock, master=None, back=sub.back + 1,
+        alone=sub.alone and not lost,
+    ))  # fmt: skip
+    return state.put_consumer(key, None)
+
+
+def forgotten(state: State, key: Key) -> State:
+    """A consumer was refused: it never was."""
+    consumer = state.consumer(key)
+    if consumer is None:
+        return state
+    sub = state.subs.get(consumer.sub)
+    if sub is not None and not sub.sure and not any(
+        there.sub == consumer.sub and (number, name) != key
+        for number, conn in state.conns.items() for name, there in conn.consumers.items()
+    ):  # fmt: skip
+        state = state.put_sub(consumer.sub, None)
+    return state.put_consumer(key, None)
+
+
+def published(state: State, at: int) -> State:
+    """A SEND was said: it may be pushed to every subscription that may exist."""
+    entry = state.entries[at]
+    for where, sub in state.subs.items():
+        if where[0] == entry.topic:
+            may = 0 if entry.rule and entry.fate == "doubtful" else 1
+            state = state.put_sub(where, sub._replace(places={**sub.places, at: Place(may=may)}))
+    return state
+
+
+def stored(state: State, at: int) -> State:
+    """A receipt came: every subscription that existed when it was sent must get it."""
+    entry = state.entries[at]
+    for where, sub in state.subs.items():
+        if where[0] != entry.topic or at not in sub.places:
+            continue
+        place = sub.places[at]
+        # published into a subscription that was there; whether one that was just being made was is not known
+        if place.pushed or place.skip or place.acked or not sub.sure or sub.loose or born(state, where) > entry.at:
+            continue
+        state = state.put_sub(where, sub._replace(places={**sub.places, at: place._replace(need=state.clock)}))
+    return state
+
+
+def born(state: State, where: tuple[str, str]) -> int:
+    """Since when a subscription exists beyond doubt."""
+    return state.shares.get("\0".join(where), 1 << 60)
+
+
+def consumers_of(state: State, where: tuple[str, str]) -> Iterator[tuple[Key, Consumer]]:
+    """All consumers of a subscription, on whatever connection."""
+    for number, conn in state.conns.items():
+        for name, there in conn.consumers.items():
+            if there.sub == where:
+                yield (number, name), there

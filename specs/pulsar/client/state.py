@@ -1,0 +1,129 @@
+"""What the acceptor of a client remembers: connections, producers, consumers, and what the application was given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from specs.model import Breach
+from specs.pulsar.states import Config, P
+
+FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
+"""Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
+_PARTITION = re.compile(r"(.*)-partition-(\d+)")
+
+
+class Line(NamedTuple):
+    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests
+    that we did     not answer, by (family, id). `odd`: we said what may end it; `must`: the rule
+    by which it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least."""
+
+    greeted: bool = False
+    welcomed: bool = False
+    announced: int = 0
+    version: int = 0
+    limit: int = 0
+    open: tuple[tuple[str, int, str], ...] = ()
+    used: frozenset[tuple[str, int]] = frozenset()
+    pings: int = 0
+    over: bool = False
+    odd: str = ""
+    must: str = ""
+    probe: bool = False
+    pinged: bool = False
+    low: int = 0
+
+
+class End(NamedTuple):
+    """A producer or consumer of the client. `phase`: "asked", "open", "lost", "closed". `sent`: (sequence id,
+    payloads, receipted) of a producer's SENDs in order. `queue`: messages pushed to a consumer, not given to the
+    application."""
+
+    kind: str
+    topic: str
+    line: int
+    id: int
+    request: int
+    name: str = ""
+    wanted: str = ""
+    phase: str = "asked"
+    next: int | None = None
+    sent: tuple[tuple[int, int, bool, bytes], ...] = ()
+    granted: int = 0
+    pushed: int = 0
+    size: int = 0
+    queue: tuple[Any, ...] = ()
+    resend: tuple[int, ...] = ()
+    ready: bool = True
+    forced: bool = False
+
+
+class ClientState(NamedTuple):
+    """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: topics whose LOOKUP was
+    answered with Connect and that were not created since. `want`: topics that the client must open, with how many
+    endings. `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked
+    for and not seen; `released` all that was acknowledged by the application, of batches in `parts`. `refused`: what
+    must be acknowledged with a validation_error, as (id, error, rules). `accepted`: connections that the client is
+    known to have opened."""
+
+    config: Config
+    lines: Mapping[int, Line] = {}
+    told: tuple[tuple[str, Any], ...] = ()
+    ends: tuple[End, ...] = ()
+    handles: Mapping[str, tuple[str, str]] = {}
+    partitions: Mapping[str, int] = {}
+    looked: frozenset[str] = frozenset()
+    redirects: Mapping[str, tuple[bool, int]] = {}
+    asked: frozenset[str] = frozenset()
+    refs: Mapping[str, tuple[str, Any]] = {}
+    unacked: tuple[tuple[Any, bool], ...] = ()
+    refused: tuple[tuple[Any, int, str], ...] = ()
+    payloads: tuple[Any, ...] = ()
+    parts: frozenset[Any] = frozenset()
+    released: frozenset[Any] = frozenset()
+    odd: bool = False
+    doubt: bool = False
+    left: bool = False
+    tried: frozenset[str] = frozenset()
+    address: str = ""
+    elsewhere: Mapping[str, int] = {}
+    unread: tuple[str, ...] = ()
+    bad: frozenset[str] = frozenset()
+    keys: Mapping[tuple[str, str], str] = {}
+    accepted: int = 0
+
+    @property
+    def beyond(self) -> bool:
+        """True while the client has a connection on which nobody listens: it may wait for an answer there."""
+        return self.accepted > sum(line.greeted for line in self.lines.values())
+
+    def line(self, number: int) -> Line:
+        """A connection, be it new."""
+        return self.lines.get(number) or Line()
+
+    def put(self, number: int, line: Line) -> ClientState:
+        """The state with one connection changed."""
+        return self._replace(lines={**self.lines, number: line})
+
+    def put_end(self, at: int, end: End) -> ClientState:
+        """The state with one producer or consumer changed."""
+        return self._replace(ends=(*self.ends[:at], end, *self.ends[at + 1 :]))
+
+
+def ids(names: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(P + name for name in names.split())
+
+
+def blame(short: str, why: str, then: ClientState | None = None, level: str | None = None, also: str = "") -> Breach:
+    """A breach of the client; judging goes on when the state after it is known."""
+    if then is None:
+        return Breach("client", P + short, why, level=level, also=ids(also))
+    return Breach("client", P + short, why, then=then, level=level, also=ids(also))
+
+
+def base(topic: str) -> tuple[str, int | None]:
+    """A topic and its partition."""
+    found = _PARTITION.fullmatch(topic)
+    return (found[1], int(found[2])) if found else (topic, None)

@@ -1,0 +1,263 @@
+"""What a broker says to a client, step by step: the vocabulary of every plan in which the tester serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from specs.plan import Do, Plan, Ref, Say, Step, Wait
+from specs.pulsar.batches import batch, compress
+from specs.pulsar.frames import Draft
+from specs.pulsar.states import Config
+from strategies.pulsar.writer import NOW
+
+VERSIONS = {"seed": (6, 7, 7), "modern": (12, 17, 19, 20)}
+RECEIVE_MS = 300
+
+
+class Desk:
+    """Collects the steps of a broker. `at` is the connection that is used; `drop` and redirects lead to the next
+    one."""
+
+    def __init__(self, config: Config, head: tuple[int, ...], *, hurry: bool = False) -> None:
+        self.config, self.hurry = config, hurry
+        versions = VERSIONS[config.profile]
+        self.version = versions[head[0] % len(versions)]
+        self.steps: list[Step] = []
+        self.at = 0
+        self.entries = self.handles = self.sends = 0
+        self.pens: list[tuple[str, str]] = []
+        self.ears: list[tuple[str, str, int]] = []
+        self.shared: set[str] = set()
+        self.subscribed = self.refs = 0
+        self.fields: dict[str, Any] = {}
+        self.over = False
+        self.unknown, self.cut = head[-1] % 4 == 2, head[-1] % 4 == 3
+        self.do("connect", {})
+
+    def plan(self) -> Plan:
+        """What was collected."""
+        features = {name for name, used in (("unknown", self.unknown), ("cuts", self.cut)) if used}
+        return Plan(tuple(self.steps), frozenset(features))
+
+    def do(self, op: str, value: Any, when: str = "turn") -> None:
+        """Tell the client something."""
+        self.steps.append(Do(0, op, value, when))
+
+    def say(self, kind: str, when: str = "turn", upto: int = 1, **fields: Any) -> None:
+        """Say a simple frame on the connection that is used."""
+        extra = b"\xf2\x0f\x03abc" if self.unknown else b""
+        cuts = (1, 2, 3, 4, 6, 9, 14) if self.cut else ()
+        self.steps.append(Say(self.at, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
+
+    def wait(self, ms: int = 0) -> None:
+        """Wait for our turn, or for so long."""
+        self.steps.append(Wait(ms))
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    def welcome(self, **fields: Any) -> None:
+        """CONNECTED, once the client has said CONNECT."""
+        given = {
+            "server_version": Ref("after", (self.at, "CONNECT")),
+            "protocol_version": self.version or None,
+            **self.fields,
+            **fields,
+        }
+        self.say("CONNECTED", **{name: value for name, value in given.items() if value is not None})
+
+    def metadata(self, partitions: int = 0) -> None:
+        """The answer to PARTITIONED_METADATA."""
+        self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.at, "PARTITIONED_METADATA")), response=0,
+                 partitions=partitions)  # fmt: skip
+
+    def lookup(self, count: int = 1, where: str = "url", response: int = 1, **fields: Any) -> None:
+        """The answer to as many LOOKUPs as there are, at most `count`."""
+        for _ in range(count):
+            self.say("LOOKUP_RESPONSE", request_id=Ref("open", (self.at, "LOOKUP")), response=response,
+                     brokerServiceUrl=Ref(where), **{"authoritative": True, **fields})  # fmt: skip
+
+    def created(self, count: int = 1, **fields: Any) -> None:
+        """PRODUCER_SUCCESS."""
+        for _ in range(count):
+            self.say("PRODUCER_SUCCESS", request_id=Ref("open", (self.at, "PRODUCER")),
+                     producer_name=Ref("name-of", (self.at, "PRODUCER")), **fields)  # fmt: skip
+
+    def success(self, kind: str = "SUBSCRIBE", count: int = 1) -> None:
+        """SUCCESS."""
+        for _ in range(count):
+            self.say("SUCCESS", request_id=Ref("open", (self.at, kind)))
+
+    def ways(self, partitions: int = 0) -> None:
+        """Everything that comes before PRODUCER or SUBSCRIBE, in whatever order it comes."""
+        self.welcome()
+        self.metadata(partitions)
+        self.lookup(max(partitions, 1))
+        self.metadata(partitions)
+        self.lookup(1)
+
+    # -- producers and consumers ---------------------------------------------------------------------------------------
+
+    def producer(self, topic: str, name: str = "", partitions: int = 0, **fields: Any) -> str:
+        """A producer; the key of its handle."""
+        self.handles += 1
+        key = f"p{self.handles}"
+        given: dict[str, Any] = {"topic": Ref("topic", topic), "_key": key}
+        if name:
+            given["name"] = Ref("name", name)
+        self.do("producer", given)
+        self.ways(partitions)
+        for _ in range(max(partitions, 1)):
+            self.created(**fields)
+            self.lookup()
+        self.created()
+        self.pens.append((key, topic))
+        return key
+
+    def send(
+        self,
+        pen: str,
+        payload: bytes | None = None,
+        key: str | None = None,
+        properties: Any = (),
+        op: str = "send",
+        when: str = "turn",
+    ) -> None:
+        """Tell the client to send."""
+        self.sends += 1
+        payload = f"s{self.sends}".encode() if payload is None else payload
+        value: dict[str, Any] = {"producer": Ref("handle", pen), "payload_hex": payload.hex(), "key": key,
+                                 "properties": dict(properties)}  # fmt: skip
+        if op == "send_async":
+            value["_key"] = f"s{self.sends}"
+        self.do(op, value, when)
+
+    def receipt(self, upto: int = 1) -> None:
+        """SEND_RECEIPT for what is sent."""
+        for _ in range(upto):
+            self.entries += 1
+            self.say(
+                "SEND_RECEIPT",
+                producer_id=Ref("sent", (self.at, "producer_id")),
+                sequence_id=Ref("sent", (self.at, "sequence_id")),
+                message_id={"ledgerId": 9, "entryId": self.entries},
+            )
+
+    def consumer(
+        self, topic: str, sub: str = "s", kind: str = "Exclusive", permits: int = 10, partitions: int = 0
+    ) -> str:
+        """A consumer; the key of its handle."""
+        self.handles += 1
+        key = f"c{self.handles}"
+        self.do(
+            "subscribe",
+            {
+                "topic": Ref("topic", topic),
+                "subscription": sub,
+                "type": kind,
+                "name": "",
+                "permits": permits,
+                "_key": key,
+            },
+        )
+        self.ways(partitions)
+        for _ in range(max(partitions, 1)):
+            self.success()
+            self.lookup()
+        self.success()
+        if kind == "Shared":
+            self.shared.add(key)
+        self.ears.append((key, topic, self.subscribed))
+        self.subscribed += max(partitions, 1)
+        return key
+
+    def ear_id(self, nth: int) -> Ref:
+        """The id of the nth consumer of the connection."""
+        return Ref("asked", (self.at, "SUBSCRIBE", nth, "consumer_id"))
+
+    def push(
+        self,
+        nth: int,
+        payload: bytes = b"",
+        *,
+        messages: int = 0,
+        compression: int = 0,
+        check: str = "good",
+        key: str | None = None,
+        properties: Any = (),
+        meta: Mapping[str, Any] | None = None,
+        raw: bytes | None = None,
+        rest: bytes = b"",
+        when: str = "turn",
+        who: Any = None,
+        more: bytes = b"",
+        broker: bytes | None = None,
+    ) -> None:
+        """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many."""
+        self.entries += 1
+        payload = payload or f"m{self.entries}".encode()
+        pairs = [{"key": name, "value": value} for name, value in properties]
+        headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
+        if messages:
+            payload = batch([({"partition_key": f"k{n}"} if n % 2 else {"properties": pairs}, payload + b"/%d" % n)
+                             for n in range(messages)])  # fmt: skip
+            headers["num_messages_in_batch"] = messages
+        else:
+            headers |= {"properties": pairs} if pairs else {}
+            headers |= {"partition_key": key} if key else {}
+        if compression:
+            headers |= {"compression": compression, "uncompressed_size": len(payload)}
+            payload = compress(compression, payload)
+        fields = {
+            "consumer_id": Ref("fed", (self.at, "SUBSCRIBE", nth)) if who is None else who,
+            "message_id": {"ledgerId": 5, "entryId": self.entries},
+        }
+        content = payload if raw is None else raw
+        made = Draft(
+            "MESSAGE",
+            fields,
+            None if rest else {**headers, **(meta or {})},
+            content,
+            check,
+            rest=rest,
+            more=more,
+            broker=broker,
+        )
+        self.steps.append(Say(self.at, made, when=when))
+
+    def receive(self, ear: str, ms: int = RECEIVE_MS) -> str:
+        """Tell the client to give us a message; the key of what it gives."""
+        self.refs += 1
+        key = f"r{self.refs}"
+        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": ms, "_key": key})
+        return key
+
+    def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
+        """Tell the client to acknowledge."""
+        self.do(
+            "ack",
+            {
+                "consumer": Ref("handle", ear),
+                "ref": Ref("ref", key),
+                "cumulative": cumulative and ear not in self.shared,
+            },
+        )
+
+    def again(self) -> None:
+        """Answer whatever a client asks that makes its producers and consumers again."""
+        for _ in range(2):
+            self.metadata()
+            self.lookup(2)
+            self.created(2)
+            self.success(count=2)
+            self.lookup(1)
+        self.created()
+        self.success()
+
+    def drop(self) -> None:
+        """Cut the connection under the client and serve the next one."""
+        self.steps.append(Do(self.at, "drop", None))
+        self.at += 1
+        self.subscribed = 0
+        self.welcome()
+        self.again()
