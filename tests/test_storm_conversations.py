@@ -205,3 +205,9 @@ def test_an_anchor_that_stands_twice_is_the_same():
     emit = {**EMITS, "anchors": ["5", "5"]}
     talk = child("bolt", ("host", told), ("child", emit), ("host", [4]), ("child", settles("5")))
     assert blamed(judged("bolt", *talk, SILENCE)) == {}
+
+
+def test_a_host_that_cannot_bear_a_direct_emit_is_blamed_for_that_and_not_for_its_anchors():
+    emit = {"command": "emit", "tuple": ["x"], "anchors": ["1"], "task": 4}
+    talk = host("bolt-host", *tuples("1"), ("child", emit), ("error", {"msg": "no such class"}))
+    assert blamed(judged("bolt-host", *talk)) == {"BOLT-14": "MUST"}
