@@ -47,7 +47,7 @@ def fill(spark: SparkSession, root: str, count: int) -> int:
                         ("efforts", made.transform(_efforts)), ("faults", made.transform(_faults)),
                         ("rows", made.where(F.col("night") == nights - 1).transform(_listed))):  # fmt: skip
         warehouse.write(batch, table, rows.transform(_whole(table)))
-    warehouse.commit(batch, ("runs", "verdicts", "efforts", "faults", "rows"))
+    warehouse.commit(batch, ("runs", "verdicts", "efforts", "faults", "rows"), count)
     return nights * each * IMPLEMENTATIONS * REQUIREMENTS
 
 
@@ -178,7 +178,7 @@ def conversations(spark: SparkSession, root: str, count: int) -> list[str]:
     warehouse = Warehouse(spark, root)
     batch = warehouse.begin()
     warehouse.write(batch, "traces", spark.createDataFrame(rows, SCHEMAS["traces"]))
-    warehouse.commit(batch, ("traces",))
+    warehouse.commit(batch, ("traces",), count)
     return texts
 
 

@@ -21,6 +21,7 @@ from records.text import printable
 
 SCHEMA: Final = 2
 """Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"."""
+_AS_IT_IS: Final = (str, bool)
 _INT64: Final = range(-(2**63), 2**63)
 
 
@@ -230,6 +231,11 @@ def _columns(row: type[Row]) -> dict[str, Column]:
 
 COLUMNS: Final[Mapping[str, Mapping[str, Column]]] = {kind: _columns(row) for kind, row in KINDS.items()}
 """The columns of each kind, `kind` itself left out: what a schema elsewhere is made from."""
+_NEEDED: Final = {
+    kind: [name for name, column in columns.items() if column.required or name in ("run", "worker")]
+    for kind, columns in COLUMNS.items()
+}
+"""What a row must say to be one."""
 
 
 def to_json(row: Row) -> str:
@@ -272,14 +278,16 @@ def from_json(text: str, file: str = "", line: int = 0) -> Row:
                     values[name] = tuple(value)
     except RecordError as error:
         raise RecordError(f"{where}{error}") from None
-    for name, column in COLUMNS[row.kind].items():
-        if not values.get(name) and (column.required or name in ("run", "worker")):
+    for name in _NEEDED[row.kind]:
+        if not values.get(name):
             raise RecordError(f"{where}{row.kind}: {name} is missing")
     return row(extra=document, **values)
 
 
 def _value(column: Column, value: object, kind: str) -> object:
     """`value` as JSON holds it in this column; truth values are not numbers, and whole numbers fit 64 bits."""
+    if type(value) is column.type and column.type in _AS_IT_IS:
+        return value
     if column.type is tuple:
         if isinstance(value, (tuple, list)) and all(isinstance(item, str) for item in value):
             return list(value)

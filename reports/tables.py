@@ -2,8 +2,8 @@
 
 Each table is a frozen dataclass whose fields are its columns (text, whole numbers, fractions, truth values, lists of
 text; `| None` where a value may be missing). The Spark schema is derived from the same declaration
-(`reports/schema.py`), and the pages read the same fields, so that neither can drift from the other. Text in them is as
-implementations wrote it: whoever shows it escapes it.
+(`reports/spark/schemas.py`), and the pages read the same fields, so that neither can drift from the other. Text in them
+is as implementations wrote it: whoever shows it escapes it.
 
 Moments are UTC in ISO form, days are `YYYY-MM-DD`. An *implementation* is a name, a protocol, a role and a profile; its
 `slug` names its pages. Verdicts and standings are those of `reports/result.py`.

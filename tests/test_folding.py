@@ -72,15 +72,15 @@ def taken(contents):
                 run, worker, n, prop, name, exercised, judged = found.groups()
                 counted.add((run, worker, int(n), prop, name, int(exercised), int(judged)))
                 continue
-            run, worker, n, kind, _, text, reason = reading._read(line, ended)
-            if reason is not None:
+            row = dict(zip(reading._READ.names, reading._read(line, ended), strict=True))
+            if row["reason"] is not None:
                 aside += 1
                 continue
-            places.add((worker, n))
-            if kind == "coverage":
-                counted.add((run, worker, n, *reading._coverage(text)))
+            places.add((row["worker"], row["n"]))
+            if row["kind"] == "coverage":
+                counted.add(tuple(row[name] for name in reading.COUNTED.names))
             else:
-                texts.add(text)
+                texts.add(row["text"])
     return texts, counted, places | {(row[1], row[2]) for row in counted}, aside
 
 
@@ -118,7 +118,7 @@ def test_the_executors_fold_as_the_plain_summary_does(tmp_path_factory, contents
     expected = tuple([folding._plain(row) for row in part] for part in folding.made(run, summary))
     shuffled = chance.sample(sorted(texts), len(texts))
     counts, seen = added(counted, places)
-    found = folding._fold(run, shuffled, counts, seen, None)
+    found = folding._fold(run, shuffled, counts, seen, [])
     assert [sorted(part, key=repr) for part in found] == [sorted(part, key=repr) for part in expected]
 
 

@@ -265,27 +265,21 @@ def verdicts(spark, *rows: tuple[str, str, str, str, str]):
     return spark.createDataFrame(full, SCHEMAS["verdicts"])
 
 
-def test_changes_between_the_last_two_runs(spark):
+def test_the_latest_runs_are_those_of_each_day(spark):
     from pyspark.testing import assertDataFrameEqual  # noqa: PLC0415
 
     from reports.spark import report as module  # noqa: PLC0415
+    from reports.spark.rows import SCHEMAS  # noqa: PLC0415
 
-    cases = {"A": ("pass", "fail"), "B": ("fail", "pass"), "C": ("pass", "inconclusive"), "D": ("inconclusive", "fail"),
-             "E": ("pass", "pass"), "F": ("fail", "fail"), "G": ("fail", "error"), "H": ("error", "pass")}  # fmt: skip
-    rows = [("x", f"r{n}", f"v{n}", name, verdict) for name, pair in cases.items() for n, verdict in enumerate(pair, 1)]
-    rows += [("x", "r1", "v1", "gone", "pass"), ("x", "r2", "v2", "new", "fail"), ("once", "r3", "v2", "A", "fail")]
-    last = spark.createDataFrame(
-        [("x", "r2", "v2", 1), ("x", "r1", "v1", 2), ("once", "r3", "v2", 1)],
-        "slug string, run string, version string, place int",
-    )
-    grid = spark.createDataFrame([("r2", "A", "page")], "run string, requirement string, failure string")
-    found = verdicts(spark, *rows).transform(module.changes(last, grid))
-    expected = [("regression", "A", "page"), ("regression", "D", ""), ("lost", "C", ""), ("lost", "gone", ""),
-                ("repair", "B", "")]  # fmt: skip
-    assertDataFrameEqual(
-        found.select("kind", "requirement", "failure"),
-        spark.createDataFrame(expected, "kind string, requirement string, failure string"),
-    )
+    blank = {"string": "", "bigint": 0, "double": 0.0, "boolean": False, "array<string>": []}
+    empty = {field.name: blank[field.dataType.simpleString()] for field in SCHEMAS["runs"].fields}
+    told = [("a", "1", True), ("b", "2", True), ("c", "3", True), ("d", "4", False)]
+    rows = [{**empty, "slug": "x", "run": run, "at": at, "day": "2026-01-01", "complete": whole}
+            for run, at, whole in told]  # fmt: skip
+    found = spark.createDataFrame(rows, SCHEMAS["runs"]).transform(module.latest)
+    asked = found.selectExpr("slug", "runs", "incomplete", "last.run AS last", "transform(whole, w -> w.run) AS whole")
+    schema = "slug string, runs long, incomplete long, last string, whole array<string>"
+    assertDataFrameEqual(asked, spark.createDataFrame([("x", 4, 1, "d", ["c", "b"])], schema))
 
 
 def test_flickers_are_changes_on_one_version(spark):
@@ -302,21 +296,7 @@ def test_flickers_are_changes_on_one_version(spark):
     }  # fmt: skip
     faults = spark.createDataFrame([fault], SCHEMAS["faults"])
     found = table.transform(module.flickers(table.transform(module.history), faults)).collect()
-    assert [tuple(row) for row in found] == [("x", "v1", "A", 5, 3, 3, 0, 0), ("x", "v1", "C", 1, 1, 0, 2, 5)]
-
-
-def test_differences_name_both_sides(spark):
-    from reports.spark import report as module  # noqa: PLC0415
-
-    grid = spark.createDataFrame(
-        [("a", "1", "A", "passed", "MUST"), ("b", "2", "A", "failed", "MUST"), ("c", "3", "A", "warned", "MUST"),
-         ("a", "1", "B", "passed", "SHOULD"), ("b", "2", "B", "accepted", "SHOULD"), ("a", "1", "C", "passed", "MUST"),
-         ("b", "2", "C", "inconclusive", "MUST")],
-        "slug string, run string, requirement string, standing string, level string",
-    ).selectExpr("*", "true AS newest")  # fmt: skip
-    told = spark.createDataFrame([(n, "stomp", "server") for n in "123"], "run string, protocol string, role string")
-    listed = spark.createDataFrame([("stomp", "A", "text")], "protocol string, id string, basis string")
-    found = grid.transform(module.differences(told, listed)).collect()
-    assert [(row.requirement, row.ambiguous, row.passing, row.failing) for row in found] == [
-        ("A", False, ["a"], ["b", "c"]), ("B", True, ["a"], ["b"])
+    names = ("slug", "version", "requirement", "runs", "failed", "changes", "reproduced", "tried")
+    assert [tuple(row[name] for name in names) for row in found] == [
+        ("x", "v1", "A", 5, 3, 3, 0, 0), ("x", "v1", "C", 1, 1, 0, 2, 5)
     ]  # fmt: skip

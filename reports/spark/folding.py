@@ -6,9 +6,10 @@ same function that prints the summary of a run. No verdict is computed in two wa
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import fields
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, reduce
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,6 +19,7 @@ from records.reader import Places
 from records.rows import FaultRow, RunRow, from_json
 from reports import tables
 from reports.spark import schemas
+from reports.spark.reading import COUNTED
 from reports.spark.rows import UNKNOWN_DAY, Effort, Fault, Stale, Verdict
 from reports.summary import Summary, Tally, baseline, fold
 from reports.terminal import replay
@@ -49,22 +51,28 @@ class Folded(NamedTuple):
     stale: list[Stale]
 
 
-def gathered(rows: DataFrame, coverage: DataFrame, overturned: DataFrame) -> DataFrame:
+def gathered(rows: DataFrame, overturned: DataFrame) -> DataFrame:
     """One row for each run with all that `folded` needs: run, texts, counts, places, overturned.
 
-    `rows` has run, worker, n, text; `coverage` those of the table; `overturned` run and trace.
-    Rows read twice count once.
+    `rows` has run, worker, n, and either text or the columns of a coverage row; `overturned` run and trace. Rows read
+    twice count once. All rows of a run are brought together at once: nothing is sent around again.
     """
-    texts = rows.select("run", "text").distinct().groupBy("run").agg(F.collect_list("text").alias("texts"))
-    once = coverage.select("run", "worker", "n", "property", "requirement", "exercised", "judged").distinct()
-    summed = once.groupBy("run", "requirement").agg(F.sum("exercised").alias("e"), F.sum("judged").alias("j"))
-    counts = summed.groupBy("run").agg(F.collect_list(F.struct("requirement", "e", "j")).alias("counts"))
-    places = rows.select("run", "worker", "n").unionByName(once.select("run", "worker", "n")).where("n > 0")
-    each = places.groupBy("run", "worker").agg(F.countDistinct("n").alias("count"), F.max("n").alias("last"))
-    seen = each.groupBy("run").agg(F.collect_list(F.struct("worker", "count", "last")).alias("places"))
-    gone = overturned.groupBy("run").agg(F.collect_set("trace").alias("overturned"))
-    joined = texts.join(counts, "run", "full_outer").join(seen, "run", "full_outer").join(gone, "run", "left")
-    return joined.select("run", "texts", "counts", "places", "overturned")
+    each = rows.repartition("run")
+    texts = each.where(F.col("text").isNotNull()).select("run", "text").distinct()
+    once = each.where(F.col("text").isNull()).select(*COUNTED.names).distinct()
+    counts = once.groupBy("run", "requirement").agg(F.sum("exercised").alias("e"), F.sum("judged").alias("j"))
+    places = (
+        each.where("n > 0").groupBy("run", "worker").agg(F.countDistinct("n").alias("count"), F.max("n").alias("last"))
+    )
+    parts = [
+        texts.select("run", F.col("text").alias("texts")),
+        counts.select("run", F.struct("requirement", "e", "j").alias("counts")),
+        places.select("run", F.struct("worker", "count", "last").alias("places")),
+        overturned.select("run", F.col("trace").alias("overturned")),
+    ]
+    both = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    gathered = both.groupBy("run").agg(*[F.collect_list(name).alias(name) for name in both.columns[1:]])
+    return gathered.where("size(texts) + size(counts) > 0")
 
 
 def folded(runs: DataFrame) -> DataFrame:
@@ -84,13 +92,13 @@ def _struct() -> DataType:
 
 
 def _fold(run: str, texts: Any, counts: Any, places: Any, overturned: Any) -> tuple[list[tuple[Any, ...]], ...]:
-    gone = set(overturned or ())
-    rows = [from_json(text) for text in texts or ()]
+    gone = set(overturned)
+    rows = [from_json(text) for text in texts]
     kept = [row for row in rows if not (isinstance(row, FaultRow) and row.trace in gone)]
     tally = Tally(
-        {name: exercised for name, exercised, _ in counts or ()},
-        {name: judged for name, _, judged in counts or ()},
-        {worker: Places(count, last) for worker, count, last in places or ()},
+        {name: exercised for name, exercised, _ in counts},
+        {name: judged for name, _, judged in counts},
+        {worker: Places(count, last) for worker, count, last in places},
     )
     told = [row for row in rows if isinstance(row, RunRow)]
     strict = any(row.strict for row in told)
@@ -108,7 +116,13 @@ def _today(told: Sequence[RunRow]) -> date:
 
 
 def _plain(row: Any) -> tuple[Any, ...]:
-    return tuple(_clean(value) for value in astuple(row))
+    table: type = type(row)
+    return tuple([_clean(value) for value in _told(table)(row)])
+
+
+@cache
+def _told(table: type) -> attrgetter[Any]:
+    return attrgetter(*[field.name for field in fields(table)])
 
 
 def _clean(value: Any) -> Any:
@@ -126,7 +140,7 @@ def slug_of(row: RunRow) -> str:
 def made(run: str, summary: Summary) -> Folded:
     """The rows of the tables that a summary gives."""
     row = summary.run
-    slug, day = slug_of(row), _day(row.at)
+    slug, day = slug_of(row), day_of(row.at)
     whole = summary.complete and not row.partial
     counts = {word: len(summary.standing(word)) for word in STANDINGS}
     about = tables.Run(
@@ -171,7 +185,8 @@ def _efforts(run: str, slug: str, day: str, summary: Summary, faults: Sequence[F
         )  # fmt: skip
 
 
-def _day(at: str) -> str:
+def day_of(at: str) -> str:
+    """The day of a moment in ISO form, UNKNOWN_DAY when nobody can tell."""
     try:
         return date.fromisoformat(at[:10]).isoformat()
     except ValueError:

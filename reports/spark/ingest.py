@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from records.rows import CoverageRow
 from reports.spark import folding, reading, schemas
+from reports.spark.folding import day_of
 from reports.spark.rows import UNKNOWN_DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-    from reports.spark.warehouse import Batch, Warehouse
+    from reports.spark.warehouse import Warehouse
 
 TRACE: Final = r"^traces/[A-Za-z0-9._-]+\.json$"
 """What a fault row may name as its trace: nothing outside the results."""
 TRACE_LIMIT: Final = 8 << 20
 """Octets of a trace that is kept; a larger one is left where it is."""
-DAY: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,85 +50,68 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
 
     Raises reading.NoResults when a source does not exist.
     """
-    spark = warehouse.spark
     batch = warehouse.begin()
-    found = reading.listing(spark, sources).persist()
-    known = warehouse.ledger()
+    listed = reading.listing(warehouse.spark, sources).persist()
     of_records = F.col("path").endswith(".jsonl") | F.col("path").rlike("/records/[^/]+$")
-    new = found.where(of_records).join(known, ["path", "length", "modified"], "left_anti").persist()
-    paths = [row.path for row in new.where(F.col("path").endswith(".jsonl")).select("path").collect()]
-    if not new.head(1):
-        # Spark takes two listings of one folder for the same data: a kept one would answer for every later one.
-        for frame in (found, new):
+    new = listed.where(of_records).join(warehouse.ledger(), ["path", "length", "modified"], "left_anti").persist()
+    # Spark takes two listings of one folder for the same data: a kept one would answer for every later one.
+    kept = [listed, new]
+    try:
+        files = new.collect()
+        if not files:
+            return Ingested()
+        paths = [file.path for file in files if file.path.endswith(".jsonl") and file.length <= reading.LARGEST]
+        progress(f"reading {len(paths)} new files")
+        read = reading.contents(warehouse.spark, paths).transform(reading.lines).transform(reading.rows).persist()
+        kept.append(read)
+        told = read.groupBy("run", "at").count().collect()
+        days = {row.run: UNKNOWN_DAY for row in told if row.run is not None}
+        days |= {row.run: day_of(row.at) for row in sorted((row for row in told if row.at is not None), reverse=True)}
+        progress(f"folding {len(days)} runs")
+        runs = warehouse.spark.createDataFrame(list(days.items()), schemas.text("run", "day"))
+        fresh = read.drop("day").join(F.broadcast(runs), "run")
+        folded = fold(warehouse, runs, fresh, overturned(warehouse.rejudged())).persist()
+        kept.append(folded)
+        counted = F.col("kind") == CoverageRow.kind
+        traces = _named(fresh, listed)
+        parts = {
+            "rows": fresh.where(~counted), "coverage": fresh.where(counted), "quarantine": _aside(read, new),
+            "ledger": new, "held": runs, "traces": _traces(warehouse.spark, traces),
+            **{table: folding.part(folded, table) for table in folding.PARTS},
+        }  # fmt: skip
+        count = sum(row["count"] for row in told if row.run is not None)
+        warehouse.write_all(batch, parts)
+        warehouse.commit(batch, parts, count)
+    finally:
+        for frame in kept:
             frame.unpersist()
-        return Ingested()
-    progress(f"reading {len(paths)} new files")
-    lines = reading.lines(spark, paths) if paths else _no_lines(warehouse)
-    others = reading.others(lines).persist()
-    rows = others.where(F.col("reason").isNull())
-    days = rows.where(F.col("kind") == "run").groupBy("run").agg(F.min("at").alias("at"))
-    days = days.select("run", F.when(F.col("at").rlike(DAY), F.substring("at", 1, 10)).alias("day"))
-
-    def dated(table: DataFrame) -> DataFrame:
-        return table.join(F.broadcast(days), "run", "left").fillna(UNKNOWN_DAY, ["day"])
-
-    warehouse.write(batch, "rows", rows.where(F.col("kind") != "coverage").drop("day").transform(dated))
-    counted = reading.coverage(lines).unionByName(reading.unusual(rows))
-    warehouse.write(batch, "coverage", counted.transform(dated))
-    warehouse.write(batch, "quarantine", _aside(others, new))
-    warehouse.write(batch, "ledger", new)
-    fresh_rows, fresh_coverage = warehouse.part(batch, "rows"), warehouse.part(batch, "coverage")
-    held = fresh_rows.select("run", "day").unionByName(fresh_coverage.select("run", "day")).distinct()
-    warehouse.write(batch, "held", held)
-    affected = warehouse.part(batch, "held").select("run").distinct().persist()
-    progress(f"folding {affected.count()} runs")
-    fold(warehouse, batch, affected, overturned(warehouse.rejudged()))
-    traces = _traces(warehouse, batch, fresh_rows, found)
-    tables = ("runs", "verdicts", "faults", "efforts", "stale", "rows", "coverage", "quarantine", "ledger", "held")
-    warehouse.commit(batch, (*tables, "traces"))
-    done = Ingested(
-        files=new.count(),
-        rows=fresh_rows.count() + fresh_coverage.count(),
-        runs=affected.count(),
-        aside=warehouse.batches("quarantine", [batch.name]).count(),
-        traces=traces,
-    )
-    for frame in (found, new, others, affected):
-        frame.unpersist()
     if warehouse.compact():
         progress("merged small batches")
-    return done
+    aside = sum(row["count"] for row in told if row.run is None) + len(files) - len(paths)
+    return Ingested(files=len(files), rows=count, runs=len(days), aside=aside, traces=len(traces))
 
 
-def fold(warehouse: Warehouse, batch: Batch, affected: DataFrame, gone: DataFrame) -> None:
-    """Write the verdicts of the `affected` runs into `batch`: from its own rows and those of earlier batches."""
-    earlier = warehouse.holding(affected)
-
-    def all_of(table: str) -> DataFrame:
-        before = warehouse.batches(table, earlier).drop("batch").join(affected, "run", "leftsemi")
-        if (batch.name, table) not in warehouse.written:  # a batch that only judges again has no rows of its own
-            return before
-        return before.unionByName(warehouse.part(batch, table))
-
-    runs = folding.gathered(all_of("rows"), all_of("coverage"), gone)
-    folded = folding.folded(runs).persist()
-    for table in folding.PARTS:
-        warehouse.write(batch, table, folding.part(folded, table))
-    folded.unpersist()
+def fold(warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: DataFrame) -> DataFrame:
+    """What `runs` amount to, as folding.folded: from `fresh` rows and those of earlier batches, without the faults
+    that are `gone`."""
+    earlier = warehouse.holding(runs)
+    before = [
+        warehouse.batches(table, earlier).join(F.broadcast(runs.select("run")), "run", "leftsemi")
+        for table in ("rows", "coverage")
+        if earlier or fresh is None
+    ]
+    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), filter(None, [fresh, *before]))
+    return folding.folded(folding.gathered(rows, gone.join(F.broadcast(runs.select("run")), "run", "leftsemi")))
 
 
 def overturned(rejudged: DataFrame) -> DataFrame:
     """The stored conversations that today's specification allows."""
-    return rejudged.where(F.col("changed") & (F.col("after") == "pass")).select("run", "trace")
+    return rejudged.where("changed").select("run", "trace")
 
 
-def _no_lines(warehouse: Warehouse) -> DataFrame:
-    return warehouse.spark.createDataFrame([], "source string, line long, ended boolean, day string, text string")
-
-
-def _aside(others: DataFrame, new: DataFrame) -> DataFrame:
+def _aside(read: DataFrame, new: DataFrame) -> DataFrame:
     """Lines that are no rows, files that are no files of records, and files too large to be read."""
-    lines = others.where(F.col("reason").isNotNull()).select("source", "line", "reason", "text", "day")
+    lines = read.where(F.col("reason").isNotNull()).select("source", "line", "reason", "text", "day")
     foreign = new.where(~F.col("path").endswith(".jsonl")).withColumn("reason", F.lit("not a file of records (.jsonl)"))
     large = new.where(F.col("path").endswith(".jsonl") & (F.col("length") > reading.LARGEST)).withColumn(
         "reason", F.lit(f"larger than {reading.LARGEST} octets")
@@ -141,40 +126,30 @@ def _aside(others: DataFrame, new: DataFrame) -> DataFrame:
     return lines.unionByName(whole)
 
 
-def _traces(warehouse: Warehouse, batch: Batch, rows: DataFrame, found: DataFrame) -> int:
-    """Write the traces that new fault rows name, as far as they are there; answers how many."""
-    spark = warehouse.spark
-    base = F.regexp_replace(F.regexp_replace("source", "/[^/]*$", ""), "/records$", "")
-    named = rows.where(F.col("kind") == "fault").select(
-        "run", "day", base.alias("base"), F.get_json_object("text", "$.trace").alias("trace")
-    )
-    wanted = named.where(F.col("trace").rlike(TRACE)).select(
-        "run", "day", "trace", F.concat_ws("/", "base", "trace").alias("path")
-    )
-    files = found.where(F.col("length") <= TRACE_LIMIT).select("path")
-    script = F.regexp_replace("path", r"\.json$", ".py")
-    there = wanted.distinct().join(files, "path", "leftsemi").withColumn("script_path", script).persist()
-    paths = [row.path for row in there.select("path").distinct().collect()]
-    scripts = there.select(F.col("script_path").alias("path")).distinct().join(files, "path", "leftsemi").collect()
-    if not paths:
-        warehouse.write(
-            batch, "traces", spark.createDataFrame([], schemas.text("run", "trace", "document", "script", "day"))
-        )
-        return 0
-    texts = _contents(warehouse, paths).withColumnRenamed("content", "document")
-    codes = _contents(warehouse, [row.path for row in scripts])
-    codes = codes.select(F.col("path").alias("script_path"), F.col("content").alias("script"))
-    made = there.join(texts, "path").join(codes, "script_path", "left").fillna("", ["script"])
-    warehouse.write(batch, "traces", made.dropDuplicates(["run", "trace"]))
-    there.unpersist()
-    return len(paths)
+def _named(rows: DataFrame, listed: DataFrame) -> dict[tuple[str, str], tuple[str, str, str]]:
+    """The traces that fault rows name, as far as they are there: (run, trace) to day, path, and the script's path or
+    ""."""
+    folder = F.regexp_replace(F.regexp_replace("source", "/[^/]*$", ""), "/records$", "")
+    wanted = rows.where(F.col("trace").rlike(TRACE)).select("run", "trace", "day", folder).distinct().collect()
+    if not wanted:
+        return {}
+    small = {file.path for file in listed.where(F.col("length") <= TRACE_LIMIT).select("path").collect()}
+    found = {}
+    for run, trace, day, base in sorted(wanted):
+        path, script = f"{base}/{trace}", f"{base}/{trace.removesuffix('.json')}.py"
+        if path in small:
+            found[run, trace] = day, path, script if script in small else ""
+    return found
 
 
-def _contents(warehouse: Warehouse, paths: Iterable[str]) -> DataFrame:
-    """The files as text; octets that are no UTF-8 become marks of replacement."""
-    chosen = [reading.exact(path) for path in paths]
-    if not chosen:
-        return warehouse.spark.createDataFrame([], schemas.text("path", "content"))
-    read = warehouse.spark.read.format("binaryFile").load(chosen)
-    text = F.udf(lambda octets: bytes(octets).decode("utf-8", "replace"), useArrow=False)
-    return read.select("path", text("content").alias("content"))
+def _traces(spark: SparkSession, named: Mapping[tuple[str, str], tuple[str, str, str]]) -> DataFrame:
+    """The traces that `_named` found, and their scripts."""
+    rows = [(*name, *told) for name, told in named.items()]
+    frame = spark.createDataFrame(rows, schemas.text("run", "trace", "day", "path", "code"))
+    # Octets that are no UTF-8 become marks of replacement.
+    text = F.make_valid_utf8("content")
+    texts = reading.contents(spark, sorted({path for _, path, _ in named.values()}))
+    codes = reading.contents(spark, sorted({code for _, _, code in named.values() if code}))
+    both = texts.select("path", text.alias("document")).join(F.broadcast(frame), "path")
+    scripts = codes.select(F.col("path").alias("code"), text.alias("script"))
+    return both.join(scripts, "code", "left").fillna("", ["script"])

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from records.reader import MAX_LINE
-from records.rows import CoverageRow, RecordError, RunRow, from_json, to_json
+from records.rows import CoverageRow, FaultRow, RecordError, RunRow, from_json, to_json
 from records.text import octets, printable
 
 if TYPE_CHECKING:
@@ -31,12 +31,17 @@ COVERAGE: Final = (
     rf'"requirement":{_TEXT},"exercised":{_COUNT},"judged":{_COUNT}\}}$'
 )
 """A coverage row as records.writer writes it: plain characters, no escapes, columns in their order."""
-_READ: Final = StructType(
+COUNTED: Final = StructType(
     [
         *[StructField(name, StringType()) for name in ("run", "worker")],
         StructField("n", LongType()),
-        *[StructField(name, StringType()) for name in ("kind", "at", "text", "reason")],
+        *[StructField(name, StringType()) for name in ("property", "requirement")],
+        *[StructField(name, LongType()) for name in ("exercised", "judged")],
     ]
+)
+"""The columns of a coverage row."""
+_READ: Final = StructType(
+    [*COUNTED.fields, *[StructField(name, StringType()) for name in ("kind", "at", "trace", "text", "reason")]]
 )
 
 
@@ -65,38 +70,38 @@ def exact(path: str) -> str:
     return "".join(f"\\{char}" if char in "\\*?[]{}," else char for char in path)
 
 
-def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """The lines of these files: source, line (from 1), ended (false for one without its line end), text in octets."""
-    content = F.col("content").cast("string")
-    whole = spark.read.format("binaryFile").load([exact(path) for path in paths]).where(F.col("length") <= LARGEST)
-    cut = whole.select(F.col("path").alias("source"), "modificationTime", F.split(content, "\n").alias("parts"))
-    each = cut.select(
-        "source", "modificationTime", F.size("parts").alias("many"), F.posexplode("parts").alias("at", "raw")
-    )
-    return each.select(
-        "source",
-        (F.col("at") + 1).cast("long").alias("line"),
-        (F.col("at") + 1 < F.col("many")).alias("ended"),
-        F.date_format("modificationTime", "yyyy-MM-dd").alias("day"),
-        F.regexp_replace("raw", "\r+$", "").alias("text"),
-    ).where((F.col("text") != "") | (~F.col("ended") & (F.col("text") != "")))
+def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """These files: path, modificationTime, and their content as text, of whatever octets."""
+    if not paths:
+        return spark.createDataFrame([], "path string, modificationTime timestamp, content string")
+    found = spark.read.format("binaryFile").load([exact(path) for path in paths])
+    return found.select("path", "modificationTime", F.col("content").cast("string").alias("content"))
 
 
-def coverage(found: DataFrame) -> DataFrame:
-    """The coverage rows among `lines`, taken apart."""
-    names = ("run", "worker", "n", "property", "requirement", "exercised", "judged")
-    numbers = {"n", "exercised", "judged"}
-    parts = [F.regexp_extract("text", COVERAGE, i).cast("long" if name in numbers else "string").alias(name)
-             for i, name in enumerate(names, 1)]  # fmt: skip
-    return found.where(F.col("text").rlike(COVERAGE)).select(*parts)
+def lines(files: DataFrame) -> DataFrame:
+    """The lines of `contents`: source, line (from 1), ended (false for one without its line end), text."""
+    day = F.date_format("modificationTime", "yyyy-MM-dd").alias("day")
+    cut = files.select(F.col("path").alias("source"), day, F.split("content", "\n").alias("parts"))
+    # Counted before they are taken apart, so that no line carries all of them along.
+    counted = cut.withColumn("many", F.size("parts"))
+    each = counted.select("source", "day", "many", F.posexplode("parts").alias("at", "raw"))
+    line, text = F.col("at").cast("long") + 1, F.rtrim("raw", F.lit("\r"))
+    told = each.select("source", "day", line.alias("line"), (line < F.col("many")).alias("ended"), text.alias("text"))
+    return told.where("text != ''")
 
 
-def others(found: DataFrame) -> DataFrame:
-    """All other lines: source, line, day, and what `records.rows` makes of them; `reason` says why one is no row."""
+def rows(found: DataFrame) -> DataFrame:
+    """What these `lines` hold: source, line, day, and the columns of a row, those of coverage only where it is one.
+
+    `kind` says what it is. Any other row has its one JSON form as `text`, that of a run its `at`, that of a fault its
+    `trace`. A line that is no row has a `reason`, and `text` is how it begins.
+    """
+    plain, place = F.col("text").rlike(COVERAGE), ("source", "line", "day")
+    counted = found.where(plain).select(*place, F.from_json("text", COUNTED).alias("row"))
     read = F.udf(_read, _READ, useArrow=False)
-    rest = found.where(~F.col("text").rlike(COVERAGE))
-    taken = rest.select("source", "line", "day", read(F.col("text").cast("binary"), "ended").alias("row"))
-    return taken.select("source", "line", "day", "row.*")
+    other = found.where(~plain).select(*place, read(F.col("text").cast("binary"), "ended").alias("row"))
+    kind = F.lit(CoverageRow.kind).alias("kind")
+    return other.select(*place, "row.*").unionByName(counted.select(*place, "row.*", kind), allowMissingColumns=True)
 
 
 def _read(line: Any, ended: bool) -> tuple[Any, ...]:
@@ -105,27 +110,15 @@ def _read(line: Any, ended: bool) -> tuple[Any, ...]:
         return _aside(f"longer than {MAX_LINE} octets", text)
     try:
         row = from_json(text.decode("utf-8"))
-        at = row.at if isinstance(row, RunRow) else ""
-        return row.run, row.worker, row.n, row.kind, at, to_json(row), None
     except (RecordError, UnicodeDecodeError) as error:
         return _aside(printable(str(error)) if ended else "torn: the last line lacks its end", text)
+    place = row.run, row.worker, row.n
+    if isinstance(row, CoverageRow):
+        return *place, row.property, row.requirement, row.exercised, row.judged, row.kind, None, None, None, None
+    at = row.at if isinstance(row, RunRow) else None
+    trace = row.trace if isinstance(row, FaultRow) else None
+    return *place, None, None, None, None, row.kind, at, trace, to_json(row), None
 
 
 def _aside(reason: str, text: bytes) -> tuple[Any, ...]:
-    return None, None, None, None, None, octets(text, 120), reason
-
-
-def unusual(rows: DataFrame) -> DataFrame:
-    """Coverage rows that are not in our writer's form, taken apart like those that are."""
-    read = F.udf(_coverage, StructType([
-        StructField("property", StringType()), StructField("requirement", StringType()),
-        StructField("exercised", LongType()), StructField("judged", LongType()),
-    ]), useArrow=False)  # fmt: skip
-    found = rows.where(F.col("kind") == CoverageRow.kind).select("run", "worker", "n", read("text").alias("row"))
-    return found.select("run", "worker", "n", "row.*")
-
-
-def _coverage(text: str) -> tuple[Any, ...]:
-    row = from_json(text)
-    assert isinstance(row, CoverageRow)
-    return row.property, row.requirement, row.exercised, row.judged
+    return *[None] * (len(_READ) - 2), octets(text, 120), reason

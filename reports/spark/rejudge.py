@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import BooleanType, StructField, StructType
 
 from records.text import printable
-from reports.spark import schemas
+from reports.spark import folding, schemas
 from reports.spark.ingest import fold, overturned
-from reports.spark.rows import FOLDED, UNKNOWN_DAY
+from reports.spark.rows import UNKNOWN_DAY
 from reports.spark.session import ROOT
 from specs.protocol import find
 from specs.recorded import judge_again
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 Judge = Callable[[str, int | None], tuple[str, str]]
 SAID: Final = schemas.text("after", "why")
+PENDING: Final = StructType([*schemas.text("run", "trace", "batch").fields, StructField("overturned", BooleanType())])
+"""A trace that has to be judged again, and whether it stands as one that is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,46 +107,50 @@ def _again(document: dict[str, Any], seed: int | None) -> tuple[str, str]:
 def rejudge(warehouse: Warehouse, progress: Callable[[str], None], judge: Judge = again) -> Rejudgement:
     """Judge what these specifications have not judged yet, commit it, and fold anew the runs that it corrects."""
     batch = warehouse.begin()
-    before = warehouse.rejudged()
-    runs = warehouse.newest("runs").select("run", "slug", "version", "seed")
-    waiting = pending(warehouse.batches("traces"), before, digest()).persist()
-    count = waiting.count()
-    if not count:
-        waiting.unpersist()
+    before, traces = warehouse.rejudged(), warehouse.batches("traces")
+    waiting = traces.transform(pending(before, digest())).collect()
+    if not waiting:
         return Rejudgement()
-    progress(f"judging {count} conversations again")
-    tasks = 2 * int(warehouse.spark.conf.get("spark.sql.shuffle.partitions") or 2)
-    warehouse.write(
-        batch, "rejudged", waiting.repartition(tasks, "run", "trace").transform(judged(runs, digest(), judge))
-    )
-    fresh = warehouse.part(batch, "rejudged")
-    kept = before.join(fresh.select("run", "trace"), ["run", "trace"], "left_anti")
-    gone = overturned(fresh.unionByName(kept.select(fresh.columns)))
-    affected = differing(overturned(before), gone).persist()
-    many = affected.count()
-    if many:
-        progress(f"correcting {many} runs")
-        fold(warehouse, batch, affected, gone)
-    warehouse.commit(batch, ("rejudged", *(FOLDED if many else ())))
-    told = {row.after: row["count"] for row in fresh.groupBy("after").count().collect()}
-    for frame in (waiting, affected):
-        frame.unpersist()
-    return Rejudgement(judged=count, changed=told.get("pass", 0), errors=told.get("error", 0), runs=many)
+    progress(f"judging {len(waiting)} conversations again")
+    asked = warehouse.spark.createDataFrame(waiting, PENDING)
+    runs = warehouse.newest("runs").select("run", "slug", "version", "seed")
+    tasks = 4 * int(warehouse.spark.conf.get("spark.sql.shuffle.partitions") or 2)
+    documents = traces.join(F.broadcast(asked), ["run", "trace", "batch"]).repartition(tasks, "run", "trace")
+    said = documents.transform(judged(runs, digest(), judge)).persist()
+    warehouse.write(batch, "rejudged", said)
+    told = said.select("run", "after", "overturned", "changed").collect()
+    affected = {row.run for row in told if row.overturned != row.changed}
+    parts = {}
+    if affected:
+        progress(f"correcting {len(affected)} runs")
+        kept = before.join(F.broadcast(asked), ["run", "trace"], "left_anti").transform(overturned)
+        corrected = warehouse.spark.createDataFrame([(run,) for run in sorted(affected)], schemas.text("run"))
+        folded = fold(warehouse, corrected, None, kept.unionByName(overturned(said))).persist()
+        parts = {table: folding.part(folded, table) for table in folding.PARTS}
+        warehouse.write_all(batch, parts)
+        folded.unpersist()
+    warehouse.commit(batch, ("rejudged", *parts), len(told))
+    said.unpersist()
+    after = Counter(row.after for row in told)
+    return Rejudgement(judged=len(told), changed=after["pass"], errors=after["error"], runs=len(affected))
 
 
-def pending(traces: DataFrame, before: DataFrame, today: str) -> DataFrame:
-    """The newest copy of each trace that the specifications `today` have not judged."""
-    done = before.where(F.col("digest") == today).select("run", "trace")
-    open_ = traces.join(done, ["run", "trace"], "left_anti")
-    return (
-        open_.groupBy("run", "trace")
-        .agg(F.max_by(F.struct("document", "day"), "batch").alias("t"))
-        .select("run", "trace", "t.*")
+def pending(before: DataFrame, today: str) -> Callable[[DataFrame], DataFrame]:
+    """The newest copy of each trace that the specifications `today` have not judged, as PENDING."""
+    known = before.select(
+        "run", "trace", (F.col("digest") == today).alias("done"), F.col("changed").alias("overturned")
     )
+
+    def made(traces: DataFrame) -> DataFrame:
+        newest = traces.groupBy("run", "trace").agg(F.max("batch").alias("batch"))
+        both = newest.join(known, ["run", "trace"], "left").fillna(False, ["done", "overturned"])
+        return both.where(~F.col("done")).select(*PENDING.names)
+
+    return made
 
 
 def judged(runs: DataFrame, today: str, judge: Judge) -> Callable[[DataFrame], DataFrame]:
-    """The table `rejudged` for these traces."""
+    """The table `rejudged` for these traces, and whether each was `overturned` before."""
     say = F.udf(judge, SAID, useArrow=False)
 
     def made(traces: DataFrame) -> DataFrame:
@@ -152,12 +160,7 @@ def judged(runs: DataFrame, today: str, judge: Judge) -> Callable[[DataFrame], D
             "run", "slug", "version",
             F.coalesce(F.get_json_object("document", "$.requirement"), F.lit("")).alias("requirement"),
             "trace", F.lit("fail").alias("before"), "said.after", (F.col("said.after") == "pass").alias("changed"),
-            "said.why", F.lit(today).alias("digest"), F.coalesce("day", F.lit(UNKNOWN_DAY)).alias("day"),
+            "said.why", F.lit(today).alias("digest"), F.coalesce("day", F.lit(UNKNOWN_DAY)).alias("day"), "overturned",
         )  # fmt: skip
 
     return made
-
-
-def differing(before: DataFrame, after: DataFrame) -> DataFrame:
-    """The runs of which other conversations are overturned now."""
-    return before.exceptAll(after).unionByName(after.exceptAll(before)).select("run").distinct()

@@ -158,7 +158,7 @@ class Judged:
 class Commit:
     """A batch that readers may see, the tables that it has a part of, and the batches that it stands in place of.
 
-    `rows` is how much of the largest tables it wrote.
+    `rows` is how many rows of records, or conversations, it was made from.
     """
 
     batch: str

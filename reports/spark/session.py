@@ -81,7 +81,11 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
             "spark.driver.memory": os.environ.get("SPARK_DRIVER_MEMORY", "2g"),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.sql.shuffle.partitions": str(max(2, 2 * cores)),
+            "spark.sql.shuffle.partitions": str(max(2, cores)),
+            # On one disk checksums beside each file double the files, and a part that nobody sees before its commit
+            # need not be moved into place twice.
+            "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+            "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
             # A folder for each day is many small files: on one disk a task to list or to read each costs more than it
             # does.
             "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
