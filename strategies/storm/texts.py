@@ -128,6 +128,7 @@ VALUES: tuple[Any, ...] = (
     {"a": {"b": [1, 2.5, "c"]}},
     {"": None, "key\n": "\U0001f600"},
     {"command": "emit", "id": 1, "task": 3},
+    {"id": "1", "of": [[[[[[[[[[{"deep": "er"}]]]]]]]]]]},
     [1, "1", 1.5, None, False],
     "1",
     *TEXTS,
