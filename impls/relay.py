@@ -129,8 +129,8 @@ class RelayLink:
         return write_all(self.program, self._commands.request(op, **given), self._said)
 
     def _touch(self, folder: Path) -> str:
-        """Make the file of the child's process id; what went wrong, or "". It is removed again."""
-        name = folder / str(self._pid)
+        """Make the file of the child's process id, as the child would; what went wrong, or "". It is removed again."""
+        name = Path(f"/proc/{self._pid}/cwd") / folder / str(self._pid)
         try:
             name.touch()
             name.unlink()

@@ -211,3 +211,14 @@ def test_a_host_that_cannot_bear_a_direct_emit_is_blamed_for_that_and_not_for_it
     emit = {"command": "emit", "tuple": ["x"], "anchors": ["1"], "task": 4}
     talk = host("bolt-host", *tuples("1"), ("child", emit), ("error", {"msg": "no such class"}))
     assert blamed(judged("bolt-host", *talk)) == {"BOLT-14": "MUST"}
+
+
+def test_a_member_of_conf_that_is_null_may_be_absent():
+    told = {"conf": {"a": None, "b": {"c": None, "d": 1}}, "context": context()}
+    begin = Fact(0, "bolt", "start", told)
+    lean, lost = ({**SETUP, "conf": conf} for conf in ({"b": {"d": 1}}, {"b": {}}))
+    assert blamed(judged("bolt-host", begin, says("bolt-host", lean))) == {}
+    assert blamed(judged("bolt-host", begin, says("bolt-host", lost))) == {"HS-02": "MUST"}
+    sees = {"call": "initialize", "conf": {"b": {"d": 1}}, "context": context()}
+    talk = [Fact(0, "bolt", "folder", "/p"), says("host", {**SETUP, **told}), Fact(0, "bolt", "observed", sees)]
+    assert blamed(judged("bolt", *talk)) == {}

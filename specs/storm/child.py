@@ -14,7 +14,7 @@ from specs.storm import bolt, spout
 from specs.storm.frames import Message, Text
 from specs.storm.said import allow, breach
 from specs.storm.states import Config, Conv, Phase
-from specs.storm.values import is_number, same, shown
+from specs.storm.values import carried, is_number, same, shown
 
 _FRAMES = ("FRAME-01", "FRAME-02", "FRAME-03", "FRAME-04", "FRAME-05", "FRAME-09")
 
@@ -161,7 +161,7 @@ def _initialized(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcom
     for key in ("conf", "context"):
         sent, got = conv.setup.get(key), value.get(key)
         if isinstance(sent, Mapping) and isinstance(got, Mapping):
-            lost = next((name for name in sent if name not in got or not same(sent[name], got[name])), None)
+            lost = next((name for name in sent if not carried(sent[name], got.get(name))), None)
             if lost is not None:
                 why = (
                     f"user code was shown {key} with {shown(lost)} as {shown(got.get(lost))}, sent {shown(sent[lost])}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from specs.model import Breach
 from specs.storm.said import breach
-from specs.storm.values import is_number, same, shown
+from specs.storm.values import carried, is_number, same, shown
 
 TASKS, GROUPING, SOURCES, FIELDS = (
     "task->component",
@@ -28,7 +28,7 @@ def setup(by: str, value: Any, given: Any) -> Breach | list[str]:
         return breach(by, "HS-02", f"the setup has {shown({k: type(v).__name__ for k, v in value.items()})}")
     told = given if isinstance(given, Mapping) else {}
     for name, item in (told.get("conf") or {}).items():
-        if name not in conf or not same(conf[name], item):
+        if not carried(item, conf.get(name)):
             return breach(by, "HS-02", f"conf has {name!r:.60} as {shown(conf.get(name))}, given was {shown(item)}")
     wrong = _tasks(by, context, told.get("context") or {}) or _later(by, context)
     return wrong or ["HS-01", "HS-02", "HS-03", "HS-04", "HS-05", "HS-06"]

@@ -22,6 +22,17 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+def carried(sent: Any, got: Any) -> bool:
+    """True when conf or context came through: a member that is null says no more than one that is absent."""
+    return same(_lean(sent), _lean(got))
+
+
+def _lean(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _lean(item) for name, item in value.items() if item is not None}
+    return [_lean(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def is_number(value: Any) -> TypeGuard[int | float]:
     """A whole number: 9, and 9.0 too, which JSON does not tell apart."""
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())

@@ -90,12 +90,12 @@ class NoFolder(BoltHost):
         return {**super().setup(conf, context), "pidDir": "/nowhere"}
 
 
-@host("host-loses-conf", "HS-02", nothing, conf={"a": None, "b": 1})
+@host("host-loses-conf", "HS-02", nothing, conf={"a": 0, "b": 1})
 class LosesConf(BoltHost):
-    """What is null in conf is left out."""
+    """What is 0 in conf is left out."""
 
     def setup(self, conf: Any, context: Any) -> dict[str, Any]:
-        return super().setup({name: value for name, value in conf.items() if value is not None}, context)
+        return super().setup({name: value for name, value in conf.items() if value != 0}, context)
 
 
 def _late(w: Writer) -> None:
