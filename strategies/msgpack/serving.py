@@ -29,7 +29,7 @@ CALLS = {
     "assign": 3,
     "throw": 2,
     "meta": 2,
-    "selector": 1,
+    "selector": 3,
     "arguments": 2,
 }
 NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
@@ -253,17 +253,20 @@ def _meta(c: Caller, op: Op) -> None:
 
 
 _SELECTORS = (
-    "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:s:1.0", "f:a:b:c", "f:s:V:0", "f:s:V:",
-    "f:s:V:x", "f:s:V.0", "getVersion:_:1", "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0",
-    "constructor:s:0", "__init__:s:0", "x" * 70_000,
+    "", ":", "::", "f:", ":s", ":s:0", "f:s:", "f:s:-1", "f:s:a", "f:a:b:c", "getVersion:_:1",
+    "nothing:_:0", "f:s:99999999999999999999", "f: s:0", "f:s :0", "constructor:s:0", "__init__:s:0", "x" * 70_000,
 )  # fmt: skip
+_SPOILT = ("{}:0", "{}:", "{}:x", "{}:{}", ":{}")
+"""What is made of a name that can be called: whoever reads only a part of it calls something."""
 
 
 def _selector(c: Caller, op: Op) -> None:
-    method = _SELECTORS[op.args[0] % len(_SELECTORS)]
-    if method.startswith("f:s:") and op.args[1] % 2:
+    if op.args[3] % 3:
         scope, version, function = c.slot(*op.args)
-        method = f"{function}:{scope}:{method[4:].replace('V', str(version))}"
+        form = f"{(function, 'done')[op.args[3] % 2]}:{scope}:{version}"
+        c.call(_SPOILT[op.args[4] % len(_SPOILT)].format(form, form))
+        return
+    method = _SELECTORS[op.args[0] % len(_SELECTORS)]
     if method == "getVersion:_:1" and "meta" not in c.world.config.extensions:
         method = ":"
     c.call(method)

@@ -1,18 +1,16 @@
-"""Servers that are wrong in how they treat messages."""
+"""Servers that read requests wrongly, or answer them wrongly."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from impls.msgpack.octets import Broken, Unpacker
-from impls.msgpack.reference import Failure, Server, Session
+from impls.msgpack.octets import Broken
+from impls.msgpack.reference import Server, Session
 from impls.msgpack.server import Reading
-from strategies.common import Op, Program
+from strategies.common import Program
 from strategies.msgpack import misuse
-from strategies.msgpack.aimed import counting
-from strategies.msgpack.writer import CUTS, IDS, WIDE
-from tests.mutants.msgpack_kit import call, mutant, note, plan
+from strategies.msgpack.writer import IDS, WIDE
+from tests.mutants.msgpack_kit import call, mutant, plan
 
 
 def boundary(number: int) -> int:
@@ -30,7 +28,7 @@ def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
     return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
 
 
-# -- requests ----------------------------------------------------------------------------------------------------------
+# -- requests ---------------------------------------------------------------------------------------------------------
 
 
 class Refusing(Reading):
@@ -96,7 +94,7 @@ class StrictType(Session):
         super().send(data)
 
 
-# -- responses ---------------------------------------------------------------------------------------------------------
+# -- responses --------------------------------------------------------------------------------------------------------
 
 
 @mutant("no-id-0", "RESP-01", ONE)
@@ -356,316 +354,3 @@ class IdsOfAll(Server):
             if name == number and other is not session:
                 self._due[at] = (due, other, name, error, result)
         super().later(session, number, error, result, ms)
-
-
-# -- streams -----------------------------------------------------------------------------------------------------------
-
-
-@mutant(
-    "one-of-each-read",
-    "PIPE-01",
-    plan(call("echo", (1,), when="join"), call("echo", (2,), when="now")),
-    accept="RESP-01",
-)
-class OneOfEachRead(Session):
-    """Of what comes in one read only the first message is seen."""
-
-    def send(self, data: bytes) -> None:
-        reader = Unpacker()
-        reader.feed(data)
-        try:
-            next(reader.values(), None)
-        except Broken:
-            reader._at = len(data)
-        super().send(data[: reader._at] if not reader._open and reader._at else data)
-
-
-@mutant("lost-behind-slow", "PIPE-01", plan(call("sleep", 5), call("echo", (2,), when="now")), accept="RESP-01")
-class LostBehindSlow(Session):
-    """What comes while a call is slow is dropped."""
-
-    def request(self, number: int, method: str, params: list[Any], refused: list[str]) -> None:
-        if not any(job[1] is self and job[0] > self.server.now for job in self.server._due):
-            super().request(number, method, params, refused)
-
-
-@mutant("sixteen-open", "PIPE-01", plan(*[call("echo", (n,), when="join") for n in range(20)]), accept="RESP-01")
-class SixteenOpen(Session):
-    """More than sixteen requests in one read are not answered."""
-
-    def send(self, data: bytes) -> None:
-        self.room = 16
-        super().send(data)
-
-    def request(self, number: int, method: str, params: list[Any], refused: list[str]) -> None:
-        self.room -= 1
-        if self.room >= 0:
-            super().request(number, method, params, refused)
-
-
-@mutant(
-    "last-waits", "PIPE-01", plan(call("echo", (1,), when="join"), call("echo", (2,), when="now")), accept="RESP-01"
-)
-class LastWaits(Session):
-    """The last of several requests in one read is answered when the next one comes."""
-
-    held: Any = None
-
-    def send(self, data: bytes) -> None:
-        self.many = 0
-        super().send(data)
-
-    def answer(self, number: int, error: Any, result: Any) -> None:
-        self.many += 1
-        if self.many == 2:
-            self.held = (number, error, result)
-            return
-        if self.held is not None:
-            held, self.held = self.held, None
-            super().answer(*held)
-        super().answer(number, error, result)
-
-    many = 0
-
-
-@mutant("whole-reads", "FRAG-01", plan(call("echo", 1, style=3), wire=CUTS), accept="RESP-01")
-class WholeReads(Session):
-    """A message has to come in one read."""
-
-    def send(self, data: bytes) -> None:
-        super().send(data)
-        if self._reader.midway:
-            self._reader = self.reading_type(self.server)
-
-
-@mutant("half-texts", "FRAG-01", plan(call("echo", "abcdef", style=3), wire=CUTS), accept="RESP-01 01 10")
-class HalfTexts(Reading):
-    """A text that is not there as a whole is taken for what is there of it."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data)
-
-    def _part(self) -> tuple[Any] | None:
-        part = super()._part()
-        if part is None and self._at < len(self._data) and 0xA1 <= self._data[self._at] <= 0xBF and len(self._open) > 1:
-            data = bytes(self._data[self._at + 1 :])
-            if data:
-                self._at = len(self._data)
-                return (self.text(data),)
-        return part
-
-
-@mutant("half-sizes", "FRAG-01", plan(call("echo", "x" * 40, style=3), wire=CUTS), accept="RESP-01")
-class HalfSizes(Reading):
-    """A size that is cut by the end of a read is an error."""
-
-    def _head(self, first: int) -> tuple[str, int, int]:
-        what, size, width = super()._head(first)
-        if width < 0:
-            raise Broken("cut")
-        return what, size, width
-
-
-# -- notifications -----------------------------------------------------------------------------------------------------
-
-
-@mutant("notes-answered", "NOTE-01", plan(note("echo", 1), call("echo", 2)), accept="RESP-01")
-class NotesAnswered(Session):
-    """A notification is answered, with nil for its id."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        super().notification(method, params)
-        self.say([1, None, None, None])
-
-
-@mutant("notes-refused", "NOTE-01", plan(note("nothing"), call("echo", 2)), accept="RESP-01")
-class NotesRefused(Session):
-    """A notification for a method that does not exist is answered with an error."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        try:
-            self.server.call(method, params)
-        except Failure as failure:
-            if str(failure).startswith("no method"):
-                self.say([1, 0, "no method", None])
-
-
-@mutant("notes-fail", "NOTE-01", plan(note("fail", "no"), call("echo", 2)), accept="RESP-01")
-class NotesFail(Session):
-    """A notification that fails is answered with its error."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        try:
-            self.server.call(method, params)
-        except Failure as failure:
-            self.say([1, None, str(failure), None])
-
-
-COUNTED = Op("bump", (0, 0, 0, 0, 0))
-
-
-@mutant("notes-dropped", "NOTE-03", lambda config: counting(Program((0,), (COUNTED,)), config), level="ASSUMED")
-class NotesDropped(Session):
-    """Notifications are dropped."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        """Nothing."""
-
-
-@mutant(
-    "every-other-note", "NOTE-03", lambda config: counting(Program((0,), (COUNTED, COUNTED)), config), level="ASSUMED"
-)
-class EveryOtherNote(Session):
-    """Of notifications for the same method every other is dropped."""
-
-    seen = 0
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        self.seen += 1
-        if self.seen % 2:
-            super().notification(method, params)
-
-
-# -- malformed input ---------------------------------------------------------------------------------------------------
-
-
-class Crash(Exception):
-    """What a faulty server raises."""
-
-
-@mutant("dies-of-scalars", "BAD-01", abused("no array"))
-class DiesOfScalars(Session):
-    """A value that is no array ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if not isinstance(value, list):
-            raise Crash("not a list")
-        super().malformed(value)
-
-
-@mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))
-class DiesOfShort(Session):
-    """An array without elements ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if value == []:
-            raise IndexError("list index out of range")
-        super().malformed(value)
-
-
-@mutant("dies-of-responses", "BAD-01", abused("response"))
-class DiesOfResponses(Session):
-    """A response that it did not ask for ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[0] == 1:
-            raise KeyError(value[1])
-        super().malformed(value)
-
-
-@mutant("dies-of-params", "BAD-01", abused("wrong params"))
-class DiesOfParams(Session):
-    """Params of nil end the server."""
-
-    def malformed(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[3] is None:
-            raise TypeError("NoneType")
-        super().malformed(value)
-
-
-@mutant("dies-of-c1", "BAD-01", abused("never used"))
-class DiesOfNeverUsed(Session):
-    """The octet that is never used ends the server."""
-
-    def undecodable(self, why: str) -> None:
-        if "0xc1" in why:
-            raise Crash(why)
-        super().undecodable(why)
-
-
-@mutant("dies-of-depth", "BAD-01", abused("deep", 1))
-class DiesOfDepth(Session):
-    """Great depth exhausts the stack."""
-
-    def undecodable(self, why: str) -> None:
-        if "deep" in why:
-            raise RecursionError("maximum recursion depth exceeded")
-        super().undecodable(why)
-
-
-@mutant("dies-of-sizes", "BAD-01", abused("liar", 2))
-class DiesOfSizes(Session):
-    """A size that is announced is allocated at once."""
-
-    def undecodable(self, why: str) -> None:
-        if "long" in why:
-            raise MemoryError
-        super().undecodable(why)
-
-
-@mutant("hangs-of-sizes", "BAD-01", abused("liar", 0))
-class HangsOfSizes(Server):
-    """While one client has announced a large array nobody is served."""
-
-    def settle(self) -> None:
-        if not self.stuck:
-            super().settle()
-
-    def advance(self, ms: float) -> None:
-        if self.stuck:
-            self.now += ms
-        else:
-            super().advance(ms)
-
-    @property
-    def stuck(self) -> bool:
-        return any(s._reader._open and s._reader._open[-1][1] > 1 << 20 for s in self.sessions)
-
-    def open(self) -> Session:
-        self.sessions = [*getattr(self, "sessions", ()), super().open()]
-        return self.sessions[-1]
-
-    sessions: Sequence[Session] = ()
-
-
-@mutant("closes-all", "BAD-01", abused("no array", 20))
-class ClosesAll(Server):
-    """What one client says wrong ends the connections of all."""
-
-    def open(self) -> Session:
-        session = super().open()
-        self.sessions = [*getattr(self, "sessions", ()), session]
-        undecided = session.close
-
-        def close() -> None:
-            undecided()
-            for other in self.sessions:
-                other.closed = True
-
-        session.close = close  # type: ignore[method-assign]
-        return session
-
-
-@mutant("full-after-errors", "BAD-01", abused("never used"))
-class FullAfterErrors(Server):
-    """A client whose octets were no value counts as connected for ever, and there is room for three."""
-
-    spoilt = 0
-
-    def open(self) -> Session:
-        if any(session.deaf for session in self.all):
-            raise Crash("too many clients")
-        self.all.append(super().open())
-        return self.all[-1]
-
-    def __init__(self, **switches: Any) -> None:
-        super().__init__(**switches)
-        self.all: list[Session] = []
-
-
-@mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")
-class StaysOpen(Session):
-    """It is declared that the connection is closed, and it is not."""
-
-    def malformed(self, value: Any) -> None:
-        """Nothing."""

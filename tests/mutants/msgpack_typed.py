@@ -11,10 +11,11 @@ from specs.msgpack.format import WIDEST, styled
 from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.lines import Ask
 from specs.plan import Plan, Say
-from tests.mutants import msgpack_idl_server as server
+from tests.mutants import msgpack_idl_server_values as server
+from tests.mutants.msgpack_idl_server_parts import DOCUMENT as WHOLE
 from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
 
-DOCUMENT = server.DOCUMENT.partition("service")[0]
+DOCUMENT = WHOLE.partition("service")[0]
 
 
 def reads(value: Any, rule: str, name: str = "M", style: int = 0) -> Witness:

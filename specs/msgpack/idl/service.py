@@ -7,6 +7,7 @@ one of its name, whatever that is at the time of the call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ from typing import Any, NamedTuple
 from specs.msgpack.idl.semantics import META_SCOPE, read
 from specs.msgpack.idl.tree import Application, Function, Service
 from specs.msgpack.idl.wire import Types, types_of
+
+_PREFIX = re.compile(r"\s*\+?[0-9]")
 
 
 class Slot(NamedTuple):
@@ -135,7 +138,7 @@ def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
     if len(parts) == 3:
         name, scope, digits = parts
         if not (digits.isascii() and digits.isdigit()) or not name or (len(digits) > 1 and digits[0] == "0"):
-            loose = digits.strip().lstrip("+").isdigit() and bool(name)
+            loose = _PREFIX.match(digits) and bool(name)  # ML-17: many readers of numbers stop at the first other sign
             return Target((), True, "" if loose else "DISP-06")
         slot = app.slot(scope, int(digits), name) if len(digits) < 12 else None
         if slot is None:

@@ -1,0 +1,217 @@
+"""Processors of the interface language that are wrong about its extensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.msgpack.idl import Idl
+from impls.msgpack.idl_checker import RANGES, Checker
+from impls.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
+from impls.msgpack.idl_words import Word
+from tests.mutants.msgpack_idl_parts import (
+    BASE,
+    PLAIN,
+    SERVED,
+    application,
+    exception,
+    lax,
+    message,
+    mutant,
+    service,
+)
+
+lax(
+    "any-default", "default", "DEF-02", message('1: optional int x = "a"'), "Defaults may be anything.", accept="DEF-03"
+)
+
+
+@mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))
+class ContainerDefaults(Checker):
+    """A container may have a default."""
+
+    def value(self, member: Member, what: str, value: Any) -> None:
+        if self.real(member.kind).name not in CONTAINERS:
+            super().value(member, what, value)
+
+
+@mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))
+class DefaultWidths(Checker):
+    """Every integer fits into every integer type."""
+
+    def value(self, member: Member, what: str, value: Any) -> None:
+        if what != "int" or self.real(member.kind).name not in RANGES or value < 0:
+            super().value(member, what, value)
+
+
+@mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))
+class UnsignedMinus(Checker):
+    """A negative default fits into an unsigned type."""
+
+    def value(self, member: Member, what: str, value: Any) -> None:
+        if what != "int" or value >= 0:
+            super().value(member, what, value)
+
+
+@mutant("default-lost", "DEF-01", message("1: optional int x = 0"))
+class DefaultLost(Idl):
+    """A default that is zero, false or empty is lost."""
+
+    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
+        made = super().member(member, checker)
+        if not made.get("default", True):
+            del made["default"]
+        return made
+
+
+@mutant("default-sign", "DEF-01", message("1: optional int x = -5"))
+class DefaultSign(Idl):
+    """A default loses its sign."""
+
+    def literal(self, what: str, value: Any) -> Any:
+        return super().literal(what, abs(value) if what in ("int", "float") else value)
+
+
+@mutant("alias-shown", "TD-01", "typedef int T\n" + message("1: T x"), accept="TYPE-04 SVC-06")
+class AliasShown(Idl):
+    """An alias is shown as a type of its own."""
+
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        part = checker.types.get(kind.name)
+        if part is not None and part.what == "typedef":
+            return {"t": "ref", "name": kind.name} | ({"null": True} if kind.nullable else {})
+        return super().kind(kind, checker, depth)
+
+
+@mutant("alias-nullable", "FIELD-04", "typedef int? T\n" + message("1: T x"), accept="TD-01 SVC-06 TYPE-04")
+class AliasNullable(Idl):
+    """That an alias is nullable is forgotten where it is used."""
+
+    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
+        made = super().kind(kind, checker, depth)
+        part = checker.types.get(kind.name)
+        if part is not None and part.kind is not None and not kind.nullable:
+            made.pop("null", None)
+        return made
+
+
+lax("alias-circles", "circle", "TD-02", "typedef T T\n", "Aliases may be circular.")
+lax("typespec-targets", "target", "TS-01", "typespec cpp X a::b\n", "Targets of typespecs need not exist.")
+lax("any-interface", "interface", "IF-01", service("implements I:1"), "Interfaces need not exist.")
+lax("clashes", "clash", "IF-04", service("implements I:1", "int f()", before="interface I: 1 {\n  int f()\n}\n"),
+    "Functions of interfaces may be declared again.", level="SHOULD")  # fmt: skip
+
+
+@mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")
+class TypespecFields(Checker):
+    """The field that a typespec names need not exist."""
+
+    def c_typespec(self, part: Part) -> None:
+        part.target = ""
+        super().c_typespec(part)
+
+
+@mutant("foreign-cut", "TS-01", PLAIN + "typespec cpp M a::b<c,d>\n")
+class ForeignCut(Idl):
+    """A foreign type ends at its first bracket."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        made = super().tree(part, checker)
+        return made | {"foreign": made["foreign"].partition("<")[0]} if part.what == "typespec" else made
+
+
+@mutant("own-first", "IF-02", service("implements I:1", "int g()", before="interface I: 1 {\n  int f()\n}\n"))
+class OwnFirst(Idl):
+    """The functions of a service come before those of its interfaces."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        made = super().tree(part, checker)
+        if part.what == "service" and part.uses:
+            own = len(part.methods)
+            functions = made["functions"]
+            made["functions"] = functions[len(functions) - own :] + functions[: len(functions) - own]
+        return made
+
+
+@mutant("first-interface", "IF-02", "interface I: 1 {\n  int f()\n}\ninterface J: 1 {\n  int h()\n}\n"
+        + service("implements I:1", "implements J:1"))  # fmt: skip
+class FirstInterface(Idl):
+    """Only the first interface is written out."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        uses, part.uses = part.uses, part.uses[:1]
+        made = super().tree(part, checker)
+        part.uses = uses
+        return made
+
+
+@mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")
+class UserMeta(Parser):
+    """The scope `_` may be declared."""
+
+    def scope(self) -> Word:
+        return self.take() if self.word.text == "_" else super().scope()
+
+
+@mutant("interfaces-inherit", "INV-30",
+        "interface I: 1 {\n  int f()\n}\ninterface J: 1 {\n  implements I: 1\n  int g()\n}\n")  # fmt: skip
+class InterfacesInherit(Parser):
+    """An interface may implement another."""
+
+    def functions(self, what: str) -> Part:
+        part = super().functions("service")
+        part.what = what
+        return part
+
+
+@mutant("scope-default", "INV-26", application("S:0 default default"), level="SHOULD", accept="APP-01")
+class ScopeDefault(Parser):
+    """A scope may be called default."""
+
+    def scope(self) -> Word:
+        if self.word.text == "default" and self.words[self.at + 1].text == "default":
+            return self.take()
+        return super().scope()
+
+
+@mutant("argument-modifiers", "SVC-10", service("int f(1: optional int a)"), level="ASSUMED")
+class ArgumentModifiers(Idl):
+    """The modifier of an argument is forgotten."""
+
+    def method(self, method: Method, checker: Checker) -> dict[str, Any]:
+        made = super().method(method, checker)
+        for each in made["args"]:
+            each["mod"] = "required"
+        return made
+
+
+@mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")
+class VersionLost(Idl):
+    """Every version is shown as 0."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        made = super().tree(part, checker)
+        return made | {"version": 0} if part.what == "service" else made
+
+
+@mutant("listed-again", "SVC-08", SERVED + service("int f()", head="S: 1"), accept="SVC-02 SVC-05")
+class ListedAgain(Checker):
+    """A function belongs to one version of a service."""
+
+    def c_service(self, part: Part) -> None:
+        super().c_service(part)
+        for (name, version), other in self.services.items():
+            if name == part.word.text and version != part.version and ("service", name, version) in self.met:
+                for method in part.methods:
+                    if method.word.text in {each.word.text for each in other.methods}:
+                        self.complain("dup-function", "another version has it", method.word)
+
+
+@mutant("base-lost", "EXC-01", BASE + exception("B < A"))
+class BaseLost(Idl):
+    """The base of an exception is not shown."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
+        made = super().tree(part, checker)
+        if part.what == "exception":
+            made["base"] = None
+        return made

@@ -1,0 +1,97 @@
+"""What faulty servers made from a document are made with: a document, what its slots do, and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from impls.msgpack.idl_server import Application, IdlServer, Serving
+from impls.msgpack.idl_values import Shapes
+from specs.msgpack.format import WIDEST
+from specs.msgpack.frames import request
+from specs.msgpack.idl.grammar import IDL
+from specs.plan import Do, Plan, Say, Step
+from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
+
+DOCUMENT = """exception A {
+}
+exception B < A {
+}
+message M {
+  1: int x
+  3: optional string? s
+  4: optional int y = 7
+  5: optional bool b
+}
+message N {
+  1: byte x
+  2: list<string> l
+}
+service S: 0 {
+  M echo(1: M m)
+  N echoN(1: N n)
+  string get()
+  string old()
+}
+service S: 1 {
+  string get()
+  string add()
+}
+service S: 2 {
+  string get()
+}
+service T: 0 {
+  string get()
+}
+application App {
+  T: 0 status
+  S: 1 storage default
+  S: 2 other
+}
+"""
+TAG, DEFAULT, FAIL = {"do": "tag"}, {"do": "default"}, {"do": "fail"}
+ECHO = {"do": "echo", "n": 0, "arg": 0}
+BEHAVIOUR: Mapping[str, Any] = {
+    "storage/0/get": TAG, "storage/1/get": DEFAULT, "storage/1/add": FAIL, "other/0/get": TAG, "other/1/get": TAG,
+    "other/2/get": DEFAULT, "status/0/get": {"do": "throw", "exception": "B", "fields": {}}, "storage/0/echo": ECHO,
+    "storage/0/echoN": ECHO, "storage/0/old": TAG,
+}  # fmt: skip
+
+
+def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour: Any = BEHAVIOUR) -> Witness:
+    """Calls, each a method name or (method name, params…); or ops, each a dict."""
+
+    def witness(config: Any) -> Plan:
+        steps: list[Step] = [Do(0, "serve", {"idl": idl, "application": application, "behaviour": behaviour})]
+        for number, each in enumerate(given):
+            if isinstance(each, dict):
+                steps.append(Do(0, "assign", each))
+            else:
+                method, *params = each if isinstance(each, tuple) else (each,)
+                style = WIDEST if params and params[-1] == "wide" else None
+                steps.append(Say(0, request(number, method, *(params[:-1] if style else params)), style=style))
+        return Plan(tuple(steps))
+
+    return witness
+
+
+def mutant(
+    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST"
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a server. Its docstring is the sentence that explains it."""
+
+    def register(part: type) -> type:
+        if issubclass(part, Shapes):
+            made: type = type("FaultyApplication", (Application,), {"shapes_type": part})
+        else:
+            made = part
+        server = (
+            type("Faulty", (IdlServer,), {"session_type": made})
+            if issubclass(made, Serving)
+            else type("Faulty", (IdlServer,), {"application_type": made})
+        )
+        why, others = " ".join((part.__doc__ or "").split()), tuple(IDL + each for each in accept.split())
+        MUTANTS.append(Mutant(name, "idl-server", IDL + requirement, others, server, witness, level, why))
+        return part
+
+    return register

@@ -1,0 +1,177 @@
+"""Servers made from a document that read or write values wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.msgpack.idl_parser import Kind, Member, Method
+from impls.msgpack.idl_server import Application, Serving
+from impls.msgpack.idl_values import Misfit, Shapes
+from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
+
+ECHOED = "echo:storage:0"
+FULL = (5, None, "s", 6, True)
+
+
+@mutant("missing-is-zero", "ENC-03", calls((ECHOED, ())), accept="ENC-12")
+class MissingIsZero(Shapes):
+    """A required field that is missing is zero."""
+
+    def member(self, elements: Any, member: Member) -> Any:
+        if self.place(member) >= len(elements):
+            return self.default(member) if member.mod == "optional" else self.zero(self.real(member.kind))
+        return super().member(elements, member)
+
+
+@mutant("nil-is-zero", "ENC-04", calls((ECHOED, (None, None, "s"))))
+class NilIsZero(Shapes):
+    """nil is zero for what is not nullable."""
+
+    def nothing(self, kind: Kind) -> Any:
+        return None if kind.nullable else self.zero(kind)
+
+
+@mutant("null-refused", "ENC-04", calls((ECHOED, (5, None, None, 6, True))), accept="ENC-01 ENC-05")
+class NullRefused(Shapes):
+    """nil is refused for what is nullable as well."""
+
+    def nothing(self, kind: Kind) -> Any:
+        raise Misfit("nil")
+
+
+@mutant("optional-required", "ENC-05", calls((ECHOED, (5,))), accept="ENC-01 DEF-04")
+class OptionalRequired(Shapes):
+    """A field that is optional must be there."""
+
+    def member(self, elements: Any, member: Member) -> Any:
+        if self.place(member) >= len(elements):
+            raise Misfit("missing")
+        return super().member(elements, member)
+
+
+@mutant("default-forgotten", "DEF-04", calls((ECHOED, (5,))), accept="ENC-01 ENC-05")
+class DefaultForgotten(Shapes):
+    """A literal that is declared is forgotten."""
+
+    def default(self, member: Member) -> Any:
+        return self.zero(self.real(member.kind))
+
+
+@mutant("more-refused", "ENC-06", calls((ECHOED, (*FULL, "more", (1, (2,))))), accept="ENC-01 ENC-10")
+class MoreRefused(Shapes):
+    """Elements behind the known ones are refused."""
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        if members and len(elements) > max(self.place(member) + 1 for member in members):
+            raise Misfit("too many")
+        return super().members(elements, members)
+
+
+@mutant("numbers-wrap", "ENC-07", calls(("echoN:storage:0", (200, ()))))
+class NumbersWrap(Shapes):
+    """A number beyond the width of its type is cut."""
+
+    def integer(self, value: Any, name: str) -> int:
+        if type(value) is int and name != "long":
+            bits = {"byte": 8, "short": 16, "int": 32}.get(name.removeprefix("u"), 64)
+            value %= 1 << bits
+            if not name.startswith("u") and value >= 1 << (bits - 1):
+                value -= 1 << bits
+        return super().integer(value, name)
+
+
+@mutant("gaps-refused", "ENC-10", calls((ECHOED, (5, "junk", "s", 6, True))), accept="ENC-01 ENC-06")
+class GapsRefused(Shapes):
+    """What stands in the place of no field must be nil."""
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        places = {self.place(member) for member in members}
+        if any(n not in places and n < max(places, default=0) and each is not None for n, each in enumerate(elements)):
+            raise Misfit("a gap that is none")
+        return super().members(elements, members)
+
+
+@mutant("order-of-text", "ENC-01", calls((ECHOED, FULL)), accept="ENC-05 ENC-03 ENC-04 DEF-04 ENC-06 ENC-10 ENC-07")
+class OrderOfText(Shapes):
+    """Fields are laid out in their order, without gaps."""
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        order = sorted(member.number for member in members)
+        return super().members(elements, [
+            Member(order.index(m.number) + 1, m.word, m.kind, m.mod, m.value, m.at) for m in members])  # fmt: skip
+
+
+@mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")
+class ListsLost(Shapes):
+    """A list is written without its last element."""
+
+    def write(self, value: Any, kind: Kind) -> Any:
+        made = super().write(value, kind)
+        return made[:-1] if self.real(kind).name == "list" and made else made
+
+
+@mutant(
+    "arguments-by-place", "ENC-12", calls((ECHOED, FULL)), accept="ENC-01 ENC-03 ENC-04 ENC-05 ENC-06 ENC-10 DEF-04"
+)
+class ArgumentsByPlace(Application):
+    """Arguments are counted from 0."""
+
+    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
+        return super().arguments(params[1:] if len(params) == 1 and function.members else params, function)
+
+
+@mutant("wide-refused", "ENC-08", calls((ECHOED, FULL, "wide")), accept="ENC-01")
+class WideRefused(Serving):
+    """A request that holds an integer of eight octets is refused."""
+
+    wide = False
+
+    def send(self, data: bytes) -> None:
+        self.wide = b"\xcf\0\0\0\0\0\0\0" in data or b"\xd3\0\0\0\0\0\0\0" in data
+        super().send(data)
+
+    def call(self, number: int, method: str, params: list[Any]) -> None:
+        super().call(number, "nothing:nothing:0" if self.wide and params else method, params)
+
+
+@mutant(
+    "interface-forgotten", "IF-02",
+    calls("get:s:0", idl="interface I: 1 {\n  string get()\n}\nservice S: 0 {\n  implements I: 1\n}\n"
+          "application App {\n  S: 0 s default\n}\n", behaviour={"s/0/get": TAG}),
+    accept="DISP-01 ENC-01 ENC-05 ENC-06 ENC-10 NOSC-01 DEF-04 DISP-03",
+)  # fmt: skip
+class InterfaceForgotten(Application):
+    """Functions of interfaces cannot be called."""
+
+    def functions(self, part: Any) -> dict[str, Method]:
+        return {method.word.text: method for method in part.methods}
+
+
+@mutant(
+    "interface-version", "IF-03",
+    calls("get:s:4", "get:s:0", idl="interface I: 4 {\n  string get()\n}\nservice S: 0 {\n  implements I: 4\n}\n"
+          "application App {\n  S: 0 s default\n}\n", behaviour={"s/0/get": TAG}),
+    accept="DISP-02",
+)  # fmt: skip
+class InterfaceVersion(Application):
+    """A function of an interface can be called by the version of the interface."""
+
+    def find(self, scope: str, version: int, name: str) -> Method:
+        versions = self.versions(scope) if scope in self.scopes else {}
+        used = {number for part in versions.values() for _, number in part.uses}
+        return super().find(scope, max(versions) if version in used - set(versions) else version, name)
+
+
+@mutant(
+    "void-is-true", "ENC-12",
+    calls("done:s:0", idl="service S: 0 {\n  void done()\n}\napplication App {\n  S: 0 s default\n}\n",
+          behaviour={"s/0/done": {"do": "const", "value": None}}),
+    accept="NOSC-01 FALL-01 FALL-03",
+)  # fmt: skip
+class VoidIsTrue(Application):
+    """A function without a result has the result true."""
+
+    def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
+        made = super().behave(behaviour, key, function, given)
+        return True if function.result.name == "void" else made

@@ -1,0 +1,169 @@
+"""Servers that do not outlive what is no message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from impls.msgpack.reference import Server, Session
+from strategies.common import Program
+from strategies.msgpack import misuse
+from strategies.msgpack.writer import IDS, WIDE
+from tests.mutants.msgpack_kit import call, mutant, plan
+
+
+def boundary(number: int) -> int:
+    """The identity argument that leads to an id at a boundary."""
+    return 2 + 4 * IDS.index(number)
+
+
+ONE = plan(call("echo", 1))
+TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
+WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
+
+
+def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
+    """One misuse with its witnesses."""
+    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
+
+
+class Crash(Exception):
+    """What a faulty server raises."""
+
+
+@mutant("dies-of-scalars", "BAD-01", abused("no array"))
+class DiesOfScalars(Session):
+    """A value that is no array ends the server."""
+
+    def malformed(self, value: Any) -> None:
+        if not isinstance(value, list):
+            raise Crash("not a list")
+        super().malformed(value)
+
+
+@mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))
+class DiesOfShort(Session):
+    """An array without elements ends the server."""
+
+    def malformed(self, value: Any) -> None:
+        if value == []:
+            raise IndexError("list index out of range")
+        super().malformed(value)
+
+
+@mutant("dies-of-responses", "BAD-01", abused("response"))
+class DiesOfResponses(Session):
+    """A response that it did not ask for ends the server."""
+
+    def malformed(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[0] == 1:
+            raise KeyError(value[1])
+        super().malformed(value)
+
+
+@mutant("dies-of-params", "BAD-01", abused("wrong params"))
+class DiesOfParams(Session):
+    """Params of nil end the server."""
+
+    def malformed(self, value: Any) -> None:
+        if isinstance(value, list) and len(value) == 4 and value[3] is None:
+            raise TypeError("NoneType")
+        super().malformed(value)
+
+
+@mutant("dies-of-c1", "BAD-01", abused("never used"))
+class DiesOfNeverUsed(Session):
+    """The octet that is never used ends the server."""
+
+    def undecodable(self, why: str) -> None:
+        if "0xc1" in why:
+            raise Crash(why)
+        super().undecodable(why)
+
+
+@mutant("dies-of-depth", "BAD-01", abused("deep", 1))
+class DiesOfDepth(Session):
+    """Great depth exhausts the stack."""
+
+    def undecodable(self, why: str) -> None:
+        if "deep" in why:
+            raise RecursionError("maximum recursion depth exceeded")
+        super().undecodable(why)
+
+
+@mutant("dies-of-sizes", "BAD-01", abused("liar", 2))
+class DiesOfSizes(Session):
+    """A size that is announced is allocated at once."""
+
+    def undecodable(self, why: str) -> None:
+        if "long" in why:
+            raise MemoryError
+        super().undecodable(why)
+
+
+@mutant("hangs-of-sizes", "BAD-01", abused("liar", 0))
+class HangsOfSizes(Server):
+    """While one client has announced a large array nobody is served."""
+
+    def settle(self) -> None:
+        if not self.stuck:
+            super().settle()
+
+    def advance(self, ms: float) -> None:
+        if self.stuck:
+            self.now += ms
+        else:
+            super().advance(ms)
+
+    @property
+    def stuck(self) -> bool:
+        return any(s._reader._open and s._reader._open[-1][1] > 1 << 20 for s in self.sessions)
+
+    def open(self) -> Session:
+        self.sessions = [*getattr(self, "sessions", ()), super().open()]
+        return self.sessions[-1]
+
+    sessions: Sequence[Session] = ()
+
+
+@mutant("closes-all", "BAD-01", abused("no array", 20))
+class ClosesAll(Server):
+    """What one client says wrong ends the connections of all."""
+
+    def open(self) -> Session:
+        session = super().open()
+        self.sessions = [*getattr(self, "sessions", ()), session]
+        undecided = session.close
+
+        def close() -> None:
+            undecided()
+            for other in self.sessions:
+                other.closed = True
+
+        session.close = close  # type: ignore[method-assign]
+        return session
+
+
+@mutant("full-after-errors", "BAD-01", abused("never used"))
+class FullAfterErrors(Server):
+    """A client whose octets were no value counts as connected for ever, and there is room for three."""
+
+    spoilt = 0
+
+    def open(self) -> Session:
+        if any(session.deaf for session in self.all):
+            raise Crash("too many clients")
+        self.all.append(super().open())
+        return self.all[-1]
+
+    def __init__(self, **switches: Any) -> None:
+        super().__init__(**switches)
+        self.all: list[Session] = []
+
+
+@mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")
+class StaysOpen(Session):
+    """It is declared that the connection is closed, and it is not."""
+
+    def malformed(self, value: Any) -> None:
+        """Nothing."""
