@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bench.measure import Figure, Wishes, say, table
 
-BENCHES = ("lockstep", "turns", "pipes", "decoding", "drawing", "broker", "finding", "documents", "spark")
+BENCHES = ("lockstep", "turns", "calls", "pipes", "decoding", "drawing", "broker", "finding", "documents", "spark")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

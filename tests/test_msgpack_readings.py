@@ -202,3 +202,27 @@ def test_what_the_examples_do_is_a_recommendation_missed():
     assert parsed("message M { }\nservice S:0 { int f() throws M }", anything) == ("MPIDL-SVC-09 MUST",)
     assert parsed("service S:0 { int f() throws S }", anything) == ("MPIDL-SVC-09 MUST",)
     assert not read("exception DiskFullError { }\nservice S:0 { int f() throws DiskFullError }", EVERY).faults
+
+
+@pytest.mark.parametrize(
+    ("method", "blamed"),
+    [
+        ("f:s:0:", ()),
+        ("f:s:0x", ()),
+        ("f:", ()),
+        ("f:s:0:0", ("MPIDL-DISP-06 MUST",)),
+        (":f:s:0", ("MPIDL-DISP-06 MUST",)),
+    ],
+)
+def test_how_strictly_a_selector_is_read_is_the_servers_own_affair_up_to_a_piece_too_many(method, blamed):
+    asked = Said(0, "client", request(1, method))
+    assert serving("string f()", TAG, asked, TOLD, END) == blamed
+    assert serving("string f()", TAG, asked, FAILED, END) == ()
+
+
+def test_more_arguments_than_there_are_may_be_refused():
+    asked = Said(0, "client", request(1, "f:s:0", 5, 6))
+    for said in (TOLD, FAILED):
+        assert serving("string f(1: int a)", TAG, asked, said, END) == ()
+    asked = Said(0, "client", request(1, "f:s:0", 5))
+    assert serving("string f(1: int a)", TAG, asked, FAILED, END) == ("MPIDL-ENC-12 MUST",)

@@ -6,6 +6,7 @@ such that a correct server can take it in more than one way. Source: MessagePack
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from specs.msgpack import values
@@ -28,6 +29,7 @@ INHERITED = frozenset(
 """Names that every object has in some language; see docs/ambiguities.md, MP-12."""
 
 
+@cache
 def ids(text: str, prefix: str = RPC) -> tuple[str, ...]:
     """Full requirement ids from short ones separated by blanks."""
     return tuple(prefix + name for name in text.split())

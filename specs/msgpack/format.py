@@ -195,17 +195,23 @@ def forms(value: Any) -> list[Form]:
     raise TypeError(f"{type(value).__name__} is no MessagePack value")
 
 
+_BOUNDS = tuple(
+    (bytes([head]), width, signed, -(1 << 8 * width - 1) if signed else 0, 1 << 8 * width - signed)
+    for head, (width, signed) in sorted(_INTS.items(), key=lambda item: item[1])
+)
+"""Of each form of an integer: its first octet, how many follow, whether they are signed, and what it holds."""
+
+
 def _int_forms(number: int) -> Iterator[Form]:
     if 0 <= number < 128:
         yield bytes([number]), b""
     elif -32 <= number < 0:
         yield bytes([number + 256]), b""
     some = False
-    for head, (width, signed) in sorted(_INTS.items(), key=lambda item: item[1]):
-        low, high = (-(1 << 8 * width - 1), 1 << 8 * width - 1) if signed else (0, 1 << 8 * width)
+    for head, width, signed, low, high in _BOUNDS:
         if low <= number < high:
             some = True
-            yield bytes([head]), number.to_bytes(width, "big", signed=signed)
+            yield head, number.to_bytes(width, "big", signed=signed)
     if not some:
         raise ValueError(f"{number} is outside of what MessagePack can hold")
 
@@ -255,6 +261,9 @@ def _plain(value: Any, out: bytearray) -> None:
             out += data
         elif here is None:
             out.append(0xC0)
+        elif kind is int:
+            head, data = next(_int_forms(here))
+            out += head + data
         else:
             head, data = forms(here)[0]
             out += head + data

@@ -237,18 +237,18 @@ def _wrong(
     state: State, number: int, conn: Conn, asked: Asked, error: Any, result: Any
 ) -> tuple[str, str | None, str] | None:
     """The rule that an answer breaks by its contents, the level if it is another, and why."""
-    want, shown = asked.want, f"error={values.describe(error, 100)} result={values.describe(result, 100)}"
+    want = asked.want
     if want.kind == "free" or (want.kind == "either" and error is not None):
         return None
     if want.kind == "error":
         if error is None:
-            return want.rule, want.level, f"a request that must fail was answered with success: {shown}"
+            return want.rule, want.level, f"a request that must fail was answered with success: {_shown(error, result)}"
         return None
     if error is not None:
-        return "RESP-03a", None, f"a request that must succeed was answered with an error: {shown}"
+        return "RESP-03a", None, f"a request that must succeed was answered with an error: {_shown(error, result)}"
     if want.kind == "count":
         if not is_int(result):
-            return "RESP-01", "ASSUMED", f"a count that is no integer: {shown}"
+            return "RESP-01", "ASSUMED", f"a count that is no integer: {_shown(error, result)}"
         if asked.least is not None and result < asked.least:
             return "NOTE-03", "ASSUMED", f"{result} notifications were counted, at least {asked.least} were sent"
         return None
@@ -257,10 +257,14 @@ def _wrong(
         return None
     foreign = _whose(state, number, asked, result)
     if foreign:
-        return foreign, None, f"the result of another request: {shown}"
+        return foreign, None, f"the result of another request: {_shown(error, result)}"
     if want.rule == FMT + "11":
         return FMT + "01", None, broken[2]
     return broken
+
+
+def _shown(error: Any, result: Any) -> str:
+    return f"error={values.describe(error, 100)} result={values.describe(result, 100)}"
 
 
 def _whose(state: State, number: int, asked: Asked, result: Any) -> str:

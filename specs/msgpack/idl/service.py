@@ -133,6 +133,9 @@ class Target(NamedTuple):
 def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
     """What a call of `method` may reach."""
     parts = method.split(":")
+    if parts[0] and not parts[-1]:  # an empty piece at the end is dropped by many who split texts; ML-17
+        found = target(app, method.rstrip(":"), extensions)
+        return Target((), True, "") if found.meta else found._replace(refused=True)
     if "meta" in extensions and method == f"getVersion:{META_SCOPE}:0":
         return Target((), False, "META-02", meta=True)
     if len(parts) == 3:

@@ -205,7 +205,10 @@ def _outcome(
     behaviour = behaviours[here.key]
     while behaviour.get("do") == "sleep":
         behaviour = behaviour["then"]
-    return _behaving(config, app, here, behaviour, given, rule)
+    alternatives, rule = _behaving(config, app, here, behaviour, given, rule)
+    if len(params) > app.types.size(slot.function.args):  # ML-25
+        alternatives.append(ERROR)
+    return alternatives, rule
 
 
 def _own(app: Served, here: Slot, behaviours: Mapping[str, Any]) -> str:
@@ -351,7 +354,7 @@ def _says(text: str, path: str) -> bool:
 def _unscoped(call: Call, after: ServingState) -> tuple[Breach | None, ServingState]:
     """Some form of the name of a function without a scope must be known."""
     name, *rest = call.method.split(":")
-    if not rest or not any(want[0] == "value" for want in call.wanted):
+    if not rest or not rest[-1] or not any(want[0] == "value" for want in call.wanted):
         return None, after  # an error may have been what the function came to
     refused = after.refused | {(f"{name}:{rest[-1]}", "::" if len(rest) == 2 else ":")}
     after = after._replace(refused=refused)

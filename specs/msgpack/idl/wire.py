@@ -76,6 +76,10 @@ class Types(NamedTuple):
                 found.append((field.name, self.decoded(elements[at], field.type)))
         return name, tuple(found)
 
+    def size(self, fields: tuple[Field, ...]) -> int:
+        """Elements of a message with all its fields."""
+        return max((field.id for field in fields), default=LAYOUTS[self.layout] - 1) - LAYOUTS[self.layout] + 1
+
     def omitted(self, field: Field) -> Any:
         """What an optional field is that was left out."""
         if field.default is not None:
