@@ -35,6 +35,7 @@ class ClientSwitches:
     no_message: str = switch("close", "ignore")
     errors: str = switch("hex", "text")
     pieces: str = switch("whole", "octets")
+    together: bool = switch(True, True, False)  # whether calls can be open at the same time
 
 
 CLIENT_SWITCHES: Mapping[str, tuple[Any, ...]] = {each.name: each.metadata["values"] for each in fields(ClientSwitches)}
@@ -87,7 +88,7 @@ class Caller:
         if op == "connect":
             self.reset()
             return {"ok": True}
-        if op in ("call", "call_async"):
+        if op == "call" or (op == "call_async" and self.switches.together):
             handle = self.call(given["method"], self.params(given))
             return {"ok": handle} if op == "call_async" else self.wait(number, handle)
         if op == "await":

@@ -48,15 +48,16 @@ notification of the server's own: the text has peers, not servers, so it is neit
 class Config:
     """What the model knows of the implementation before anything is said.
 
-    `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that are
-    there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`: it
-    speaks the format of before 2013, without bin and str 8. `serial`: it serves one connection after the other. `way`:
-    how a codec is spoken to. `one_number`: its language does not tell 1.0 from 1. Of a processor of the interface
-    language: the `profile` that it claims, whether it takes `forward_refs` and `id_zero`, and whether all of a document
-    may stand in `one_line`. Of a server that is made from a document: the `layout` of messages, "" when it is none that
-    is known, whether a `raw` is written as bin, and how the first argument is named to a behaviour `echo` (-1: not).
-    `taken`: the open points of documents that are taken. `depth` and `size`: the most containers around a value, and
-    octets of a message, that it declares to take, 0 when it declares nothing.
+    `methods` maps what this suite calls a method (echo, add, fail, sleep, count, bump) to its name, for those that
+    are there. `malformed` is the declared reaction to what is no message, "" when nothing was declared. `old_raw`:
+    it speaks the format of before 2013, without bin and str 8. `serial`: it serves one connection after the other,
+    or makes one call after the other. `way`: how a codec is spoken to. `one_number`: its language does not tell 1.0
+    from 1. Of a processor of the interface language: the `profile` that it claims, whether it takes `forward_refs`
+    and `id_zero`, and whether all of a document may stand in `one_line`. Of a server that is made from a document:
+    the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
+    argument is named to a behaviour `echo` (-1: not). `taken`: the open points of documents that are taken. `depth`
+    and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
+    declares nothing.
     """
 
     role: str

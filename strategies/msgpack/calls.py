@@ -132,7 +132,7 @@ def _rolling(t: Teller, op: Op) -> None:
 def _many(t: Teller, op: Op) -> None:
     """One call after the other, beside one that is open all the time."""
     *_, a, b = op.args
-    first = t.start("call_async", (0,)) if b % 2 else ""
+    first = t.start("call_async", (0,)) if b % 2 and not t.config.serial else ""
     for n in range((9, 20, 40, 80)[a % 4]):
         method = t.start("call", (n,))
         t.wait()
@@ -197,6 +197,14 @@ _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
 }  # fmt: skip
 
 
+TOGETHER = frozenset(("group", "twice", "rolling"))
+"""What takes calls that are open together; who makes one after the other is asked for one instead."""
+
+
+def _play(t: Teller, op: Op) -> None:
+    _OPS["call" if t.config.serial and op.kind in TOGETHER else op.kind](t, op)
+
+
 def conversations(*kinds: str, most: int = 8) -> SearchStrategy[Program]:
     """Conversations with ops of some kinds, of all when none is named."""
     return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most)
@@ -206,7 +214,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, wires: S
     """The plan that a program means."""
     teller = Teller(config, hurry=hurry, wire=wires[program.head[0] % len(wires)], names=program.head[0] // 32)
     for op in program.ops:
-        _OPS[op.kind](teller, op)
+        _play(teller, op)
     return ended(teller)
 
 
@@ -238,9 +246,12 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     _, how, which, count = program.head
     teller = Teller(config, hurry=hurry, wire=0)
     for op in program.ops[: which % 3]:
-        _OPS[op.kind](teller, op)
-    methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
-    teller.finish(methods[0])
+        _play(teller, op)
+    if config.serial:
+        methods = [teller.start("call", (0,))]
+    else:
+        methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
+        teller.finish(methods[0])
     teller.wait()
     if how % 3 and count % 2:
         body = (values.pick(_TYPES, which), Ref("id", methods[0]), None, "odd")

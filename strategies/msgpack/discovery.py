@@ -116,8 +116,16 @@ def _client(play: Play, config: Config) -> Mapping[str, Any]:
             if isinstance(event, Said) and event.by == "client" and shape(event.frame.body) == "request":
                 new = any(isinstance(part, bytes) for part in event.frame.body[3])
                 old = old and "str" in event.frame.wide and not new
-        results.append(_result([event.value for event in events if isinstance(event, Fact) and event.name == "answer"]))
-    return {"old_raw": old, "one_number": all(type(found) is int for found in results)}
+        results.append(_result(_answers(events)))
+    told = {"method": "ask", "params_hex": "90"}
+    events, _ = play(Plan((Do(0, "connect", {}), Do(0, "call_async", told), Do(0, "disconnect", {}), Wait(0))), config)
+    serial = any(isinstance(found, dict) and found.get("error") == "unsupported" for found in _answers(events))
+    return {"old_raw": old, "one_number": all(type(found) is int for found in results), "serial": serial}
+
+
+def _answers(events: Any) -> list[Any]:
+    """What a client answered to what it was told, one after the other."""
+    return [event.value for event in events if isinstance(event, Fact) and event.name == "answer"]
 
 
 def _result(answers: list[Any]) -> Any:
