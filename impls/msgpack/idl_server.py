@@ -41,6 +41,7 @@ class ServingSwitches:
     assign: str = switch("take", "refuse")
     drop: bool = switch(False, True)
     loose: bool = switch(True, False)
+    arity: str = switch("ignore", "error")  # of what has too many arguments
     first_argument: int = switch(0, 1)
 
 
@@ -177,6 +178,9 @@ class Application:
 
     def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
         """The arguments by name. Raises Failure."""
+        last = max((self.shapes.place(member) for member in function.members), default=-1)
+        if self.switches.arity == "error" and len(params) > last + 1:
+            raise Failure("too many arguments")
         try:
             return self.shapes.members(params, function.members)
         except Misfit as misfit:

@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST
-from specs.msgpack.frames import request
+from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.wire import LAYOUTS
 from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.plan import Do, Plan, Say, Step
@@ -27,6 +27,7 @@ CALLS = {
     "echo": 4,
     "bad value": 4,
     "assign": 3,
+    "note": 1,
     "throw": 2,
     "meta": 2,
     "selector": 3,
@@ -71,7 +72,7 @@ class World:
     def _history(self) -> dict[int, list[str]]:
         """Functions by version; a function that goes does not come back."""
         dice = self.dice
-        first = dice.pick((0, 0, 1, 3))
+        first = dice.pick((0, 0, 1, 3, 8))
         numbers = [first + n * dice.pick((1, 1, 2)) for n in range(1 + dice.roll(4))]
         gone: set[str] = set()
         found: dict[int, list[str]] = {}
@@ -133,19 +134,20 @@ class World:
     def idl(self) -> str:
         """The document."""
         text = EXCEPTIONS + self.shapes.idl()
-        say = "1: int a, 2: int b"
+        say = self.dice.pick(("1: int a, 2: string b", "2: string b, 1: int a"))
         if ARGUMENTS in self.config.taken:
-            say = self.dice.pick(("1: int a, 3: optional int b", "3: optional int b, 1: int a"))
+            say = self.dice.pick(("1: int a, 3: optional string b", "3: optional string b, 1: int a"))
+        throws = ("NotFound", "NotFound, DiskFullError", "KeyNotFound, DiskFullError, Deep")
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         for name, versions in self.versions.items():
-            for version, functions in (
-                self.dice.shuffled(list(versions.items())) if self.dice.roll(2) else versions.items()
-            ):
+            listed = list(versions.items())
+            for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
                 text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
                 text += f"  string say({say})\n  void done()\n"
-                text += "".join(f"  string {each}() throws NotFound\n" for each in functions) + "}\n"
+                thrown = self.dice.pick(throws)
+                text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
             return text
         text += "application MyApp {\n"
@@ -206,8 +208,10 @@ def _near(c: Caller, op: Op) -> None:
         version += 1
     elif which == 1:
         version = max(0, version - 1)
-    elif which == 2:
-        function = NAMES[op.args[4] % len(NAMES)]
+    elif which == 2:  # what another version has, if there is something
+        versions = c.world.versions[c.world.scopes[scope][0]]
+        others = sorted({name for names in versions.values() for name in names} - set(versions[version]))
+        function = (others or NAMES)[op.args[4] % len(others or NAMES)]
     elif which == 3:
         scope = SCOPES[op.args[4] % len(SCOPES)]
     elif which == 4:
@@ -237,6 +241,14 @@ def _assign(c: Caller, op: Op) -> None:
             c._ids += 1
             form = f"{function}:{other}" if c.world.anonymous else f"{function}:{scope}:{other}"
             c.steps.append(Say(0, request(c._ids, form)))
+
+
+def _note(c: Caller, op: Op) -> None:
+    """A notification, whatever becomes of the function, and a call behind it."""
+    scope, version, function = c.slot(*op.args)
+    form = f"{function}:{version}" if c.world.anonymous else f"{function}:{scope}:{version}"
+    c.steps.append(Say(0, notification(form), (), c.when))
+    _call(c, op)
 
 
 def _throw(c: Caller, op: Op) -> None:
@@ -278,9 +290,9 @@ def _arguments(c: Caller, op: Op) -> None:
     if op.args[3] % 7 == 6:  # a function without arguments and without a result
         c.call(f"done:{version}" if c.world.anonymous else f"done:{scope}:{version}")
         return
-    forms: Sequence[tuple[Any, ...]] = ((5,), (5, None, 7), (), (None,), (1 << 40,), (5, None, 7, "more"))
+    forms: Sequence[tuple[Any, ...]] = ((5,), (5, 7, "b"), (), (None,), (1 << 40,), (5, None, "b", "more"))
     if ARGUMENTS not in c.world.config.taken:
-        forms = ((5, 7), (5,), (), (None, 7), (1 << 40, 7), (5, 7, "more"))
+        forms = ((5, "b"), (5,), (), (None, "b"), (1 << 40, "b"), (5, "b", "more"))
     given = forms[op.args[3] % 6]
     if c.world.config.layout:
         c.call(f"say:{version}" if c.world.anonymous else f"say:{scope}:{version}", *given)
@@ -342,7 +354,7 @@ def _bad_value(c: Caller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
     "call": _call, "near": _near, "short": _short, "echo": _echo, "bad value": _bad_value, "assign": _assign,
-    "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
+    "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
 }  # fmt: skip
 
 

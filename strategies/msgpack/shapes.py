@@ -114,7 +114,8 @@ class Shapes:
         if kind.name == "list":
             return tuple(self.value(kind.of[0], dice) for _ in range(dice.roll(4)))
         if kind.name == "map":
-            keys = [f"k{n}" for n in range(3)] if kind.of[0].name == "string" else dice.shuffled((10, 9, 2, 1 << 30))
+            texts, numbers = ("k", "", "é", "K"), (10, 9, 2, 1 << 30, 0)
+            keys = dice.shuffled(texts if kind.of[0].name == "string" else numbers)
             return v.Map(tuple((key, self.value(kind.of[1], dice)) for key in keys[: dice.roll(4)]))
         if kind.name in self.messages:
             return tuple(self.message(dice, kind.name))

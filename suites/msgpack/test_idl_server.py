@@ -32,4 +32,4 @@ def test_values(hunt):
 
 def test_failures(hunt):
     """Exceptions, the meta service, selectors that are none."""
-    hunt(serving.calls("throw", "meta", "selector", "call"), serving.interpret)
+    hunt(serving.calls("throw", "meta", "selector", "call", "note"), serving.interpret)

@@ -8,6 +8,7 @@ from typing import Any
 from impls.msgpack.idl_parser import Method
 from impls.msgpack.idl_server import Application, Serving, Thrown
 from impls.msgpack.server import Failure
+from specs.msgpack.frames import notification
 from tests.mutants.msgpack_idl_server_parts import DEFAULT, DOCUMENT, TAG, calls, mutant
 
 # -- dispatch and versions --------------------------------------------------------------------------------------------
@@ -93,6 +94,33 @@ class DirectOnly(Application):
         if between:
             raise Failure("NotImplemented")
         return found
+
+
+@mutant("versions-as-text", "FALL-01", calls("get:s:10", idl=(
+    "service S: 9 {\n  string get()\n}\nservice S: 10 {\n  string get()\n}\napplication App {\n  S: 10 s default\n}\n"
+), behaviour={"s/9/get": TAG}), accept="FALL-02 FALL-03 DISP-03 DISP-01 FALL-04")  # fmt: skip
+class VersionsAsText(Application):
+    """Versions are ordered as texts."""
+
+    def implementation(self, scope: str, version: int, name: str) -> tuple[int, Mapping[str, Any]]:
+        for each in sorted((v for v in self.versions(scope) if str(v) <= str(version)), key=str, reverse=True):
+            behaviour = self.behaviours.get(f"{scope}/{each}/{name}", DEFAULT)
+            if name in self.functions(self.versions(scope)[each]) and behaviour["do"] != "default":
+                return each, behaviour
+        raise Failure("NotImplemented")
+
+
+@mutant("dropped-two-back", "FALL-06", calls("old:storage:2", idl=DOCUMENT.replace("S: 1 storage", "S: 2 storage")))
+class DroppedTwoBack(Application):
+    """What was dropped long ago can be called again."""
+
+    def find(self, scope: str, version: int, name: str) -> Method:
+        found = sorted(v for v in (self.versions(scope) if scope in self.scopes else {}) if v <= version)
+        gone = found[-3:-2] if version in found and version <= self.scopes[scope][1] else []
+        try:
+            return super().find(scope, version, name)
+        except Failure:
+            return super().find(scope, gone[0] if gone else version, name)
 
 
 @mutant("nil-when-missing", "FALL-02", calls("add:storage:1", behaviour={}))
@@ -239,6 +267,14 @@ class ExceptionAsResult(Application):
 
     def wired(self, path: str, data: list[Any]) -> Thrown:
         return Thrown(None, path)
+
+
+@mutant("notes-answered", "EXW-03", calls(notification("status/0/get"), "get:storage:0"))
+class NotesAnswered(Serving):
+    """A notification is answered."""
+
+    def notification(self, method: str, params: list[Any]) -> None:
+        self.call(0, method, params)
 
 
 @mutant("failure-silent", "EXW-03", calls("add:storage:1"), accept="FALL-01")

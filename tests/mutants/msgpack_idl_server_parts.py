@@ -8,7 +8,7 @@ from typing import Any
 from impls.msgpack.idl_server import Application, IdlServer, Serving
 from impls.msgpack.idl_values import Shapes
 from specs.msgpack.format import WIDEST
-from specs.msgpack.frames import request
+from specs.msgpack.frames import Frame, request
 from specs.msgpack.idl.grammar import IDL
 from specs.plan import Do, Plan, Say, Step
 from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
@@ -59,12 +59,14 @@ BEHAVIOUR: Mapping[str, Any] = {
 
 
 def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour: Any = BEHAVIOUR) -> Witness:
-    """Calls, each a method name or (method name, params…); or ops, each a dict."""
+    """Calls, each a method name or (method name, params…); ops, each a dict; or messages as they are."""
 
     def witness(config: Any) -> Plan:
         steps: list[Step] = [Do(0, "serve", {"idl": idl, "application": application, "behaviour": behaviour})]
         for number, each in enumerate(given):
-            if isinstance(each, dict):
+            if isinstance(each, Frame):
+                steps.append(Say(0, each))
+            elif isinstance(each, dict):
                 steps.append(Do(0, "assign", each))
             else:
                 method, *params = each if isinstance(each, tuple) else (each,)

@@ -8,6 +8,8 @@ from typing import Any
 from impls.msgpack.idl_parser import Kind, Member, Method
 from impls.msgpack.idl_server import Application, Serving
 from impls.msgpack.idl_values import Misfit, Shapes
+from impls.msgpack.octets import Pairs
+from specs.msgpack.values import Map
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHOED = "echo:storage:0"
@@ -100,6 +102,36 @@ class OrderOfText(Shapes):
         order = sorted(member.number for member in members)
         return super().members(elements, [
             Member(order.index(m.number) + 1, m.word, m.kind, m.mod, m.value, m.at) for m in members])  # fmt: skip
+
+
+@mutant("gaps-zero", "ENC-01", calls((ECHOED, FULL)), accept="ENC-10")
+class GapsZero(Shapes):
+    """A gap is written as 0."""
+
+    def write(self, value: Any, kind: Kind) -> Any:
+        made, real = super().write(value, kind), self.real(kind)
+        if made is None or real.name not in self.parts:
+            return made
+        known = {self.place(member) for member in self.parts[real.name].members}
+        return [0 if each is None and at not in known else each for at, each in enumerate(made)]
+
+
+KEYED = "message K {\n  1: map<string, int> x\n}\nservice S: 0 {\n  K echo(1: K k)\n}\n"
+KEYED += "application App {\n  S: 0 storage default\n}\n"
+
+
+@mutant(
+    "empty-keys-lost", "ENC-01", calls((ECHOED, (Map((("", 1), ("k", 2))),)), idl=KEYED),
+    accept="ENC-05 ENC-06 ENC-08 ENC-10 ENC-11",
+)  # fmt: skip
+class EmptyKeysLost(Shapes):
+    """A pair whose key is the empty text is left out."""
+
+    def write(self, value: Any, kind: Kind) -> Any:
+        made = super().write(value, kind)
+        if made is None or self.real(kind).name != "map":
+            return made
+        return Pairs((key, part) for key, part in made if key != "")
 
 
 @mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")

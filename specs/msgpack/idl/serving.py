@@ -172,7 +172,7 @@ def _call(state: ServingState, app: Served, number: int, method: str, params: tu
     wanted: list[Any] = []
     rule = found.rule
     for slot in found.slots:
-        alternatives, narrower = _outcome(state.config, app, slot, behaviours, params)
+        alternatives, narrower = _outcome(app, slot, behaviours, params)
         wanted += alternatives
         rule = narrower if narrower and found.rule != "DISP-05" else rule
     if found.refused and ERROR not in wanted:
@@ -188,9 +188,7 @@ def _version(app: Served, params: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(("value", Type("int"), n) for n in {mounted.declared, max(mounted.versions)})
 
 
-def _outcome(
-    config: Config, app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tuple[Any, ...]
-) -> tuple[list[Any], str]:
+def _outcome(app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tuple[Any, ...]) -> tuple[list[Any], str]:
     """The alternatives of a call that reaches `slot`, and the rule of the way there, "" for the plain one."""
     here = app.answering(slot, behaviours)
     if here == "open":
@@ -205,7 +203,7 @@ def _outcome(
     behaviour = behaviours[here.key]
     while behaviour.get("do") == "sleep":
         behaviour = behaviour["then"]
-    alternatives, rule = _behaving(config, app, here, behaviour, given, rule)
+    alternatives, rule = _behaving(app, here, behaviour, params, given, rule)
     if len(params) > app.types.size(slot.function.args):  # ML-25
         alternatives.append(ERROR)
     return alternatives, rule
@@ -220,7 +218,7 @@ def _own(app: Served, here: Slot, behaviours: Mapping[str, Any]) -> str:
 
 
 def _behaving(
-    config: Config, app: Served, here: Slot, behaviour: Mapping[str, Any], given: Struct, rule: str
+    app: Served, here: Slot, behaviour: Mapping[str, Any], params: tuple[Any, ...], given: Struct, rule: str
 ) -> tuple[list[Any], str]:
     do, kind = behaviour.get("do"), here.function.ret
     if do == "tag":
@@ -230,7 +228,7 @@ def _behaving(
         return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule
     if do == "echo":
         found = given[1][0][1]
-        return [("value", kind, found)], "ENC-01"
+        return [("value", kind, found, not app.types.filled(params[-1], kind))], "ENC-01"
     if do == "throw":
         return [("path", app.paths.get(behaviour["exception"], behaviour["exception"]))], rule or "EXW-01"
     if do == "fail":
@@ -326,6 +324,8 @@ def _fits(want: Any, error: Any, result: Any, types: Types) -> bool:
         return False
     if want[1].name == "void":
         return result is None
+    if want[3:] == (True,) and types.filled(result, want[1]):
+        return False  # a gap is nil, unless what was there when it was read is kept
     try:
         return bool(types.decoded(result, want[1]) == want[2])
     except Unfit:

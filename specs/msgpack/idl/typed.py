@@ -78,9 +78,12 @@ def _encoded(ask: Ask, said: Answer, types: Types, kind: Type, after: Any, shown
     if said.error or said.octets is None:
         return blame("ENC-01", f"a value is refused: {shown}", after)
     try:
-        got = types.decoded(decoded(said.octets)[0], kind)
+        written, _ = decoded(said.octets)
+        got = types.decoded(written, kind)
     except (Malformed, Unfit) as wrong:
         return blame("ENC-01", f"it is encoded as {said.octets[:60].hex()}: {wrong}: {shown}", after)
     if got != untold(ask.value["value"], kind, types):
         return blame("ENC-01", f"it is encoded as {said.octets[:60].hex()}: {shown}", after)
-    return Allow(after, (IDL + "ENC-01",))
+    if types.filled(written, kind):
+        return blame("ENC-10", f"a gap is not nil: {said.octets[:60].hex()}: {shown}", after)
+    return Allow(after, (IDL + "ENC-01", IDL + "ENC-10"))

@@ -76,6 +76,22 @@ class Types(NamedTuple):
                 found.append((field.name, self.decoded(elements[at], field.type)))
         return name, tuple(found)
 
+    def filled(self, value: Any, kind: Type) -> bool:
+        """True when some message in a value has something in a gap: where an element belongs to no field."""
+        if kind.name == "list" and isinstance(value, tuple):
+            return any(self.filled(part, kind.of[0]) for part in value)
+        if kind.name == "map" and isinstance(value, Map):
+            return any(self.filled(part, kind.of[1]) for _, part in value.pairs)
+        if kind.name not in self.messages or not isinstance(value, tuple):
+            return False
+        fields = self.messages[kind.name].fields
+        here = {field.id - LAYOUTS[self.layout]: field.type for field in fields}
+        last = self.size(fields)
+        return any(
+            self.filled(part, here[at]) if at in here else part is not None and at < last
+            for at, part in enumerate(value)
+        )
+
     def size(self, fields: tuple[Field, ...]) -> int:
         """Elements of a message with all its fields."""
         return max((field.id for field in fields), default=LAYOUTS[self.layout] - 1) - LAYOUTS[self.layout] + 1
