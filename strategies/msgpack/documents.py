@@ -87,14 +87,20 @@ class Document:
 def _type(document: Document, dice: Dice, depth: int = 2, *, aliases: bool = True) -> list[str]:
     """A type without its question mark."""
     named = document.of("message", "typedef") if aliases else document.of("message")
-    choice = dice.roll(8)
-    if choice == 5 and named:
-        return [dice.pick(named).name]
+    choice = dice.roll(9)
+    if choice in (5, 8) and named:
+        return [dice.pick((document.of("typedef") if choice == 8 else ()) or named).name]
     if choice == 6 and depth:
         return ["list", "<", *_type(document, dice, depth - 1), ">"]
     if choice == 7 and depth:
-        return ["map", "<", dice.pick(KEYS), ",", *_type(document, dice, depth - 1), ">"]
+        return ["map", "<", _key(document, dice), ",", *_type(document, dice, depth - 1), ">"]
     return [dice.pick(SCALARS)]
+
+
+def _key(document: Document, dice: Dice) -> str:
+    """The type of a map's keys, at times by an alias."""
+    aliases = [b.name for b in document.of("typedef") if b.facts["type"][-1] in KEYS]
+    return str(dice.pick(aliases if aliases and dice.roll(3) == 2 else KEYS))
 
 
 def _deep(document: Document, dice: Dice, depth: int) -> list[str]:

@@ -26,6 +26,10 @@ def _default(*pairs: tuple[str, str]) -> Change:
 
     def change(document: Document, dice: Dice) -> None:
         kind, literal = dice.pick(pairs)
+        if "td" in document.extensions and dice.roll(3) == 2:
+            name = document.fresh("T")
+            document.blocks.append(Block("typedef", name, ["typedef", *kind.split(), name], [], [], {"type": [kind]}))
+            kind = name
         item = ["5000", ":", "optional", *kind.split(), "wrong", "=", *literal.split()]
         if dice.roll(3) == 2:
             function = a_function(a_service(document, dice), dice)
