@@ -222,3 +222,16 @@ def test_a_member_of_conf_that_is_null_may_be_absent():
     sees = {"call": "initialize", "conf": {"b": {"d": 1}}, "context": context()}
     talk = [Fact(0, "bolt", "folder", "/p"), says("host", {**SETUP, **told}), Fact(0, "bolt", "observed", sees)]
     assert blamed(judged("bolt", *talk)) == {}
+
+
+def test_the_host_of_a_spout_may_wait_for_the_sync_alone():
+    command = {"command": "next"}
+    begin = [Fact(0, "spout", "start", TIMED), says("spout-host", {**SETUP, **TIMED}), says("spout", {"pid": 42})]
+    begin += [Fact(0, "spout", "call", {"op": "next"}), says("spout-host", command), *waits(1500)]
+    begin += [says("spout", {"command": "log", "msg": "still here"}), *waits(1000)]
+    gives_up = Fact(0, "spout-host", "failed", {"why": "no sync"})
+    for profile, broken in (("seed", {}), ("seed+x-hb-any-message", {"HB-11": "MUST"})):
+        config = STORM.configure("spout-host", profile, {}, {})
+        judgement = judge(STORM.model, config, [*begin, gives_up], "spout-host")
+        assert blamed(judgement).keys() <= {"HB-11", "SPOUT-15"}
+        assert bool(blamed(judgement)) == bool(broken)

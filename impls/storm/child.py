@@ -261,11 +261,14 @@ class Child:
             self.go(one, ids)
 
     def advance(self, ms: float) -> None:
-        """Let time pass."""
-        self.now_ms += ms
-        for one in list(self.running):
-            while one in self.running and one.wake_ms is not None and self.now_ms >= one.wake_ms:
-                self.go(one, None)
+        """Let time pass, from one who wakes up to the next."""
+        end = self.now_ms + ms
+        while (left := self.wakes_in()) is not None and self.now_ms + left <= end:
+            self.now_ms += left
+            for one in list(self.running):
+                if one in self.running and one.wake_ms is not None and self.now_ms >= one.wake_ms:
+                    self.go(one, None)
+        self.now_ms = end
 
     def wakes_in(self) -> float | None:
         """Milliseconds until something wakes up."""

@@ -188,7 +188,7 @@ def heard(config: Config, conv: HostConv, frame: Message | Text) -> Iterator[Out
         return
     lived = bool(conv.timeout_ms) and conv.most_ms >= conv.timeout_ms / 3
     conv = conv._replace(quiet_ms=0, lived=conv.lived or lived)
-    if config.has("x-hb-any-message") or config.host == "spout-host":
+    if config.has("x-hb-any-message"):
         conv = conv._replace(most_ms=0)
     if isinstance(frame, Text):
         yield from _text(config, conv, frame)
