@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from impls.pulsar.connection import Connection, Phase, Refused
+from impls.pulsar.connection import Close, Connection, Phase, Refused
 from impls.pulsar.schema import SINCE
 from impls.pulsar.topic import full_name, partitions_of
 from impls.pulsar.wire import Message
@@ -54,6 +54,8 @@ class Asked(Connection):
                 self.on_taken(body, taken, work)
             except Refused as refused:
                 self.on_refused(body["request_id"], refused)
+            except Close:
+                self.end()  # whoever does this may be another session, or the clock
 
         delay = self.switches.answer_delay_ms
         if key is not None:
@@ -80,6 +82,8 @@ class Asked(Connection):
                 work()
             except Refused as refused:
                 self.on_refused(body["request_id"], refused)
+            except Close:
+                self.end()
 
         holder.ask_whether_alive(decided)
 

@@ -43,6 +43,7 @@ NUMBERS: Mapping[str, int] = {name: number for number, name in _NAMES.items()}
 _FIELD: Mapping[int, str] = {number: FIELDS[name] for number, name in _NAMES.items()}
 _CARRYING = (Type.SEND, Type.MESSAGE)
 _COMMAND = schema.BaseCommand.FromString
+_CHECK = google_crc32c.value
 
 
 @dataclass(slots=True)
@@ -187,13 +188,15 @@ def encode(frame: Frame, style: Any = None) -> bytes:
     return b"%b%b%b%b%b" % (size.to_bytes(4, "big"), len(command).to_bytes(4, "big"), command, check, content)
 
 
-def parse(data: bytes) -> Frame:
-    """The frame whose octets behind TOTAL_SIZE are `data`. Raises Malformed."""
-    end = 4 + int.from_bytes(data[:4], "big")
-    if len(data) < 4 or end > len(data):
+def parse(data: bytes, at: int = 0, stop: int | None = None) -> Frame:
+    """The frame whose octets behind TOTAL_SIZE are `data[at:stop]`. Raises Malformed."""
+    stop = len(data) if stop is None else stop
+    begin = at + 4
+    end = begin + int.from_bytes(data[at:begin], "big")
+    if stop < begin or end > stop:
         raise Malformed("command-size")
     try:
-        command = _COMMAND(data[4:end])
+        command = _COMMAND(data[begin:end])
     except DecodeError:
         raise Malformed("no-command") from None
     try:
@@ -205,18 +208,18 @@ def parse(data: bytes) -> Frame:
         raise Malformed("no-sub-message")
     if kind in _CARRYING:
         if data[end : end + 2] == MAGIC:  # nearly always: read without a detour
-            content = data[end + 6 :]
+            content = data[end + 6 : stop]
             size = 4 + int.from_bytes(content[:4], "big")
             if 4 <= len(content) >= size:
-                good = google_crc32c.value(content) == int.from_bytes(data[end + 2 : end + 6], "big")
-                headers, payload = content[4:size], content[size:]
-                return Frame(command, headers, payload, "good" if good else "bad", None, b"", "", len(data))
-        frame = Frame(command, size=len(data))
-        _payload(frame, data, end)
+                good = _CHECK(content) == int.from_bytes(data[end + 2 : end + 6], "big")
+                check = "good" if good else "bad"
+                return Frame(command, content[4:size], content[size:], check, None, b"", "", stop - at)
+        frame = Frame(command, size=stop - at)
+        _payload(frame, data[at:stop], end - at)
         return frame
-    frame = Frame(command, size=len(data))
-    if end < len(data):
-        frame.rest, frame.odd = data[end:], "octets behind the command"
+    frame = Frame(command, size=stop - at)
+    if end < stop:
+        frame.rest, frame.odd = data[end:stop], "octets behind the command"
     return frame
 
 
@@ -255,7 +258,7 @@ class Grammar:
             if end > held or end - at - 4 > self._limit:
                 break
             try:
-                items.append(parse(data[at + 4 : end]))
+                items.append(parse(data, at + 4, end))
             except Malformed:
                 break
             at = end

@@ -120,10 +120,9 @@ def _may_not(
         if place.acked == "yes":
             rule = "RED-03" if sub.redelivered else "ACK-01"
             return _again(rule)
-        if sub.kind == FAILOVER and place.owner not in (None, key):
-            return blame("FAIL-01", "two consumers of a Failover subscription got the same message", also="E2E-03")
         if place.owner is not None and place.owner != key:
-            found = blame("SUB-07", "two consumers of a Shared subscription got the same message", also="E2E-03")
+            rule, kind = ("FAIL-01", "Failover") if sub.kind == FAILOVER else ("SUB-07", "Shared")
+            found = blame(rule, f"two consumers of a {kind} subscription got the same message", also="E2E-03")
             # that the broker closed the other one may still be on its way, on another connection
             return replace(found, steady=place.owner[0] != key[0])
         if sub.redelivered:
