@@ -178,7 +178,7 @@ class Desk:
     def push(
         self,
         nth: int,
-        payload: bytes = b"",
+        payload: bytes | None = None,
         *,
         messages: int = 0,
         compression: int = 0,
@@ -195,7 +195,7 @@ class Desk:
     ) -> None:
         """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many."""
         self.entries += 1
-        payload = payload or f"m{self.entries}".encode()
+        payload = f"m{self.entries}".encode() if payload is None else payload
         pairs = [{"key": name, "value": value} for name, value in properties]
         headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
         if messages:
@@ -204,7 +204,7 @@ class Desk:
             headers["num_messages_in_batch"] = messages
         else:
             headers |= {"properties": pairs} if pairs else {}
-            headers |= {"partition_key": key} if key else {}
+            headers |= {} if key is None else {"partition_key": key}
         if compression:
             headers |= {"compression": compression, "uncompressed_size": len(payload)}
             payload = compress(compression, payload)

@@ -59,8 +59,8 @@ def _producer(d: Desk, op: Op) -> None:
 def _send(d: Desk, op: Op) -> None:
     _, b, c, e, f = op.args
     pen = _pen(d, op)
-    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6]
-    if payload is not None:
+    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6] if b % 16 != 13 else b""
+    if payload:
         d.sends += 1
         payload += str(d.sends).encode()
     d.send(pen, payload, KEYS[c % len(KEYS)], dict(PROPERTIES[e % len(PROPERTIES)]) if f % 2 else {})
@@ -98,7 +98,8 @@ def _receive(d: Desk, op: Op) -> None:
     if f % 4 == 3:
         messages = 0
     unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
-    d.push(nth, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
+    empty = b"" if c % 16 == 13 and not messages else None
+    d.push(nth, empty, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
            key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen)  # fmt: skip
     for _ in range(max(messages, 1)):
         key = d.receive(ear)
