@@ -12,12 +12,13 @@ from impls.link import MemoryGround
 from impls.pulsar.reference import Broker
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
+from specs.pulsar.batches import batch as batched
 from specs.pulsar.client import ClientModel, ClientState
 from specs.pulsar.frames import NOBODY, Draft, draft, resolve
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config
 from strategies.pulsar.writer import Writer
-from tests.mutants.pulsar_kit import EXCLUSIVE, PULSAR, ROOT, SHARED, ready
+from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, PULSAR, ROOT, SHARED, ready
 
 TOPIC = "persistent://public/default/t"
 
@@ -61,6 +62,7 @@ def empty_ack(w):
     [
         (reused_producer, {"id_in_use": "close"}),
         (reused_consumer, {"id_in_use": "close"}),
+        (reused_consumer, {"id_in_use": "close", "answer_delay_ms": 20}),
         (large_batch, {"batch_permits": "whole"}),
         (lying_batch, {"lying_batch": "error"}),
         (lying_batch, {"lying_batch": "close"}),
@@ -153,6 +155,62 @@ def test_an_ack_between_the_wish_for_redelivery_and_the_next_push_may_be_lost(ki
     ]  # fmt: skip
     found = judge(PulsarModel(), Config(), events, "broker")
     assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def test_a_service_may_redirect_every_lookup_to_another_broker():
+    asked = [
+        event
+        for n in range(30)
+        for event in (
+            said(0, "client", "LOOKUP", topic=TOPIC, request_id=n, authoritative=True),
+            said(0, "broker", "LOOKUP_RESPONSE", request_id=n, response=0, brokerServiceUrl="pulsar://other:6650"),
+        )
+    ]
+    found = judge(PulsarModel(), Config(), [*hello(0), *asked, Quiet(10_000, final=True)], "broker")
+    assert {each.breach.level for each in found.faults} <= {"SHOULD"}, found
+
+
+def test_a_consumer_that_takes_over_may_be_served_before_the_end_of_the_other_is_seen():
+    given = {"topic": TOPIC, "subscription": "s", "subType": FAILOVER}
+    events = [
+        *hello(0), *hello(1),
+        said(0, "client", "SUBSCRIBE", **given, consumer_id=1, request_id=0),
+        said(0, "broker", "SUCCESS", request_id=0),
+        said(0, "client", "FLOW", consumer_id=1, messagePermits=9),
+        said(1, "client", "SUBSCRIBE", **given, consumer_id=2, request_id=0),
+        said(1, "broker", "SUCCESS", request_id=0),
+        said(1, "client", "FLOW", consumer_id=2, messagePermits=9),
+        said(1, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(1, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(1, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+        said(1, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID),
+        said(1, "broker", "MESSAGE", META, b"m", consumer_id=2, message_id=ID),
+        said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY),
+        Quiet(10_000, final=True),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert all(each.breach.steady for each in found.faults), found
+
+
+def test_words_of_zero_at_the_end_of_an_ack_set_mean_nothing():
+    many = {**META, "num_messages_in_batch": 2}
+    batch = batched([({}, b"a"), ({}, b"b")])
+    partly = {**ID, "ack_set": [2], "batch_size": 2}
+    events = [
+        *hello(0), *subscribed(0, 1, 0),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(0, "client", "SEND", many, batch, producer_id=1, sequence_id=0, num_messages=2),
+        said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(0, "broker", "MESSAGE", many, batch, consumer_id=1, message_id=ID),
+        said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[partly]),
+        said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1),
+        said(0, "broker", "MESSAGE", many, batch, consumer_id=1, message_id=ID, ack_set=[2, 0]),
+        Quiet(10_000, final=True),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(profile="modern"), events, "broker")
+    assert not [each for each in found.faults if "ACK-12" in each.breach.requirement], found
 
 
 def test_a_client_with_a_connection_on_which_nobody_listens_owes_nothing():
