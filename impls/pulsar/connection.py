@@ -290,7 +290,7 @@ class Connection:
 
         self.asked.append(decided)
         self.say("PING", {})
-        self.broker.later(self.switches.liveness_ms, late)
+        self.broker.later(0 if self.phase is Phase.GONE else self.switches.liveness_ms, late)
 
     def on_ping(self, _body: Message) -> None:
         """PING is answered PONG."""

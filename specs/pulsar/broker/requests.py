@@ -253,6 +253,8 @@ def _closing(state: State, number: int, kind: str, name: int) -> tuple[State, st
     conn = state.conn(number)
     consumer = conn.consumers.get(name)
     rule = RULES[kind]
+    if consumer is not None and consumer.phase == "pending":
+        return state.put_consumer((number, name), consumer._replace(phase="closing")), "either", rule, ""
     if consumer is None or consumer.phase != "open":
         rule = "INV-BROKER-38" if kind == "UNSUBSCRIBE" else "CLC-04"
         if consumer is None:
