@@ -179,7 +179,7 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
         state = _tried(state._replace(doubt=True), row)
         return _spoil(state, number, "a MESSAGE whose sizes lie", "FRM-14")
     if at is None:
-        return _tried(state, 7)._replace(odd=True)
+        return _tried(state, 7)._replace(odd=True, unread=(*state.unread, "MSG-04"))
     end = state.ends[at]
     meta = frame.metadata()
     rule, error, items = "", 0, []
