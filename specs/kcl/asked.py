@@ -13,9 +13,9 @@ from typing import Any
 
 from specs.events import Fact, Said
 from specs.kcl import child
+from specs.kcl.answers import STRANGE
 from specs.kcl.child import allow, breach
 from specs.kcl.frames import Message, Text, read
-from specs.kcl.host import STRANGE
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Config, Conv, Phase
 from specs.model import ANYTHING, Breach, Outcome
 

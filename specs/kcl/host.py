@@ -11,17 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from specs.kcl.answers import answer
 from specs.kcl.child import allow, breach, impatient
 from specs.kcl.frames import Message, Text
-from specs.kcl.scripts import ANY, Latest, callback, job, octets
-from specs.kcl.states import ACTIONS, CLOSED_TO_CHECKPOINTS, FINALS, KNOWN, Config, Conv, Phase, Seen
+from specs.kcl.hurt import EVERY_MESSAGE, by_host, perhaps, skipping, unanswered
+from specs.kcl.scripts import Latest, callback, job, octets
+from specs.kcl.states import ACTIONS, FINALS, KNOWN, Config, Conv, Phase
 from specs.model import Breach, Outcome
 
 BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 REASONS = ("TERMINATE", "ZOMBIE")
-STRANGE = ("INV-HOST-05", "INV-HOST-11", "INV-HOST-12")
-"""Rows of the invalid inputs that are requests, which may be skipped or refused."""
-_ANY = ("FRAME-01", "FRAME-02", "FRAME-04", "FRAME-06", "FRAME-11")
 
 
 def text(config: Config, conv: Conv, frame: Text) -> Outcome:
@@ -29,13 +28,13 @@ def text(config: Config, conv: Conv, frame: Text) -> Outcome:
     if frame.why == "blank":
         if conv.phase is Phase.OVER:
             return allow(conv)
-        return breach("FRAME-01", "a blank line", by="host", then=_skipping(conv, "INV-CHILD-02"))
+        return breach("FRAME-01", "a blank line", by="host", then=skipping(conv, "INV-CHILD-02"))
     if frame.why == "bare":
         why = "a message without its newline"
-        return breach("FRAME-04", why, by="host", then=_perhaps(conv, "INV-CHILD-12"))
+        return breach("FRAME-04", why, by="host", then=perhaps(conv, "INV-CHILD-12"))
     if frame.why == "cut":
-        return breach("FRAME-04", "half a line", by="host", then=_skipping(conv, "INV-CHILD-13"))
-    after = _skipping(conv, "INV-CHILD-01") if conv.phase is not Phase.ASKING else _unanswered(config, conv)
+        return breach("FRAME-04", "half a line", by="host", then=skipping(conv, "INV-CHILD-13"))
+    after = skipping(conv, "INV-CHILD-01") if conv.phase is not Phase.ASKING else unanswered(config, conv)
     shown = f"{frame.data[:120]!r} is no message ({frame.why})"
     if frame.why == "not-utf-8":
         return breach("FRAME-12", shown, by="host", then=after)
@@ -46,26 +45,6 @@ def text(config: Config, conv: Conv, frame: Text) -> Outcome:
     return breach("FRAME-01", shown, by="host", then=after)
 
 
-def _skipping(conv: Conv, hurt: str) -> Conv:
-    """Nothing was asked: no status may come for it."""
-    return conv._replace(hurt=hurt, due=_free(conv.due), served=False)
-
-
-def _perhaps(conv: Conv, hurt: str) -> Conv:
-    """Something was asked that need not be done: a status may come for it."""
-    return conv._replace(phase=Phase.WORKING, hurt=hurt, loose=True, steps=(), due=_free(conv.due), served=False)
-
-
-def _unanswered(config: Config, conv: Conv) -> Conv:
-    """Something else came instead of the answer to a checkpoint: it has failed, or is still waited for."""
-    failed = (*_free(conv.due), Seen("checkpoint", ANY)) if config.scripted else ()
-    return conv._replace(phase=Phase.WORKING, hurt="CHECKPOINT-15", loose=True, steps=(), due=failed)
-
-
-def _free(due: tuple[Seen, ...]) -> tuple[Seen, ...]:
-    return tuple(seen._replace(free=True) for seen in due)
-
-
 def said(config: Config, conv: Conv, frame: Message) -> Outcome:
     """A message of the host."""
     if conv.stuck:
@@ -74,10 +53,10 @@ def said(config: Config, conv: Conv, frame: Message) -> Outcome:
         return allow(conv)  # it was said that the host gave up; what it wrote before may come after that
     action = frame.action
     if action == "checkpoint":
-        return _answer(config, conv, frame.members)
+        return answer(config, conv, frame.members)
     if action not in ACTIONS:
         why = f"{action!r:.60} is no message of a host"
-        return breach("FRAME-06", why, by="host", then=_skipping(conv, "INV-CHILD-01"))
+        return breach("FRAME-06", why, by="host", then=skipping(conv, "INV-CHILD-01"))
     return _action(config, conv, frame)
 
 
@@ -87,23 +66,23 @@ def _action(config: Config, conv: Conv, frame: Message) -> Outcome:
         return breach("PROC-06", f"{action} is said to be done before its status", by="host")
     if conv.phase is Phase.ASKING:
         why = f"{action} came instead of the answer to a checkpoint"
-        return breach("CHECKPOINT-05", why, by="host", also="PROC-07", then=_unanswered(config, conv))
+        return breach("CHECKPOINT-05", why, by="host", also="PROC-07", then=unanswered(config, conv))
     if conv.phase is Phase.WORKING:
         why = f"{action} was sent while {conv.action} was open"
-        return breach("PROC-06", why, by="host", also="PROC-07", then=_perhaps(conv, "INV-CHILD-08"))
+        return breach("PROC-06", why, by="host", also="PROC-07", then=perhaps(conv, "INV-CHILD-08"))
     if conv.phase in (Phase.DEAF, Phase.OVER):
         return breach("SHUT-06", f"{action} was sent after the end", by="host")
     if conv.phase is Phase.ENDING:
-        after = _perhaps(conv._replace(action=action), "INV-CHILD-07")
+        after = perhaps(conv._replace(action=action), "INV-CHILD-07")
         return breach("SHUT-06", f"{action} was sent after {conv.action}", by="host", then=after)
     if (conv.phase is Phase.NEW) != (action == "initialize"):
-        after = _perhaps(conv._replace(action=action), "INV-CHILD-07")
+        after = perhaps(conv._replace(action=action), "INV-CHILD-07")
         return breach("INIT-01", f"{action} was sent when {conv.phase.value}", by="host", then=after)
     if action == "shutdown" and action not in wire.finals:
-        after = _perhaps(conv._replace(action=action), "INV-CHILD-16")
+        after = perhaps(conv._replace(action=action), "INV-CHILD-16")
         return breach("SHUT-11", "shutdown was sent, which this profile has no more", by="host", then=after)
     if (action in FINALS and action not in wire.finals) or (action == "shutdownRequested" and not wire.requested):
-        after = _perhaps(conv._replace(action=action), "INV-CHILD-16")
+        after = perhaps(conv._replace(action=action), "INV-CHILD-16")
         return breach("PROC-03", f"{action} is no action of this profile", by="host", then=after)
     return _checked(config, conv, frame)
 
@@ -154,11 +133,11 @@ def _checked(config: Config, conv: Conv, frame: Message) -> Outcome:
 
 def _with_state(found: Breach, conv: Conv, action: str) -> Breach:
     hurt = "INV-CHILD-06" if found.requirement in ("KCL-REC-02", "KCL-REC-03") else "INV-CHILD-03"
-    return replace(found, then=_perhaps(conv._replace(action=action), hurt))
+    return replace(found, then=perhaps(conv._replace(action=action), hurt))
 
 
 def _covers(config: Config, conv: Conv, frame: Message, records: Any) -> list[str]:
-    covers = list(_ANY)
+    covers = list(EVERY_MESSAGE)
     if frame.action == "initialize":
         covers += ["INIT-01", "INIT-02", *(["INIT-08"] if config.wire.rich else [])]
     else:
@@ -188,10 +167,6 @@ def _covers(config: Config, conv: Conv, frame: Message, records: Any) -> list[st
 # -- members -----------------------------------------------------------------------------------------------------------
 
 
-def _host(requirement: str, why: str) -> Breach:
-    return breach(requirement, why, by="host")
-
-
 def _members(config: Config, action: str, members: Mapping[str, Any]) -> Breach | None:
     """What is wrong with the members of an action."""
     if action == "initialize":
@@ -199,60 +174,60 @@ def _members(config: Config, action: str, members: Mapping[str, Any]) -> Breach 
     if action == "processRecords":
         return _records(config, members)
     if action == "shutdown" and members.get("reason") not in REASONS:
-        return _host("SHUT-01", f"shutdown has the reason {members.get('reason')!r:.60}")
+        return by_host("SHUT-01", f"shutdown has the reason {members.get('reason')!r:.60}")
     return None
 
 
 def _initialize(config: Config, members: Mapping[str, Any]) -> Breach | None:
     if not isinstance(members.get("shardId"), str):
-        return _host("INIT-02", f"initialize has the shardId {members.get('shardId')!r:.60}")
+        return by_host("INIT-02", f"initialize has the shardId {members.get('shardId')!r:.60}")
     if config.wire.rich:
         for name, kind in (("sequenceNumber", str), ("subSequenceNumber", int)):
             if name not in members and not config.asked:
                 continue  # the tester leaves them out on purpose at times
             value = members.get(name)
             if name not in members or (value is not None and (not isinstance(value, kind) or isinstance(value, bool))):
-                return _host("INIT-08", f"initialize has the {name} {value!r:.60}")
+                return by_host("INIT-08", f"initialize has the {name} {value!r:.60}")
     return None
 
 
 def _records(config: Config, members: Mapping[str, Any]) -> Breach | None:
     records = members.get("records")
     if not isinstance(records, list):
-        return _host("REC-01", f"processRecords has the records {records!r:.60}")
+        return by_host("REC-01", f"processRecords has the records {records!r:.60}")
     for record in records:
         if not isinstance(record, dict):
-            return _host("REC-01", f"a record is {record!r:.60}")
+            return by_host("REC-01", f"a record is {record!r:.60}")
         for name in ("data", "partitionKey", "sequenceNumber"):
             if name not in record:
-                return _host("REC-01", f"a record has no {name}")
+                return by_host("REC-01", f"a record has no {name}")
         found = _record(config, record)
         if found is not None:
             return found
     if config.wire.rich and config.asked and "millisBehindLatest" not in members:
-        return _host("REC-14", "processRecords has no millisBehindLatest")
+        return by_host("REC-14", "processRecords has no millisBehindLatest")
     return None
 
 
 def _record(config: Config, record: Mapping[str, Any]) -> Breach | None:
     data, key, number = record["data"], record["partitionKey"], record["sequenceNumber"]
     if not isinstance(number, str):
-        return _host("REC-04", f"a sequenceNumber is {number!r:.80}, which is no text")
+        return by_host("REC-04", f"a sequenceNumber is {number!r:.80}, which is no text")
     if not isinstance(key, str | None):
-        return _host("REC-01", f"a partitionKey is {key!r:.60}")
+        return by_host("REC-01", f"a partitionKey is {key!r:.60}")
     if data is not None and not isinstance(data, str):
-        return _host("REC-02", f"data is {data!r:.60}, which is no text")
+        return by_host("REC-02", f"data is {data!r:.60}, which is no text")
     if isinstance(data, str) and not BASE64.fullmatch(data):
         broken = re.search(r"[\r\n\t ]", data) or re.search(r"[-_]", data) or octets(data + "===") is not None
         if config.asked or broken:
-            return _host("REC-03", f"data is not padded standard base64 without line breaks: {data[:80]!r}")
-        return _host("REC-02", f"data is no base64: {data[:80]!r}")
+            return by_host("REC-03", f"data is not padded standard base64 without line breaks: {data[:80]!r}")
+        return by_host("REC-02", f"data is no base64: {data[:80]!r}")
     if config.wire.rich and config.asked:
         for name in ("approximateArrivalTimestamp", "subSequenceNumber"):
             if name not in record:
-                return _host("REC-14", f"a record has no {name}")
+                return by_host("REC-14", f"a record has no {name}")
         if record.get("action") != "record":
-            return _host("REC-14", f"a record has the action {record.get('action')!r:.60}")
+            return by_host("REC-14", f"a record has the action {record.get('action')!r:.60}")
     return None
 
 
@@ -265,13 +240,13 @@ def _unasked(config: Config, conv: Conv, frame: Message) -> Breach | None:
         return None
     call, action = conv.call, frame.action
     if not isinstance(call, Mapping):
-        return _host("PROC-03", f"{action} was sent, which nobody asked for")
+        return by_host("PROC-03", f"{action} was sent, which nobody asked for")
     if call.get("op") != action:
-        return _host("PROC-03", f"{action} was sent, asked for was {call.get('op')}")
+        return by_host("PROC-03", f"{action} was sent, asked for was {call.get('op')}")
     if action == "initialize" and frame.members.get("shardId") != call.get("shardId"):
-        return _host("INIT-02", f"initialize has the shardId {frame.members.get('shardId')!r:.80}")
+        return by_host("INIT-02", f"initialize has the shardId {frame.members.get('shardId')!r:.80}")
     if action == "shutdown" and frame.members.get("reason") != call.get("reason"):
-        return _host("SHUT-01", f"the reason is {frame.members.get('reason')!r:.60}, not {call.get('reason')!r}")
+        return by_host("SHUT-01", f"the reason is {frame.members.get('reason')!r:.60}, not {call.get('reason')!r}")
     if action == "processRecords" and isinstance(frame.members.get("records"), list):
         return _other_records(call.get("records") or [], frame.members["records"], frame.escaped)
     return None
@@ -283,23 +258,23 @@ def _other_records(asked: list[Any], sent: list[Any], escaped: bool) -> Breach |
     wanted = [(r["data_hex"], r["partitionKey"], r["sequenceNumber"]) for r in asked]
     got = [(_hex(r.get("data")), r.get("partitionKey"), r.get("sequenceNumber")) for r in sent]
     if len(wanted) != len(got):
-        return _host("PROC-03", f"processRecords has {len(got)} records of {len(wanted)}")
+        return by_host("PROC-03", f"processRecords has {len(got)} records of {len(wanted)}")
     if wanted == got:
         return None
     if sorted(map(repr, wanted)) == sorted(map(repr, got)):
-        return _host("REC-05", "the records are in another order")
+        return by_host("REC-05", "the records are in another order")
     for (data, key, number), (sent_data, sent_key, sent_number), record in zip(wanted, got, sent, strict=True):
         text = record.get("data")
         if sent_data is None and isinstance(text, str) and not BASE64.fullmatch(text):
             return None  # said elsewhere, as the form that it is
         if number != sent_number:
-            return _host("REC-04", f"the sequenceNumber {number!r:.80} was sent as {sent_number!r:.80}")
+            return by_host("REC-04", f"the sequenceNumber {number!r:.80} was sent as {sent_number!r:.80}")
         if key != sent_key:
             wrong = str(key).isascii() or (escaped and not str(sent_key).isascii())  # no charset did that
             named = "REC-01" if wrong else "FRAME-12"
-            return _host(named, f"the partitionKey {key!r:.80} was sent as {sent_key!r:.80}")
+            return by_host(named, f"the partitionKey {key!r:.80} was sent as {sent_key!r:.80}")
         if data != sent_data and not (data == "" and sent_data is None and text is None):
-            return _host("REC-02", f"the data {data[:80]!r} were sent as {sent_data!r:.80}")
+            return by_host("REC-02", f"the data {data[:80]!r} were sent as {sent_data!r:.80}")
     return None
 
 
@@ -308,133 +283,7 @@ def _hex(data: Any) -> str | None:
     return None if found is None else found.hex()
 
 
-# -- answers -----------------------------------------------------------------------------------------------------------
-
-
-def _answer(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
-    own = config.wire.number
-    other = "sequenceNumber" if own == "checkpoint" else "checkpoint"
-    named = "CHECKPOINT-12" if own == "sequenceNumber" else "CHECKPOINT-11"
-    if conv.phase is not Phase.ASKING:
-        if conv.phase in (Phase.DEAF, Phase.OVER):
-            return breach("SHUT-06", "a checkpoint answer was sent after the end", by="host")
-        strange = next((name for name in conv.junk if name in STRANGE), "")
-        if strange:  # the request was not skipped after all
-            return _granted(strange)
-        why = f"a checkpoint answer was sent while {conv.phase.value}"
-        return breach("CHECKPOINT-05", why, by="host", then=_skipping(conv, "INV-CHILD-09"))
-    error = members.get("error")
-    after = _answered(config, conv, error)
-    if own not in members and other in members:
-        return breach(named, f"a checkpoint answer carries its number in {other}", by="host",
-                      then=after._replace(hurt="INV-CHILD-10"))  # fmt: skip
-    if not conv.must_fail and not _same_number(conv.number, members.get(own)):
-        why = f"the answer is for {members.get(own)!r:.80}, asked for was {conv.number!r:.80}"
-        loose = after._replace(hurt="INV-CHILD-10", loose=True, steps=(), due=_free(after.due))
-        also = "INV-HOST-09" if conv.unread else ""
-        return breach("CHECKPOINT-06", why, by="host", also=also, then=loose)
-    if error is not None and not isinstance(error, str):
-        return breach("CHECKPOINT-07", f"the error is {error!r:.60}", by="host", then=after)
-    wrong = _wrong_error(config, conv, error)
-    if wrong is not None:
-        return wrong
-    covers = ["CHECKPOINT-05", "CHECKPOINT-06", "CHECKPOINT-07", "PROC-04", named, *_ANY]
-    if conv.action == "initialize":
-        covers += ["INIT-07", "INV-HOST-10"]
-    if conv.must_fail:
-        covers.append(conv.must_fail)
-    if conv.action == "leaseLost":
-        covers += ["SHUT-09", "SHUT-07"]
-    if conv.action == "shutdown" and error is not None:
-        covers.append("SHUT-07")
-    if conv.number is None:
-        covers.append("CHECKPOINT-13")
-    elif not conv.knows(conv.number) and error is not None:
-        covers.append("CHECKPOINT-17")
-    return allow(after, *covers)
-
-
-def _answered(config: Config, conv: Conv, error: Any) -> Conv:
-    due = conv.due
-    if config.scripted:
-        kept = (seen for seen in due if not seen.free and seen != Seen("checkpoint", ANY))
-        due = (*kept, Seen("checkpoint", error))
-    granted, top = conv.granted, conv.top
-    if config.asked and error is None:
-        place = _place(conv)
-        if place < 0 or place != top:  # what was granted before need not be tried again
-            granted = (*granted, conv.number)
-        top = max(top, place)
-    return conv._replace(
-        top=top,
-        phase=Phase.WORKING,
-        refused=error is not None,
-        tried=conv.number,
-        number=None,
-        must_fail="",
-        due=due,
-        granted=granted,
-        junk=(*conv.junk, "CHECKPOINT-10") if config.asked and error is not None else conv.junk,
-        loose=conv.loose or (conv.raising and not conv.steps),
-    )
-
-
-def _place(conv: Conv) -> int:
-    """The place of the number that the open request is for."""
-    return conv.numbers.place(conv.last if conv.number is None else conv.number)
-
-
-def _same_number(asked: Any, given: Any) -> bool:
-    """Numbers are texts; one that was asked for as a JSON number may come back as either."""
-    if asked is None or given is None:
-        return asked is None and given is None
-    return bool(given == asked or (not isinstance(asked, str) and str(given) == str(asked)))
-
-
-def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
-    """How an error differs from what became of the checkpoint, where that is known."""
-    if not config.asked:
-        return None
-    if conv.must_fail:
-        return None if error else _granted(conv.must_fail)
-    if conv.action in CLOSED_TO_CHECKPOINTS:
-        if error:
-            return None
-        named = "INIT-07" if conv.action == "initialize" else "SHUT-09"
-        return _host(named, f"a checkpoint inside {conv.action} was answered without an error")
-    if error is not None and _may_refuse(config, conv):
-        return None
-    if conv.error is None:
-        if error is not None:
-            return _host("CHECKPOINT-07", f"a checkpoint that succeeded was answered by the error {error!r:.80}")
-        return None
-    if error is None:
-        if _place(conv) == conv.top >= 0:
-            return None  # it stands there already: nothing was tried that could fail
-        named = "CHECKPOINT-07" if conv.number is None or conv.knows(conv.number) else "CHECKPOINT-17"
-        return _host(named, f"a checkpoint that failed with {conv.error} was answered without an error")
-    if str(conv.error) not in error:
-        return _host("CHECKPOINT-07", f"a checkpoint that failed with {conv.error} has the error {error!r:.80}")
-    return None
-
-
-def _granted(requirement: str) -> Breach:
-    level = "SHOULD" if requirement == "INV-HOST-05" else None
-    why = "a checkpoint that means nothing was answered without an error"
-    return breach(requirement, why, by="host", level=level)
-
-
-def _may_refuse(config: Config, conv: Conv) -> bool:
-    """True when a host may refuse the open request by itself, whatever its checkpointer would say: it is for no number
-    in the profile that has no such request, or for one that was not delivered or lies before one that was granted; or
-    the lease is lost."""
-    number = conv.number
-    if number is None:
-        refusable = not config.wire.rich or conv.last is None
-    else:
-        refusable = not conv.knows(number) or conv.numbers.place(number) < conv.top
-    lost = isinstance(conv.call, Mapping) and conv.call.get("reason") == "ZOMBIE"
-    return refusable or (conv.action == "shutdown" and lost)
+# -- the end -----------------------------------------------------------------------------------------------------------
 
 
 def closes(config: Config, conv: Conv) -> Outcome:

@@ -276,7 +276,8 @@ def finish(w: Writer, head: Sequence[int]) -> None:
     w.checkpointer("ShutdownException" if refused else None)
     w.final(reason)
     if head[0] // 2 % 2 or reason == "TERMINATE":
-        w.checkpoint(None)
+        named = w.numbers and (not w.config.wire.rich or head[0] // 16 % 2)
+        w.checkpoint(w.numbers[-1] if named else None)
     w.status()
     if head[0] // 4 % 4 == 3:
         w.wait(30)
