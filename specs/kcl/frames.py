@@ -49,7 +49,8 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a message is written. `order`: 0 as given, else the seed of a permutation. `escape`: "" (only what must be),
-    "ascii" (everything beyond ASCII), "all" (every character of every text). `wide`: blanks between the tokens."""
+    "ascii" (everything beyond ASCII), "all" (every character of every text), "slash" (the solidus, as in base64,
+    and what must be). `wide`: blanks between the tokens."""
 
     order: int = 0
     escape: str = ""
@@ -102,10 +103,12 @@ def _ordered(pairs: list[tuple[str, Any]], order: int) -> list[tuple[str, Any]]:
 
 
 def _text(text: str, style: Style) -> str:
+    if style.escape == "slash":
+        return json.dumps(text, ensure_ascii=False).replace("/", "\\/")
     if style.escape != "all":
         return json.dumps(text, ensure_ascii=style.escape == "ascii")
     units = text.encode("utf-16-be", "surrogatepass")
-    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)) + '"'
+    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)) + '"'
 
 
 def read(line: bytes) -> Message | Text:

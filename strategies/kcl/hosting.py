@@ -19,7 +19,7 @@ from specs.kcl.states import Config
 from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.kcl import texts
-from strategies.kcl.writer import CUTS, ESCAPE, ORDER, PLAIN, WIDE, Ways, joined
+from strategies.kcl.writer import CUTS, ESCAPE, ESCAPES, ORDER, PLAIN, WIDE, Ways, joined
 
 HEAD = 4
 EVEN: Mapping[str, int] = {
@@ -112,7 +112,7 @@ class Writer:
                     self.features.add(name)
             style = Style(
                 order=1 + ways.how % 5 if ways.bits & ORDER else 0,
-                escape=("ascii", "all")[ways.how % 2] if ways.bits & ESCAPE else "",
+                escape=ESCAPES[ways.how % 3] if ways.bits & ESCAPE else "",
                 wide=bool(ways.bits & WIDE),
             )
             cuts = (1 + ways.how % 30,) if ways.bits & CUTS else ()

@@ -19,6 +19,7 @@ KEYS = (
     "\r\n",
     "\u0000",
     "\u001f",
+    "\b\f\v",
     "\u007f",
     "/slash",
     " blanks ",

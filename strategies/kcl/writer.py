@@ -17,6 +17,7 @@ from strategies.kcl import texts
 
 ORDER, ESCAPE, WIDE, MEMBERS, CUTS, CRLF = 1, 2, 4, 8, 16, 32
 """Ways of writing that must not matter, as bits."""
+ESCAPES = ("ascii", "all", "slash")
 Instruction = Mapping[str, Any]
 
 
@@ -69,7 +70,7 @@ class Writer:
             style, cuts = self._style(ways), self._cuts(ways)
             if ways.bits & MEMBERS and isinstance(frame, Message):
                 frame = self._with_members(frame, ways.how)
-            if style.escape and isinstance(frame, Message):
+            if style.escape in ("ascii", "all") and isinstance(frame, Message):
                 frame = replace(frame, escaped=True)
         self.steps.append(Say(self.conn, frame, cuts, self.when, style, upto))
 
@@ -83,7 +84,7 @@ class Writer:
                 self.features.add(name)
         return Style(
             order=1 + ways.how % 7 if ways.bits & ORDER else 0,
-            escape=("ascii", "all")[ways.how % 2] if ways.bits & ESCAPE else "",
+            escape=ESCAPES[ways.how % 3] if ways.bits & ESCAPE else "",
             wide=bool(ways.bits & WIDE),
             eol=b"\r\n" if ways.bits & CRLF else b"\n",
         )

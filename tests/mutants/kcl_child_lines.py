@@ -155,3 +155,17 @@ class NoEscapes(Child):
         if re.search(rb'"\\u0061', line):
             raise BadLine("unknown name")
         yield from super().dispatch(line)
+
+
+def _slashes(w: Writer) -> None:
+    w.batch([w.record(b"\xff\xff\xff")], Ways(ESCAPE, 2))
+
+
+@child("no-solidus", "FRAME-10", _slashes, accept="REC-07 INIT-04 REC-11")
+class NoSolidus(Child):
+    """An escaped solidus is not understood."""
+
+    def dispatch(self, line: bytes) -> Running:
+        if b"\\/" in line:
+            raise BadLine("unknown escape")
+        yield from super().dispatch(line)

@@ -131,6 +131,16 @@ class HalvesOfAPair(Child):
         return {**found, "partitionKey": re.sub("[\U00010000-\U0010ffff]", "\ufffd\ufffd", key) if wide else key}
 
 
+@child("form-feed-is-f", "REC-10", batch(b"x", key="\b\f\v"))
+class FormFeedIsF(Child):
+    """The escape of a form feed is read as its letter."""
+
+    def record(self, record: Any) -> dict[str, Any]:
+        found = super().record(record)
+        key = found["partitionKey"]
+        return {**found, "partitionKey": key.replace("\f", "f") if isinstance(key, str) else key}
+
+
 def _nonsense(w: Writer) -> None:
     w.batch([w.script([CHECKPOINT])])
     w.say(Text(b"no json", "no-json"))
