@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specs.kcl.child import allow, breach
@@ -64,7 +64,9 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
     if config.scripted:
         kept = (seen for seen in due if not seen.free and seen != Seen("checkpoint", ANY))
         due = (*kept, Seen("checkpoint", error))
-    granted, top = conv.granted, conv.top
+    granted, top, attempts = conv.granted, conv.top, conv.attempts
+    if config.asked and error is not None:
+        attempts = _spent(conv)
     if config.asked and error is None:
         place = _place(conv)
         if place < 0 or place != top:  # what was granted before need not be tried again
@@ -79,9 +81,38 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
         must_fail="",
         due=due,
         granted=granted,
+        attempts=attempts,
         junk=(*conv.junk, "CHECKPOINT-10") if config.asked and error is not None else conv.junk,
         loose=conv.loose or (conv.raising and not conv.steps),
     )
+
+
+def _spent(conv: Conv) -> tuple[Any, ...]:
+    """What was tried, without a try for the open request, which was refused: it cannot speak for a later one."""
+    left = list(conv.attempts)
+    mine = next((n for n, at in enumerate(left) if fits(at, conv.number, conv.last)), None)
+    if mine is not None:
+        del left[mine]
+    return conv.attempts if untried(conv, left) else tuple(left)
+
+
+def untried(conv: Conv, attempts: Sequence[Any]) -> list[Any]:
+    """The numbers that were granted in this action and for which none of the attempts stands."""
+    left, missing = list(attempts), []
+    for number in conv.granted:
+        found = next((n for n, at in enumerate(left) if fits(at, number, conv.last)), None)
+        if found is None:
+            missing.append(number)
+        else:
+            del left[found]
+    return missing
+
+
+def fits(at: Any, number: Any, last: Any) -> bool:
+    """True when a checkpoint that was tried is the one that was asked for."""
+    if number is None:  # where nothing was delivered, a host has its own words for where it begins
+        return at is None or last is None or at == last
+    return bool(at == number or str(at) == str(number))
 
 
 def _place(conv: Conv) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from specs.events import Fact, Said
 from specs.kcl import child
-from specs.kcl.answers import STRANGE
+from specs.kcl.answers import STRANGE, fits, untried
 from specs.kcl.child import allow, breach
 from specs.kcl.frames import Message, Text, read
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Config, Conv, Phase
@@ -225,23 +225,11 @@ def _went_well(done: Conv, conv: Conv, op: str) -> Outcome:
 
 def _untried(conv: Conv) -> Outcome | None:
     """A checkpoint that was granted and never tried at that number."""
-    left = list(conv.attempts)
-    for number in conv.granted:
-        fits = next((at for at in left if _is(at, number, conv.last)), _NONE)
-        if fits is _NONE:
-            shown = f"a checkpoint at {number!r:.80} was granted; tried were {conv.attempts!r:.160}"
-            return breach("CHECKPOINT-09" if number is not None else "CHECKPOINT-13", shown, by="host")
-        left.remove(fits)
-    return None
-
-
-_NONE = object()
-
-
-def _is(at: Any, number: Any, last: Any) -> bool:
-    if number is None:  # where nothing was delivered, a host has its own words for where it begins
-        return at is None or last is None or at == last
-    return bool(at == number or str(at) == str(number))
+    missing = untried(conv, conv.attempts)
+    if not missing:
+        return None
+    shown = f"a checkpoint at {missing[0]!r:.80} was granted; tried were {conv.attempts!r:.160}"
+    return breach("CHECKPOINT-09" if missing[0] is not None else "CHECKPOINT-13", shown, by="host")
 
 
 def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
@@ -254,7 +242,7 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
         return allow(after)  # the answer to the request before may still be on its way
     if conv.phase is Phase.ASKING and conv.must_fail:
         return _misread(conv.must_fail, at)
-    if not any(_is(at, number, conv.last) for number in conv.requests):
+    if not any(fits(at, number, conv.last) for number in conv.requests):
         strange = next((name for name in conv.junk if name in STRANGE), "")
         if strange:
             return _misread(strange, at)

@@ -48,6 +48,8 @@ def status(config: Config, conv: Conv, frame: Message) -> Outcome:
     answers = frame.members.get("responseFor")
     if conv.phase is Phase.DEAF:
         return _after_end(conv, frame, f"status for {answers!r:.60}")
+    if conv.phase is Phase.ASKING and conv.hurt == "INV-CHILD-09":
+        return breach(conv.hurt, "an answer that nobody had asked for was taken for that of a later request")
     if conv.phase is Phase.ASKING:
         return breach("CHECKPOINT-04", "a status came while a checkpoint request was open", also="CHECKPOINT-03")
     if conv.phase is not Phase.WORKING:

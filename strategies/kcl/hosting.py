@@ -35,8 +35,8 @@ EVEN: Mapping[str, int] = {
 ROWS = (12, 18, 34)
 """How many small batches there are in a row."""
 MOST = 10
-MANY, BIG = 40, 1 << 16
-"""Records of a large batch; octets of a large record, which may be four times that."""
+SOME, MANY, THOUSANDS, BIG = 12, 40, 3000, 1 << 16
+"""Records of larger batches; octets of a large record, which may be four times that."""
 ANYHOW = ORDER | ESCAPE | WIDE | CUTS
 ENDS = ("ZOMBIE", "TERMINATE")
 
@@ -219,8 +219,11 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
 
 def _batch(w: Writer, op: Op) -> None:
     size, data, key, how, more = op.args
-    count = 0 if op.kind == "empty" else MANY if size >= 248 else 1 + size % 5
-    records = [(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
+    count = _count(op)
+    if count == THOUSANDS:
+        records = [(b"%d" % n, "key") for n in range(count)]
+    else:
+        records = [(texts.data(data + n * more), texts.key(key + n * how)) for n in range(count)]
     if op.kind == "batch" and 240 <= size < 248:
         records[0] = (texts.ALL_OCTETS * (BIG // 256 << size % 3), "key")
     if op.kind == "checkpoint" and not w.config.aside:
@@ -243,6 +246,18 @@ def _batch(w: Writer, op: Op) -> None:
     w.status()
 
 
+def _count(op: Op) -> int:
+    """How many records there are; checkpoints may be asked for in an empty batch as well."""
+    size = op.args[0]
+    if op.kind == "empty" or (op.kind == "checkpoint" and size % 8 == 7):
+        return 0
+    if size == 255:
+        return THOUSANDS
+    if size >= 248:
+        return MANY
+    return SOME if size % 16 == 13 else 1 + size % 5
+
+
 def _many(w: Writer, op: Op) -> None:
     """Small batches in a row, for what shows only after so many; some with checkpoints."""
     size, data, key, how, more = op.args
@@ -259,7 +274,8 @@ def _checkpoints(w: Writer, op: Op) -> None:
         w.wait(0)
         if not (w.hurry and n):
             w.checkpointer(_error(op, n))
-        number = None if (more + n) % 3 == 0 or not w.numbers else w.numbers[-1 - (more + n) % len(w.numbers)]
+        choice = more + n if how // 3 % 2 else more  # now and then the same number again, as after an error
+        number = None if choice % 3 == 0 or not w.numbers else w.numbers[-1 - choice % len(w.numbers)]
         w.checkpoint(number, absent=bool(size % 2), sub=(None, 0)[size // 2 % 2])
 
 

@@ -178,6 +178,9 @@ def _unasked_answer(w: Writer, how: int) -> None:
     number = w.numbers[-1] if w.numbers else texts.number(0)
     error = (None, "ThrottlingException")[how % 2]
     w.say(message("checkpoint", **{w.config.wire.number: number}, error=error))
+    if how // 2 % 2:
+        w.batch([w.script([{"op": "checkpoint", "at": None}])])
+        w.answers()
     _go_on(w)
 
 

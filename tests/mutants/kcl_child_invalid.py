@@ -198,6 +198,27 @@ class OtherNumberIsTheEnd(Child):
         self.result(line)
 
 
+@child("keeps-answers", "INV-CHILD-09", bad_host("INV-CHILD-09", 2), level="SHOULD", switches=SKIP)
+class KeepsAnswers(Child):
+    """An answer that nobody asked for is kept for the next request."""
+
+    kept: bytes | None = None
+
+    def dispatch(self, line: bytes) -> Running:
+        if line.startswith(b'{"action":"checkpoint"'):
+            self.kept = line
+        else:
+            yield from super().dispatch(line)
+
+    def checkpoint(self, number: str | None) -> Running:
+        line, self.kept = self.kept, None
+        if line is None:
+            yield from super().checkpoint(number)
+        else:
+            yield from self.say(self.request(number))
+            self.result(line)
+
+
 @child("request-is-an-answer", "INV-CHILD-11", bad_host("CHECKPOINT-15", 1), accept="CHECKPOINT-15")
 class RequestIsAnAnswer(Child):
     """A batch in place of the answer to a checkpoint is a success."""

@@ -164,3 +164,41 @@ class OtherMemberIsLatest(Host):
         if found is None and line.startswith(b'{"action":"checkpoint","sequenceNumber"'):
             return {"action": "checkpoint"}
         return found
+
+
+@host("refused-for-ever", "CHECKPOINT-09", asking("ThrottlingException", None))
+class RefusedForEver(Host):
+    """A number that was refused is granted without being tried when it is asked for again."""
+
+    before: str | None = None
+
+    def attempt(self, number: str | None) -> str | None:
+        if number is not None and number == self.before:
+            return None
+        error = super().attempt(number)
+        self.before = number if error is not None else None
+        return error
+
+
+def _in_empty(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.batch([])
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+
+
+@host("none-in-empty-batch", "CHECKPOINT-13", _in_empty, profile=SEQ, accept="CHECKPOINT-07 CHECKPOINT-05 PROC-04")
+class NoneInEmptyBatch(Host):
+    """A checkpoint without a number in an empty batch is refused."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        empty = self.action == "processRecords" and not self.sent
+        return "IllegalArgumentException" if number is None and empty else super().tried(number, members)
+
+    sent = 0
+
+    def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        self.sent = len(records)
+        return super().records(records)

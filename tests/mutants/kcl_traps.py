@@ -225,6 +225,14 @@ class RecordOf32K(Host):
         return super().pack(data[: 1 << 15])
 
 
+@host("thousand-at-most", "PROC-03", _batch(*[(b"x", "key")] * 1200))
+class ThousandAtMost(Host):
+    """The records of a batch beyond a thousand are not sent."""
+
+    def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return super().records(records)[:1000]
+
+
 @host("twice-the-same-number", "PROC-03", _batch((b"1", "a"), (b"2", "b"), scheme=texts.SHARED))
 class TwiceTheSameNumber(Host):
     """Of records that share a sequence number only the last is sent."""
