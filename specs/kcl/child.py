@@ -237,7 +237,7 @@ def observation(conv: Conv, value: Any) -> Outcome:
     if seen.call == "checkpoint" and conv.phase is Phase.DEAF and not conv.due:
         return _told_at_end(conv, seen)
     if conv.hurt == "CHECKPOINT-15" and seen == Seen("checkpoint", None) and Seen("checkpoint", ANY) in conv.due:
-        return breach(*_misled(Seen("checkpoint", ANY), seen))
+        return _misled(Seen("checkpoint", ANY), seen)
     if conv.loose or conv.hurt:
         return allow(_struck(conv, seen))
     due = list(conv.due)
@@ -253,7 +253,7 @@ def observation(conv: Conv, value: Any) -> Outcome:
         return breach(*_missing(wanted))
     if not same(wanted, seen):
         if seen.call == "checkpoint":
-            return breach(*_misled(wanted, seen))
+            return _misled(wanted, seen)
         left = rest(wanted, seen)
         if left is None:
             return breach(*difference(wanted, seen))
@@ -298,10 +298,12 @@ def _missing(due: Seen) -> tuple[str, str]:
     return {**named, **more}.get(due.call, "REC-10"), f"user code was not called for {due.call}"
 
 
-def _misled(due: Seen, seen: Seen) -> tuple[str, str]:
+def _misled(due: Seen, seen: Seen) -> Breach:
     if due.value == ANY:
-        return "CHECKPOINT-15", "user code was told that a checkpoint succeeded although it was not answered"
-    return "CHECKPOINT-08", f"the answer had the error {due.value!r:.80}, user code was told {seen.value!r:.80}"
+        why = "user code was told that a checkpoint succeeded although it was not answered"
+        return breach("CHECKPOINT-15", why, also="INV-CHILD-11")
+    why = f"the answer had the error {due.value!r:.80}, user code was told {seen.value!r:.80}"
+    return breach("CHECKPOINT-08", why)
 
 
 def _observed_covers(conv: Conv, due: Seen) -> tuple[str, ...]:
