@@ -1,5 +1,7 @@
 """Every fault seeded into the KCL references is seen, and is blamed on the requirement that it breaks."""
 
+from dataclasses import replace
+
 import pytest
 
 from impls.drive import Setting, drive
@@ -59,6 +61,15 @@ def test_witness_shows_the_fault(mutant):
     assert names <= mutant.blames or mutant.requirement in features, judgement
     if mutant.level == "MUST":
         assert judgement.verdict == "fail", judgement
+
+
+@pytest.mark.parametrize("mutant", KCL_MUTANTS, ids=lambda m: f"{m.role}-{m.name}")
+def test_what_shrinking_leaves_of_a_witness_blames_nobody(mutant):
+    plan = mutant.witness(config_of(mutant.profile, mutant.role))
+    for at in range(min(len(plan.steps), 16)):
+        part = replace(plan, steps=plan.steps[:at] + plan.steps[at + 1 :])
+        judgement = judged(part, mutant, MemoryGround(lambda: SOUND[mutant.role](mutant.profile)))
+        assert judgement.verdict in ("pass", "inconclusive"), (at, judgement)
 
 
 @pytest.mark.parametrize("mutant", KCL_MUTANTS, ids=lambda m: f"{m.role}-{m.name}")

@@ -85,16 +85,17 @@ def _status(config: Config, conv: Conv, frame: Message) -> Iterator[Outcome]:
         partial = ("INV-HOST-16",) if conv.partial else ()
         state = outcome.state._replace(partial=False, junk=tuple(dict.fromkeys((*conv.junk, *partial))))
         yield replace(outcome, state=state)
-        if extra:
-            yield allow(conv)
     elif conv.phase is Phase.WORKING:
         yield replace(outcome, then=conv._replace(failing="STAT-05"))
     elif conv.phase is Phase.READY:
-        yield replace(outcome, then=conv._replace(stray="STAT-06"))
+        answers = frame.members.get("responseFor")
+        yield replace(outcome, then=conv._replace(stray="STAT-06", stray_for=str(answers)))
     elif conv.phase in (Phase.ENDING, Phase.DEAF):
         yield replace(outcome, then=_junk(conv, "INV-HOST-19"))
     else:
         yield outcome
+    if extra:
+        yield allow(conv)
 
 
 def _junk_extra(conv: Conv) -> Conv:
@@ -125,7 +126,7 @@ def _checkpoint(config: Config, conv: Conv, frame: Message) -> Iterator[Outcome]
             yield replace(outcome, state=asking)
         if extra:
             yield allow(conv)
-    elif conv.phase in (Phase.READY, Phase.ENDING, Phase.DEAF) and isinstance(outcome, Breach):
+    elif conv.phase in (Phase.ENDING, Phase.DEAF) and isinstance(outcome, Breach):
         yield replace(outcome, then=conv._replace(stray=conv.stray or "INV-HOST-10"))
     else:
         yield outcome
@@ -164,8 +165,24 @@ def asks(conv: Conv, name: str, value: Any) -> Outcome:
     if name == "checkpointer":
         return allow(conv._replace(error=value.get("error"), settings=conv.settings + 1))
     if name == "start":
-        return allow(conv._replace(call={"op": "start"}, sent=True))
+        return allow(conv._replace(call={"op": "start"}, sent=True, started=True))
+    wrong = _untimely(conv, str(value.get("op")))
+    if wrong:
+        return breach("PROC-03", wrong)  # by the tester, so that nothing is judged that comes of it
     return allow(conv._replace(call=value, sent=False, failing=conv.failing or conv.stray, stray=""))
+
+
+def _untimely(conv: Conv, op: str) -> str:
+    """Why a host cannot be blamed for what it makes of a call."""
+    if not conv.started:
+        return f"{op} was called before start"
+    if conv.failed or conv.failing or conv.left:
+        return ""  # it need only say that it fails
+    if conv.stray == "STAT-06" and conv.stray_for == op:
+        return f"a status for {op} came before it was called: nobody can tell that it came too early"
+    if conv.phase is not (Phase.NEW if op == "initialize" else Phase.READY):
+        return f"{op} was called while {conv.phase.value}"
+    return ""
 
 
 def answers(conv: Conv, value: Mapping[str, Any]) -> Outcome:
