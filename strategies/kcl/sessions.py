@@ -34,6 +34,8 @@ ROWS = (12, 18, 34, 66, 104)
 MOST = 10
 ENDS = ("ZOMBIE", "TERMINATE", "TERMINATE", "ZOMBIE", "eof", "eof-working", "eof-asking")
 ANYHOW = ORDER | ESCAPE | WIDE | MEMBERS | CUTS
+LONG_MS = 260
+"""A pause that is long for a program and short for a run: now and then one goes by with no action, or no answer."""
 RAISES_ONE_IN = 8
 MANY, BIG = 40, 1 << 16
 """Records of a large batch; octets of a large record, which may be four times that."""
@@ -68,7 +70,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
                 w.requested(now)
             requested = True
         elif op.kind == "rest":
-            w.wait(0 if op.args[0] % 4 else 2)
+            w.wait(0 if op.args[0] % 4 else (2, LONG_MS)[op.args[1] % 16 == 15])
         elif op.kind == "many":
             _many(w, op)
         else:
@@ -113,7 +115,9 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
             told.append({"op": "checkpoint", "at": _at(w, more + n)})
             errors.append(texts.ERRORS[(key + n) % len(texts.ERRORS)] if (data >> n) % 2 else None)
         if size % 16 == 15:
-            told.insert(0, {"op": "sleep", "ms": 3})  # who does not wait for user code is done before it
+            told.insert(
+                0, {"op": "sleep", "ms": (3, 60)[data % 8 == 7]}
+            )  # who does not wait for user code is done before it
     if op.kind == "mixed":
         if more % 2:
             told.append({"op": "stderr", "text": "e\n"})
@@ -127,7 +131,7 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
         records[spot] = w.script(told, texts.key(0))
         _renumber(w, records)
     w.batch(records, ways)
-    w.answers(errors, ways, withhold_ms=3 if more % 16 == 9 else 0)
+    w.answers(errors, ways, withhold_ms=(3, LONG_MS)[more % 64 == 41] if more % 16 == 9 else 0)
 
 
 def _many(w: Writer, op: Op) -> None:

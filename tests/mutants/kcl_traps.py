@@ -173,6 +173,16 @@ class HastyStatus(Child):
         yield from super().obey(step)
 
 
+@child("patience-of-20-ms", "REC-08", told({"op": "sleep", "ms": 60}, CHECKPOINT), accept="CHECKPOINT-02 STAT-02")
+class PatienceOf20Ms(Child):
+    """When user code takes more than 20 ms the status does not wait for it."""
+
+    def obey(self, step: Mapping[str, Any]) -> Running:
+        if step.get("op") == "sleep" and step["ms"] > 20:
+            yield from self.status("processRecords")
+        yield from super().obey(step)
+
+
 # -- hosts ------------------------------------------------------------------------------------------------------------
 
 
