@@ -237,7 +237,8 @@ def _went_well(done: Conv, conv: Conv, op: str) -> Outcome:
         covers.append("SHUT-13")
         covers += ["INV-HOST-18"] if conv.phase is Phase.DEAF and conv.waited_ms >= 50 else []
         covers += ["INV-HOST-10"] if conv.stray == "INV-HOST-10" else []
-    return allow(done._replace(junk=(), waited_ms=0), *covers)
+    kept = tuple(name for name in conv.junk if name in STRANGE)  # an answer to it may still be on its way
+    return allow(done._replace(junk=kept, waited_ms=0), *covers)
 
 
 def _untried(conv: Conv) -> Outcome | None:
@@ -255,12 +256,13 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     after = conv._replace(attempts=(*conv.attempts, at))
     if conv.action == "initialize" and conv.phase is not Phase.READY and conv.error is None:
         return breach("INV-HOST-10", "a checkpoint inside initialize was carried out", by="host")
-    if config.hasty and not conv.must_fail and not conv.stray and conv.phase in (Phase.WORKING, Phase.ASKING):
+    strange = next((name for name in conv.junk if name in STRANGE), "")
+    working = conv.phase in (Phase.WORKING, Phase.ASKING)
+    if config.hasty and working and not (conv.must_fail or conv.stray or strange):
         return allow(after)  # the answer to the request before may still be on its way
     if conv.phase is Phase.ASKING and conv.must_fail:
         return _misread(conv.must_fail, at)
     if not any(fits(at, number, conv.last) for number in conv.requests):
-        strange = next((name for name in conv.junk if name in STRANGE), "")
         if strange:
             return _misread(strange, at)
         if conv.stray == "INV-HOST-10" or conv.phase in (Phase.ENDING, Phase.DEAF):
