@@ -49,6 +49,8 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
         claimed = {**learnt, family: {**learnt[family], trait: True}}
         config = configure(claimed)
         learnt[family][trait] = all(_held(play, probe(config), config) for probe in probes)
+    # one that gives a single copy because a later subscription has replaced an earlier one is no case of that freedom
+    learnt["topic"]["copies"] |= not _held(play, _outlived(configure(learnt)), configure(learnt))
     return learnt
 
 
@@ -119,10 +121,11 @@ def _own(config: Config, number: int) -> Plan:
 
 
 def _together(config: Config, number: int) -> Plan:
-    """Two subscriptions on one connection and one on another, all to the same destination."""
+    """Two subscriptions on one connection and one on another, all to the same destination. No id is used twice: that
+    must not matter, and is judged."""
     writer = Writer(config)
-    for line in (writer.line(0), writer.line(0), writer.line(1)):
-        writer.subscribe(line, PLACES[number], receipt=writer.receipt())
+    for identity, line in zip("xyz", (writer.line(0), writer.line(0), writer.line(1)), strict=True):
+        writer.subscribe(line, PLACES[number], identity=identity, receipt=writer.receipt())
     writer.wait()
     return writer.plan()
 
@@ -131,6 +134,17 @@ def _copied(config: Config) -> Plan:
     writer = Writer(config)
     for _ in range(2):
         writer.subscribe(writer.line(0), PLACES[1], receipt=writer.receipt())
+    writer.send(writer.line(1), PLACES[1], receipt=writer.receipt())
+    writer.wait()
+    return writer.plan()
+
+
+def _outlived(config: Config) -> Plan:
+    """Of two subscriptions on one connection the first is left."""
+    writer = Writer(config)
+    line = writer.line(0)
+    writer.subscribe(line, PLACES[1], receipt=writer.receipt())
+    writer.unsubscribe(line, writer.subscribe(line, PLACES[1], receipt=writer.receipt()), receipt=writer.receipt())
     writer.send(writer.line(1), PLACES[1], receipt=writer.receipt())
     writer.wait()
     return writer.plan()

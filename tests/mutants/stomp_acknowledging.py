@@ -289,6 +289,29 @@ class IndividualIsCumulative(Session):
         return self.settle_upto(delivery)
 
 
+@plan
+def _ack_after_nack(w: plans.Writer) -> None:
+    line, sub = taken(w, "client-individual", 2)
+    w.acknowledge(line, sub, 0, verb="NACK", receipt=w.receipt())
+    w.wait()  # it comes again, behind the other one
+    w.acknowledge(line, sub, 2, receipt=w.receipt())
+    w.acknowledge(line, sub, 1, receipt=w.receipt())
+
+
+@mutant("individual-until-nack", "ACKMODE-05", _ack_after_nack, accept="ACK-02 ACK-03 NACK-03")
+class IndividualUntilNack(Session):
+    """Once a message was rejected, an ACK in mode client-individual settles the messages before it, too."""
+
+    rejected = False
+
+    def covered_by(self, delivery: Delivery) -> list[Delivery]:
+        return self.settle_upto(delivery) if self.rejected else super().covered_by(delivery)
+
+    def reject(self, deliveries: list[Delivery]) -> None:
+        self.rejected = True
+        super().reject(deliveries)
+
+
 @mutant("individual-takes-oldest", "ACKMODE-05", acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08 NACK-03")
 class IndividualTakesOldest(Session):
     """In mode client-individual an ACK or NACK settles the oldest message, whichever it names."""

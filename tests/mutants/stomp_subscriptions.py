@@ -67,6 +67,26 @@ class ModeAnyCase(Session):
         super().on_SUBSCRIBE(frame._replace(first={**frame.first, "ack": frame.first.get("ack", "auto").lower()}))
 
 
+@plan
+def _other_mode(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, QUEUE, receipt=w.receipt()), receipt=w.receipt())
+    w.subscribe(line, QUEUE_2, "client", receipt=w.receipt())
+    w.send(line, QUEUE_2)
+
+
+@mutant("mode-of-the-first", "MSG-05", _other_mode, accept="ACK-01 ACK-03 SUB-11 NACK-01")
+class ModeOfTheFirst(Session):
+    """A subscription id keeps the mode of its first use."""
+
+    modes: dict[str | None, str] | None = None
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        self.modes = {} if self.modes is None else self.modes
+        mode = self.modes.setdefault(frame.first.get("id"), frame.first.get("ack", "auto"))
+        super().on_SUBSCRIBE(frame._replace(first={**frame.first, "ack": mode}))
+
+
 @mutant("unknown-mode-is-auto", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
         accept="INV-07", level="SHOULD")  # fmt: skip
 class UnknownModeIsAuto(Session):
