@@ -226,3 +226,13 @@ def test_more_arguments_than_there_are_may_be_refused():
         assert serving("string f(1: int a)", TAG, asked, said, END) == ()
     asked = Said(0, "client", request(1, "f:s:0", 5))
     assert serving("string f(1: int a)", TAG, asked, FAILED, END) == ("MPIDL-ENC-12 MUST",)
+
+
+def test_a_dropped_function_is_reached_by_no_name_that_has_its_version():
+    idl = "service S: 0 {\n  string f()\n}\nservice S: 1 {\n}\napplication A {\n  S: 1 s default\n}\n"
+    told = {"idl": idl, "application": "A", "behaviour": {"s/0/f": TAG}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    for method, blamed in (("f:1", ("MPIDL-FALL-06 MUST",)), ("f", ()), ("f:s", ())):
+        asked = Said(0, "client", request(1, method))
+        assert verdict("idl-server", *begun, asked, TOLD, END, layout="array-1", echo_form=0) == blamed
+        assert verdict("idl-server", *begun, asked, FAILED, END, layout="array-1", echo_form=0) == ()

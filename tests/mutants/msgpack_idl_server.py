@@ -84,7 +84,7 @@ class OldestAnswers(Application):
         return found
 
 
-@mutant("direct-only", "FALL-01", calls("get:other:2", behaviour={"other/0/get": TAG}), accept="FALL-04")
+@mutant("direct-only", "FALL-01", calls("get:other:2", behaviour={"other/0/get": TAG}), accept="FALL-04 NOSC-01")
 class DirectOnly(Application):
     """Only the version just before is fallen back to."""
 

@@ -173,5 +173,7 @@ def _short(app: Served, name: str, scope: str | None, version: int | None) -> Ta
     slots = [slot for each in versions if (slot := app.slot(scope, each, name)) is not None]
     if version is None:  # the declared version, or the newest
         wanted = {mounted.declared, max(mounted.versions, default=0)}
-        slots = [slot for slot in slots if slot.version in wanted]
+        slots = [slot for slot in slots if slot.version in wanted] or slots  # or the newest that has it; ML-17
+    if not slots and version in mounted.versions and any(name in functions for functions in mounted.versions.values()):
+        return Target((), True, "FALL-06")
     return Target(tuple(slots), True, "NOSC-01" if app.anonymous else "DISP-05")
