@@ -94,7 +94,17 @@ def test_number_that_was_granted_need_not_be_tried_again_whatever_trying_would_m
         w.wait()
         w.status()
 
-    for play in (write, again):
+    def back(w):
+        w.batch([(b"1", "key"), (b"2", "key")])
+        for number in (w.numbers[1], w.numbers[0]):
+            w.checkpoint(number)
+            w.wait()
+        w.checkpointer("ThrottlingException")
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.status()
+
+    for play in (write, again, back):
         assert judged("host", lambda: Hosts(host=Remembers), play).verdict == "pass"
 
 

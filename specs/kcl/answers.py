@@ -64,16 +64,17 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
     if config.scripted:
         kept = (seen for seen in due if not seen.free and seen != Seen("checkpoint", ANY))
         due = (*kept, Seen("checkpoint", error))
-    granted, top, attempts = conv.granted, conv.top, conv.attempts
+    granted, top, latest, attempts = conv.granted, conv.top, conv.latest, conv.attempts
     if config.asked and error is not None:
         attempts = _spent(conv)
     if config.asked and error is None:
         place = _place(conv)
-        if place < 0 or place != top:  # what was granted before need not be tried again
+        if place < 0 or place not in (top, latest):  # what was granted before need not be tried again
             granted = (*granted, conv.number)
-        top = max(top, place)
+        top, latest = max(top, place), place
     return conv._replace(
         top=top,
+        latest=latest,
         phase=Phase.WORKING,
         refused=error is not None,
         tried=conv.number,
@@ -145,7 +146,7 @@ def _wrong_error(config: Config, conv: Conv, error: Any) -> Breach | None:
             return by_host("CHECKPOINT-07", f"a checkpoint that succeeded was answered by the error {error!r:.80}")
         return None
     if error is None:
-        if _place(conv) == conv.top >= 0:
+        if _place(conv) >= 0 and _place(conv) in (conv.top, conv.latest):
             return None  # it stands there already: nothing was tried that could fail
         named = "CHECKPOINT-07" if conv.number is None or conv.knows(conv.number) else "CHECKPOINT-17"
         return by_host(named, f"a checkpoint that failed with {conv.error} was answered without an error")

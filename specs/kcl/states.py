@@ -178,13 +178,14 @@ class Conv(NamedTuple):
     What the host is asked: `started` that it was told to start; `call` is the open call and `sent` that its message was
     sent; `error` is what its checkpoints meet, `must_fail` the requirement by which the open request must be refused
     whatever they meet. `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those
-    that reached the checkpointer; `top`: the place of the latest number granted in any. `failing`: the child went
-    wrong, so that the host must say that it failed, by this requirement; `failed`: it did. `stray`: something lies
-    unread that must make the next action fail; a status among it is `stray_for` an action. `junk`: requirements tried
-    by lines that mean nothing, since the last action was done. `left`: the child has ended. `children`: how many were
-    started; `settings`: requests to set the checkpointer that were not answered. `early`: a call that is said to be
-    done, and its message has not come. `unread`: what the child wrote behind the open request, which the host reads
-    once that is answered, and what the host said beside the wire of what it read there.
+    that reached the checkpointer; `top` and `latest`: the highest place of a number granted in any, and that of the one
+    granted last. `failing`: the child went wrong, so that the host must say that it failed, by this requirement;
+    `failed`: it did. `stray`: something lies unread that must make the next action fail; a status among it is
+    `stray_for` an action. `junk`: requirements tried by lines that mean nothing, since the last action was done.
+    `left`: the child has ended. `children`: how many were started; `settings`: requests to set the checkpointer that
+    were not answered. `early`: a call that is said to be done, and its message has not come. `unread`: what the child
+    wrote behind the open request, which the host reads once that is answered, and what the host said beside the wire of
+    what it read there.
     """
 
     phase: Phase = Phase.NEW
@@ -231,6 +232,7 @@ class Conv(NamedTuple):
     early: str = ""
     unread: tuple[Said | Fact, ...] = ()
     stray_for: str = ""
+    latest: int = -1
     started: bool = False
 
     def knows(self, number: Any) -> bool:
