@@ -382,3 +382,11 @@ def test_the_program_prints_a_tree_or_marks_the_place(tmp_path, capsys):
     assert shown[2].index("^") - 2 == shown[1].index("nothing") - 2
     assert main(["idl", str(tmp_path / "none")]) == 2
     assert "^" in marked("x\n", {"line": 2, "col": None, "kind": "syntax", "message": "m"}, "f")
+
+
+@pytest.mark.parametrize("foreign", ["a::b<c", 'b"', "c[]", "a<b>>", "a::", "const char*"])
+def test_a_foreign_type_that_is_no_name_may_be_refused(foreign):
+    reading = read(f"message M {{ 1: int x }}\ntypespec cpp M {foreign}\n", EVERY)
+    assert reading.freedoms or any(fault.level for fault in reading.faults)
+    whole = read("message M { 1: int x }\ntypespec cpp M a::b<c<d>,e>\n", EVERY)
+    assert not whole.freedoms and not whole.faults

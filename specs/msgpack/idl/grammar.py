@@ -6,6 +6,7 @@ type, an entry with a name, and names behind `throws` are joined by commas.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from specs.msgpack.idl.tokens import BUILTINS, GENERICS, MODIFIERS, RESERVED, Token, tokens
@@ -323,6 +324,8 @@ class _Parser:
             self.fail("TS-01", "the foreign type is missing")
         if "\n" in self.source[at:head]:
             self.freedoms.append("a typespec over several lines")
+        if not _written_out(self.all[self.pos - len(found) : self.pos]):
+            self.freedoms.append("a foreign type of another form")
         return Typespec(language, target, field, "".join(found), at, head)
 
     # -- types ---------------------------------------------------------------------------------------------------------
@@ -371,6 +374,13 @@ class _Parser:
         if null and self.all[self.pos].text == "?":
             self.fail("FIELD-04", "nullable twice")
         return Type(token.text, of, null, token.at, self.all[self.pos - 1].at)
+
+
+def _written_out(foreign: Sequence[Token]) -> bool:
+    """True for names, joined by `::`, with arguments in angle brackets: what every reader takes for a foreign type."""
+    texts = [token.text for token in foreign]
+    known = all(token.kind == "id" or token.text in (":", "<", ">", ",") for token in foreign)
+    return known and texts.count("<") == texts.count(">") and texts[-1] not in (":", "<", ",")
 
 
 def parse(source: str) -> Parsed:
