@@ -254,3 +254,25 @@ def test_a_destination_may_take_one_subscriber_only_if_it_always_does(shared, fo
     events = [*session("1.2"), *receipted(client("SUBSCRIBE", ("id", "0"), QUEUE))]
     events += [client("SUBSCRIBE", ("id", "1"), QUEUE), server("ERROR", ("message", "taken")), Closed(0, "server")]
     assert judge(StompModel(), replace(Config(), queue=queue), tuple(events), "server").verdict == found
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_what_came_again_on_a_connection_that_ends_may_have_been_there_before(held):
+    """A subscription that was given a message, and has not acknowledged it, may be left alone with the next one."""
+    events = [*session("1.2")]
+    events += [replace(event, conn=1) for event in session("1.2")]
+    for conn in (0, 1):
+        subscribe = client(
+            "SUBSCRIBE", ("id", str(conn)), QUEUE, ("ack", "client-individual"), ("receipt", "r"), conn=conn
+        )
+        events += [subscribe, server("RECEIPT", ("receipt-id", "r"), conn=conn)]
+    events += receipted(client("SEND", QUEUE, ("k", "1"), body=b"x"))
+    events.append(client("DISCONNECT"))
+    copies = [(1, "1")] if held else []
+    for conn, sub in (*copies, (0, "0")):
+        names = (QUEUE, ("k", "1"), ("message-id", f"m{conn}"), ("ack", f"a{conn}"), ("content-length", "1"))
+        events.append(server("MESSAGE", *names, ("subscription", sub), conn=conn, body=b"x"))
+    events.append(Closed(0, "server"))
+    sent = client("SEND", QUEUE, ("k", "2"), ("receipt", "s"), conn=1, body=b"marker")
+    events += [sent, server("RECEIPT", ("receipt-id", "s"), conn=1)]
+    assert verdict(*events)[0] == ("pass" if held else "fail")
