@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.msgpack.reference import Server
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
 from specs.msgpack.frames import Frame, request, response
 from specs.msgpack.idl.semantics import read
 from specs.msgpack.lines import Ask, Line
-from specs.msgpack.values import Text
+from specs.msgpack.values import Ext, Map, Text, double, single
+from specs.plan import Plan, Say
 from specs.protocol import find
 from tests.mutants.msgpack_kit import FACTS, PROFILES
 
@@ -168,6 +172,76 @@ def test_declared_limits_are_taken_at_their_word():
         for given, verdict_ in ((limit, "pass"), ({}, "fail")):
             config = MSGPACK.configure("server", "core", facts | given, {})
             assert judge(MSGPACK.model, config, (asked, closed, END), "server").verdict == verdict_, limit
+
+
+def spoiling(malformed, *events):
+    """The requirements that are blamed when `malformed` is declared."""
+    facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | {"malformed": malformed}
+    found = judge(MSGPACK.model, MSGPACK.configure("server", "core", facts, {}), events, "server")
+    return tuple(blame.breach.requirement for blame in found.faults)
+
+
+SHUT = Closed(0, "server", "eof")
+
+
+@pytest.mark.parametrize(
+    "body", [(double(0.0), 1, "echo", (1,)), (single(2.0), "echo", (1,)), (0, double(1.0), "echo", (1,))]
+)
+def test_a_type_or_an_id_may_be_a_float_of_integral_value(body):
+    said, told = Said(0, "client", Frame(body)), Said(0, "server", response(1, None, 1))
+    for malformed in ("close", "error-then-close", "error-and-continue", "ignore"):
+        for events in ((told, END), (END,), (SHUT, END), (Said(0, "server", response(None, "no", None)), END)):
+            assert spoiling(malformed, said, *events) == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        Map(((0, 0), (1, 1), (2, "echo"), (3, (1,)))),
+        Ext(1, b"a"),
+        Ext(-1, b"\0"),
+        (None, Text(b"\xff")),
+        Map(((0, 0),)),
+    ],
+)
+def test_a_value_that_may_not_be_read_is_no_value_that_every_reader_knows_for_none(body):
+    said = Said(0, "client", Frame(body))
+    for malformed in ("close", "error-then-close", "error-and-continue", "ignore"):
+        for events in ((END,), (SHUT, END)):
+            assert spoiling(malformed, said, *events) == ()
+
+
+@pytest.mark.parametrize(
+    "body", [None, 0, (), "x", Map((("a", 1),)), (double(0.5), 1, "echo", (1,)), (double(3.0), 1), (True, 1)]
+)
+def test_what_no_reader_takes_for_a_message_is_treated_as_declared(body):
+    said = Said(0, "client", Frame(body))
+    for malformed, events in (("close", (END,)), ("error-and-continue", (SHUT, END)), ("ignore", (SHUT, END))):
+        assert spoiling(malformed, said, *events) == ("MPRPC-BAD-02",)
+    for malformed, events in (("close", (SHUT, END)), ("error-and-continue", (END,)), ("ignore", (END,))):
+        assert spoiling(malformed, said, *events) == ()
+
+
+def test_whoever_may_refuse_a_request_need_not_come_to_what_lies_behind_it():
+    nothing = Said(0, "client", Frame(None))
+    for body, blamed in ((Ext(1, b"a"), ()), (1, ("MPRPC-BAD-02",))):
+        asked = Said(0, "client", request(1, "echo", body))
+        assert spoiling("ignore", asked, nothing, SHUT, END) == blamed
+        assert spoiling("close", asked, nothing, END) == blamed
+
+
+def test_our_own_servers_are_right_in_what_they_make_of_numbers_and_of_keys():
+    """Found by soaking: a language with one number type, and one whose maps have texts for keys only."""
+    for body, switches in (
+        ((single(0.0), 1, "echo", (1,)), {"malformed": "close", "one_number": True}),
+        (Map(((0, 0), (1, 1), (2, "echo"), (3, (1,)))), {"malformed": "error-and-continue", "odd_keys": "close"}),
+        (Ext(1, b"a"), {"malformed": "ignore", "unknown_ext": "close"}),
+    ):
+        facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | {"malformed": switches["malformed"]}
+        config = MSGPACK.configure("server", "core", facts, {})
+        ground = MemoryGround(lambda switches=switches: Server(**switches))
+        plan = Plan((Say(0, Frame(body)),))
+        assert drive(plan, Setting(MSGPACK, config, "server", ground), "r-").judgement.verdict == "pass", body
 
 
 # -- the interface language --------------------------------------------------------------------------------------------

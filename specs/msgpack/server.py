@@ -13,7 +13,7 @@ from typing import Any
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
-from specs.msgpack.calls import called, changed, fmt, ids
+from specs.msgpack.calls import called, changed, fmt, ids, oddity
 from specs.msgpack.frames import Frame, is_id, is_int, shape
 from specs.msgpack.states import ALLOWED, FMT, RPC, Asked, Config, Conn, Phase, State, Want
 
@@ -21,6 +21,7 @@ GIVEN = 8
 """Answered requests of each connection that are remembered, to see whose result another one got."""
 RACE = "the server closed the connection before it answered"
 HOPELESS = "a value that is no message at all"
+NEARLY = "a value that is nearly a message"
 UNREADABLE = "octets that are no value"
 
 
@@ -93,7 +94,7 @@ def _said(state: State, number: int, body: Any) -> State:
         case "response":
             return _spoilt(state, number, conn, "a response that nobody asked for")
         case _:
-            return _spoilt(state, number, conn, HOPELESS if _hopeless(body) else "a value that is nearly a message")
+            return _spoilt(state, number, conn, HOPELESS if _hopeless(state.config, body) else NEARLY)
 
 
 def _asked(state: State, number: int, conn: Conn, body: tuple[Any, ...]) -> State:
@@ -119,12 +120,19 @@ def _notified(state: State, number: int, conn: Conn, body: tuple[Any, ...]) -> S
     return put(state, number, conn._replace(noted=True, fresh=frozenset()))
 
 
-def _hopeless(body: Any) -> bool:
-    """True for what no reader can take for a message, however lenient it is."""
-    return not isinstance(body, tuple) or not body or body[0] not in (0, 1, 2) or not is_int(body[0])
+def _hopeless(config: Config, body: Any) -> bool:
+    """True for what every reader can read and none takes for a message, however lenient it is; MP-05."""
+    if oddity(body, config):
+        return False
+    first = body[0] if isinstance(body, tuple) and body else None
+    if isinstance(first, values.Float):
+        return first.number not in (0, 1, 2)  # decoders exist in which 1 and 1.0 are one
+    return not is_int(first) or first not in (0, 1, 2)
 
 
 def _spoilt(state: State, number: int, conn: Conn, bad: str) -> State:
+    if any(asked.want.closes for asked in conn.asked):
+        bad = "what lies behind a request that may be refused"
     phase = Phase.SPOILT if conn.phase is Phase.LIVE else conn.phase
     return put(state._replace(bad=True), number, conn._replace(phase=phase, bad=conn.bad or bad))
 
