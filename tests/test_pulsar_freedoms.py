@@ -193,6 +193,84 @@ def test_a_consumer_that_takes_over_may_be_served_before_the_end_of_the_other_is
     assert all(each.breach.steady for each in found.faults), found
 
 
+def two_on_a_connection(kind):
+    """Two consumers of one connection, and a message that the first of them got."""
+    yield from hello(0)
+    for number, name in ((1, "a"), (2, "b")):
+        given = {"topic": TOPIC, "subscription": "s", "subType": kind, "consumer_name": name}
+        yield said(0, "client", "SUBSCRIBE", **given, consumer_id=number, request_id=number)
+        yield said(0, "broker", "SUCCESS", request_id=number)
+        yield said(0, "client", "FLOW", consumer_id=number, messagePermits=9)
+    yield said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=3)
+    yield said(0, "broker", "PRODUCER_SUCCESS", request_id=3, producer_name="p")
+    yield from published(0)
+    yield said(0, "broker", "MESSAGE", META, b"m", consumer_id=1, message_id=ID)
+
+
+def published(number):
+    yield said(0, "client", "SEND", {**META, "sequence_id": number}, b"m", producer_id=1, sequence_id=number)
+    given = {**ID, "entryId": number}
+    yield said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=number, message_id=given)
+
+
+def pushed(consumer, number):
+    given = {**ID, "entryId": number}
+    return said(0, "broker", "MESSAGE", {**META, "sequence_id": number}, b"m", consumer_id=consumer, message_id=given)
+
+
+CLOSED = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
+END = Quiet(10_000, final=True)
+
+
+@pytest.mark.parametrize("profile", ["seed", "modern"])
+@pytest.mark.parametrize("kind", [SHARED, FAILOVER])
+def test_what_a_consumer_held_may_go_to_another_before_the_broker_says_that_it_closed_it(kind, profile):
+    events = [*two_on_a_connection(kind), pushed(2, 0), *published(1), pushed(2, 1), CLOSED, END]
+    found = judge(PulsarModel(), Config(profile=profile), events, "broker")
+    assert (found.verdict, found.blamed) == ("pass", ()), found
+
+
+@pytest.mark.parametrize("profile", ["seed", "modern"])
+def test_the_next_master_may_be_served_before_the_broker_says_that_it_closed_the_last_one(profile):
+    events = [*two_on_a_connection(FAILOVER), *published(1), pushed(2, 1), pushed(2, 0), CLOSED, END]
+    found = judge(PulsarModel(), Config(profile=profile), events, "broker")
+    assert (found.verdict, found.blamed) == ("pass", ()), found
+
+
+@pytest.mark.parametrize(("kind", "rule"), [(SHARED, "PULSAR-SUB-07"), (FAILOVER, "PULSAR-FAIL-01")])
+@pytest.mark.parametrize("after", [[END], [*published(1), pushed(2, 1), pushed(1, 1)], [*published(1), pushed(1, 1)]])
+def test_but_the_broker_does_say_so_and_serves_the_closed_one_no_more(kind, rule, after):
+    events = [*two_on_a_connection(kind), pushed(2, 0), *after]
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert [(each.breach.requirement, each.breach.steady) for each in found.faults] == [(rule, False)], found
+
+
+def test_nothing_is_owed_to_a_consumer_whose_client_has_ended_its_side():
+    events = [*hello(0), *subscribed(0, 1, 0),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        *published(0),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), [*events, Closed(0, "client", "eof"), END], "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+    found = judge(PulsarModel(), Config(), [*events, END], "broker")
+    assert [each.breach.requirement for each in found.faults] == ["PULSAR-FLOW-04"], found
+
+
+def test_nobody_need_be_told_who_is_active_where_the_broker_may_have_stopped():
+    given = {"topic": TOPIC, "subscription": "s", "subType": FAILOVER, "consumer_id": 1, "request_id": 0}
+    events = [
+        said(0, "client", "CONNECT", client_version="x", protocol_version=19),
+        said(0, "broker", "CONNECTED", server_version="x", protocol_version=19),
+        said(0, "client", "SUBSCRIBE", **given), said(0, "broker", "SUCCESS", request_id=0),
+    ]  # fmt: skip
+    config = Config(profile="modern", version=19)
+    found = judge(PulsarModel(), config, [*events, Closed(0, "client", "eof"), END], "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+    found = judge(PulsarModel(), config, [*events, END], "broker")
+    assert [each.breach.requirement for each in found.faults] == ["PULSAR-FAIL-04"], found
+
+
 def test_words_of_zero_at_the_end_of_an_ack_set_mean_nothing():
     many = {**META, "num_messages_in_batch": 2}
     batch = batched([({}, b"a"), ({}, b"b")])

@@ -192,7 +192,8 @@ class Sub(NamedTuple):
     """A subscription. `sure`: it exists beyond doubt. `members` are attached beyond doubt, `stale` clock-time after a
     lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and
     `stepped`: the last id pushed, and when the order last stepped back. `moved`: clock of the last change of
-    members. `doubted`: an UNSUBSCRIBE of it was never answered."""
+    members. `doubted`: an UNSUBSCRIBE of it was never answered. `ousted`: the consumer that the broker must have
+    closed, since another one on its connection got what was its own; that it says so is still to come."""
 
     kind: int
     sure: bool = False
@@ -213,6 +214,7 @@ class Sub(NamedTuple):
     reborn: bool = False
     cumulative: bool = False
     doubted: bool = False
+    ousted: Key | None = None
 
 
 class State(NamedTuple):
@@ -283,6 +285,13 @@ SURVIVED = ("CHK-05", "INV-BROKER-31", "INV-BROKER-34", "INV-BROKER-37", "INV-BR
 """What a broker should survive. The text does not say so: to end the connection is to miss a recommendation."""
 LISTENS = ("SEND-11", "CLP-01", *ODD_SENDS, *REUSED, *SURVIVED)
 """What a broker may end the connection for, but if it does not, it answers whatever comes behind it."""
+
+
+def deaf(conn: Conn) -> bool:
+    """True where the broker may have stopped to listen, and to push."""
+    return bool(conn.may_close) and conn.may_close not in LISTENS
+
+
 ALIASES = {
     "CONN-06": "INV-BROKER-01",
     "CONN-07": "INV-BROKER-01",

@@ -245,7 +245,7 @@ def left(state: State, key: Key, *, lost: bool = False) -> State:
     members = tuple(each for each in sub.members if each != key)
     state = state.put_sub(consumer.sub, sub._replace(
         places=places, members=members, stale=sub.stale or lost, moved=state.clock, master=None, back=sub.back + 1,
-        alone=sub.alone and not lost,
+        alone=sub.alone and not lost, ousted=None if lost and sub.ousted == key else sub.ousted,
     ))  # fmt: skip
     return state.put_consumer(key, None)
 

@@ -8,10 +8,10 @@ from specs.events import Quiet
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar.broker import pushing
 from specs.pulsar.states import (
-    LISTENS,
     Phase,
     State,
     blame,
+    deaf,
     ids,
 )
 
@@ -30,8 +30,8 @@ def due(state: State) -> Iterator[tuple[str, str]]:
             yield ("CONN-04" if conn.hello == "refusal" else "CONN-02"), "CONNECT was not answered"
         if conn.phase is not Phase.LIVE:
             continue
-        if conn.may_close and conn.may_close not in LISTENS:
-            continue  # it may have stopped to listen
+        if deaf(conn):
+            continue
         for waiting in conn.requests.values():
             for each in waiting:
                 if each.kind in ("PRODUCER", "SUBSCRIBE") and each.want != "success" and _probing(state):

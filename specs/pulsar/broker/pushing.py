@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from specs.model import Allow, Breach, Outcome
-from specs.pulsar.broker.consuming import SINGLE, bits, consumers_of, message_id
+from specs.pulsar.broker.consuming import SINGLE, bits, consumers_of, leaving, message_id
 from specs.pulsar.states import (
     EXCLUSIVE,
     FAILOVER,
@@ -24,8 +24,12 @@ from specs.pulsar.states import (
     State,
     Sub,
     blame,
+    deaf,
     ids,
 )
+
+CLOSES = 5
+"""Since this version a broker can close one consumer, and not only the connection."""
 
 
 def matching(state: State, sub: Sub, topic: str, frame: Any) -> int | None:
@@ -79,6 +83,15 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         rule = "RED-06" if redo else "FLOW-09" if consumer.batched or entry.batched else "FLOW-02"
         why = f"MESSAGE without a permit: {consumer.used} messages pushed, {consumer.granted} permitted"
         return blame(rule, why)
+    if key == sub.ousted:
+        return blame(*_both(sub), also="E2E-03")
+    other = _holder(state, key, consumer, sub, entry, place)
+    if other is not None and other[0] == number and sub.ousted in (None, other) and conn.version >= CLOSES:
+        # the broker has closed it, and says so behind this: until then it is as if the consumer were leaving
+        state = state.put_sub(consumer.sub, sub._replace(ousted=other))
+        state = leaving(state, other)
+        sub = state.subs[consumer.sub]
+        place = sub.places.get(at, place)
     wrong = _may_not(state, key, consumer, sub, at, entry, place)
     if wrong is not None:
         return wrong
@@ -121,10 +134,7 @@ def _may_not(
             rule = "RED-03" if sub.redelivered else "ACK-01"
             return _again(rule)
         if place.owner is not None and place.owner != key:
-            rule, kind = ("FAIL-01", "Failover") if sub.kind == FAILOVER else ("SUB-07", "Shared")
-            found = blame(rule, f"two consumers of a {kind} subscription got the same message", also="E2E-03")
-            # that the broker closed the other one may still be on its way, on another connection
-            return replace(found, steady=place.owner[0] != key[0])
+            return _other(blame(*_both(sub), also="E2E-03"), key, place.owner)
         if sub.redelivered:
             return blame("RED-02", "a message came again that was not asked for")
         return blame("E2E-03", "a message was delivered twice")
@@ -141,21 +151,56 @@ def _may_not(
     return None
 
 
+def _both(sub: Sub) -> tuple[str, str]:
+    rule, kind = ("FAIL-01", "Failover") if sub.kind == FAILOVER else ("SUB-07", "Shared")
+    return rule, f"two consumers of a {kind} subscription got the same message"
+
+
+def _other(found: Breach, key: Key, other: Key) -> Breach:
+    """That the broker closed the other consumer may still be on its way, on another connection."""
+    return replace(found, steady=other[0] != key[0])
+
+
+def _holder(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry, place: Place) -> Key | None:
+    """The consumer which only the broker can have ended if this one gets the entry."""
+    if place.may <= 0:
+        return place.owner if place.owner != key else None
+    if sub.kind != FAILOVER or sub.stale or _settling(state, key, consumer, sub, entry):
+        return None
+    return _first(state, key, consumer, sub)
+
+
+def _settling(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry) -> bool:
+    """True while nobody can say which consumer is the master."""
+    others = [(each, there) for each, there in consumers_of(state, consumer.sub) if each not in (key, sub.ousted)]
+    return entry.at <= sub.moved or any(
+        there.phase != "open" or state.conn(each[0]).may_close for each, there in others
+    )
+
+
+def _first(state: State, key: Key, consumer: Consumer, sub: Sub) -> Key | None:
+    """Another consumer that is the master, by what it received or by its name."""
+    if sub.master not in (None, key, sub.ousted):
+        return sub.master
+    if state.config.profile == "seed":
+        for each, there in consumers_of(state, consumer.sub):
+            if each not in (key, sub.ousted) and there.name and consumer.name and _before(there.name, consumer.name):
+                return each
+    return None
+
+
 def _not_master(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry) -> Outcome | None:
     """Delivery to a consumer that is not the master."""
-    others = [(each, there) for each, there in consumers_of(state, consumer.sub) if each != key]
     if consumer.active is False and entry.at > sub.moved:
         return blame("FAIL-04", "MESSAGE to a consumer that was told it is not active")
-    if any(there.phase != "open" or state.conn(each[0]).may_close for each, there in others) or entry.at <= sub.moved:
+    first = None if _settling(state, key, consumer, sub, entry) else _first(state, key, consumer, sub)
+    if first is None:
         return None
-    if sub.master is not None and sub.master != key:
-        return blame("FAIL-01", "two consumers of a Failover subscription receive")
-    if state.config.profile == "seed":
-        for _, there in others:
-            if there.name and consumer.name and _before(there.name, consumer.name):
-                why = f"MESSAGE to {consumer.name!r} while {there.name!r} is connected"
-                return blame("FAIL-02", why)
-    return None
+    if first == sub.master:
+        return _other(blame("FAIL-01", "two consumers of a Failover subscription receive"), key, first)
+    there = state.consumer(first)
+    why = f"MESSAGE to {consumer.name!r} while {there.name if there else ''!r} is connected"
+    return _other(blame("FAIL-02", why), key, first)
 
 
 def _before(one: str, other: str) -> bool:
@@ -255,7 +300,7 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         covers += ids("SEND-12 E2E-03 MSG-03" if sub.kind in SINGLE else "SUB-07 E2E-03")
         covers += ids("SUB-08") if len([1 for where in state.subs if where[0] == entry.topic]) > 1 else ()
     if sub.kind == FAILOVER:
-        covers += ids("FAIL-01 FAIL-03" if len(sub.members) < 2 else "FAIL-01 FAIL-02")
+        covers += ids("FAIL-01 FAIL-03" if len(sub.members) < 2 else "FAIL-01 FAIL-02") if not sub.ousted else ()
     stepped = sub.stepped
     if sub.cursor and given < sub.cursor:
         back, stepped = back - 1, state.clock
@@ -295,7 +340,9 @@ def _again(rule: str) -> Breach:
 def due(state: State) -> Iterator[tuple[str, str]]:
     """Messages that must be pushed: the rule and why."""
     for where, sub in state.subs.items():
-        if not sub.sure or not sub.members or sub.doubted:
+        if sub.ousted is not None and not deaf(state.conn(sub.ousted[0])):
+            yield _both(sub)
+        if not sub.sure or not sub.members or sub.doubted or _unheard(state, where):
             continue
         needed = [at for at, place in sub.places.items() if place.need and not place.acked]
         if not needed:
@@ -312,6 +359,11 @@ def due(state: State) -> Iterator[tuple[str, str]]:
         if all(fed) or (sub.kind == SHARED and any(fed)):
             place = sub.places[needed[0]]
             yield _missing(state, sub, state.entries[needed[0]], place)
+
+
+def _unheard(state: State, where: tuple[str, str]) -> bool:
+    """True while a consumer is on a connection that the broker may have given up."""
+    return any(deaf(state.conn(key[0])) for key, _ in consumers_of(state, where))
 
 
 def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, str]:
@@ -341,6 +393,8 @@ def dead(state: State) -> Iterator[tuple[str, str]]:
     for where, sub in state.subs.items():
         there = list(consumers_of(state, where))
         if sub.kind != FAILOVER or sub.stale or not there or state.config.profile != "modern":
+            continue
+        if _unheard(state, where):
             continue
         if any(each.phase != "open" or state.conn(key[0]).version < 12 for key, each in there):
             continue
