@@ -257,6 +257,32 @@ def test_nothing_is_owed_to_a_consumer_whose_client_has_ended_its_side():
     assert [each.breach.requirement for each in found.faults] == ["PULSAR-FLOW-04"], found
 
 
+def test_of_several_reasons_to_end_a_connection_the_freest_counts():
+    events = [
+        *hello(0), *subscribed(0, 1, 0),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY),
+        said(0, "client", "FLOW", consumer_id=1, messagePermits=1),
+        said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=2),
+        said(0, "broker", "SUCCESS", request_id=2),
+        said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), [*events, Closed(0, "broker", "eof"), END], "broker")
+    assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_who_cannot_be_told_of_a_closed_consumer_may_lose_the_connection_once_in_a_while(version):
+    events = [
+        said(0, "client", "CONNECT", client_version="x", protocol_version=version),
+        said(0, "broker", "CONNECTED", server_version="x", protocol_version=version),
+        *subscribed(0, 1, 0), Closed(0, "broker", "eof"),
+    ]  # fmt: skip
+    found = judge(PulsarModel(), Config(), events, "broker")
+    assert [each.breach.steady for each in found.faults] == [version < 5], found
+
+
 def test_nobody_need_be_told_who_is_active_where_the_broker_may_have_stopped():
     given = {"topic": TOPIC, "subscription": "s", "subType": FAILOVER, "consumer_id": 1, "request_id": 0}
     events = [

@@ -20,6 +20,8 @@ Id = tuple[int, int]
 """ledgerId, entryId."""
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
 KINDS = ("Exclusive", "Shared", "Failover", "Key_Shared")
+CLOSES = 5
+"""Since this version a broker can close one producer or consumer, and not only the connection."""
 RETRY = (6, 14)
 """Errors that say "not now": ServiceNotReady and TooManyRequests. Whoever gives them refuses nothing for good."""
 
@@ -287,9 +289,15 @@ LISTENS = ("SEND-11", "CLP-01", *ODD_SENDS, *REUSED, *SURVIVED)
 """What a broker may end the connection for, but if it does not, it answers whatever comes behind it."""
 
 
+def freedom(rule: str) -> int:
+    """How much a broker may do after what it may end the connection for: the end is an oddity, is fine, or is fine and
+    so is silence."""
+    return 0 if not rule else 1 if rule in SURVIVED else 2 if rule in LISTENS else 3
+
+
 def deaf(conn: Conn) -> bool:
     """True where the broker may have stopped to listen, and to push."""
-    return bool(conn.may_close) and conn.may_close not in LISTENS
+    return freedom(conn.may_close) > freedom(LISTENS[0])
 
 
 ALIASES = {

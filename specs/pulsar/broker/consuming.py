@@ -18,6 +18,7 @@ from specs.pulsar.states import (
     Place,
     State,
     Sub,
+    freedom,
 )
 
 SINGLE = (EXCLUSIVE, FAILOVER)
@@ -221,8 +222,8 @@ def shaken(state: State, number: int, rule: str, why: str) -> State:
     """The tester said what the broker may end the connection for: whatever it holds may go to others from now on, and
     others may see that before we see the end."""
     conn = state.conn(number)
-    state = state.put(number, conn._replace(may_close=conn.may_close or rule, why=conn.why or why))
-    if not conn.may_close:
+    if freedom(rule) > freedom(conn.may_close):  # of several reasons the one counts that leaves most to the broker
+        state = state.put(number, conn._replace(may_close=rule, why=why))
         for name in conn.consumers:
             state = leaving(state, (number, name))
     return state

@@ -9,6 +9,7 @@ from specs.model import Allow, Breach, Outcome
 from specs.pulsar.broker import consuming, producing
 from specs.pulsar.broker.requests import spoilt
 from specs.pulsar.states import (
+    CLOSES,
     NEXT,
     SURVIVED,
     Conn,
@@ -34,7 +35,9 @@ def closed(state: State, event: Closed) -> Outcome:
     ):
         wrong = _unprovoked(state, event.conn, conn, config.keepalive_ms)
         if wrong is not None:
-            return wrong
+            # who is too old to be told that the broker closed what it has open loses the connection: always is not that
+            old = conn.version < CLOSES and bool(conn.producers or conn.consumers)
+            return replace(wrong, steady=wrong.steady or old)
     covers: tuple[str, ...] = ()
     lapses: tuple[Breach, ...] = ()
     if event.by == "broker":
@@ -64,7 +67,7 @@ def _doubted(state: State, conn: Conn) -> State:
     return state
 
 
-def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Outcome | None:
+def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Breach | None:
     if number not in state.conns or (conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2)):
         return None
     if keepalive and conn.pinged and conn.up + 100 >= keepalive:

@@ -12,6 +12,7 @@ from typing import Any
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar.broker.consuming import SINGLE, bits, consumers_of, leaving, message_id
 from specs.pulsar.states import (
+    CLOSES,
     EXCLUSIVE,
     FAILOVER,
     SHARED,
@@ -27,9 +28,6 @@ from specs.pulsar.states import (
     deaf,
     ids,
 )
-
-CLOSES = 5
-"""Since this version a broker can close one consumer, and not only the connection."""
 
 
 def matching(state: State, sub: Sub, topic: str, frame: Any) -> int | None:
