@@ -124,10 +124,9 @@ def _hopeless(config: Config, body: Any) -> bool:
     """True for what every reader can read and none takes for a message, however lenient it is; MP-05."""
     if oddity(body, config):
         return False
-    first = body[0] if isinstance(body, tuple) and body else None
-    if isinstance(first, values.Float):
-        return first.number not in (0, 1, 2)  # decoders exist in which 1 and 1.0 are one
-    return not is_int(first) or first not in (0, 1, 2)
+    if not isinstance(body, tuple) or not body:
+        return True
+    return is_int(body[0]) and body[0] not in (0, 1, 2)  # there are languages in which false, 0.0, "0" or nil equal 0
 
 
 def _spoilt(state: State, number: int, conn: Conn, bad: str) -> State:
