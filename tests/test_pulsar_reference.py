@@ -509,6 +509,18 @@ def test_an_old_client_hears_nothing_that_it_does_not_know():
     assert {each[0] for each in peer.heard()} == {"CLOSE_CONSUMER", "CLOSE_PRODUCER"}
 
 
+def test_an_entry_that_its_client_cannot_read_is_not_pushed_for_ever():
+    broker = Broker(cleanup_delay_ms=20)
+    old, peer = Peer(broker, 3), Peer(broker)
+    old.ready(SHARED)
+    assert peer.ask("PRODUCER", topic=TOPIC, producer_id=0)[0] == "PRODUCER_SUCCESS"
+    peer.publish(0, close_batch([({}, b"a"), ({}, b"b")]), num_messages_in_batch=2)
+    broker.advance(100)
+    assert old.session.closed
+    peer.ready(SHARED)
+    assert len(peer.payloads()) == 1
+
+
 def test_a_seek_closes_the_consumer_and_moves_the_subscription():
     peer = published(Broker(), 4)
     peer.say("FLOW", consumer_id=0, messagePermits=10)

@@ -264,7 +264,10 @@ class Subscription:
                 self._woken = True
                 self.broker.later(1, self.woken)
                 break
-            self.push(*choice)
+            consumer, at = choice
+            self.push(consumer, at)
+            if not consumer.session.understands(self.topic.entries[at]):
+                break  # it leaves, now or soon, and wakes the others
             pushed += 1
         for consumer in self.consumers:
             consumer.window = 0
