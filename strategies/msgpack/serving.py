@@ -13,6 +13,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import notification, request
+from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
 from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.plan import Do, Plan, Say, Step
@@ -21,18 +22,9 @@ from strategies.msgpack.documents import Dice
 from strategies.msgpack.shapes import Shapes, too_large
 
 CALLS = {
-    "call": 8,
-    "near": 4,
-    "short": 2,
-    "echo": 4,
-    "bad value": 4,
-    "assign": 3,
-    "note": 1,
-    "throw": 2,
-    "meta": 2,
-    "selector": 3,
-    "arguments": 2,
-}
+    "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
+    "meta": 2, "selector": 3, "arguments": 3,
+}  # fmt: skip
 NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
 SCOPES = ("storage", "status", "s", "default_", "storage2")
 EXCEPTIONS = (
@@ -72,15 +64,15 @@ class World:
     def _history(self) -> dict[int, list[str]]:
         """Functions by version; a function that goes does not come back."""
         dice = self.dice
-        first = dice.pick((0, 0, 1, 3, 8))
-        numbers = [first + n * dice.pick((1, 1, 2)) for n in range(1 + dice.roll(4))]
+        number = dice.pick((0, 0, 1, 3, 8, 9))
         gone: set[str] = set()
         found: dict[int, list[str]] = {}
         now = list(NAMES[: 1 + dice.roll(4)])
-        for number in sorted(set(numbers)):
+        for _ in range(1 + dice.roll(4)):
             found[number] = [name for name in now if name not in gone]
-            if dice.roll(3) == 2 and len(found[number]) > 1:
-                gone.add(found[number][dice.roll(len(found[number]))])
+            number += dice.pick((1, 1, 2, 9))
+            if dice.roll(2) and len(found[max(found)]) > 1:
+                gone.add(dice.pick(found[max(found)]))
             more = [name for name in NAMES if name not in now]
             if more and dice.roll(2):
                 now.append(more[0])
@@ -110,15 +102,17 @@ class World:
                 self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
                 self.behaviours[f"{scope}/{version}/done"] = {"do": "const", "value": None}
                 if self.config.echo_form >= 0:
-                    self.behaviours[f"{scope}/{version}/echo"] = self.echoing()
+                    self.behaviours[f"{scope}/{version}/echo"] = self.echoing(0)
+                    self.behaviours[f"{scope}/{version}/pick"] = self.echoing(dice.roll(3))
 
-    def echoing(self) -> dict[str, Any]:
-        """The behaviour that gives back its one argument."""
-        return {"do": "echo", "n": self.config.echo_form, "arg": self.config.echo_form}
+    def echoing(self, n: int) -> dict[str, Any]:
+        """The behaviour that gives back an argument, by its place among those of a function."""
+        at = self.config.echo_form + n
+        return {"do": "echo", "n": at, "arg": at}
 
     def behaviour(self) -> dict[str, Any]:
         """Of a function without arguments that answers with a text."""
-        choice = self.dice.roll(12)
+        choice = self.dice.roll(13)
         if choice >= 9:
             return {"do": "default"}
         if choice == 8:
@@ -135,8 +129,11 @@ class World:
         """The document."""
         text = EXCEPTIONS + self.shapes.idl()
         say = self.dice.pick(("1: int a, 2: string b", "2: string b, 1: int a"))
+        pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:
             say = self.dice.pick(("1: int a, 3: optional string b", "3: optional string b, 1: int a"))
+            default = ' = "d"' if "def" in self.config.extensions and self.dice.roll(2) else ""
+            pick = f"1: string a, 2: string b, 3: optional string c{default}"
         throws = ("NotFound", "NotFound, DiskFullError", "KeyNotFound, DiskFullError, Deep")
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
@@ -145,7 +142,7 @@ class World:
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
                 text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
-                text += f"  string say({say})\n  void done()\n"
+                text += f"  string say({say})\n  string pick({pick})\n  void done()\n"
                 thrown = self.dice.pick(throws)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
@@ -173,6 +170,19 @@ class Caller:
         when = self.when if self._ids > 1 else "turn"
         self.steps.append(Say(0, request(self._ids, method, *self._placed(params)), (), when, style or None))
 
+    def form(self, function: str, scope: str, version: int) -> str:
+        """The name of a function of a version in a scope."""
+        return f"{function}:{version}" if self.world.anonymous else f"{function}:{scope}:{version}"
+
+    def reach(self, function: str, scope: str, version: int, *, turned: bool = False) -> None:
+        """Call a function without arguments: without a scope in both forms, either of which may be known."""
+        if not self.world.anonymous:
+            self.call(self.form(function, scope, version))
+            return
+        forms = (f"{function}::{version}", f"{function}:{version}")
+        for form in forms if turned else forms[::-1]:
+            self.call(form)
+
     def _placed(self, params: Sequence[Any]) -> tuple[Any, ...]:
         """Arguments where the layout of messages has them."""
         gap = (None,) if params and LAYOUTS.get(self.world.config.layout, 1) == 0 else ()
@@ -189,12 +199,19 @@ class Caller:
 
 def _call(c: Caller, op: Op) -> None:
     scope, version, function = c.slot(*op.args)
-    if c.world.anonymous:
-        forms = (f"{function}::{version}", f"{function}:{version}")
-        for form in forms if op.args[3] % 2 else forms[::-1]:
-            c.call(form)
-        return
-    c.call(f"{function}:{scope}:{version}")
+    c.reach(function, scope, version, turned=bool(op.args[3] % 2))
+
+
+def _sweep(c: Caller, op: Op) -> None:
+    """Functions of a scope in one version after the other, listed there or not, also in versions that are none."""
+    scope, *_ = c.slot(*op.args)
+    versions = c.world.versions[c.world.scopes[scope][0]]
+    names = sorted({name for listed in versions.values() for name in listed})
+    numbers = [*versions, max(versions) + 1, *([min(versions) - 1] if min(versions) else [])]
+    pairs = [(name, number) for name in names for number in numbers]
+    for n in range(1 + op.args[4] % 12):
+        name, number = pairs[(op.args[3] + n) % len(pairs)]
+        c.reach(name, scope, number)
 
 
 def _near(c: Caller, op: Op) -> None:
@@ -202,7 +219,7 @@ def _near(c: Caller, op: Op) -> None:
     scope, version, function = c.slot(*op.args)
     which = op.args[3] % 8
     if which == 1 and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
-        c.call(_form(c, scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
+        c.call(c.form("echo", scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
         return
     if which == 0:
         version += 1
@@ -239,15 +256,16 @@ def _assign(c: Caller, op: Op) -> None:
     for other, functions in c.world.versions[c.world.scopes[scope][0]].items():
         if function in functions and other >= version - 1:
             c._ids += 1
-            form = f"{function}:{other}" if c.world.anonymous else f"{function}:{scope}:{other}"
-            c.steps.append(Say(0, request(c._ids, form)))
+            c.steps.append(Say(0, request(c._ids, c.form(function, scope, other))))
 
 
 def _note(c: Caller, op: Op) -> None:
-    """A notification, whatever becomes of the function, and a call behind it."""
+    """Notifications, whatever becomes of the function, and a call behind them."""
     scope, version, function = c.slot(*op.args)
-    form = f"{function}:{version}" if c.world.anonymous else f"{function}:{scope}:{version}"
-    c.steps.append(Say(0, notification(form), (), c.when))
+    if op.args[3] % 4 == 3:
+        function = "nothing"
+    for _ in range(1 + op.args[4] % 3):
+        c.steps.append(Say(0, notification(c.form(function, scope, version)), (), c.when))
     _call(c, op)
 
 
@@ -288,14 +306,18 @@ def _arguments(c: Caller, op: Op) -> None:
     """A function with arguments: with all of them, without what is optional, and without what is not."""
     scope, version, _ = c.slot(*op.args)
     if op.args[3] % 7 == 6:  # a function without arguments and without a result
-        c.call(f"done:{version}" if c.world.anonymous else f"done:{scope}:{version}")
+        c.call(c.form("done", scope, version))
+        return
+    if op.args[4] % 2 and c.world.config.layout and c.world.config.echo_form >= 0:  # one of three comes back
+        given = (("x", "y", "z"), ("x", "y"), ("", "y", ""), ("x", "y", "z", "more"), ("x", None, "z"))
+        c.call(c.form("pick", scope, version), *given[op.args[3] % 5])
         return
     forms: Sequence[tuple[Any, ...]] = ((5,), (5, 7, "b"), (), (None,), (1 << 40,), (5, None, "b", "more"))
     if ARGUMENTS not in c.world.config.taken:
         forms = ((5, "b"), (5,), (), (None, "b"), (1 << 40, "b"), (5, "b", "more"))
     given = forms[op.args[3] % 6]
     if c.world.config.layout:
-        c.call(f"say:{version}" if c.world.anonymous else f"say:{scope}:{version}", *given)
+        c.call(c.form("say", scope, version), *given)
     else:
         _call(c, op)
 
@@ -316,17 +338,12 @@ def _echo(c: Caller, op: Op) -> None:
     known = {each.number - shapes.base: each for each in shapes.fields}
     how = a % 5
     if how == 1:
-        while out and (len(out) - 1 not in known or known[len(out) - 1].mod == "optional") and len(out) > dice.roll(9):
-            out.pop()
+        out = shapes.cut(out, dice)
     elif how == 2:
         out += [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
     elif how == 3:
         out = [dice.pick((5, "junk", (1,))) if at not in known else each for at, each in enumerate(out)]
-    c.call(_form(c, scope, version), tuple(out), style=WIDEST if how == 4 else 0)
-
-
-def _form(c: Caller, scope: str, version: int) -> str:
-    return f"echo:{version}" if c.world.anonymous else f"echo:{scope}:{version}"
+    c.call(c.form("echo", scope, version), tuple(out), style=WIDEST if how == 4 else 0)
 
 
 def _bad_value(c: Caller, op: Op) -> None:
@@ -339,8 +356,10 @@ def _bad_value(c: Caller, op: Op) -> None:
     a, b = op.args[3:]
     dice = Dice(a, b, op.args[2])
     out = shapes.message(dice)
-    member = shapes.fields[b % len(shapes.fields)]
-    at, how = member.number - shapes.base, a % 4
+    how = a % 4
+    fit = [each for each in shapes.fields if how != 2 or each.kind.name in INTEGERS] or shapes.fields
+    member = fit[b % len(fit)]
+    at = member.number - shapes.base
     if how == 0:
         out = out[:at]
     elif how == 1:
@@ -349,16 +368,16 @@ def _bad_value(c: Caller, op: Op) -> None:
         out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
     else:
         out = []
-    c.call(_form(c, scope, version), tuple(out))
+    c.call(c.form("echo", scope, version), tuple(out))
 
 
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
-    "call": _call, "near": _near, "short": _short, "echo": _echo, "bad value": _bad_value, "assign": _assign,
-    "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
+    "call": _call, "near": _near, "sweep": _sweep, "short": _short, "echo": _echo, "bad value": _bad_value,
+    "assign": _assign, "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
 }  # fmt: skip
 
 
-def calls(*kinds: str, most: int = 8) -> SearchStrategy[Program]:
+def calls(*kinds: str, most: int = 14) -> SearchStrategy[Program]:
     """Calls of some kinds, of all when none is named."""
     return programs({kind: CALLS[kind] for kind in kinds} if kinds else CALLS, head=3, most=most)
 

@@ -70,20 +70,21 @@ class Shapes:
         self.base, self.defaults = base, defaults
         kinds = (*PLAIN, *(NULLABLE if nullable else ()))
         self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
-        self.messages["M"] = self._members(dice, (*kinds, *NESTED), dice.roll(5))
+        self.messages["M"] = self._members(dice, (*kinds, *NESTED), dice.pick((0, 1, 2, 3, 4, 6, 8)))
         self.orders = {name: dice.shuffled(members) for name, members in self.messages.items()}
 
     def _members(self, dice: Dice, kinds: Sequence[Kind], count: int) -> list[Member]:
         found: list[Member] = []
+        mods = ("optional",) if dice.roll(3) == 2 else ("", "optional", "required", "optional")
         for _ in range(count):
             number = (found[-1].number if found else 0) + dice.pick((1, 1, 1, 2, 4))
-            mod = dice.pick(("", "optional", "required", "optional"))
+            mod = dice.pick(mods)
             kind: Kind = dice.pick(kinds)._replace(null=dice.roll(3) == 2)
             default = ""
             if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
-                numbers = ("7", "1", "-3" if INTEGERS.get(kind.name, (0, 0))[0] else "100")
-                default = named.get(kind.name, dice.pick(numbers) if kind.name in INTEGERS else "")
+                low, high = INTEGERS.get(kind.name, (0, 0))
+                default = named.get(kind.name, str(dice.pick((7, high, 1, low or 100))) if high else "")
             found.append(Member(number, mod, kind, default))
         return found
 
@@ -129,6 +130,11 @@ class Shapes:
         for each in members:
             out[each.number - self.base] = self.value(each.kind, dice)
         return out
+
+    def cut(self, out: list[Any], dice: Dice) -> list[Any]:
+        """A message M without some of the elements at its end that may be missing."""
+        must = max((each.number - self.base + 1 for each in self.fields if each.mod != "optional"), default=0)
+        return out[: must + dice.roll(len(out) - must + 1)]
 
     def changed(self, value: Any, kind: Kind, dice: Dice, change: Change) -> Any:
         """`value` with something else in one place, at times in what it holds."""

@@ -48,8 +48,7 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
     rule, style = "ENC-01", 0
     at = dice.pick(sorted(known)) if known else 0
     if op.kind == "short":
-        while out and (len(out) - 1 not in known or known[len(out) - 1].mod == "optional") and dice.roll(4) != 3:
-            out.pop()
+        out = shapes.cut(out, dice)
         rule = "DEF-04" if shapes.defaults else "ENC-05"
         if op.args[0] % 4 == 3:
             out = out[:at]

@@ -43,13 +43,15 @@ class Mounted(NamedTuple):
 
 
 class Served(NamedTuple):
-    """An application of a document. `inherited` are the functions of each version of the interfaces in use."""
+    """An application of a document. `inherited` are the functions of each version of the interfaces in use. `loose`:
+    the document may be refused."""
 
     scopes: Mapping[str, Mounted]
     types: Types
     paths: Mapping[str, str]
     anonymous: bool = False
     inherited: Mapping[int, frozenset[str]] = {}
+    loose: bool = False
 
     def mounted(self, scope: str) -> Mounted | None:
         """What is in a scope."""
@@ -111,12 +113,11 @@ def served(idl: str, application: str, extensions: frozenset[str], layout: str, 
         scopes = {
             e.scope: Mounted(e.service, services.get(e.service, {}), e.version or 0, e.default) for e in found.entries
         }
-        return Served(scopes, types, reading.paths, False, inherited)
+        return Served(scopes, types, reading.paths, False, inherited, bool(reading.freedoms))
     if application in services and "nosc" in extensions:
         versions = services[application]
-        return Served(
-            {"": Mounted(application, versions, max(versions), default=True)}, types, reading.paths, True, inherited
-        )
+        scopes = {"": Mounted(application, versions, max(versions), default=True)}
+        return Served(scopes, types, reading.paths, True, inherited, bool(reading.freedoms))
     return None
 
 

@@ -15,7 +15,6 @@ from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
 from specs.msgpack.idl.canon import integer
 from specs.msgpack.idl.grammar import IDL
-from specs.msgpack.idl.semantics import read
 from specs.msgpack.idl.service import Served, Slot, served, target
 from specs.msgpack.idl.tree import Type
 from specs.msgpack.idl.wire import Struct, Types, Unfit
@@ -141,7 +140,7 @@ def _told(state: ServingState, op: str, value: Mapping[str, Any]) -> ServingStat
         config = state.config
         app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
         return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told,
-                              loose=bool(read(value["idl"], config.extensions).freedoms),
+                              loose=app is None or app.loose,
                               over=state.app is not None)  # fmt: skip
     if op == "assign":
         behaviours = dict(state.behaviours) | {value["slot"]: value["behaviour"]}
@@ -172,7 +171,7 @@ def _call(state: ServingState, app: Served, number: int, method: str, params: tu
     wanted: list[Any] = []
     rule = found.rule
     for slot in found.slots:
-        alternatives, narrower = _outcome(app, slot, behaviours, params)
+        alternatives, narrower = _outcome(app, slot, behaviours, params, state.config.echo_form)
         wanted += alternatives
         rule = narrower if narrower and found.rule != "DISP-05" else rule
     if found.refused and ERROR not in wanted:
@@ -188,8 +187,11 @@ def _version(app: Served, params: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(("value", Type("int"), n) for n in {mounted.declared, max(mounted.versions)})
 
 
-def _outcome(app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tuple[Any, ...]) -> tuple[list[Any], str]:
-    """The alternatives of a call that reaches `slot`, and the rule of the way there, "" for the plain one."""
+def _outcome(
+    app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tuple[Any, ...], first: int
+) -> tuple[list[Any], str]:
+    """The alternatives of a call that reaches `slot`, and the rule of the way there, "" for the plain one. `first` is
+    the number by which a behaviour names the first argument."""
     here = app.answering(slot, behaviours)
     if here == "open":
         return [ANY], ""
@@ -203,7 +205,7 @@ def _outcome(app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tup
     behaviour = behaviours[here.key]
     while behaviour.get("do") == "sleep":
         behaviour = behaviour["then"]
-    alternatives, rule = _behaving(app, here, behaviour, params, given, rule)
+    alternatives, rule = _behaving(app, here, behaviour, params, given, rule, first)
     if len(params) > app.types.size(slot.function.args):  # ML-25
         alternatives.append(ERROR)
     return alternatives, rule
@@ -218,7 +220,7 @@ def _own(app: Served, here: Slot, behaviours: Mapping[str, Any]) -> str:
 
 
 def _behaving(
-    app: Served, here: Slot, behaviour: Mapping[str, Any], params: tuple[Any, ...], given: Struct, rule: str
+    app: Served, here: Slot, behaviour: Mapping[str, Any], params: tuple[Any, ...], given: Struct, rule: str, first: int
 ) -> tuple[list[Any], str]:
     do, kind = behaviour.get("do"), here.function.ret
     if do == "tag":
@@ -227,8 +229,11 @@ def _behaving(
         rule = rule or ("ENC-12" if kind.name == "void" else "ENC-01")
         return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule
     if do == "echo":
-        found = given[1][0][1]
-        return [("value", kind, found, not app.types.filled(params[-1], kind))], "ENC-01"
+        arguments, at = given[1], behaviour["n"] - first
+        if not 0 <= at < len(arguments):
+            return [ANY], ""
+        rule = "ENC-12" if len(arguments) > 1 else "ENC-01"
+        return [("value", kind, arguments[at][1], not app.types.filled(params[-1], kind))], rule
     if do == "throw":
         return [("path", app.paths.get(behaviour["exception"], behaviour["exception"]))], rule or "EXW-01"
     if do == "fail":
