@@ -138,7 +138,7 @@ def _ids(dice: Dice, count: int, least: int) -> list[int]:
     first = least + (dice.roll(5) if how == 5 else 0)
     found = [first + n * step for n in range(count)]
     if how == 4 and found:
-        found[-1] = dice.pick((127, 128, 255, 256, 65535, 65536, 1 << 20)) + first
+        found[-1] = dice.pick((127, 128, 255, 256, 32767, 65535, 65536, 1 << 20, (1 << 31) - 1 - first)) + first
     return dice.shuffled(found) if how in (1, 3, 4) else found
 
 
@@ -149,12 +149,12 @@ def _literal(document: Document, dice: Dice, kind: str, *, null: bool) -> list[s
     if kind in INTEGERS:
         low, high = INTEGERS[kind]
         number = dice.pick((1, 0, high, low, 7))
-        return ["-", str(-number)] if number < 0 else [str(number)]
+        return [str(number)]
     if kind in ("float", "double"):
-        return dice.pick((["1.5"], ["-", "0.25"], ["1.0"]))  # type: ignore[no-any-return]
+        return [dice.pick(("1.5", "-0.25", "1.0"))]
     if kind == "bool":
         return [dice.pick(("true", "false"))]
-    return [dice.pick(('"a"', '""', '"x y"', '"/* no comment"', '"# none"', '"// none"', '"1"', '"true"', '"null"'))]
+    return [dice.pick(('"a"', '""', '" x  y "', '"/* no comment"', '"# none"', '"// none"', '"1"', '"true"', '"null"'))]
 
 
 def _fields(
@@ -202,15 +202,21 @@ def message(document: Document, op: Op) -> None:
 
 
 def exception(document: Document, op: Op) -> None:
-    """An exception, with a base or without."""
+    """An exception, with a base or without; at times some more, each the base of the next."""
     a, b, *rest = op.args
     dice = Dice(*rest)
     bases = document.of("exception")
-    base = bases[(b // 2) % len(bases)] if bases and b % 2 else None
+    _exception(document, dice, a % 4, bases[(b // 2) % len(bases)] if bases and b % 2 else None)
+    for _ in range(1 + dice.roll(4) if a >= 192 else 0):
+        _exception(document, dice, dice.roll(3), document.blocks[-1])
+
+
+def _exception(document: Document, dice: Dice, count: int, base: Block | None) -> None:
+    """One with so many fields."""
     name = document.fresh(dice.pick(("E", "NotFound", "Error_", "exceptionX")))
     block = Block("exception", name, ["exception", name, *(["<", base.name] if base else []), "{"])
     most, names = (base.facts["most"], set(base.facts["names"])) if base else (0, set())
-    ids = _ids(dice, a % 4, most + 1)
+    ids = _ids(dice, count, most + 1)
     block.items = _fields(document, dice, ids, names)
     block.facts = {"most": max(ids, default=most), "names": names, "base": base.name if base else ""}
     document.blocks.append(block)

@@ -131,6 +131,8 @@ def _oddity(document: Document, dice: Dice) -> None:
         ["1", ":", "int", "service"], ["1", ":", "int", "optional"], ["1", ":", "int", "string"],
         ["1", ":", "int", "list"], ["2147483648", ":", "int", "large"], ["18446744073709551616", ":", "int", "large"],
         ["1", ":", "int", "throws"], ["1", ":", name, "?", "self"], ["1", ":", "int", "message"],
+        ["1", ":", "list", "<", "list", "<", "int", ">", "?", ">", "?", "x"],
+        ["1", ":", "map", "<", "int", ",", "map", "<", "int", ",", "raw", "?", ">", ">", "x"],
     ))  # fmt: skip
     if dice.roll(3) == 2 and document.of("service"):
         function = [part for part in document.of("service")[0].items if "(" in part]

@@ -45,8 +45,10 @@ def a_message(document: Document, dice: Dice, least: int = 1) -> Block:
 
 
 def a_service(document: Document, dice: Dice, *, functions: int = 1) -> Block:
-    """A service with at least so many functions."""
-    found = [b for b in document.of("service") if sum("(" in item for item in b.items) >= functions]
+    """A service with at least so many functions; where they are what is meant, it may be an interface in use."""
+    used = {item[1] for block in document.of("service") for item in block.items if item[0] == "implements"}
+    found = document.of("service") + [block for block in document.of("interface") if functions and block.name in used]
+    found = [block for block in found if sum("(" in item for item in block.items) >= functions]
     if not found:
         documents.service(document, op(functions))
         return document.blocks[-1]

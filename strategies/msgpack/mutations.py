@@ -69,6 +69,14 @@ def _head(form: str) -> Change:
     return change
 
 
+def _stray(document: Document, dice: Dice) -> None:
+    """A character of no word, within a field, a function or an entry."""
+    if not any(block.items for block in document.blocks if block.tail):
+        documents.message(document, op(1))
+    item = dice.pick(dice.pick([block for block in document.blocks if block.tail and block.items]).items)
+    item.insert(1 + dice.roll(len(item) - 1), dice.pick("@%!&|^~`[]"))
+
+
 def _added(*endings: str) -> Callable[[str, Dice], str]:
     def change(text: str, dice: Dice) -> str:
         end = str(dice.pick(endings))
@@ -91,11 +99,13 @@ MUTATIONS: Mapping[str, Mutation] = {
     "no name": Mutation("INV-06", _head("no name")),
     "name of digits": Mutation("INV-07", _head("digit")),
     "foreign letters": Mutation("INV-08", _head("foreign")),
+    "stray character": Mutation("INV-08", _stray),
     "no opening brace": Mutation("INV-05", _head("no opener")),
     "no closing brace": Mutation("INV-05", _head("no closer")),
     "two closing braces": Mutation("INV-05", _head("two closers")),
     "unknown word": Mutation("INV-10", _head("unknown word")),
-    "open comment": Mutation("LEX-04", text=_added("/*", "/* a /* b */", "/* a", "/* /* a */ b", "/* # */ /*")),
+    "open comment": Mutation("LEX-04", text=_added(
+        "/*", "/* a /* b */", "/* a", "/* /* a */ b", "/* # */ /*", "/* /* a", "/* /* /* a */")),
     "stray closer": Mutation("LEX-04", text=_added("*/", "/* a */ */", "/* /* a */ */ */")),
     "cut": Mutation("", text=_cut),
     **mutated_extensions.MUTATIONS,

@@ -83,7 +83,8 @@ class Layout:
         """What stands behind an item."""
         dice, text = self.dice, ""
         if self.style & 1 and dice.roll(3) == 0:
-            text += " " + str(dice.pick(("#", "//"))) + str(dice.pick(LINE_BODIES)) + "\n"
+            text += " " if line or dice.roll(3) else ""
+            text += str(dice.pick(("#", "//"))) + str(dice.pick(LINE_BODIES)) + "\n"
         elif not self.free or line or dice.roll(2):
             text += "\n"
         else:

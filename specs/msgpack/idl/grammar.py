@@ -184,6 +184,8 @@ class _Parser:
         self.pos += 1
         minus = token.text == "-"
         if minus:
+            if self.all[self.pos].at > token.at + 1:
+                self.freedoms.append("a gap behind a minus")
             token = self.all[self.pos]
             self.pos += 1
         if token.kind in ("int", "zeros"):
