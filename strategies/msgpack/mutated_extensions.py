@@ -145,7 +145,8 @@ MUTATIONS: Mapping[str, Mutation] = {
     "default of a container": Mutation("DEF-03", _default(
         ("list < int >", "null"), ("map < int , int >", "0"), ("list < int >", "1"), ("list < string >", '""')),
         extension="def"),
-    "default missing": Mutation("DEF-02", _default(("int", ""), ("string", "{"), ("int", "x"), ("bool", "- true")), extension="def"),
+    "default missing": Mutation("DEF-02", _default(
+        ("int", ""), ("string", "{"), ("int", "x"), ("bool", "- true")), extension="def"),
     "alias cycle": Mutation("TD-02", _alias_cycle, extension="td"),
     "alias of nothing": Mutation("TYPE-02", _alias_unknown, extension="td"),
     "alias of void": Mutation("TYPE-08", _alias_void, extension="td"),

@@ -70,11 +70,11 @@ def _head(form: str) -> Change:
 
 
 def _stray(document: Document, dice: Dice) -> None:
-    """A character of no word, within a field, a function or an entry."""
-    if not any(block.items for block in document.blocks if block.tail):
+    """A character of no word, behind a field, a function or an entry."""
+    if not any(block.items for block in document.blocks):
         documents.message(document, op(1))
-    item = dice.pick(dice.pick([block for block in document.blocks if block.tail and block.items]).items)
-    item.insert(1 + dice.roll(len(item) - 1), dice.pick("@%!&|^~`[]"))
+    block = dice.pick([block for block in document.blocks if block.items])
+    dice.pick(block.items).append(dice.pick("@%!&|^~`[]"))
 
 
 def _added(*endings: str) -> Callable[[str, Dice], str]:
