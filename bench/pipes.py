@@ -87,7 +87,7 @@ def tuples(count: int, folder: str) -> Talk:
 
 def ours(talk: Talk) -> float:
     """Round trips in each second of our driver."""
-    config = talk.protocol.configure(talk.role, talk.profile, {"scripted": True}, {})
+    config = talk.protocol.configure(talk.role, talk.profile, {"scripted": True}, {"noted": True})
     steps: list[Step] = [*talk.opening, *(Say(0, frame) for frame in talk.said[bool(talk.opening) :])]
     ground = PipeGround(Pool(talk.name, talk.argv, os.environ, ROOT, depth=1))
     try:

@@ -31,7 +31,7 @@ from strategies.kcl import sessions, texts
 from suites.hunt import Hunter, Property
 
 KCL = find("kcl")
-CONFIG = KCL.configure("child", "kcl1-seed", {"scripted": True}, {})
+CONFIG = KCL.configure("child", "kcl1-seed", {"scripted": True}, {"noted": True})
 PATIENCE = 1000
 keys = st.sampled_from([*texts.KEYS, *texts.WIDE_KEYS])
 records = st.lists(st.tuples(st.sampled_from(texts.DATA), keys), max_size=5)

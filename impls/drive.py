@@ -353,7 +353,7 @@ class _Drive:
             raise _Stop
 
     def _turn(self, *, end: bool = False) -> None:
-        """Wait until the peer owes nothing, or for all the patience of the run since it last said something.
+        """Wait until the peer owes nothing, or for all the patience since it last said something to the point.
 
         At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
         """
@@ -364,7 +364,7 @@ class _Drive:
             if self._watcher.over or not self._watcher.owed(self._watched, maybe=end):
                 return
             now = self._ground.now()
-            if heard:
+            if heard and not all(self._beats(event) for event in self._out.events[-heard:]):
                 last, slice_ms = now, 1.0
             late = now > self._deadline
             if now - last >= patience or (late and now - began >= patience * ENOUGH):
@@ -376,6 +376,10 @@ class _Drive:
                 raise _Stop
             self._ground.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
             slice_ms *= 2
+
+    def _beats(self, event: Event) -> bool:
+        """True for what is no sign that an answer is under way: a heartbeat, and the silence before it."""
+        return isinstance(event, Quiet) or (isinstance(event, Said) and self._protocol.beat(event.frame))
 
     def _rest(self, ms: float) -> None:
         """Let `ms` pass and say in the trace how long it was silent."""

@@ -1,6 +1,6 @@
 """Starts many programs for one run and makes sure that none outlives it. Started by impls.program, never imported.
 
-    python -I -S nursery.py SOCKET
+    python -I -S nursery.py SOCKET FOLDER
 
 SOCKET is one end of a SOCK_SEQPACKET pair whose other end only the run holds. Each message is JSON:
 
@@ -8,7 +8,8 @@ SOCKET is one end of a SOCK_SEQPACKET pair whose other end only the run holds. E
                      {"end": ID}: kill what is left of it, whole session and all
     nursery -> run   {"id": ID, "pid": …} or {"id": ID, "error": …}, and once it has ended {"id": ID, "code": …}
 
-The end of file on SOCKET, which comes by itself when the run is gone however it went (SIGKILL too), ends everything.
+The end of file on SOCKET, which comes by itself when the run is gone however it went (SIGKILL too), ends everything,
+and FOLDER is removed: what the run and its programs have made there is nobody's then.
 impls/keeper.py does the same for one long-lived program and says why it is a process of its own; here one process keeps
 any number of short-lived ones, so that starting one costs a fork and not an interpreter.
 
@@ -185,6 +186,13 @@ def _end_all() -> None:
         time.sleep(0.005)
 
 
+def _remove(folder: str) -> None:
+    """Remove it and what is in it."""
+    import shutil  # noqa: PLC0415 - starting takes longer with it, and nobody waits for the end
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def main() -> int:
     """0, once nothing is left."""
     run = os.getppid()
@@ -221,6 +229,7 @@ def main() -> int:
             nursery.obey(data, files)
         nursery.look()
     _end_all()
+    _remove(sys.argv[2])
     return 0
 
 

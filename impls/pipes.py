@@ -25,6 +25,8 @@ from impls.printable import printable
 from impls.program import Nursery, Program, wait_for, write_all
 
 SPAWN_S = 20.0
+TEMPORARY = "TMPDIR"
+"""Names the directory in which programs leave what they need for a while; they are given one that goes with the run."""
 MAX_FILES = 64
 """Files noticed in a directory that a program was given."""
 
@@ -37,13 +39,14 @@ class Pool:
 
     def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], folder: Path, depth: int = 3) -> None:
         self.name = name
-        self._argv, self._env, self._folder = argv, env, folder
+        self._argv, self._folder = argv, folder
         self.depth = depth
         self.warm_s = 0.0
         self.waited_s = 0.0
         self.taken = 0
         self._notes = Path(tempfile.mkdtemp(prefix="wireproof-"))
-        self._nursery = Nursery()
+        self._env = {**env, TEMPORARY: str(self.folder())} if env.get(TEMPORARY) == os.environ.get(TEMPORARY) else env
+        self._nursery = Nursery(self._notes)
         self._ready: deque[Program] = deque()
         self._open: set[Program] = set()
         self._serial = itertools.count()

@@ -40,9 +40,9 @@ PIPE_BYTES = 1 << 20
 
 
 class Nursery:
-    """The helper process, and what it says of each program that it started."""
+    """The helper process, and what it says of each program that it started. With the run goes `folder`, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
         if sys.platform != "linux":
             raise LaunchError("start.command for what speaks on stdin and stdout needs Linux")
         self.link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -50,7 +50,7 @@ class Nursery:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(NURSERY), str(theirs.fileno())],
+                [sys.executable, "-I", "-S", str(NURSERY), str(theirs.fileno()), str(folder)],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,

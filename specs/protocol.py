@@ -74,7 +74,8 @@ class Protocol:
     a plan that does not wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what
     is seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was
     sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up
-    itself: first group of the nth match.
+    itself: first group of the nth match. `beat(frame)` is true for what a peer says every so often of its own accord:
+    it is no sign that an answer is under way.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Protocol:
     turns: bool = False
     hasty: Callable[[Any], Any] = lambda config: config
     replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
+    beat: Callable[[Any], bool] = lambda frame: False
 
     def claims(self, profile: str) -> bool:
         """True when `profile` is one that an implementation may claim."""

@@ -34,7 +34,7 @@ from records.rows import (
 from records.writer import Writer
 from reports import script
 from specs.events import Closed, Fact, Quiet, Said
-from specs.plan import Plan
+from specs.plan import Blurt, Plan, Wait
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import trace
@@ -48,6 +48,8 @@ SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
 """Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
 WARM_S, WARMTH = 10.0, 1.2
 """A process is spoken to when it is this many times as old as the first one was when it answered, or as old as that."""
+UNSPOKEN, UNSPOKEN_MS = 3.0, 500
+"""How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
 DYING_MS = 300.0
 """How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
@@ -243,7 +245,9 @@ class Session:
             raise NotJudged(recording.refused)
         said = [event.frame for event in recording.events if isinstance(event, Said) and event.by == self.impl.role]
         if not said:
-            ended = any(isinstance(event, Closed) for event in recording.events)
+            ended = _hung_up(recording, self.impl.role)
+            if ended and self._waits(recording):
+                return
             how = "closed the connection" if ended else "said nothing"
             raise NotJudged(
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
@@ -262,6 +266,13 @@ class Session:
             raise NotJudged(
                 f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
             )
+
+    def _waits(self, recording: Recording) -> bool:
+        """True when a program that ended once it was spoken to lives until it is: its end is an answer, and judged."""
+        if self.protocol.wires.get(self.impl.role, "tcp") != "stdio":
+            return False
+        alone = Plan((Blurt(0, b""), Wait(UNSPOKEN_MS + int(UNSPOKEN * recording.stamps[-1]))))
+        return not _hung_up(drive(alone, self.setting(), "alone-"), self.impl.role)
 
     def _speaks(self, profile: str) -> bool:
         """True when a session of another profile than the claimed one can be opened."""

@@ -21,7 +21,7 @@ from impls.drive import Setting, drive
 from impls.link import Ground, MemoryGround
 from impls.pipes import PipeGround, Pool, environment
 from impls.relay import RelayGround
-from impls.storm import child, host, hosts
+from impls.storm import child, freedoms, host, hosts
 from impls.storm.host_memory import Hosts
 from impls.storm.memory import Children
 from impls.storm.reference import ALL
@@ -45,7 +45,7 @@ LAX = ("STORM-INV-HOST", "STORM-HS-18")
 
 def made(role: str, extensions: frozenset[str], number: int, pipes: bool) -> tuple[Ground, str]:
     """A reference with switches drawn by number, and what they are."""
-    switches: Any = child.drawn(number) if role in CHILDREN else host.drawn(number)
+    switches: Any = freedoms.drawn(number) if role in CHILDREN else host.drawn(number)
     if not pipes:
         if role in CHILDREN:
             return MemoryGround(lambda: Children(CHILDREN[role], extensions, switches)), repr(switches)

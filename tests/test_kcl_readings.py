@@ -13,7 +13,7 @@ from specs.kcl.frames import Text, message, read
 from specs.kcl.states import Numbers
 from specs.protocol import find
 from strategies.common import Op, Program
-from strategies.kcl import discover, hosting, misuse
+from strategies.kcl import discover, hosting, misuse, sessions
 from strategies.kcl.writer import ESCAPE, Ways, Writer
 from suites.hunt import Hunter, Property
 from suites.session import _slowest
@@ -22,7 +22,7 @@ KCL = find("kcl")
 
 
 def config_of(role, profile="kcl1-seed", **learnt):
-    return KCL.configure(role, profile, {"scripted": True}, learnt)
+    return KCL.configure(role, profile, {"scripted": True}, {"noted": True, **learnt})
 
 
 def judged(role, make, write, profile="kcl1-seed"):
@@ -316,3 +316,52 @@ def test_batch_may_be_handed_over_record_by_record():
     assert run(Child).verdict == "pass"
     assert [fault.breach.requirement for fault in run(Forgets).faults] == ["KCL-REC-10"]
     assert run(Mixes).verdict == "fail"
+
+
+class Own(Child):
+    """User code that notes down what it sees and does something of its own."""
+
+    def obey(self, step):
+        yield from self.try_checkpoint(None)
+
+
+class Mute(Child):
+    """User code that does what it is told and notes nothing down."""
+
+    def note(self, observation):
+        pass
+
+
+@pytest.mark.parametrize("profile", ["kcl1-seed", "kcl1-seq", "kcl3"])
+@pytest.mark.parametrize(
+    ("kind", "facts", "found"),
+    [
+        (Child, {}, {"scripted": True, "noted": True}),
+        (Child, {"scripted": True}, {"noted": True}),
+        (Own, {}, {"scripted": False, "noted": True}),
+        (Mute, {}, {"scripted": False, "noted": False}),
+        (Mute, {"scripted": True}, {"noted": False}),
+    ],
+)
+def test_user_code_is_scripted_when_it_does_what_it_is_told(profile, kind, facts, found):
+    def play(plan, config):
+        recording = drive(
+            plan, Setting(KCL, config, "child", MemoryGround(lambda: Children(profile, child=kind))), "ask-"
+        )
+        return recording.events, recording.judgement
+
+    assert discover(play, lambda learnt: KCL.configure("child", profile, facts, learnt)) == found
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_user_code_that_notes_nothing_down_is_judged_by_what_it_says(retry):
+    config = config_of("child", noted=False)
+    ground = MemoryGround(lambda: Children(switches=Switches(retry=retry), child=Mute))
+    covered = set()
+    for n in range(150):
+        ops = tuple(Op(kind, tuple((n + 1) * k * 37 % 256 for k in range(5))) for kind in sessions.EVEN)
+        plan = sessions.interpret(Program((n, 0, 0, n, n), ops), config)
+        judgement = drive(plan, Setting(KCL, config, "child", ground), f"m{n}-").judgement
+        assert judgement.verdict == "pass", judgement
+        covered |= set(judgement.covered)
+    assert {"KCL-REC-08", "KCL-CHECKPOINT-11", "KCL-SHUT-05"} <= covered

@@ -133,10 +133,11 @@ def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from impls.pipes import Pool, environment\n"
         f"pool = Pool('it', [sys.executable, '-I', '-S', '-c', {child!r}], environment({{}}, str), Path('.'), 3)\n"
-        "pool.take(); print('up', flush=True); time.sleep(99)\n"
+        "pool.take(); print(pool.folder(), flush=True); time.sleep(99)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE) as run:
-        assert run.stdout.readline() == b"up\n"
+        folder = Path(run.stdout.readline().decode().strip()).parent
+        assert folder.is_dir()
         deadline = time.monotonic() + 20
         while len(told.read_text().split() if told.exists() else []) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -144,3 +145,19 @@ def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path):
     pids = [int(pid) for pid in told.read_text().split()]
     assert len(pids) == 4
     assert until_gone(pids) == []
+    deadline = time.monotonic() + 20
+    while folder.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not folder.exists()
+
+
+def test_what_a_program_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path):
+    code = "import tempfile; print(tempfile.mkdtemp(), flush=True)"
+    pool = Pool("it", python(code), ENV, ROOT, depth=1)
+    program = pool.take()
+    while not (said := program.read()):
+        assert said is not None
+    left = Path(said.decode().strip())
+    assert left.is_dir()
+    pool.close()
+    assert not left.parent.exists()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.ndjson import Commands
-from impls.storm import child, host, hosts
+from impls.storm import child, freedoms, host, hosts
 from impls.storm.host_memory import Hosts
 from impls.storm.memory import Children
 from impls.storm.reference import ALL
@@ -120,7 +120,7 @@ def test_ids_of_ops_and_of_events():
 
 def ground_of(role, extensions, number):
     if role in ("bolt", "spout"):
-        switches = child.drawn(number) if number else None
+        switches = freedoms.drawn(number) if number else None
         return MemoryGround(lambda: Children(ROLES[role], extensions, switches))
     switches = replace(host.drawn(number), lax=False) if number else None
     return MemoryGround(lambda: Hosts(ROLES[role], extensions, switches))

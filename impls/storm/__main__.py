@@ -12,7 +12,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from impls.storm.child import Bolt, Child, Spout, Switches, drawn
+from impls.storm.child import Bolt, Child, Spout
+from impls.storm.freedoms import Switches, drawn
 
 
 def main(arguments: list[str] | None = None) -> int:

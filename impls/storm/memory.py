@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from impls.storm.child import Bolt, Child, Spout, Switches
+from impls.storm.child import Bolt, Child, Spout
+from impls.storm.freedoms import Switches
 
 
 class Session:

@@ -61,7 +61,7 @@ def answer(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
 
 def _answered(config: Config, conv: Conv, error: Any) -> Conv:
     due = conv.due
-    if config.scripted:
+    if config.noted:
         kept = (seen for seen in due if not seen.free and seen != Seen("checkpoint", ANY))
         due = (*kept, Seen("checkpoint", error))
     granted, top, latest, attempts = conv.granted, conv.top, conv.latest, conv.attempts
@@ -72,6 +72,7 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
         if place < 0 or place not in (top, latest):  # what was granted before need not be tried again
             granted = (*granted, conv.number)
         top, latest = max(top, place), place
+    unknown = config.scripted and not config.noted and error is not None  # whether the library has told user code so
     return conv._replace(
         top=top,
         latest=latest,
@@ -84,7 +85,7 @@ def _answered(config: Config, conv: Conv, error: Any) -> Conv:
         granted=granted,
         attempts=attempts,
         junk=(*conv.junk, "CHECKPOINT-10") if config.asked and error is not None else conv.junk,
-        loose=conv.loose or (conv.raising and not conv.steps),
+        loose=conv.loose or unknown or (conv.raising and not conv.steps),
     )
 
 

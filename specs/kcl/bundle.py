@@ -86,8 +86,9 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     """The model's config; what the manifest leaves open about the child's user code was found out before."""
     scripted = facts.get("scripted")
     scripted = bool(learnt.get("scripted")) if scripted is None else bool(scripted)
-    aside = bool(learnt.get("aside", True))
-    return Config(profile, scripted and role == "child", role == "host", aside=aside)
+    if role == "host":
+        return Config(profile, asked=True, aside=bool(learnt.get("aside", True)))
+    return Config(profile, scripted, scripted and bool(learnt.get("noted")))
 
 
 def initialize(config: Config, key: Any = 0) -> Message:
@@ -194,5 +195,5 @@ protocol = Protocol(
     crash=PREFIX + "FRAME-01",
     wires={"child": "stdio", "host": "relay"},
     turns=True,
-    hasty=lambda config: replace(config, scripted=False, hasty=True),
+    hasty=lambda config: replace(config, scripted=False, noted=False, hasty=True),
 )

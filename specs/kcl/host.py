@@ -100,7 +100,7 @@ def _checked(config: Config, conv: Conv, frame: Message) -> Outcome:
         told = told._replace(checkpoints=(None,))
     elif action == "shutdown" and members.get("reason") == "TERMINATE" and conv.last is not None:
         told = told._replace(checkpoints=(Latest((conv.last,)),))
-    due = (*(seen for seen in conv.due if not seen.free), callback(frame)) if config.scripted else ()
+    due = (*(seen for seen in conv.due if not seen.free), callback(frame)) if config.noted else ()
     after = conv._replace(
         phase=Phase.WORKING,
         action=action,

@@ -28,7 +28,7 @@ def perhaps(conv: Conv, hurt: str) -> Conv:
 
 def unanswered(config: Config, conv: Conv) -> Conv:
     """Something else came instead of the answer to a checkpoint: it has failed, or is still waited for."""
-    failed = (*free(conv.due), Seen("checkpoint", ANY)) if config.scripted else ()
+    failed = (*free(conv.due), Seen("checkpoint", ANY)) if config.noted else ()
     return conv._replace(phase=Phase.WORKING, hurt="CHECKPOINT-15", loose=True, steps=(), due=failed)
 
 

@@ -137,7 +137,7 @@ def _fact_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:
             return Allow(conv._replace(partial=True))
         return Allow(conv._replace(junk=(*conv.junk, "PROC-10")) if name == "stderr" else conv)
     if name == "observed":
-        return child.observation(conv, value) if config.scripted else Allow(conv)
+        return child.observation(conv, value) if config.noted else Allow(conv)
     if name == "exit":
         return child.exits(conv, value)
     if name == "stderr":

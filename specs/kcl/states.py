@@ -53,13 +53,14 @@ CLOSED_TO_CHECKPOINTS = frozenset({"initialize", "leaseLost"})
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`scripted`: the child's user code does what records tell it, and its observations are seen. `asked`: what the
-    host is asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what is
-    seen beside the wire may overtake what is on it. `aside`: a host is told what checkpoints meet while a call is open;
-    its test program may as well do one thing after the other."""
+    """`scripted`: the child's user code does what records tell it; `noted`: and notes down what it sees. `asked`: what
+    the host is asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what
+    is seen beside the wire may overtake what is on it. `aside`: a host is told what checkpoints meet while a call is
+    open; its test program may as well do one thing after the other."""
 
     profile: str = "kcl1-seed"
     scripted: bool = False
+    noted: bool = False
     asked: bool = False
     hasty: bool = False
     aside: bool = True

@@ -247,6 +247,11 @@ def _smoke_of_host(config: Config) -> Plan:
     return Plan((*steps, Do(0, "close"), Do(0, "exit", 0)))
 
 
+def beat(frame: Any) -> bool:
+    """True for a heartbeat."""
+    return isinstance(frame, Message) and is_heartbeat(frame.value)
+
+
 def to_json(value: Any) -> Any:
     """A frame, style or Ref as JSON data."""
     if isinstance(value, Message):
@@ -300,4 +305,5 @@ protocol = Protocol(
     smoke=smoke,
     crash=PREFIX + "FRAME-01",
     wires={"bolt": "stdio", "spout": "stdio", "bolt-host": "relay", "spout-host": "relay"},
+    beat=beat,
 )

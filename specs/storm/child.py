@@ -38,7 +38,7 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return breach(by, named, f"{shown(frame.value)} has no command")
     outcome = bolt.said(config, conv, frame) if by == "bolt" else spout.said(config, conv, frame)
     if isinstance(outcome, Breach):
-        if conv.talked and frame.command == "sync":  # what user code printed was a message
+        if f'"{frame.command}"' in conv.talked:  # what user code printed was a message
             return breach(by, "FRAME-08", f"{outcome.why}; user code had printed one")
         return outcome
     more = ["FRAME-10"] if config.has("x-utf8") else []

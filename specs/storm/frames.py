@@ -104,7 +104,7 @@ def _text(text: str, style: Style) -> str:
     if style.escape != "all":
         return json.dumps(text, ensure_ascii=style.escape == "ascii")
     units = text.encode("utf-16-be", "surrogatepass")
-    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)) + '"'
+    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)) + '"'
 
 
 def read(data: bytes) -> Message | Text:

@@ -300,7 +300,8 @@ def _done(conv: HostConv, kind: str, live: Live) -> HostConv:
 
 
 def _logged(conv: HostConv, value: Mapping[str, Any]) -> HostConv:
-    return conv._replace(logs=(*conv.logs, (value.get("msg"), value.get("level"))))
+    text = str(value.get("msg")).strip()  # blanks at its ends are nobody's loss
+    return conv._replace(logs=(*conv.logs, (text, value.get("level"))))
 
 
 def _sync(config: Config, conv: HostConv) -> Outcome:

@@ -58,17 +58,18 @@ def _task(config: Config, name: Any, steps: Sequence[Any], seen: Any) -> Task:
         elif op in ("ack", "fail"):
             due.append(Due(op, step.get("id", name)))
         elif op == "log":
-            logs.append(str(step.get("msg")))
+            logs.append(str(step.get("msg")).strip())  # blanks at its ends are nobody's loss
         elif op == "raise":
             return Task(name, tuple(due), tuple(logs), raising=True, seen=seen)
     return Task(name, tuple(due), tuple(logs), seen=seen)
 
 
-def prints(message: Any) -> bool:
-    """True when something in it tells user code to print."""
+def prints(message: Any) -> str:
+    """What it tells user code to print, a line feed before each."""
     if isinstance(message, Mapping):
-        return message.get("op") == "print" or any(prints(item) for item in message.values())
-    return isinstance(message, list) and any(prints(item) for item in message)
+        told = f"\n{message.get('text')}" if message.get("op") == "print" else ""
+        return told + "".join(prints(item) for item in message.values())
+    return "".join(prints(item) for item in message) if isinstance(message, list) else ""
 
 
 def observed_as_sent(seen: Mapping[str, Any], value: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -177,8 +177,8 @@ class Conv(NamedTuple):
     `lazy`: it need not ack; `extra`: the open command has further members.
 
     `hurt`: the requirement that says what it may make of invalid input; `excused`: user code raised or something was
-    hurt, so that it may end; `talked`: user code printed; `words`: it wrote to STDERR; `partial`: octets of a message
-    that is not whole came; `was`: the phase in which its STDIN ended; `cut`: in the middle of a message.
+    hurt, so that it may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
+    message that is not whole came; `was`: the phase in which its STDIN ended; `cut`: in the middle of a message.
     """
 
     phase: Phase = Phase.NEW
@@ -204,7 +204,7 @@ class Conv(NamedTuple):
     extra: bool = False
     hurt: str = ""
     excused: bool = False
-    talked: bool = False
+    talked: str = ""
     words: bool = False
     partial: bool = False
     was: Phase = Phase.NEW

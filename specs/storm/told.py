@@ -36,7 +36,7 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return _ids(config, conv, value)
     if not isinstance(value, Mapping):
         return _misuse(conv, "INV-CHILD-02", f"{shown(value)} is nothing that a host says")
-    conv = conv._replace(talked=conv.talked or scripts.prints(value))
+    conv = conv._replace(talked=conv.talked + scripts.prints(value))
     return _tuple(config, conv, value) if config.child == "bolt" else _command(config, conv, value)
 
 

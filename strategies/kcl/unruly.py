@@ -264,7 +264,7 @@ def _half_and_end(w: Writer, how: int) -> None:
     w.do("exit", how % 2)
 
 
-@misuse("INV-HOST-16")
+@misuse("INV-HOST-16", 3)
 def _no_newline(w: Writer, how: int) -> None:
     _batch(w)
     w.blurt(json.dumps({"action": "status", "responseFor": "processRecords"}).encode())
@@ -275,7 +275,7 @@ def _no_newline(w: Writer, how: int) -> None:
     w.exit()
 
 
-@misuse("INV-HOST-17")
+@misuse("INV-HOST-17", 3)
 def _hangs(w: Writer, how: int) -> None:
     _batch(w)
     w.wait(0)

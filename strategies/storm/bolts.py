@@ -198,6 +198,8 @@ def _withhold(session: Session, op: Op) -> None:
             w.heartbeat(n)
         else:
             w.tuple([texts.value(c + n)], origin=n)
+    if e % 4 == 2:
+        w.list_and_tuple(c)
     w.lists(c)
 
 

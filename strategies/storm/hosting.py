@@ -18,7 +18,7 @@ from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
 from strategies.common import Op, Program, programs
 from strategies.storm import texts
-from strategies.storm.writer import ANYHOW, JOIN, NAMES, PLAIN, Ways
+from strategies.storm.writer import ANYHOW, JOIN, NAMES, PIECES, PLAIN, Ways
 
 HEAD = 5
 BOLT: Mapping[str, int] = {
@@ -33,7 +33,7 @@ BOLT: Mapping[str, int] = {
     "many": 1,
 }
 SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1}
-MOST = 20
+MOST = 32
 """Starting a host and its child takes longer than many ops."""
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
@@ -63,6 +63,7 @@ class Writer:
         self.features: set[str] = set()
         self.ways = PLAIN
         self.serial = 0
+        self.pieces = PIECES
         self.tuples = 0
         self.open: list[int] = []
         self.names: list[Any] = []
@@ -138,6 +139,7 @@ class Writer:
             if ways.bits & JOIN and ways.how % 2:
                 when = "join"
             style, cuts = ways.style, ways.cuts
+            cuts, self.pieces = cuts[: max(3, self.pieces)], self.pieces - len(cuts)
         self.steps.append(Say(0, frame, cuts, when, style))
 
     def emit(self, values: list[Any], *, now: bool = False, **more: Any) -> None:
@@ -174,9 +176,9 @@ class Writer:
         """A message whose lines end with CR LF."""
         self.steps.append(Say(0, frame, style=Style(eol=b"\r\n")))
 
-    def odd_ack(self, number: int, octets: bytes) -> None:
-        """ack for the id of a tuple with something behind it that is no character."""
-        parts = (b'{"command":"ack","id":"', Ref("tuple", number), octets + b'"}\nend\n')
+    def ack_octets(self, number: int, behind: bytes) -> None:
+        """An ack up to the id of a tuple, and what stands behind that."""
+        parts = (b'{"command":"ack","id":"', Ref("tuple", number), behind)
         self.steps.append(Blurt(0, parts))
 
     def twice(self, number: int, commands: Sequence[str]) -> None:
@@ -317,11 +319,11 @@ def _burst(w: Writer, op: Op) -> None:
 
 
 def _many(w: Writer, op: Op) -> None:
-    """Many tuples that stay open, many emits, and then they are settled."""
+    """Many tuples that stay open, some all at once, many emits, and then they are settled."""
     a, b, c, d, _ = op.args
     for n in range(MANY[a % len(MANY)]):
         if b % 3 != 2:
-            w.tuple([n], n)
+            w.tuple([n], n, now=n > 0 and b % 6 == 1)
         if b % 3 != 1:
             emitting(w, Op("emit", (a, b + n, n, c, 0)), n)
     while w.open:

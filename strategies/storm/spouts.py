@@ -1,6 +1,6 @@
 """Legal conversations with a spout: ops, and the plan that they mean.
 
-What user code does is in conf, so the ops are read twice: for the scripts, and for the commands. Head numbers: how the
+What user code does is in conf, so the commands are known before the setup is written. Head numbers: how the
 conversation ends, in which ways messages are written, how exactly, the setup, and what is done for ack and fail.
 """
 
@@ -33,12 +33,21 @@ def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStra
 
 
 class Scripts:
-    """What user code is told, and which message ids it will have emitted."""
+    """What user code is told, and which message ids it will have emitted: `known` in their order, `free` the places of
+    those that were neither acked nor failed, `settled` those that were and may be emitted again."""
 
     def __init__(self, w: Writer) -> None:
         self.w = w
         self.names = 0
         self.known: list[Any] = []
+        self.free: list[int] = []
+        self.settled: list[Any] = []
+
+    def settle(self, which: int) -> Ref:
+        """The id emitted in that place is acked or failed."""
+        self.free.remove(which)
+        self.settled.append(self.known[which])
+        return Ref("emitted", which)
 
     def next(self, op: Op) -> list[Mapping[str, Any]]:
         """The steps of one next."""
@@ -65,9 +74,8 @@ class Scripts:
         for n in range(MANY[a % len(MANY)]):
             step: dict[str, Any] = {"op": "emit", "tuple": [self.w.tag(), n]}
             if b % 3 == 2:
-                step["id"] = 2_000_000 + self.names
+                step["id"] = self.emitted(2_000_000 + self.names)
                 self.names += 1
-                self.known.append(step["id"])
             told.append([step] if (b % 3 and (c >> n % 8) % 2 == 0) or "id" in step else [])
         return told
 
@@ -87,11 +95,18 @@ class Scripts:
         return step
 
     def name(self, how: int) -> Any:
-        """A message id that was not used."""
+        """A message id: one that was settled, or that was not used."""
+        if how % 8 > 5 and self.settled:
+            return self.emitted(self.settled.pop())
         self.names += 1
         name = texts.MESSAGE_IDS[(self.names - 1) % len(texts.MESSAGE_IDS)]
         if how % 3 == 2:
             name = f"{name}-{self.names}" if isinstance(name, str) else 1_000_000 + self.names
+        return self.emitted(name)
+
+    def emitted(self, name: Any) -> Any:
+        """The id, which will be emitted."""
+        self.free.append(len(self.known))
         self.known.append(name)
         return name
 
@@ -117,48 +132,53 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     """The setup and the ops."""
     head = program.head
     scripts = Scripts(w)
-    told: list[list[Mapping[str, Any]]] = []
-    ops: list[Op] = []
-    for op in program.ops:
-        ops.append(op)
-        if op.kind in ("next", "idle"):
-            told.append(scripts.next(op) if op.kind == "next" else [])
-        elif op.kind == "many":
-            told += scripts.many(op)
+    told, commands = _commands(scripts, program.ops, w.config.has("x-activate"))
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
     conf = {**texts.CONFS[head[3] % len(texts.CONFS)], "wireproof.script": told}
     conf["wireproof.on_ack"], conf["wireproof.on_fail"] = scripts.again(head[4]), scripts.again(head[4] // 4)
     w.setup(conf, folder=head[3] // 8, later=head[3] % 4 != 3)
-    free = list(range(len(scripts.known)))
-    emitted = 0
-    nexts = iter(told)
-    for serial, op in enumerate(ops):
+    for serial, op, name, more in commands:
         w.ways = Ways(bits, head[2] + serial)
-        if op.kind in ("next", "idle"):
-            steps = next(nexts)
-            emitted += sum(step["op"] == "emit" and "id" in step for step in steps)
-            _command(w, op, "next")
-        elif op.kind == "many":
-            for n in range(MANY[op.args[0] % len(MANY)]):
-                which = emitted
-                emitted += any("id" in step for step in next(nexts))
-                _command(w, op._replace(args=(0, 0, n, 0, 0)), "next")
-                if emitted > which and (op.args[3] >> n % 8) % 2:
-                    free.remove(which)
-                    _command(w, op._replace(args=(0,) * 5), ("ack", "fail")[op.args[4] % 2], id=Ref("emitted", which))
-        elif op.kind in ("ack", "fail"):
-            ready = [n for n in free if n < emitted]
-            if ready:
-                which = ready[op.args[0] % len(ready)]
-                free.remove(which)
-                _command(w, op, op.kind, id=Ref("emitted", which))
-        elif op.kind == "turn":
-            if w.config.has("x-activate"):
-                _command(w, op, ("activate", "deactivate")[op.args[0] % 2])
+        if name:
+            _command(w, op, name, **more)
         else:
             w.wait(0)
             w.wait(2)
+
+
+Command = tuple[int, Op, str, dict[str, Any]]
+"""The place of its op, the op, its name ("" for a rest) and what it carries."""
+
+
+def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[list[Mapping[str, Any]]], list[Command]]:
+    """What user code is told in each next, and the commands."""
+    told: list[list[Mapping[str, Any]]] = []
+    commands: list[Command] = []
+    for serial, op in enumerate(ops):
+        if op.kind in ("next", "idle"):
+            told.append(scripts.next(op) if op.kind == "next" else [])
+            commands.append((serial, op, "next", {}))
+        elif op.kind == "many":
+            place = len(scripts.known)
+            for n, steps in enumerate(scripts.many(op)):
+                told.append(steps)
+                commands.append((serial, op._replace(args=(0, 0, n, 0, 0)), "next", {}))
+                if any("id" in step for step in steps):
+                    if (op.args[3] >> n % 8) % 2:
+                        name = scripts.settle(place)
+                        commands.append((serial, Op("many"), ("ack", "fail")[op.args[4] % 2], {"id": name}))
+                    place += 1
+        elif op.kind in ("ack", "fail"):
+            if scripts.free:
+                name = scripts.settle(scripts.free[op.args[0] % len(scripts.free)])
+                commands.append((serial, op, op.kind, {"id": name}))
+        elif op.kind == "turn":
+            if lively:
+                commands.append((serial, op, ("activate", "deactivate")[op.args[0] % 2], {}))
+        else:
+            commands.append((serial, op, "", {}))
+    return told, commands
 
 
 def _command(w: Writer, op: Op, name: str, **more: Any) -> None:

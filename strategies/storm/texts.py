@@ -78,6 +78,7 @@ TEXTS = (
     "\r\nend\r\n",
     "\n",
     "\t\x00\x1f\x7f",
+    "\b\f\r\v\u00a0",
     '{"command":"sync"}\nend\n',
     "[1,2]",
     "\\",

@@ -30,8 +30,10 @@ OVER = 5
 """Ticks after which a host has noticed a child that is silent: the timeout, and time to look at the clock."""
 LONG = 8
 """Ticks for which a child lives: whatever happens in the first ones, the timeout passes twice or so after it."""
-HOSTS = 5
+HOSTS = 6
 KINDS = ("live", "hangs", "busy", "talks", "stopped", "mute")
+CHAT = (0, 12, 40)
+"""Messages of a child before it is silent."""
 
 
 def cases() -> SearchStrategy[Program]:
@@ -86,7 +88,10 @@ class Lane:
     def _bolt(self, kind: str, op: Op) -> None:
         how, when, *_ = op.args
         self._work(op)
-        for n in range(how % 4 if kind in ("hangs", "stopped") else LONG):
+        silent = kind in ("hangs", "stopped")
+        for n in range(CHAT[(how + when) % len(CHAT)] if silent else 0):
+            hosting.logging(self.w, n)
+        for n in range(how % 4 if silent else LONG):
             self.tick()
             if kind == "talks":
                 self.w.log(f"{self.w.tag()} still here")
@@ -115,6 +120,9 @@ class Lane:
     def _spout(self, kind: str, op: Op) -> None:
         how, when, rest, _ = op.args
         silent = kind in ("hangs", "stopped")
+        for n in range(CHAT[(how + when) % len(CHAT)] // 4 if silent else 0):
+            self._command(n, op)
+            self.w.sync()
         for n in range(how % 4 if silent else LONG - 2):
             self._command(n, op)
             self.tick()

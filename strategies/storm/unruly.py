@@ -23,15 +23,18 @@ from strategies.storm.writer import PLAIN
 HEAD = hosting.HEAD + 2
 Misuse = Callable[[Writer, int], None]
 ROWS: dict[str, tuple[str, Misuse]] = {}
+WEIGHTS: dict[str, int] = {}
 AT_ONCE = frozenset({"INV-HOST-01", "HS-18"})
 """Rows that begin the conversation themselves."""
 
 
-def misuse(row: str, child: str = "") -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix, and for the host of which child."""
+def misuse(row: str, child: str = "", weight: int = 1) -> Callable[[Misuse], Misuse]:
+    """Register a misuse under the requirement that it tries, without prefix, and for the host of which child. `weight`:
+    how many times as often it is tried as others, since it has many forms or a host that goes wrong there does harm."""
 
     def register(function: Misuse) -> Misuse:
         ROWS[row] = child, function
+        WEIGHTS[row] = weight
         return function
 
     return register
@@ -54,7 +57,8 @@ def interpret(
     mine = [name for name, (child, _) in ROWS.items() if child in ("", config.child) and (not rows or name in rows)]
     wanted = [name for name in mine if f"STORM-{name}" not in avoid] or mine
     which, how = program.head[HEAD - 2], program.head[HEAD - 1]
-    name = wanted[which % len(wanted)]
+    wheel = [name for name in wanted for _ in range(WEIGHTS[name])]
+    name = wheel[which % len(wheel)]
     w = Writer(config)
     if name not in AT_ONCE:
         kinds = ("tuple", "emit", "settle") if w.bolt else ("next",)
@@ -99,7 +103,7 @@ def _emit(w: Writer, **changed: Any) -> Message:
 LEFT_OUT = object()
 
 
-@misuse("INV-HOST-01")
+@misuse("INV-HOST-01", weight=2)
 def _pids(w: Writer, how: int) -> None:
     pid: Any = Ref("pid")
     kinds: tuple[Any, ...] = (
@@ -129,7 +133,7 @@ def _pids(w: Writer, how: int) -> None:
         w.close()
 
 
-@misuse("HS-18")
+@misuse("HS-18", weight=2)
 def _no_child(w: Writer, how: int) -> None:
     w.steps.append(hosting.started({}))
     w.wait()
@@ -168,7 +172,7 @@ def _trailing(w: Writer, how: int) -> None:
     w.say(Text(whole + (b" x", b"\ndebug", b"}", b",", b"\n0")[how % 5], "INV-HOST-06"))
 
 
-@misuse("INV-HOST-07")
+@misuse("INV-HOST-07", weight=2)
 def _blank(w: Writer, how: int) -> None:
     number = _open(w)
     whole = json.dumps(_emit(w).value).encode()
@@ -190,7 +194,7 @@ def _no_end(w: Writer, how: int) -> None:
     w.say(Text(one + b"\n" + odd + b"\n" + other, "INV-HOST-09"))
 
 
-@misuse("INV-HOST-10")
+@misuse("INV-HOST-10", weight=2)
 def _crlf(w: Writer, how: int) -> None:
     number = _open(w)
     whole = json.dumps(_emit(w).value, indent=how % 2 or None).encode()
@@ -206,7 +210,7 @@ def _no_object(w: Writer, how: int) -> None:
     w.say(Message(kinds[how % len(kinds)]))
 
 
-@misuse("INV-HOST-12")
+@misuse("INV-HOST-12", weight=2)
 def _no_command(w: Writer, how: int) -> None:
     number = _open(w)
     kinds: tuple[Any, ...] = ({}, {"command": None}, {"command": 7}, {"comand": "sync"}, {"command": ["emit"]})
@@ -238,7 +242,7 @@ def _odd_stream(w: Writer, how: int) -> None:
     w.say(_emit(w, stream=(1, ["second"], {"a": 1}, True)[how % 4]))
 
 
-@misuse("INV-HOST-16", "bolt")
+@misuse("INV-HOST-16", "bolt", weight=2)
 def _odd_anchor(w: Writer, how: int) -> None:
     number = _open(w)
     if how % 4 == 0:
@@ -248,7 +252,7 @@ def _odd_anchor(w: Writer, how: int) -> None:
     w.say(_emit(w, anchors=anchors[how % 4]))
 
 
-@misuse("INV-HOST-17", "bolt")
+@misuse("INV-HOST-17", "bolt", weight=4)
 def _odd_ack(w: Writer, how: int) -> None:
     number = _open(w)
     _open(w)
@@ -277,16 +281,20 @@ def _others(w: Writer, how: int) -> None:
         w.say(Message({"command": ("ack", "fail", "next")[how // 2 % 3], "id": "1"}))
 
 
-@misuse("INV-HOST-21")
+@misuse("INV-HOST-21", weight=4)
 def _cut(w: Writer, how: int) -> None:
-    _open(w)
+    number = _open(w)
     whole = json.dumps(_emit(w).value).encode()
+    tail = (b"\n", b"", b"\nen")[how // 4 % 3]
     w.wait()
-    w.blurt(whole + (b"\n", b"", b"\nen")[how // 2 % 3] if how % 2 else whole[: 1 + how % (len(whole) - 1)])
+    if w.bolt and how % 4 == 3:
+        w.ack_octets(number, b'"}' + tail)
+    else:
+        w.blurt(whole + tail if how % 2 else whole[: 1 + how % (len(whole) - 1)])
     w.do("exit", how % 3)
 
 
-@misuse("INV-HOST-22")
+@misuse("INV-HOST-22", weight=3)
 def _ends(w: Writer, how: int) -> None:
     if how % 3:
         _open(w)
@@ -309,12 +317,12 @@ def _flood(w: Writer, how: int) -> None:
     _regular(w, number)
 
 
-@misuse("INV-HOST-27")
+@misuse("INV-HOST-27", weight=2)
 def _no_utf8(w: Writer, how: int) -> None:
     number = _open(w)
     octets = (b"\xff", b"\xc3", b"\xed\xa0\x80", b"\\ud800")[how % 4]
     if w.bolt and how % 8 > 3:
-        w.odd_ack(number, octets)
+        w.ack_octets(number, octets + b'"}\nend\n')
     else:
         w.say(Text(b'{"command":"log","msg":"odd ' + octets + b'"}', "INV-HOST-27"))
     w.wait()
@@ -329,7 +337,7 @@ def _twice(w: Writer, how: int) -> None:
     w.close()
 
 
-@misuse("INV-HOST-29")
+@misuse("INV-HOST-29", weight=2)
 def _odd_numbers(w: Writer, how: int) -> None:
     _open(w)
     number = (b"12345678901234567890", b"-12345678901234567890", b"1e400", b"NaN", b"Infinity", b"-Infinity")[how % 6]
@@ -339,7 +347,7 @@ def _odd_numbers(w: Writer, how: int) -> None:
     w.do("exit", 0)
 
 
-@misuse("END-06")
+@misuse("END-06", weight=2)
 def _stderr(w: Writer, how: int) -> None:
     number = _open(w)
     w.do("stderr", (70_000, 200_000, 1 << 20)[how % 3])

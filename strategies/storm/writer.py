@@ -16,6 +16,8 @@ ORDER, ESCAPE, LINES, MEMBERS, CUTS, JOIN = 1, 2, 4, 8, 16, 32
 """Ways of writing that must not matter, as bits."""
 CUT_UP = 400
 """Octets of a message that may be sent in tiny pieces."""
+PIECES = 600
+"""Tiny pieces in one plan: each costs as much as a message."""
 ANYHOW = ORDER | ESCAPE | LINES | MEMBERS | CUTS
 NAMES = (
     (ORDER, "order"),
@@ -74,6 +76,7 @@ class Writer:
         self.ways = PLAIN
         self.serial = 0
         self.ids = 0
+        self.pieces = PIECES
         self.open: list[str] = []
 
     def plan(self) -> Plan:
@@ -92,6 +95,7 @@ class Writer:
         if ways.bits & JOIN and ways.how % 2 and upto == 1 and not when:
             when = "join"
         style, cuts = (ways.style, ways.cuts) if isinstance(frame, Message) else (None, ())
+        cuts, self.pieces = cuts[: max(3, self.pieces)], self.pieces - len(cuts)
         self.steps.append(Say(0, frame, cuts, when or self.when, style, upto))
 
     def setup(self, conf: Mapping[str, Any] | None = None, *, folder: int = 0, later: bool = True) -> None:
@@ -134,6 +138,14 @@ class Writer:
     def lists(self, how: int = 0, *, upto: int = ANSWERS) -> None:
         """Task ids for every emit that waits for them, as they come."""
         self.say(Message(Ref("ids", how % 8)), upto=upto)
+
+    def list_and_tuple(self, how: int = 0) -> None:
+        """The task ids that are waited for and a tuple in one write."""
+        self.features.add("together")
+        self.say(Message(Ref("ids", how % 8)), when="join")
+        when, self.when = self.when, "now"
+        self.tuple([self.tag()], origin=how)
+        self.when = when
 
     def tag(self) -> str:
         """A value that no other tuple has."""

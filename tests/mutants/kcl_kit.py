@@ -54,7 +54,7 @@ def ids(text: str) -> tuple[str, ...]:
 
 def config_of(profile: str, role: str) -> Config:
     """The config that a scripted child, or a host, of a profile is judged with."""
-    return Config(profile, scripted=role == "child", asked=role == "host")
+    return Config(profile, scripted=role == "child", noted=role == "child", asked=role == "host")
 
 
 def child(

@@ -6,7 +6,8 @@ import contextlib
 import re
 from typing import Any
 
-from impls.storm.child import Bolt, Running, Switches
+from impls.storm.child import Bolt, Running
+from impls.storm.freedoms import Switches
 from impls.storm.wire import BadMessage, parse
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer

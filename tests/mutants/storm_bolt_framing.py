@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from impls.storm.child import Bolt, Switches
+from impls.storm.child import Bolt
+from impls.storm.freedoms import Switches
 from impls.storm.memory import Children, Session
 from impls.storm.wire import BadMessage
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, Writer
@@ -264,3 +266,40 @@ class Small(Bolt):
     def lines_read(self, lines: list[bytes]) -> None:
         if sum(map(len, lines)) < 1 << 20:
             super().lines_read(lines)
+
+
+@child("bolt-lower-case-digits", "FRAME-13", _ways(ESCAPE, 1, "\u00e9"), accept="BOLT-26 BOLT-27 HS-10 HS-16")
+class LowerCaseDigits(Bolt):
+    """Hexadecimal digits of escapes are in lower case, or there is no escape."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        super().lines_read([re.sub(rb"(\\u[0-9a-f]*[A-F])", rb"\\\1", line) for line in lines])
+
+
+@child("bolt-form-feed", "BOLT-27", plain("\b\f"))
+class FormFeed(Bolt):
+    """The short escape of a form feed is that of a letter."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        super().lines_read([line.replace(b"\\f", b"f") for line in lines])
+
+
+def _list_and_tuple(w: Writer) -> None:
+    w.script([emit(1), ACK])
+    w.list_and_tuple()
+
+
+class _Forgetful(Session):
+    def send(self, data: bytes) -> None:
+        super().send(data.partition(b"\nend\n")[0] + b"\nend\n" if data.startswith(b"[") else data)
+
+
+class _Forgetfuls(Children):
+    def open(self) -> Session:
+        self._open.append(_Forgetful(self._make()))
+        return self._open[-1]
+
+
+@child("bolt-list-alone", "FRAME-07", _list_and_tuple, sessions=_Forgetfuls, accept="BOLT-26 BOLT-18")
+class ListAlone(Bolt):
+    """What is read together with a list of task ids is lost."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from impls.storm.host import HostSwitches
 from impls.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
@@ -302,3 +303,17 @@ class ErrorFatal(BoltHost):
             self.fail("it says error")
         else:
             super().obey(command, message)
+
+
+def _at_once(w: Writer) -> None:
+    for n in range(8):
+        w.tuple([n], now=n > 0)
+
+
+@host("host-queue-of-six", "BOLT-01", _at_once, switches=HostSwitches(lag_ms=5), accept="BOLT-27")
+class QueueOfSix(BoltHost):
+    """Six tuples may wait to be written; what comes then is lost."""
+
+    def send(self, message: Any, rank: int = 2) -> None:
+        if len(self.queue) < 6 or "tuple" not in message:
+            super().send(message, rank)

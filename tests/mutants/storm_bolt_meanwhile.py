@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.storm.child import HEARTBEAT, Bolt, Running, Switches
+from impls.storm.child import HEARTBEAT, Bolt, Running
+from impls.storm.freedoms import Switches
 from impls.storm.wire import BadMessage
 from strategies.storm.writer import Writer
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told

@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from impls.storm.child import Bolt, Callback, Running, Switches
+from impls.storm.child import Bolt, Callback, Running
+from impls.storm.freedoms import Switches
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 

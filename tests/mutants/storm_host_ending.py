@@ -67,6 +67,20 @@ class ForgetsTime(BoltHost):
         return self.syncs < 3
 
 
+@host("host-tires", "HB-10", case("hangs", 0, 1), bare=True)
+class Tires(BoltHost):
+    """After ten messages the clock is not looked at any more."""
+
+    messages = 0
+
+    def hear(self, message: Any) -> None:
+        self.messages += 1
+        super().hear(message)
+
+    def counts(self) -> bool:
+        return self.messages < 10
+
+
 @host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")
 class BeatTask(BoltHost):
     """A heartbeat has the task of the bolt."""

@@ -34,7 +34,7 @@ class StrayLine(_Skips):
     """A stray line is passed over, and the message too."""
 
 
-@_lax("INV-HOST-05")
+@_lax("INV-HOST-05", accept="INV-HOST-06 INV-HOST-09")
 class FirstOnly(BoltHost):
     """Of two JSON texts the first counts."""
 
@@ -93,6 +93,16 @@ class HalfMessages(BoltHost):
         lines = self.lines.lines
         if lines:
             self.lines_read(lines)
+        super().left()
+
+
+@_lax("INV-HOST-21", 3, accept="END-04", level="MUST")
+class HalfAcks(BoltHost):
+    """What stands before the end of the child is a message, if it settles a tuple."""
+
+    def left(self) -> None:
+        if b'"ack"' in b"".join(self.lines.lines):
+            self.lines_read(self.lines.lines)
         super().left()
 
 

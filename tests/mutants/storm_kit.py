@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from impls.storm.child import Bolt, Child, Spout, Switches
+from impls.storm.child import Bolt, Child, Spout
+from impls.storm.freedoms import Switches
 from impls.storm.host import Host, HostSwitches
 from impls.storm.host_memory import Hosts
 from impls.storm.hosts import BoltHost

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from impls.storm.child import Callback, Running, Spout, Switches, UserError
+from impls.storm.child import Callback, Running, Spout, UserError
+from impls.storm.freedoms import Switches
 from impls.storm.wire import BadMessage
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
@@ -483,3 +484,26 @@ class LastWords(Spout):
     def end(self) -> None:
         self.say({"command": "sync"})
         super().end()
+
+
+@child(
+    "spout-fails-once", "SPOUT-03", following("next", "fail", "next", "fail", fail=Ref("emitted", 0)),
+    conf=script([emit(1, id="again")], [emit(2, id="again")]),
+)  # fmt: skip
+class FailsOnce(Spout):
+    """The second fail of a message id, which was emitted again, is not answered."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.failed: list[Any] = []
+        self.silent = False
+
+    def callback(self, command: str, message: dict[str, Any]) -> Callback:
+        name = message.get("id")
+        self.silent = command == "fail" and name in self.failed
+        self.failed += [name] if command == "fail" else []
+        return super().callback(command, message)
+
+    def sync(self) -> None:
+        if not self.silent:
+            super().sync()

@@ -7,6 +7,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -203,7 +204,9 @@ public final class StormHost {
             bolts.put(name, new Bolt(ComponentObject.serialized_java(new byte[0]), common));
         }
         StormTopology topology = new StormTopology(new HashMap<>(), bolts, new HashMap<>());
-        File folder = Files.createTempDirectory("storm").toFile();
+        String base = System.getenv("TMPDIR"); // which whoever started this removes, and Java would not ask for
+        File folder = (base == null ? Files.createTempDirectory("storm")
+            : Files.createTempDirectory(Path.of(base), "storm")).toFile();
         return new TopologyContext(topology, conf, tasks, sorted, fields, new HashMap<>(), "topology", folder.getPath(),
             folder.getPath(), own, 6700, new ArrayList<>(tasks.keySet()), new HashMap<>(), new HashMap<>(),
             new HashMap<>(), new HashMap<>(), new AtomicBoolean(false), new StormMetricRegistry());
