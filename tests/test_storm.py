@@ -23,7 +23,7 @@ from specs.storm.setup import setup
 from specs.storm.states import DEEDS, NEXT, valid_profile
 from specs.storm.states import Phase as Stage
 from specs.storm.values import is_heartbeat, same
-from strategies.storm import discover
+from strategies.storm import discover, hosting
 from strategies.storm.texts import VALUES
 from tests.properties import properties
 
@@ -194,3 +194,22 @@ def test_references_are_never_blamed_and_cover_every_requirement(role):
     covered = played(role, "seed", 25) + played(role, EXTENDED, 25)
     binding = {r.id for p in ("seed", EXTENDED) for r in STORM.requirements.binding(role, p) if not r.untestable}
     assert binding - set(covered) <= SEEN_RARELY
+
+
+class Forgets(hosts.BoltHost):
+    """An ack has no effect."""
+
+    def settle(self, command, name):
+        pass
+
+
+def test_heartbeats_do_not_make_us_wait_for_an_effect_that_does_not_come():
+    config = STORM.configure("bolt-host", "seed", {}, {})
+    w = hosting.Writer(config)
+    w.begin()
+    w.settle("ack", w.tuple(["x"]))
+    w.close()
+    ground = MemoryGround(lambda: Hosts(Forgets, frozenset(), host.HostSwitches(beat_ms=300)))
+    recording = drive(w.plan(), Setting(STORM, config, "bolt-host", ground, 1000.0), "f-")
+    assert [blame.breach.requirement for blame in recording.judgement.faults] == ["STORM-BOLT-20"]
+    assert recording.stamps[-1] < 2_500
