@@ -50,6 +50,11 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[:room]}... [+{len(text) - room}]"[:limit]
 
 
+def encodable(text: str) -> str:
+    """`text` with a question mark in place of each lone surrogate, which JSON can bring and no encoder takes."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def octets(data: bytes, limit: int = TEXT_LIMIT) -> str:
     """Octets as ASCII: printable ones as they are, a backslash doubled, the rest escaped; `limit` counts octets."""
     shown = "".join([_OCTETS[octet] for octet in data[:limit]])

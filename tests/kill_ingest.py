@@ -63,7 +63,7 @@ def content(spark: SparkSession, root: Path) -> dict[str, Counter[Any]]:
     found["rejudged"] = _bag(warehouse.rejudged().collect())
     found["quarantine"] = _bag(warehouse.quarantine().collect())
     found["ledger"] = _bag(warehouse.ledger().collect())
-    for table in ("rows", "coverage", "traces"):
+    for table in ("rows", "sheets", "traces"):
         found[table] = _bag(warehouse.batches(table).drop("batch", "day").distinct().collect())
     return found
 

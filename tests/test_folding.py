@@ -6,8 +6,9 @@ Runs are drawn, spoilt and shuffled: files in any order, rows twice, torn tails,
 from __future__ import annotations
 
 import json
+import random
 import re
-from collections import Counter, defaultdict
+from dataclasses import fields
 from datetime import date
 
 import pytest
@@ -15,10 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+
+import pyarrow as pa
 
 from records.reader import gather
 from records.rows import RecordError, RunRow, from_json
 from reports.spark import folding, reading
+from reports.spark.rows import Verdict
 from reports.summary import baseline, fold
 from tests import runs
 from tests.runs import Shape
@@ -58,42 +63,17 @@ def files(draw):
     return draw(st.permutations(made))
 
 
-def taken(contents):
-    """What `reports.spark.reading` makes of files: other rows as texts, coverage rows apart, and lines set aside."""
-    texts, counted, places, aside = set(), set(), set(), 0
-    for content in contents:
-        *whole, last = content.split(b"\n")
-        for line, ended in [*((line, True) for line in whole), (last, False)]:
-            line = line.rstrip(b"\r")  # noqa: PLW2901
-            if not line:
-                continue
-            found = re.fullmatch(reading.COVERAGE, line.decode("utf-8", "replace"))
-            if found:
-                run, worker, n, prop, name, exercised, judged = found.groups()
-                counted.add((run, worker, int(n), prop, name, int(exercised), int(judged)))
-                continue
-            row = dict(zip(reading._READ.names, reading._read(line, ended), strict=True))
-            if row["reason"] is not None:
-                aside += 1
-                continue
-            places.add((row["worker"], row["n"]))
-            if row["kind"] == "coverage":
-                counted.add(tuple(row[name] for name in reading.COUNTED.names))
-            else:
-                texts.add(row["text"])
-    return texts, counted, places | {(row[1], row[2]) for row in counted}, aside
-
-
-def added(counted, places):
-    exercised, judged, each = Counter(), Counter(), defaultdict(set)
-    for row in counted:
-        exercised[row[4]] += row[5]
-        judged[row[4]] += row[6]
-    for worker, n in places:
-        if n > 0:
-            each[worker].add(n)
-    counts = [(name, exercised[name], judged[name]) for name in exercised]
-    return counts, [(worker, len(found), max(found)) for worker, found in each.items()]
+def folded(contents, chance):
+    """What the executors make of these files, as the arrays of one run, and how many lines they set aside."""
+    read = [row for rows in reading._files(pa.array(contents, pa.binary())).to_pylist() for row in rows]
+    rows = [row for row in read if row["reason"] is None]
+    columns = [[row[name] for row in rows] for name in ("run", "worker", "n", "text")]
+    table = pa.table([[*column, None] for column in columns], names=[str(n) for n in range(len(columns))])
+    order = chance.sample(range(len(rows) + 1), len(rows) + 1)
+    shuffled = [column.combine_chunks() for column in table.take(order).columns]
+    shuffled[0] = pa.array(["" if not rows else rows[0]["run"]] * (len(rows) + 1))
+    found = folding._fold(*shuffled, pa.nulls(len(rows) + 1, pa.string())).as_py()
+    return [[tuple(row.values()) for row in found[name]] for name in folding.PARTS], len(read) - len(rows)
 
 
 @settings(deadline=None)
@@ -105,20 +85,15 @@ def test_the_executors_fold_as_the_plain_summary_does(tmp_path_factory, contents
         paths.append(folder / f"{number}.jsonl")
         paths[-1].write_bytes(content)
     plain = gather(paths)
-    texts, counted, places, aside = taken(contents)
+    found, aside = folded(contents, chance)
     assert aside == len(plain.aside) + len(plain.torn)
     if not plain.rows:
-        assert not texts
-        assert not counted
+        assert not any(found)
         return
     told = [row for row in plain.rows if isinstance(row, RunRow)]
     day = date.fromisoformat(min(row.at for row in told)[:10]) if told else date.today()  # noqa: DTZ011
     summary = fold(plain.rows, baseline(plain.rows), any(row.strict for row in told), day)
-    run = plain.rows[0].run
-    expected = tuple([folding._plain(row) for row in part] for part in folding.made(run, summary))
-    shuffled = chance.sample(sorted(texts), len(texts))
-    counts, seen = added(counted, places)
-    found = folding._fold(run, shuffled, counts, seen, [])
+    expected = [[folding._plain(row) for row in part] for part in folding.made(plain.rows[0].run, summary)]
     assert [sorted(part, key=repr) for part in found] == [sorted(part, key=repr) for part in expected]
 
 
@@ -161,7 +136,22 @@ def test_the_pattern_knows_what_our_writer_writes():
 
 @pytest.mark.parametrize("octets", [b"\xff\xfe", b"[1]", b'{"kind":"run"}', b"{" * 100_000])
 def test_what_is_no_row_is_set_aside_with_the_readers_reason(octets):
-    reason = reading._read(octets, True)[-1]
+    reason = reading._row(octets, ended=True)["reason"]
     with pytest.raises((RecordError, UnicodeDecodeError)) as error:
         from_json(octets.decode("utf-8"))
     assert str(error.value)[:60] in reason or "can't decode" in reason
+
+
+def test_counts_that_lie_are_cut_to_what_a_column_holds():
+    requirement = runs.run(Shape(number=1))["main"]
+    listed = next(json.loads(line) for line in requirement if json.loads(line)["kind"] == "requirement")
+    lying = [
+        json.dumps(PLAIN | {"run": listed["run"], "n": n, "requirement": listed["id"], "judged": 2**62})
+        for n in range(5000, 5004)
+    ]
+    content = "".join(f"{line}\n" for line in [*requirement, *lying]).encode("ascii")
+    found, aside = folded([content], random.Random(1))
+    assert not aside
+    names = [field.name for field in fields(Verdict)]
+    verdicts = [dict(zip(names, row, strict=True)) for row in found[list(folding.PARTS).index("verdicts")]]
+    assert [row["judged"] for row in verdicts if row["requirement"] == listed["id"]] == [folding.LONGEST]

@@ -247,6 +247,20 @@ def test_a_corrected_specification_corrects_history(spark, tmp_path, monkeypatch
     assert failing() == found
 
 
+def test_conversations_are_read_a_few_at_a_time(spark, tmp_path):
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+
+    from reports.spark.rows import SCHEMAS  # noqa: PLC0415
+    from reports.spark.warehouse import TOGETHER, Warehouse  # noqa: PLC0415
+
+    rows = [("r", f"traces/{n}.json", "a conversation", "", "2026-01-01") for n in range(3 * TOGETHER)]
+    warehouse = Warehouse(spark, str(tmp_path))
+    warehouse.write(warehouse.begin(), "traces", spark.createDataFrame(rows, SCHEMAS["traces"]).coalesce(1))
+    (path,) = tmp_path.glob("traces/*/*/*.parquet")
+    told = ParquetFile(path).metadata
+    assert [told.row_group(n).num_rows for n in range(told.num_row_groups)] == [TOGETHER] * 3
+
+
 # -- one table after the other ----------------------------------------------------------------------------------------
 
 

@@ -1,31 +1,35 @@
 """From the rows of a run to its verdicts: `reports.summary.fold` itself, run on the executors.
 
-Spark adds up the coverage rows and gathers the others, a few hundred a run; what they amount to is then decided by the
-same function that prints the summary of a run. No verdict is computed in two ways.
+Spark brings the rows of a run together; what they amount to is decided by the same function that prints the summary of
+a run. No verdict is computed in two ways.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import fields
 from datetime import UTC, date, datetime
-from functools import cache, reduce
+from functools import cache
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from records.reader import Places
-from records.rows import FaultRow, RunRow, from_json
+from records.rows import FaultRow, Row, RunRow, from_json
+from records.text import encodable
 from reports import tables
 from reports.spark import schemas
-from reports.spark.reading import COUNTED
 from reports.spark.rows import UNKNOWN_DAY, Effort, Fault, Stale, Verdict
 from reports.summary import Summary, Tally, baseline, fold
 from reports.terminal import replay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -40,6 +44,8 @@ PARTS: Final[dict[str, type]] = {
     "stale": Stale,
 }
 
+LONGEST: Final = 2**63 - 1
+
 
 class Folded(NamedTuple):
     """What one run amounts to, as rows of the tables in PARTS."""
@@ -51,34 +57,17 @@ class Folded(NamedTuple):
     stale: list[Stale]
 
 
-def gathered(rows: DataFrame, overturned: DataFrame) -> DataFrame:
-    """One row for each run with all that `folded` needs: run, texts, counts, places, overturned.
+def folded(rows: DataFrame, overturned: DataFrame) -> DataFrame:
+    """What each run amounts to: the arrays in PARTS.
 
-    `rows` has run, worker, n, and either text or the columns of a coverage row; `overturned` run and trace. Rows read
-    twice count once. All rows of a run are brought together at once: nothing is sent around again.
+    `rows` are rows and sheets of any batches (run, worker, n, text; a sheet has no n); what is read twice counts once.
+    `overturned` has run and trace: faults that are left out.
     """
-    each = rows.repartition("run")
-    texts = each.where(F.col("text").isNotNull()).select("run", "text").distinct()
-    once = each.where(F.col("text").isNull()).select(*COUNTED.names).distinct()
-    counts = once.groupBy("run", "requirement").agg(F.sum("exercised").alias("e"), F.sum("judged").alias("j"))
-    places = (
-        each.where("n > 0").groupBy("run", "worker").agg(F.countDistinct("n").alias("count"), F.max("n").alias("last"))
-    )
-    parts = [
-        texts.select("run", F.col("text").alias("texts")),
-        counts.select("run", F.struct("requirement", "e", "j").alias("counts")),
-        places.select("run", F.struct("worker", "count", "last").alias("places")),
-        overturned.select("run", F.col("trace").alias("overturned")),
-    ]
-    both = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    gathered = both.groupBy("run").agg(*[F.collect_list(name).alias(name) for name in both.columns[1:]])
-    return gathered.where("size(texts) + size(counts) > 0")
-
-
-def folded(runs: DataFrame) -> DataFrame:
-    """What `gathered` gave as one struct of the arrays in PARTS for each run."""
-    made = F.udf(_fold, _struct(), useArrow=False)
-    return runs.select(made("run", "texts", "counts", "places", "overturned").alias("run")).select("run.*")
+    names = ("run", "worker", "n", "text")
+    gone = overturned.select("run", F.col("trace").alias("gone"))
+    both = rows.select(*names).unionByName(gone, allowMissingColumns=True)
+    made = F.arrow_udf(_fold, _struct())
+    return both.groupBy("run").agg(made(*names, "gone").alias("amount")).select("amount.*")
 
 
 def part(found: DataFrame, table: str) -> DataFrame:
@@ -91,19 +80,33 @@ def _struct() -> DataType:
     return StructType([StructField(name, ArrayType(schemas.of(table))) for name, table in PARTS.items()])
 
 
-def _fold(run: str, texts: Any, counts: Any, places: Any, overturned: Any) -> tuple[list[tuple[Any, ...]], ...]:
-    gone = set(overturned)
-    rows = [from_json(text) for text in texts]
+def _fold(run: pa.Array, worker: pa.Array, n: pa.Array, text: pa.Array, gone: pa.Array) -> Any:
+    """What all rows and sheets of one run amount to."""
+    each = {*zip(*(column.to_pylist() for column in (worker, n, text)), strict=True)}
+    rows = [one for one in each if one[1] is not None]
+    sheets = [one for one in each if one[1] is None and one[2] is not None]
+    counted = {(who, *row) for who, _, sheet in sheets for row in zip(*json.loads(sheet).values(), strict=True)}
+    used: Counter[str] = Counter()
+    settled: Counter[str] = Counter()
+    for *_, requirement, exercised, judged in counted:
+        used[requirement] += exercised
+        settled[requirement] += judged
+    places: dict[str, set[int]] = {}
+    for who, number, *_ in chain(rows, counted):
+        if number > 0:
+            places.setdefault(who, set()).add(number)
+    tally = Tally(used, settled, {who: Places(len(mine), max(mine)) for who, mine in places.items()})
+    told = [from_json(line) for _, _, line in rows]
+    found = amount(run[0].as_py(), told, tally, {*gone.to_pylist()}) if rows or counted else Folded(*[[]] * len(PARTS))
+    return pa.scalar(tuple([_plain(row) for row in part] for part in found), schemas.arrow(_struct()))
+
+
+def amount(run: str, rows: Sequence[Row], tally: Tally, gone: Collection[str]) -> Folded:
+    """What a run amounts to: `rows` all but those of coverage, without the faults whose traces are `gone`."""
     kept = [row for row in rows if not (isinstance(row, FaultRow) and row.trace in gone)]
-    tally = Tally(
-        {name: exercised for name, exercised, _ in counts},
-        {name: judged for name, _, judged in counts},
-        {worker: Places(count, last) for worker, count, last in places},
-    )
     told = [row for row in rows if isinstance(row, RunRow)]
     strict = any(row.strict for row in told)
-    summary = fold(kept, baseline(rows), strict, _today(told), tally)
-    return tuple([_plain(row) for row in part] for part in made(run, summary))
+    return made(run, fold(kept, baseline(rows), strict, _today(told), tally))
 
 
 def _today(told: Sequence[RunRow]) -> date:
@@ -126,10 +129,12 @@ def _told(table: type) -> attrgetter[Any]:
 
 
 def _clean(value: Any) -> Any:
-    """Text that every encoder takes: a lone surrogate, which JSON can bring, becomes a question mark."""
+    """Text that every encoder takes, and whole numbers of 64 bits: rows that lie may add up to more."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    return [_clean(item) for item in value] if isinstance(value, tuple) else value
+        return encodable(value)
+    if isinstance(value, tuple):
+        return [_clean(item) for item in value]
+    return max(-LONGEST, min(value, LONGEST)) if type(value) is int else value
 
 
 def slug_of(row: RunRow) -> str:

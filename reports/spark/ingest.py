@@ -62,9 +62,9 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
             return Ingested()
         paths = [file.path for file in files if file.path.endswith(".jsonl") and file.length <= reading.LARGEST]
         progress(f"reading {len(paths)} new files")
-        read = reading.contents(warehouse.spark, paths).transform(reading.lines).transform(reading.rows).persist()
+        read = reading.contents(warehouse.spark, paths).transform(reading.rows).persist()
         kept.append(read)
-        told = read.groupBy("run", "at").count().collect()
+        told = read.groupBy("run", "at").agg(F.sum("many").alias("many")).collect()
         days = {row.run: UNKNOWN_DAY for row in told if row.run is not None}
         days |= {row.run: day_of(row.at) for row in sorted((row for row in told if row.at is not None), reverse=True)}
         progress(f"folding {len(days)} runs")
@@ -75,11 +75,11 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
         counted = F.col("kind") == CoverageRow.kind
         traces = _named(fresh, listed)
         parts = {
-            "rows": fresh.where(~counted), "coverage": fresh.where(counted), "quarantine": _aside(read, new),
+            "rows": fresh.where(~counted), "sheets": fresh.where(counted), "quarantine": _aside(read, new),
             "ledger": new, "held": runs, "traces": _traces(warehouse.spark, traces),
             **{table: folding.part(folded, table) for table in folding.PARTS},
         }  # fmt: skip
-        count = sum(row["count"] for row in told if row.run is not None)
+        count = sum(row.many for row in told if row.run is not None)
         warehouse.write_all(batch, parts)
         warehouse.commit(batch, parts, count)
     finally:
@@ -87,7 +87,7 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
             frame.unpersist()
     if warehouse.compact():
         progress("merged small batches")
-    aside = sum(row["count"] for row in told if row.run is None) + len(files) - len(paths)
+    aside = sum(row.many for row in told if row.run is None) + len(files) - len(paths)
     return Ingested(files=len(files), rows=count, runs=len(days), aside=aside, traces=len(traces))
 
 
@@ -97,11 +97,11 @@ def fold(warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: D
     earlier = warehouse.holding(runs)
     before = [
         warehouse.batches(table, earlier).join(F.broadcast(runs.select("run")), "run", "leftsemi")
-        for table in ("rows", "coverage")
+        for table in ("rows", "sheets")
         if earlier or fresh is None
     ]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), filter(None, [fresh, *before]))
-    return folding.folded(folding.gathered(rows, gone.join(F.broadcast(runs.select("run")), "run", "leftsemi")))
+    return folding.folded(rows, gone.join(F.broadcast(runs.select("run")), "run", "leftsemi"))
 
 
 def overturned(rejudged: DataFrame) -> DataFrame:
@@ -147,7 +147,7 @@ def _traces(spark: SparkSession, named: Mapping[tuple[str, str], tuple[str, str,
     rows = [(*name, *told) for name, told in named.items()]
     frame = spark.createDataFrame(rows, schemas.text("run", "trace", "day", "path", "code"))
     # Octets that are no UTF-8 become marks of replacement.
-    text = F.make_valid_utf8("content")
+    text = F.make_valid_utf8(F.col("content").cast("string"))
     texts = reading.contents(spark, sorted({path for _, path, _ in named.values()}))
     codes = reading.contents(spark, sorted({code for _, _, code in named.values() if code}))
     both = texts.select("path", text.alias("document")).join(F.broadcast(frame), "path")

@@ -1,28 +1,32 @@
 """Files of records as rows, read as `records.reader` reads them.
 
-Nineteen rows of twenty say how often a property brought a requirement into play, and our writer gives them one form:
-Spark itself takes those apart. Every other line is read by `records.rows` on the executors, so that there is one
-reader to trust, and no line is read by two.
+Each file is handed to Python whole. Nineteen rows of twenty say how often a property brought a requirement into play,
+and our writer gives them one form: a pattern takes those apart, and all of one worker stay together as one sheet. Every other line is read by
+`records.rows`, so that there is one reader to trust, and no line is read by two.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, LongType, StructField, StructType
 
 from records.reader import MAX_LINE
-from records.rows import CoverageRow, FaultRow, RecordError, RunRow, from_json, to_json
-from records.text import octets, printable
+from records.rows import CoverageRow, FaultRow, RecordError, Row, RunRow, from_json, to_json
+from records.text import encodable, octets, printable
+from reports.spark import schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-LARGEST: Final = 1 << 29
+LARGEST: Final = 1 << 26
 """Octets of a file of records; a larger one is set aside whole, since it is read in one piece."""
 _TEXT = r'"([ !#-\[\]-~]+)"'
 _COUNT = r"(0|[1-9][0-9]{0,14})"
@@ -31,17 +35,14 @@ COVERAGE: Final = (
     rf'"requirement":{_TEXT},"exercised":{_COUNT},"judged":{_COUNT}\}}$'
 )
 """A coverage row as records.writer writes it: plain characters, no escapes, columns in their order."""
-COUNTED: Final = StructType(
-    [
-        *[StructField(name, StringType()) for name in ("run", "worker")],
-        StructField("n", LongType()),
-        *[StructField(name, StringType()) for name in ("property", "requirement")],
-        *[StructField(name, LongType()) for name in ("exercised", "judged")],
-    ]
-)
-"""The columns of a coverage row."""
+_PLAIN: Final = re.compile(COVERAGE, re.ASCII).fullmatch
+COUNTED: Final = ("n", "property", "requirement", "exercised", "judged")
+"""The columns of a sheet."""
 _READ: Final = StructType(
-    [*COUNTED.fields, *[StructField(name, StringType()) for name in ("kind", "at", "trace", "text", "reason")]]
+    [
+        *schemas.text("run", "worker", "kind", "at", "trace", "text", "reason"),
+        *[StructField(name, LongType()) for name in ("line", "n", "many")],
+    ]
 )
 
 
@@ -71,54 +72,75 @@ def exact(path: str) -> str:
 
 
 def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """These files: path, modificationTime, and their content as text, of whatever octets."""
+    """These files: path, modificationTime, content."""
     if not paths:
-        return spark.createDataFrame([], "path string, modificationTime timestamp, content string")
+        return spark.createDataFrame([], "path string, modificationTime timestamp, content binary")
     found = spark.read.format("binaryFile").load([exact(path) for path in paths])
-    return found.select("path", "modificationTime", F.col("content").cast("string").alias("content"))
+    return found.select("path", "modificationTime", "content")
 
 
-def lines(files: DataFrame) -> DataFrame:
-    """The lines of `contents`: source, line (from 1), ended (false for one without its line end), text."""
-    day = F.date_format("modificationTime", "yyyy-MM-dd").alias("day")
-    cut = files.select(F.col("path").alias("source"), day, F.split("content", "\n").alias("parts"))
-    # Counted before they are taken apart, so that no line carries all of them along.
-    counted = cut.withColumn("many", F.size("parts"))
-    each = counted.select("source", "day", "many", F.posexplode("parts").alias("at", "raw"))
-    line, text = F.col("at").cast("long") + 1, F.rtrim("raw", F.lit("\r"))
-    told = each.select("source", "day", line.alias("line"), (line < F.col("many")).alias("ended"), text.alias("text"))
-    return told.where("text != ''")
+def rows(files: DataFrame) -> DataFrame:
+    """What `contents` hold: source, day (when the file was modified), and the columns of _READ.
 
-
-def rows(found: DataFrame) -> DataFrame:
-    """What these `lines` hold: source, line, day, and the columns of a row, those of coverage only where it is one.
-
-    `kind` says what it is. Any other row has its one JSON form as `text`, that of a run its `at`, that of a fault its
-    `trace`. A line that is no row has a `reason`, and `text` is how it begins.
+    `kind` says what a row is. Its one JSON form is its `text`; that of a run has its `at` beside it, that of a fault
+    its `trace`. Rows of coverage come as sheets, which stand for `many`. A line that is no row has a `reason`, its
+    number (from 1), and how it begins as `text`.
     """
-    plain, place = F.col("text").rlike(COVERAGE), ("source", "line", "day")
-    counted = found.where(plain).select(*place, F.from_json("text", COUNTED).alias("row"))
-    read = F.udf(_read, _READ, useArrow=False)
-    other = found.where(~plain).select(*place, read(F.col("text").cast("binary"), "ended").alias("row"))
-    kind = F.lit(CoverageRow.kind).alias("kind")
-    return other.select(*place, "row.*").unionByName(counted.select(*place, "row.*", kind), allowMissingColumns=True)
+    day, read = F.date_format("modificationTime", "yyyy-MM-dd"), F.arrow_udf(_files, ArrayType(_READ))
+    found = files.select(F.col("path").alias("source"), day.alias("day"), F.explode(read("content")).alias("row"))
+    return found.select("source", "day", "row.*")
 
 
-def _read(line: Any, ended: bool) -> tuple[Any, ...]:
-    text = bytes(line)
+def _files(contents: pa.Array) -> pa.Array:
+    """The rows of each of these files."""
+    found: list[dict[str, Any]] = []
+    ends = [0]
+    for content in contents:
+        found += _rows(content.as_py())
+        ends.append(len(found))
+    return pa.ListArray.from_arrays(ends, pa.array(found, schemas.arrow(_READ)))
+
+
+def _rows(content: bytes) -> Iterator[dict[str, Any]]:
+    """The rows of one file, as far as they say something."""
+    texts = content.decode("utf-8", "surrogateescape").split("\n")
+    counted: dict[tuple[str, str], list[tuple[int, str, str, int, int]]] = {}
+    for line, text in enumerate(texts, 1):
+        bare = text.rstrip("\r")
+        plain = _PLAIN(bare)
+        if plain:
+            run, worker, n, name, requirement, exercised, judged = plain.groups()
+            counted.setdefault((run, worker), []).append((int(n), name, requirement, int(exercised), int(judged)))
+        elif bare:
+            row = _row(bare.encode("utf-8", "surrogateescape"), ended=line < len(texts))
+            if isinstance(row, CoverageRow):
+                one = row.n, encodable(row.property), encodable(row.requirement), row.exercised, row.judged
+                counted.setdefault((encodable(row.run), encodable(row.worker)), []).append(one)
+            else:
+                yield {"line": line, "many": 1, **(row if isinstance(row, dict) else _told(row))}
+    for (run, worker), each in counted.items():
+        text = json.dumps(dict(zip(COUNTED, zip(*each, strict=True), strict=True)), separators=(",", ":"))
+        yield {"run": run, "worker": worker, "kind": CoverageRow.kind, "text": text, "many": len(each)}
+
+
+def _row(text: bytes, *, ended: bool) -> Row | dict[str, str]:
+    """A line as records.reader reads it, or why it is set aside; `ended` is false for one that lacks its line end."""
     if len(text) > MAX_LINE:
         return _aside(f"longer than {MAX_LINE} octets", text)
     try:
-        row = from_json(text.decode("utf-8"))
+        return from_json(text.decode("utf-8"))
     except (RecordError, UnicodeDecodeError) as error:
         return _aside(printable(str(error)) if ended else "torn: the last line lacks its end", text)
-    place = row.run, row.worker, row.n
-    if isinstance(row, CoverageRow):
-        return *place, row.property, row.requirement, row.exercised, row.judged, row.kind, None, None, None, None
-    at = row.at if isinstance(row, RunRow) else None
-    trace = row.trace if isinstance(row, FaultRow) else None
-    return *place, None, None, None, None, row.kind, at, trace, to_json(row), None
 
 
-def _aside(reason: str, text: bytes) -> tuple[Any, ...]:
-    return *[None] * (len(_READ) - 2), octets(text, 120), reason
+def _told(row: Row) -> dict[str, Any]:
+    about = {"run": encodable(row.run), "worker": encodable(row.worker), "n": row.n, "kind": row.kind}
+    if isinstance(row, RunRow):
+        about["at"] = encodable(row.at)
+    elif isinstance(row, FaultRow):
+        about["trace"] = encodable(row.trace)
+    return {**about, "text": to_json(row)}
+
+
+def _aside(reason: str, text: bytes) -> dict[str, str]:
+    return {"reason": reason, "text": octets(text, 120)}

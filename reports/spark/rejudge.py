@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, StructField, StructType
 
@@ -151,7 +152,12 @@ def pending(before: DataFrame, today: str) -> Callable[[DataFrame], DataFrame]:
 
 def judged(runs: DataFrame, today: str, judge: Judge) -> Callable[[DataFrame], DataFrame]:
     """The table `rejudged` for these traces, and whether each was `overturned` before."""
-    say = F.udf(judge, SAID, useArrow=False)
+
+    def each(documents: pa.Array, seeds: pa.Array) -> pa.Array:
+        asked = zip(documents.to_pylist(), seeds.to_pylist(), strict=True)
+        return pa.array([dict(zip(SAID.names, judge(*one), strict=True)) for one in asked], schemas.arrow(SAID))
+
+    say = F.arrow_udf(each, SAID)
 
     def made(traces: DataFrame) -> DataFrame:
         told = traces.join(F.broadcast(runs), "run", "left").fillna("", ["slug", "version"])

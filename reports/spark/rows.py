@@ -1,7 +1,7 @@
 """What the warehouse keeps, table by table. All texts are as the records give them.
 
 `Verdict` and the tables of `reports/tables.py` that come from one run are written anew whenever rows of that run
-arrive; readers take the newest. `held`, `rows` and `coverage` are what they are made from.
+arrive; readers take the newest. `held`, `rows` and `sheets` are what they are made from.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Stale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A row of records in its one JSON form. Coverage rows are in a table of their own."""
+    """A row of records in its one JSON form. Those of coverage are in the table of sheets."""
 
     run: str
     worker: str
@@ -105,16 +105,16 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """A coverage row."""
+class Sheet:
+    """All rows of coverage that one worker of a run has in one file: nineteen rows of twenty, and of use only together.
+
+    `text` is a JSON object with a list for each column but run and worker.
+    """
 
     run: str
     worker: str
-    n: int
-    property: str
-    requirement: str
-    exercised: int
-    judged: int
+    text: str
+    source: str
     day: str
 
 
@@ -181,7 +181,7 @@ SCHEMAS: Final[Mapping[str, StructType]] = {
     "efforts": schemas.of(Effort),
     "stale": schemas.of(Stale),
     "rows": schemas.of(Kept),
-    "coverage": schemas.of(Coverage),
+    "sheets": schemas.of(Sheet),
     "held": schemas.of(Held),
     "traces": schemas.of(Trace),
     "rejudged": schemas.of(Judged),

@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
+import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -23,8 +24,12 @@ _PLAIN: Final[dict[type, DataType]] = {
     int: LongType(),
     float: DoubleType(),
     bool: BooleanType(),
-    # What comes back from Parquet may hold nulls, as far as Spark knows; it casts that to nothing stricter.
-    tuple: ArrayType(StringType()),
+}
+_ARROW: Final[dict[type[DataType], pa.DataType]] = {
+    StringType: pa.string(),
+    LongType: pa.int64(),
+    DoubleType: pa.float64(),
+    BooleanType: pa.bool_(),
 }
 
 
@@ -39,7 +44,19 @@ def of(table: type) -> StructType:
 def _type(hint: Any) -> DataType:
     if get_origin(hint) in (types.UnionType, Union):
         (hint,) = (choice for choice in get_args(hint) if choice is not type(None))
-    return _PLAIN[get_origin(hint) or hint]
+    if get_origin(hint) is tuple:
+        # What comes back from Parquet may hold nulls, as far as Spark knows; it casts that to nothing stricter.
+        return ArrayType(_type(get_args(hint)[0]))
+    return _PLAIN[hint]
+
+
+def arrow(kind: DataType) -> pa.DataType:
+    """The same type as Arrow calls it."""
+    if isinstance(kind, StructType):
+        return pa.struct([pa.field(field.name, arrow(field.dataType)) for field in kind])
+    if isinstance(kind, ArrayType):
+        return pa.list_(arrow(kind.elementType))
+    return _ARROW[type(kind)]
 
 
 def text(*names: str) -> StructType:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
 SHIPPED: Final = ("records", "reports", "specs")
 """What executors need of this checkout."""
+PACKAGES: Final = {"pyspark": ">=4.1,<5", "pyarrow": ">=18,<30"}
 JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
@@ -29,8 +30,9 @@ class NoSpark(Exception):
 
 def missing() -> str:
     """What Spark lacks on this machine, or "" when it lacks nothing. Joining by Spark Connect needs no Java."""
-    if find_spec("pyspark") is None:
-        return "the Python package pyspark is not installed; pip install 'pyspark>=4.1,<5'"
+    for package, wanted in PACKAGES.items():
+        if find_spec(package) is None:
+            return f"the Python package {package} is not installed; pip install '{package}{wanted}'"
     home = os.environ.get("JAVA_HOME", "")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java") or ""
     if not java or not shutil.which(java):
@@ -62,6 +64,7 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
 
     local = not remote and (not master or master.startswith("local"))
     if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         # Executors of a laptop are children of this process: they find our modules as we do.
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     # What PySpark would log of an exception is in the exception.
@@ -71,6 +74,9 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.parquet.compression.codec": "zstd",
+        # What goes to Python and comes back at once: a row may be a file, a run or a conversation of some megabytes.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(1 << 25),
     }
     if local:
         cores = os.cpu_count() or 2

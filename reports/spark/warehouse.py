@@ -31,6 +31,8 @@ MANY: Final = 12
 """Small batches that may stand side by side before they are merged."""
 SMALL: Final = 5_000_000
 """Rows of a batch that is not merged any more."""
+TOGETHER: Final = 32
+"""Conversations in one row group of Parquet: readers take it into memory at once, and each may have some megabytes."""
 SIDE_BY_SIDE: Final = 4
 """Queries or tables that are worked on at the same time."""
 
@@ -151,6 +153,8 @@ class Warehouse:
         """Write a batch's part of `table`, with the columns that the schema names."""
         chosen = rows.select(*[F.col(f.name).cast(f.dataType) for f in SCHEMAS[table].fields])
         writer = chosen.write.mode("overwrite")
+        if table == "traces":
+            writer = writer.option("parquet.block.row.count.limit", TOGETHER)
         if table in DAILY:
             writer = writer.partitionBy("day")
         writer.parquet(f"{self.root}/{table}/batch={batch.name}")
