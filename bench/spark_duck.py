@@ -1,7 +1,7 @@
 """The tables of the nightly report by DuckDB, over the same Parquet files as Spark: what the ratios are taken to.
 
-Each statement does what the transform of the same name in `reports.spark.report` does with runs and verdicts. Failure
-pages, requirement texts and times are left out, so that Spark does more.
+Each statement does what the transform of the same name in `reports.spark.report` does with runs, verdicts and settled
+verdicts. Failure pages, requirement texts and times are left out, so that Spark does more.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ SOME: Final = """
 """
 PAST: Final = """
     create or replace temp table past as
-    select slug, version, requirement, count(*) filter (verdict in ('pass', 'fail')) as runs,
-           count(*) filter (verdict = 'fail') as failed,
-           min(epoch_us(try_cast("at" as timestamptz))) filter (verdict = 'fail') as first
-    from verdicts group by slug, version, requirement
+    select slug, version, requirement, count(*) as runs, count(*) filter (failed) as failed,
+           min(epoch_us(try_cast("at" as timestamptz))) filter (failed) as first
+    from settled group by slug, version, requirement
 """
 ASKED: Final = {
     "cells": "select s.*, h.newest from chosen s join heads h using (run) order by slug, newest desc, requirement",
@@ -62,9 +61,9 @@ ASKED: Final = {
     "flickers": """
         select slug, version, requirement, any_value(p.runs), any_value(p.failed), count(*) filter (turned) as changes
         from (
-            select slug, version, requirement, verdict <> lag(verdict) over mine as turned
-            from verdicts v join past p using (slug, version, requirement)
-            where v.verdict in ('pass', 'fail') and p.failed > 0 and p.failed < p.runs
+            select slug, version, requirement, v.failed <> lag(v.failed) over mine as turned
+            from settled v join past p using (slug, version, requirement)
+            where p.failed > 0 and p.failed < p.runs
             window mine as (partition by slug, version, requirement order by v."at", v.run))
         join past p using (slug, version, requirement)
         group by slug, version, requirement order by changes desc, slug, version, requirement limit 2000
@@ -89,8 +88,8 @@ def tables(root: str) -> int:
 
     duck = duckdb.connect()
     duck.execute("set timezone = 'UTC'")
-    for name in ("runs", "verdicts"):
-        files = f"{root}/{name}/*/*/*.parquet"
+    for name, days in (("runs", ""), ("verdicts", "/*"), ("settled", "")):
+        files = f"{root}/{name}/*{days}/*.parquet"
         duck.execute(f"create view {name} as select * from read_parquet('{files}', hive_partitioning = true, "
                      "hive_types_autocast = false)")  # fmt: skip
     duck.execute(TOLD)

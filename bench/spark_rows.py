@@ -44,10 +44,11 @@ def fill(spark: SparkSession, root: str, count: int) -> int:
     parts = max(2, min(nights, runs * REQUIREMENTS // 2_000_000))
     made = spark.range(0, nights * each * IMPLEMENTATIONS, 1, parts).transform(_runs(nights, each))
     for table, rows in (("runs", made.transform(_told)), ("verdicts", made.transform(_verdicts)),
+                        ("settled", made.transform(_settled)),
                         ("efforts", made.transform(_efforts)), ("faults", made.transform(_faults)),
                         ("rows", made.where(F.col("night") == nights - 1).transform(_listed))):  # fmt: skip
         warehouse.write(batch, table, rows.transform(_whole(table)))
-    warehouse.commit(batch, ("runs", "verdicts", "efforts", "faults", "rows"), count)
+    warehouse.commit(batch, ("runs", "verdicts", "settled", "efforts", "faults", "rows"), count)
     return nights * each * IMPLEMENTATIONS * REQUIREMENTS
 
 
@@ -112,6 +113,12 @@ def _verdicts(runs: DataFrame) -> DataFrame:
         "message": F.when(failing, "the answer is not the one that was asked for").otherwise(""),
         "trace": F.when(failing, F.concat(F.lit("traces/"), _id(), F.lit(".json"))).otherwise(""),
     })  # fmt: skip
+
+
+def _settled(runs: DataFrame) -> DataFrame:
+    return (
+        runs.transform(_verdicts).where("verdict in ('pass', 'fail')").withColumn("failed", F.expr("verdict = 'fail'"))
+    )
 
 
 def _faults(runs: DataFrame) -> DataFrame:

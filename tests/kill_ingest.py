@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from reports.spark.ingest import ingest
 from reports.spark.rejudge import rejudge
+from reports.spark.rows import FOLDED
 from reports.spark.session import ROOT, start
 from reports.spark.warehouse import Warehouse
 from tests import runs
@@ -58,7 +59,7 @@ def content(spark: SparkSession, root: Path) -> dict[str, Counter[Any]]:
     is read again, and readers take equal rows once."""
     warehouse = Warehouse(spark, str(root))
     found: dict[str, Counter[Any]] = {}
-    for table in ("runs", "verdicts", "faults", "efforts", "stale"):
+    for table in FOLDED:
         found[table] = _bag(warehouse.newest(table).collect())
     found["rejudged"] = _bag(warehouse.rejudged().collect())
     found["quarantine"] = _bag(warehouse.quarantine().collect())

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports"},
     "reports": {"reports", "records"},
 }
-PARTS_OF_REPORTS = {"spark": {"pyspark", "specs"}, "site": {"jinja2", "markupsafe"}}
+PARTS_OF_REPORTS = {"spark": {"pyspark", "pyarrow", "specs"}, "site": {"jinja2", "markupsafe"}}
 """What one part of the reports needs and no other may."""
 
 

@@ -24,7 +24,7 @@ from records.rows import FaultRow, Row, RunRow, from_json
 from records.text import encodable
 from reports import tables
 from reports.spark import schemas
-from reports.spark.rows import UNKNOWN_DAY, Effort, Fault, Stale, Verdict
+from reports.spark.rows import UNKNOWN_DAY, Effort, Fault, Settled, Stale, Verdict
 from reports.summary import Summary, Tally, baseline, fold
 from reports.terminal import replay
 
@@ -39,6 +39,7 @@ STANDINGS: Final = (
 PARTS: Final[dict[str, type]] = {
     "runs": tables.Run,
     "verdicts": Verdict,
+    "settled": Settled,
     "faults": Fault,
     "efforts": Effort,
     "stale": Stale,
@@ -52,6 +53,7 @@ class Folded(NamedTuple):
 
     runs: list[tables.Run]
     verdicts: list[Verdict]
+    settled: list[Settled]
     faults: list[Fault]
     efforts: list[Effort]
     stale: list[Stale]
@@ -66,7 +68,7 @@ def folded(rows: DataFrame, overturned: DataFrame) -> DataFrame:
     names = ("run", "worker", "n", "text")
     gone = overturned.select("run", F.col("trace").alias("gone"))
     both = rows.select(*names).unionByName(gone, allowMissingColumns=True)
-    made = F.arrow_udf(_fold, _struct())
+    made = schemas.by_columns(_fold, _struct())
     return both.groupBy("run").agg(made(*names, "gone").alias("amount")).select("amount.*")
 
 
@@ -165,6 +167,12 @@ def made(run: str, summary: Summary) -> Folded:
         )
         for found in summary.results
     ]  # fmt: skip
+    settled = [
+        Settled(run=run, slug=slug, version=row.version, at=row.at, requirement=one.requirement,
+                failed=one.verdict == "fail")
+        for one in verdicts
+        if one.verdict in ("pass", "fail")
+    ]  # fmt: skip
     own = [(found, fault) for found in summary.results for fault in found.faults if fault.requirement == found.id]
     faults = [
         Fault(
@@ -176,7 +184,9 @@ def made(run: str, summary: Summary) -> Folded:
         for found, fault in own
     ]  # fmt: skip
     stale = [Stale(slug=slug, run=run, requirement=entry.entry.id, why=entry.why, day=day) for entry in summary.stale]
-    return Folded([about], verdicts, faults, list(_efforts(run, slug, day, summary, [f for _, f in own])), stale)
+    return Folded(
+        [about], verdicts, settled, faults, list(_efforts(run, slug, day, summary, [f for _, f in own])), stale
+    )
 
 
 def _efforts(run: str, slug: str, day: str, summary: Summary, faults: Sequence[FaultRow]) -> Iterable[Effort]:

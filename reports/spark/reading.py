@@ -1,8 +1,8 @@
 """Files of records as rows, read as `records.reader` reads them.
 
 Each file is handed to Python whole. Nineteen rows of twenty say how often a property brought a requirement into play,
-and our writer gives them one form: a pattern takes those apart, and all of one worker stay together as one sheet. Every other line is read by
-`records.rows`, so that there is one reader to trust, and no line is read by two.
+and our writer gives them one form: a pattern takes those apart, and all of one worker stay together as one sheet. Every
+other line is read by `records.rows`, so that there is one reader to trust, and no line is read by two.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def rows(files: DataFrame) -> DataFrame:
     its `trace`. Rows of coverage come as sheets, which stand for `many`. A line that is no row has a `reason`, its
     number (from 1), and how it begins as `text`.
     """
-    day, read = F.date_format("modificationTime", "yyyy-MM-dd"), F.arrow_udf(_files, ArrayType(_READ))
+    day, read = F.date_format("modificationTime", "yyyy-MM-dd"), schemas.by_columns(_files, ArrayType(_READ))
     found = files.select(F.col("path").alias("source"), day.alias("day"), F.explode(read("content")).alias("row"))
     return found.select("source", "day", "row.*")
 

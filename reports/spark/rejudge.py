@@ -157,7 +157,7 @@ def judged(runs: DataFrame, today: str, judge: Judge) -> Callable[[DataFrame], D
         asked = zip(documents.to_pylist(), seeds.to_pylist(), strict=True)
         return pa.array([dict(zip(SAID.names, judge(*one), strict=True)) for one in asked], schemas.arrow(SAID))
 
-    say = F.arrow_udf(each, SAID)
+    say = schemas.by_columns(each, SAID)
 
     def made(traces: DataFrame) -> DataFrame:
         told = traces.join(F.broadcast(runs), "run", "left").fillna("", ["slug", "version"])

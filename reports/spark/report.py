@@ -48,7 +48,7 @@ Table = TypeVar("Table")
 def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Report:
     """All tables, from what is committed now."""
     now, spark = datetime.now(UTC), warehouse.spark
-    runs, verdicts, faults = (warehouse.newest(name) for name in ("runs", "verdicts", "faults"))
+    runs, settled, faults = (warehouse.newest(name) for name in ("runs", "settled", "faults"))
     runs.persist()
     known = runs.transform(latest).collect()
     chosen, last = standing.heads(known), standing.pairs(known)
@@ -56,13 +56,13 @@ def build(warehouse: Warehouse, progress: Callable[[str], None]) -> tables.Repor
     newest = [head for head in chosen if head.newest]
     day = standing.newest_day(known, now.date())
     progress(f"{sum(one.runs for one in known)} runs; adding up their verdicts")
-    past, aside = verdicts.transform(history).persist(), warehouse.quarantine()
+    past, aside = settled.transform(history).persist(), warehouse.quarantine()
     found = _together(
-        verdicts=verdicts.transform(among(wanted)),
+        verdicts=warehouse.newest("verdicts").transform(among(wanted)),
         faults=faults.transform(among(chosen)),
         listed=warehouse.batches("rows").transform(among(chosen)).transform(listed(_sent(spark, chosen))),
         runs=runs.transform(recent(_back(day, DAYS), wanted)),
-        flickers=verdicts.transform(flickers(past, faults)),
+        flickers=settled.transform(flickers(past, faults)),
         times=warehouse.newest("efforts").transform(among(newest)).orderBy("slug", "property"),
         stale=warehouse.newest("stale").transform(among(newest)).orderBy("slug", "requirement"),
         quarantined=aside.orderBy("source", "line").limit(QUARANTINED),
@@ -161,15 +161,12 @@ def listed(chosen: DataFrame) -> Callable[[DataFrame], DataFrame]:
 # -- over time --------------------------------------------------------------------------------------------------------
 
 
-def history(verdicts: DataFrame) -> DataFrame:
+def history(settled: DataFrame) -> DataFrame:
     """For each requirement on each version: how many runs settled it, how many with a fail, and when first (in
     microseconds). Whole numbers only, so that Spark adds them up by hash."""
-    failing = F.col("verdict") == "fail"
-    moment = F.when(failing, F.unix_micros(F.try_to_timestamp("at")))
-    return verdicts.groupBy(*KEY).agg(
-        F.count_if(F.col("verdict").isin("pass", "fail")).alias("runs"),
-        F.count_if(failing).alias("failed"),
-        F.min(moment).alias("first"),
+    moment = F.when(F.col("failed"), F.unix_micros(F.try_to_timestamp("at")))
+    return settled.groupBy(*KEY).agg(
+        F.count("*").alias("runs"), F.count_if("failed").alias("failed"), F.min(moment).alias("first")
     )
 
 
@@ -182,14 +179,14 @@ def flickers(past: DataFrame, faults: DataFrame) -> Callable[[DataFrame], DataFr
     )
     both = (F.col("failed") > 0) & (F.col("failed") < F.col("runs"))
 
-    def made(verdicts: DataFrame) -> DataFrame:
-        settled = verdicts.where(F.col("verdict").isin("pass", "fail"))
+    def made(settled: DataFrame) -> DataFrame:
         mixed = settled.join(F.broadcast(past.where(both).select(*KEY)), [*KEY], "leftsemi")
         order = Window.partitionBy(*KEY).orderBy("at", "run")
-        turned = mixed.select(*KEY, (F.col("verdict") != F.lag("verdict").over(order)).alias("turned"))
+        turned = mixed.select(*KEY, (F.col("failed") != F.lag("failed").over(order)).alias("turned"))
         turns = turned.groupBy(*KEY).agg(F.count_if("turned").alias("changes"))
-        counted = past.join(shaken, [*KEY], "left").join(turns, [*KEY], "left")
-        chosen = counted.fillna(0, ["reproduced", "tried", "loose", "changes"]).where(both | (F.col("loose") > 0))
+        counted = past.join(shaken, [*KEY], "full").join(turns, [*KEY], "left")
+        known = ["runs", "failed", "reproduced", "tried", "loose", "changes"]
+        chosen = counted.fillna(0, known).where(both | (F.col("loose") > 0))
         return chosen.orderBy(F.desc("changes"), F.desc("failed"), *KEY).limit(FLICKERS)
 
     return made

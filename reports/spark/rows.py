@@ -42,6 +42,19 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A verdict of pass or fail with what the history of a requirement needs, kept apart from the days: whoever looks
+    back over all of them opens few files."""
+
+    run: str
+    slug: str
+    version: str
+    at: str
+    requirement: str
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One fault of one run, as its row and the whole run tell it."""
 
@@ -177,6 +190,7 @@ def _ledger() -> StructType:
 SCHEMAS: Final[Mapping[str, StructType]] = {
     "runs": schemas.of(tables.Run),
     "verdicts": schemas.of(Verdict),
+    "settled": schemas.of(Settled),
     "faults": schemas.of(Fault),
     "efforts": schemas.of(Effort),
     "stale": schemas.of(Stale),
@@ -188,7 +202,7 @@ SCHEMAS: Final[Mapping[str, StructType]] = {
     "quarantine": schemas.of(tables.Quarantined),
     "ledger": _ledger(),
 }
-FOLDED: Final = ("runs", "verdicts", "faults", "efforts", "stale")
+FOLDED: Final = ("runs", "verdicts", "settled", "faults", "efforts", "stale")
 """Tables of which the newest batch that has a run speaks for it."""
-DAILY: Final = tuple(name for name, schema in SCHEMAS.items() if "day" in schema.fieldNames())
-"""Tables kept in a folder for each day."""
+DAILY: Final = ("verdicts", "efforts", "rows", "sheets", "traces")
+"""Tables kept in a folder for each day: those of many rows, of which few days are wanted at a time."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -57,6 +59,12 @@ def arrow(kind: DataType) -> pa.DataType:
     if isinstance(kind, ArrayType):
         return pa.list_(arrow(kind.elementType))
     return _ARROW[type(kind)]
+
+
+def by_columns(function: Callable[..., Any], made: DataType) -> Any:
+    """`function`, from Arrow columns to one such column (or, of a group, to one value), as Spark calls it; it has no
+    need of pandas."""
+    return F.arrow_udf(function, made)  # type: ignore[attr-defined,unused-ignore] # PySpark's stubs lack it
 
 
 def text(*names: str) -> StructType:

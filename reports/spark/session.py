@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
+QUIET: Final = Path(__file__).with_name("log4j2.properties")
 SHIPPED: Final = ("records", "reports", "specs")
 """What executors need of this checkout."""
 PACKAGES: Final = {"pyspark": ">=4.1,<5", "pyarrow": ">=18,<30"}
@@ -97,7 +98,7 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
             "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
             "spark.sql.files.openCostInBytes": str(1 << 18),
             # One night is over before the thorough compiler of the JVM has earned what it costs.
-            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_quiet().as_uri()}",
+            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={QUIET.as_uri()}",
         }
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -109,20 +110,6 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
     if not local:
         spark.addArtifacts(str(_package()), pyfile=True)
     return spark
-
-
-def _quiet() -> Path:
-    """A logging configuration that lets only errors through. Spark reads it before anything of ours runs."""
-    path = Path(tempfile.gettempdir()) / f"wireproof-log4j2-{os.getpid()}.properties"
-    path.write_text(
-        "rootLogger.level = error\nrootLogger.appenderRef.stderr.ref = stderr\nappender.stderr.type = Console\n"
-        "appender.stderr.name = stderr\nappender.stderr.target = SYSTEM_ERR\n"
-        "appender.stderr.layout.type = PatternLayout\n"
-        "appender.stderr.layout.pattern = spark: %m%n\n"
-        "logger.hadoop.name = org.apache.hadoop.util.NativeCodeLoader\nlogger.hadoop.level = off\n",
-        encoding="ascii",
-    )
-    return path
 
 
 def _package() -> Path:
