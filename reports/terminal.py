@@ -72,7 +72,10 @@ def _head(summary: Summary, paint: Paint) -> Iterator[str]:
 
 
 def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
-    """A row for each section; a block for each basis; the sum at the end."""
+    """A row for each section; a block for each basis; the sum at the end. One line where all of it would be empty."""
+    if not any(section.counts.get("judged") or section.counts.get("error") for section in summary.sections):
+        yield f"none of {len(summary.results)} requirements was judged"
+        return
     heads = list(COLUMNS)
     if any(section.counts.get("error") for section in summary.sections):
         heads.append("error")

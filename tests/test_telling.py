@@ -58,9 +58,16 @@ def test_sections_stand_in_their_order_and_what_is_beyond_the_text_apart() -> No
         RequirementRow(id="1", section="Extra", basis="robustness"),
         RequirementRow(id="2", section="Alpha"),
     ]
-    shown = terminal.render(summed(*rows, ids=()))
+    shown = terminal.render(summed(*rows, judged("2"), ids=()))
     order = [shown.index(word) for word in ("Zeta", "Alpha", "robustness", "Extra", "\nall")]
     assert order == sorted(order)
+
+
+def test_a_table_of_nothing_is_one_line() -> None:
+    shown = terminal.render(summed(judged(judged=0), RequirementRow(id="A-02", section="Alpha")))
+    assert "none of 2 requirements was judged" in shown
+    assert "Alpha" not in shown
+    assert "\nall" not in shown
 
 
 @pytest.mark.parametrize("width", [76, 80, 100, 200])
