@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from impls.front import HOST
 from impls.msgpack import idl_server
 from impls.msgpack.client import Caller, run
 from impls.msgpack.idl import Idl, marked
 from impls.msgpack.idl_codec import IdlCodec
-from impls.msgpack.net import HOST, Front
+from impls.msgpack.net import front
 from impls.msgpack.reference import SWITCHES, Server, from_text
 
 
@@ -40,9 +41,9 @@ def serve(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(str(wrong))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
-    front = Front(server, options.port)
-    print(f"listening on {HOST}:{front.port}", flush=True)
-    front.run()
+    served = front(server, options.port)
+    print(f"listening on {HOST}:{served.port}", flush=True)
+    served.run()
 
 
 def answer_lines(peer: IdlCodec | Idl) -> None:

@@ -19,7 +19,7 @@ from impls.msgpack.idl_checker import Checker
 from impls.msgpack.idl_parser import Kind, Method, Parser, Part
 from impls.msgpack.idl_values import Misfit, Shapes
 from impls.msgpack.idl_words import Wrong
-from impls.msgpack.net import Front
+from impls.msgpack.net import front
 from impls.msgpack.reference import Server, Session
 from impls.msgpack.server import Failure
 from impls.msgpack.switches import switch
@@ -335,9 +335,9 @@ def run() -> None:
         said = json.loads(line)
         answer = told.obey(str(said.get("op")), said)
         if said.get("op") == "serve" and told.application is not None and "ok" in answer:
-            front = Front(_Over(told.application), 0)
-            threading.Thread(target=front.run, daemon=True).start()
-            answer = {"ok": {"port": front.port}}
+            served = front(_Over(told.application), 0)
+            threading.Thread(target=served.run, daemon=True).start()
+            answer = {"ok": {"port": served.port}}
         sys.stdout.write(json.dumps({"id": said.get("id"), **answer}) + "\n")
         sys.stdout.flush()
 

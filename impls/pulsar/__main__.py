@@ -11,9 +11,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from impls.front import HOST
 from impls.pulsar.client import CLIENT_SWITCHES, Caller
 from impls.pulsar.client import from_text as client_text
-from impls.pulsar.net import HOST, Front
+from impls.pulsar.net import front
 from impls.pulsar.reference import SWITCHES, Broker, from_text
 from impls.pulsar.telling import run
 
@@ -32,13 +33,13 @@ def serve(options: argparse.Namespace) -> None:
     given = {"profile": options.profile, **chosen(options.switch, from_text)}
     make = Broker.random if options.random else lambda seed, **fixed: Broker(seed=seed, **fixed)
     Broker(**given)
-    front = Front(
+    served = front(
         lambda url, other: make(options.seed, **{"url": url, "other_url": other, **given}), options.port, options.second
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
-    print(f"listening on {HOST}:{front.port}", flush=True)
-    front.run()
+    print(f"listening on {HOST}:{served.port}", flush=True)
+    served.run()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
