@@ -16,6 +16,7 @@ PRODUCING = Aim(
         "ping": 1,
         "subscribe": 1,
         "flow": 1,
+        "crowd": 1,
         "cut": 1,
     },
     slots=3,
@@ -38,11 +39,22 @@ PERMITS = Aim(
     ends=("", "redeliver"),
     permits=(1, 2, 3, 1, 5, 10, 65536, 65537),
 )
+RATIONS = Aim(
+    {"send": 5, "burst": 4, "batch": 1, "flow": 8, "subscribe": 1, "ping": 1, "redeliver": 2, "close_consumer": 1},
+    kinds=(1, 1, 2, 0),
+    start="sub",
+    crowd=3,
+    topics=1,
+    subs=1,
+    slots=3,
+    ends=("", "redeliver"),
+    permits=(1, 2, 3, 1),
+)
 BATCHES = Aim(
     {"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 1}, start="sub", topics=1, subs=1, permits=(1, 1, 2, 3, 5)
 )
 SHARED = Aim(
-    {"subscribe": 3, "send": 8, "flow": 6, "ack": 4, "some_again": 2, "redeliver": 2, "close_consumer": 2, "cut": 1},
+    {"subscribe": 3, "send": 8, "flow": 6, "ack": 4, "some_again": 2, "gap": 1, "redeliver": 2, "close_consumer": 2},
     kinds=(1,),
     topics=1,
     subs=1,
@@ -51,7 +63,7 @@ SHARED = Aim(
     crowd=3,
 )
 FAILOVER = Aim(
-    {"subscribe": 5, "send": 8, "flow": 6, "ack": 3, "close_consumer": 2, "cut": 1},
+    {"subscribe": 5, "send": 8, "flow": 6, "ack": 3, "gap": 1, "redeliver": 1, "close_consumer": 3, "unsubscribe": 1},
     kinds=(2,),
     topics=1,
     subs=1,
@@ -60,7 +72,7 @@ FAILOVER = Aim(
     crowd=3,
 )
 SUBSCRIPTIONS = Aim(
-    {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3, "cut": 1}, topics=1, subs=3
+    {"subscribe": 10, "send": 4, "flow": 4, "ack": 2, "close_consumer": 3, "unsubscribe": 3}, topics=1, subs=3
 )
 ACKS = Aim(
     {
@@ -69,14 +81,15 @@ ACKS = Aim(
         "burst": 2,
         "ack": 10,
         "cumulative": 3,
-        "gap": 2,
+        "gap": 3,
+        "listed": 2,
         "odd_ack": 3,
         "redeliver": 1,
         "subscribe": 1,
     },
     start="permits",
     topics=1,
-    ends=("redeliver", "close", "cut"),
+    ends=("redeliver", "close"),
 )
 REDELIVERY = Aim(
     {
@@ -104,7 +117,19 @@ PIECES = Aim({"send": 6, "batch": 1, "burst": 1, "ping": 2, "flow": 2, "subscrib
              wires=(CUTS, CUTS | JOIN, JOIN), start="permits", most=8)  # fmt: skip
 DISCOVERY = Aim({"lookup": 4, "partitions": 4, "producer": 1, "subscribe": 1, "ping": 1}, slots=2, ends=("",), topics=4)
 MODERN = Aim(
-    {"ask": 6, "seek": 3, "part": 3, "several": 4, "send": 6, "flow": 4, "ack": 3, "subscribe": 2},
+    {
+        "ask": 6,
+        "seek": 4,
+        "part": 3,
+        "several": 2,
+        "listed": 3,
+        "send": 6,
+        "flow": 4,
+        "ack": 3,
+        "redeliver": 1,
+        "close_consumer": 1,
+        "subscribe": 2,
+    },
     start="permits",
     topics=1,
     subs=1,
@@ -114,4 +139,23 @@ REQUESTS = Aim(
     {"producer": 4, "subscribe": 4, "lookup": 3, "partitions": 2, "ping": 1, "close_consumer": 2, "close_producer": 2},
     ends=("",),
     slots=2,
+)
+LOST = Aim(
+    {
+        "producer": 4,
+        "send": 10,
+        "batch": 2,
+        "burst": 2,
+        "subscribe": 8,
+        "flow": 6,
+        "ack": 6,
+        "redeliver": 1,
+        "close_consumer": 1,
+    },
+    topics=6,
+    subs=2,
+    slots=4,
+    least=12,
+    most=40,
+    ends=("cut", "lose"),
 )

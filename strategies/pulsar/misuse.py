@@ -244,7 +244,7 @@ def _same_name(w: Writer, n: Numbers) -> None:
     w.pongs()
     w.send(first)
     w.settle()
-    if n[1] % 2:
+    if n[1] % 8:
         w.close_pen(first)
     else:
         w.hang(0)

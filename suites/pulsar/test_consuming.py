@@ -15,6 +15,11 @@ def test_permits(hunt):
     hunt(aimed.PERMITS.programs, aimed.PERMITS.interpret)
 
 
+def test_rations(hunt):
+    """Consumers with a few permits each, and more messages than that."""
+    hunt(aimed.RATIONS.programs, aimed.RATIONS.interpret)
+
+
 def test_delivery(hunt):
     """What is published is delivered, as it was."""
     hunt(aimed.DELIVERY.programs, aimed.DELIVERY.interpret)

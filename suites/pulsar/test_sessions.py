@@ -21,3 +21,9 @@ def test_requests(hunt):
 def test_closing(hunt):
     """Producers and consumers that are closed, subscriptions that are given up, connections that are cut."""
     hunt(aimed.CLOSING.programs, aimed.CLOSING.interpret)
+
+
+@pytest.mark.weight(2)
+def test_lost(hunt):
+    """Connections that are cut: what was on them is free, nothing else is lost."""
+    hunt(aimed.LOST.programs, aimed.LOST.interpret)

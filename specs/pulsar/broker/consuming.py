@@ -67,10 +67,13 @@ def attached(state: State, key: Key) -> State:
     members = (*sub.members, key)
     places = dict(sub.places)
     if len(members) > 1 and sub.kind == FAILOVER:
+        # what the old master got comes again or not, also what is still on its way to it on another connection
+        apart = any(number != key[0] for number, _ in sub.members)
         places = {
-            at: place._replace(may=place.may + 1, again="FAIL") if place.owner and place.acked != "yes" else place
+            at: place._replace(may=place.may + 1, again="FAIL")
+            if place.acked != "yes" and not place.skip and (place.owner or apart) else place
             for at, place in places.items()
-        }
+        }  # fmt: skip
     state = state.put_sub(consumer.sub, sub._replace(
         kind=consumer.kind, sure=True, members=members, places=places, alone=sub.alone and len(members) == 1,
         moved=state.clock, master=None, back=sub.back + 1,

@@ -83,6 +83,9 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         return blame(rule, why)
     if key == sub.ousted:
         return blame(*_both(sub), also="E2E-03")
+    late = _overtaken(state, key, consumer, place)
+    if late is not None:
+        return _pushed(state, key, consumer, sub, at, frame, given, holder=late)
     other = _holder(state, key, consumer, sub, entry, place)
     if other is not None and other[0] == number and sub.ousted in (None, other) and conn.version >= CLOSES:
         # the broker has closed it, and says so behind this: until then it is as if the consumer were leaving
@@ -159,6 +162,15 @@ def _other(found: Breach, key: Key, other: Key) -> Breach:
     return replace(found, steady=other[0] != key[0])
 
 
+def _overtaken(state: State, key: Key, consumer: Consumer, place: Place) -> Key | None:
+    """Who has a message that may have been pushed before to this consumer, which has given it back since, by leaving or
+    by asking for all that it holds again: what happens on two connections may be seen in any order."""
+    if place.may > 0 or place.owner is None or place.owner[0] == key[0] or place.acked == "yes":
+        return None
+    gave = consumer.haze or consumer.phase == "closing" or state.conn(key[0]).may_close
+    return place.owner if gave else None
+
+
 def _holder(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry, place: Place) -> Key | None:
     """The consumer which only the broker can have ended if this one gets the entry."""
     if place.may <= 0:
@@ -233,7 +245,7 @@ def _disorder(state: State, sub: Sub, at: int, entry: Entry, place: Place) -> Ou
 
 
 def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
-    state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame: Any, given: Id
+    state: State, key: Key, consumer: Consumer, sub: Sub, at: int, frame: Any, given: Id, holder: Key | None = None
 ) -> Outcome:
     entry, place = state.entries[at], sub.places.get(at, Place(may=0))
     conn = state.conn(key[0])
@@ -304,10 +316,10 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         back, stepped = back - 1, state.clock
         covers += ids("RED-05") if sub.kind == EXCLUSIVE else ()
     after = place._replace(
-        need=0, may=max(place.may - 1, 0) + bool(hazy), owner=key, pushed=place.pushed + 1,
+        need=0, may=max(place.may - 1, 0) + bool(hazy), owner=holder or key, pushed=place.pushed + 1,
         again=place.again if not hazy else "RED",
     )  # fmt: skip
-    master = key if sub.kind == FAILOVER and entry.at > sub.moved else sub.master
+    master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
     sub = sub._replace(places={**sub.places, at: after}, back=back, cursor=given, stepped=stepped, master=master)
     state = state.put_sub(consumer.sub, sub)
     used = consumer.used + count
