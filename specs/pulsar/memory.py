@@ -21,7 +21,7 @@ class PulsarMemory:
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
     id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id
-    while it has permits."""
+    while it has permits; `patience`, the key as it is while more was pushed than its application got."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -34,6 +34,7 @@ class PulsarMemory:
         self._fed: dict[tuple[int, int], int] = {}
         self._address = ""
         self._handles: dict[str, Any] = {}
+        self._under_way = 0
         self._told: list[tuple[str, Any]] = []
 
     def note(self, event: Event) -> None:
@@ -49,7 +50,9 @@ class PulsarMemory:
                 return
             if kind == "MESSAGE":
                 meta = frame.metadata()
-                self._feed(event.conn, body.consumer_id, -max(meta.num_messages_in_batch if meta else 1, 1))
+                many = max(meta.num_messages_in_batch if meta else 1, 1)
+                self._under_way += many
+                self._feed(event.conn, body.consumer_id, -many)
             self._answered.update(
                 (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
             )
@@ -82,7 +85,9 @@ class PulsarMemory:
             given = event.value if isinstance(event.value, dict) else {}
             self._told.append((event.name, given.get("_key")))
         elif event.name == "answer" and self._told:
-            _op, key = self._told.pop(0)
+            op, key = self._told.pop(0)
+            if op == "receive" and isinstance(event.value, dict) and event.value.get("ok") is not None:
+                self._under_way -= 1
             if key is not None and isinstance(event.value, dict) and "ok" in event.value:
                 self._handles[key] = event.value["ok"]
 
@@ -142,6 +147,8 @@ class PulsarMemory:
                 found = self._asked.get((key[0], key[1]), [])
                 young = bool(said) and said[0].protocol_version >= 18
                 return found[key[2]].consumer_id if young and -len(found) <= key[2] < len(found) else None
+            case "patience":  # how long to wait for a message, where there may be one
+                return key if self._under_way > 0 else None
             case "handle":
                 return self._handles.get(key)
             case "url":

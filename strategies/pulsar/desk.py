@@ -32,7 +32,7 @@ class Desk:
         self.subscribed = self.refs = 0
         self.fields: dict[str, Any] = {}
         self.over = False
-        self.unknown, self.cut = head[-1] % 4 == 2, head[-1] % 4 == 3
+        self.unknown, self.cut, self.asks = head[-1] % 4 == 2, head[-1] % 4 == 3, head[-1] // 4 % 4 == 3
         self.do("connect", {})
 
     def plan(self) -> Plan:
@@ -80,12 +80,16 @@ class Desk:
     def created(self, count: int = 1, **fields: Any) -> None:
         """PRODUCER_SUCCESS."""
         for _ in range(count):
+            if self.asks:
+                self.ping()
             self.say("PRODUCER_SUCCESS", request_id=Ref("open", (self.at, "PRODUCER")),
                      producer_name=Ref("name-of", (self.at, "PRODUCER")), **fields)  # fmt: skip
 
     def success(self, kind: str = "SUBSCRIBE", count: int = 1) -> None:
         """SUCCESS."""
         for _ in range(count):
+            if self.asks:
+                self.ping()
             self.say("SUCCESS", request_id=Ref("open", (self.at, kind)))
 
     def ways(self, partitions: int = 0) -> None:
@@ -136,6 +140,8 @@ class Desk:
         """SEND_RECEIPT for what is sent."""
         for _ in range(upto):
             self.entries += 1
+            if self.asks:
+                self.ping()
             self.say(
                 "SEND_RECEIPT",
                 producer_id=Ref("sent", (self.at, "producer_id")),
@@ -226,10 +232,10 @@ class Desk:
         self.steps.append(Say(self.at, made, when=when))
 
     def receive(self, ear: str, ms: int = RECEIVE_MS) -> str:
-        """Tell the client to give us a message; the key of what it gives."""
+        """Tell the client to give us a message, if there may be one; the key of what it gives."""
         self.refs += 1
         key = f"r{self.refs}"
-        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": ms, "_key": key})
+        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key})
         return key
 
     def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
@@ -254,9 +260,15 @@ class Desk:
         self.created()
         self.success()
 
-    def drop(self) -> None:
-        """Cut the connection under the client and serve the next one."""
+    def ping(self) -> None:
+        """PING, whatever the client is waiting for."""
+        self.steps.append(Say(self.at, Draft("PING", Ref("connected", self.at))))
+
+    def drop(self, *pens: str) -> None:
+        """Cut the connection under the client and serve the next one. By `pens` the client sends before it is back."""
         self.steps.append(Do(self.at, "drop", None))
+        for pen in pens:
+            self.send(pen, op="send_async", when="now")
         self.at += 1
         self.subscribed = 0
         self.welcome()

@@ -42,6 +42,9 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
         for n in range(2 + head[2] % 3):
             d.send(pen, b"x" * (100 + 100 * n))
             d.receipt()
+        if head[3] % 2:
+            d.send(pen, b"x" * 1500)
+            d.receipt()
     elif which == 4 and head[3] % 2:
         d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
         seen = Ref("after", (0, "CONNECT"))
@@ -53,7 +56,7 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
             d.say("AUTH_CHALLENGE", server_version=seen, challenge={"auth_method_name": "x", "auth_data": b"y"})
         else:
             d.say("ERROR", request_id=NOBODY, error=0, message=seen)
-        d.wait(300)
+        d.wait(100)
         return d.plan()
     elif which == 5 and head[3] % 2 and config.profile == "modern":
         d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
@@ -66,7 +69,7 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
         d.receipt()
     elif which == 3:
         d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
-        d.wait(400)
+        d.wait(100)
         d.ways()
         d.created()
     else:

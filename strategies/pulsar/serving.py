@@ -59,7 +59,7 @@ def _producer(d: Desk, op: Op) -> None:
 def _send(d: Desk, op: Op) -> None:
     _, b, c, e, f = op.args
     pen = _pen(d, op)
-    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6] if b % 16 != 13 else b""
+    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6] if b % 8 != 5 else b""
     if payload:
         d.sends += 1
         payload += str(d.sends).encode()
@@ -79,7 +79,9 @@ def _async(d: Desk, op: Op) -> None:
             op="send_async",
             when="turn" if n == 0 else "now",
         )
-    d.wait(30)
+    d.wait()
+    if op.args[3] % 2:
+        d.ping()
     d.receipt(1 + op.args[1] % 5)
     for n in range(first, d.sends):
         d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
@@ -130,7 +132,10 @@ def _spoiled(d: Desk, op: Op) -> None:
     for _ in range(op.args[3] % 3 if op.args[4] % 2 else 0):
         d.push(nth)
         d.receive(ear)
-    match op.args[1] % 10:
+    match op.args[1] % 11:
+        case 10:
+            lies = ({"payload_size": 1000}, {"payload_size": -5})[op.args[2] % 2]
+            d.push(nth, meta={"num_messages_in_batch": 2}, raw=batch([({}, b"first"), (lies, b"x")]))
         case 8:
             d.push(nth, meta={"compression": 1, "uncompressed_size": 100}, raw=b"\xf0garbage\xff\xff")
         case 9:
@@ -149,7 +154,7 @@ def _spoiled(d: Desk, op: Op) -> None:
             d.push(nth, meta={"num_messages_in_batch": 1}, raw=batch([({"payload_size": 1000}, b"x")]))
         case _:
             d.push(nth, meta={"compression": 2, "uncompressed_size": 3}, raw=compress(2, b"four"))
-    d.wait(200)
+    d.wait()
     d.push(nth)
     d.receive(ear)
 
@@ -196,9 +201,11 @@ def _drop(d: Desk, op: Op) -> None:
         open_sends = 1 if blocked else open_sends
         for n in range(open_sends):
             d.send(pen, op="send" if blocked else "send_async", when="turn" if n == 0 else "now")
-        d.wait(30)
+        d.wait()
     first = d.sends - open_sends
-    d.drop()
+    down = 0 if blocked or not d.pens or op.args[4] % 4 else 1 + op.args[2] % 2
+    d.drop(*(d.pens[op.args[0] % len(d.pens)][0] for _ in range(down)))
+    open_sends += down
     if open_sends:
         d.wait()
         d.receipt(open_sends)
@@ -265,7 +272,7 @@ def _broken(d: Desk, op: Op) -> None:
             pen = d.pens[0][0] if d.pens else d.producer("z")
             d.send(pen, op="send_async")
             d.send(pen, op="send_async", when="now")
-            d.wait(30)
+            d.wait()
             error = (9, 2, 15)[op.args[2] % 3]
             if op.args[1] % 12 == 7:
                 d.say(
@@ -291,7 +298,7 @@ def _broken(d: Desk, op: Op) -> None:
             )
             d.ways()
             d.say("ERROR", request_id=Ref("open", (d.at, "SUBSCRIBE")), error=(5, 0)[op.args[2] % 2], message="no")
-    d.wait(200)
+    d.wait(50)
 
 
 def _redirect(d: Desk, op: Op) -> None:
@@ -333,7 +340,7 @@ def _partitioned(d: Desk, op: Op) -> None:
     count = 1 + op.args[0] % 4
     key = d.producer(f"q{d.handles}", partitions=count)
     for n in range(1 + op.args[1] % 6):
-        d.send(key, key=("a", "b", "c")[n * op.args[2] % 3], op="send")
+        d.send(key, key=("a", "b", "c", None)[n * op.args[2] % (3 + op.args[3] % 2)], op="send")
         d.receipt()
 
 

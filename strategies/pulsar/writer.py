@@ -200,7 +200,7 @@ class Writer:
     def free(self, taken: list[int], choice: int) -> int:
         """An id that is not taken."""
         at = choice % len(IDS) if self.ids else choice % 3
-        turn = (*IDS[at:], *IDS[:at], *range(1000, 1001 + len(taken)))
+        turn: tuple[int, ...] = (*IDS[at:], *IDS[:at], *range(1000, 1001 + len(taken)))
         return next(number for number in turn if number not in taken)
 
     def pen(self, line: Line, topic: str, choice: int = 0, name: str = "", **fields: Any) -> Pen:

@@ -25,7 +25,7 @@ def test_consuming(hunt):
 
 def test_reconnecting(hunt):
     """Connections that are cut, producers and consumers that the broker closes."""
-    hunt(serving.conversations("drop", "closed", "send", "receive", most=4), serving.interpret)
+    hunt(serving.conversations("drop", "closed", "producer", "consumer", "send", "receive", most=5), serving.interpret)
 
 
 def test_discovery(hunt):

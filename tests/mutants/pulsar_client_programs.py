@@ -43,7 +43,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "consumer-ids-of-zero": ("interpret", (0, 1, 0), ("many", 2, 8, 3, 10, 6), ("consumer", 6, 6, 10, 3, 10)),
     "grants-twice": ("interpret", (0, 0, 0), ("receive", 11, 3, 4, 1, 1)),
     "every-third-lost": ("interpret", (3, 0, 0), ("many", 2, 6, 10, 3, 10)),
-    "checksum-unread": ("interpret", (3, 3, 0), ("spoiled", 4, 10, 0, 0, 3)),
+    "checksum-unread": ("interpret", (3, 3, 0), ("spoiled", 4, 0, 0, 0, 3)),
     "discards-in-silence": ("interpret", (1, 0, 0), ("spoiled", 7, 6, 0, 0, 4)),
     "one-reason": ("interpret", (1, 0, 0), ("spoiled", 7, 6, 0, 0, 4)),
     "batch-backwards": ("interpret", (0, 0, 0), ("receive", 11, 3, 4, 1, 1)),

@@ -85,12 +85,12 @@ def _request(state: State, number: int, frame: Frame) -> State:
         case "ACK" if not body.message_id and state.config.profile == "seed":
             why = "an ACK of nothing, which versions below 12 cannot say"
             return spoilt(_tried(state, "ACK-07"), number, "INV-BROKER-35", why, must=False)
-        case "FLOW" | "ACK" | "REDELIVER_UNACKNOWLEDGED_MESSAGES" if body.consumer_id not in conn.consumers and not (
-            kind == "ACK" and body.HasField("request_id")
-        ):
+        case "FLOW" | "ACK" | "REDELIVER_UNACKNOWLEDGED_MESSAGES" if body.consumer_id not in conn.consumers:
             rule = {"FLOW": "INV-BROKER-31", "ACK": "INV-BROKER-34"}.get(kind, "INV-BROKER-37")
-            state = consuming.shaken(state, number, rule, f"{kind} of a consumer that is not there")
-            return _tried(state, rule)
+            state = _tried(consuming.shaken(state, number, rule, f"{kind} of a consumer that is not there"), rule)
+            if kind == "ACK" and body.HasField("request_id"):
+                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", about=False))
+            return state
         case "FLOW":
             state = _odd_flow(state, number, body)
             return consuming.flowed(state, (number, body.consumer_id), body.messagePermits)
@@ -103,8 +103,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
                 state = _tried(_tried(state, "ACK-05"), "INV-BROKER-36" if consumer.kind == 1 else "ACK-05")
             state = consuming.acked(state, (number, body.consumer_id), body)
             if body.HasField("request_id"):
-                known = body.consumer_id in conn.consumers
-                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", known))
+                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", about=True))
             return state
         case "REDELIVER_UNACKNOWLEDGED_MESSAGES":
             return consuming.redelivering(state, (number, body.consumer_id), body)

@@ -183,6 +183,24 @@ def _flows(state: ClientState, number: int, body: Any) -> Outcome:
     return blame("SUB-04", f"FLOW for consumer {body.consumer_id}, which was never created")
 
 
+def _early(state: ClientState, end: End, mid: tuple[int, int], *, upto: bool, part: bool) -> str:
+    """Why a consumer may not acknowledge this, or all up to it: "" if it may."""
+    if state.pushed.get(mid, end.topic) != end.topic:
+        return f"ACK of {mid} by the consumer of {end.topic}, it was pushed on {state.pushed[mid]}"
+    if part and mid in state.released:
+        return ""
+    if upto and mid not in state.wholly and any(mid < other for other in state.released):
+        # of a batch that is not done with, what comes before it is acknowledged: the id of that may be a guess
+        waiting = {name for (name, _, _), _, _, sure in end.queue if sure}
+        early = sorted(name for name in waiting | (state.released - state.wholly) if name <= mid)
+        return f"ACK of all up to {mid}, the application has not acknowledged {early[0]}" if early else ""
+    if mid not in state.released:
+        return f"ACK of {mid} before the application has acknowledged it"
+    if mid not in state.wholly:
+        return f"ACK of all of the batch {mid}, the application has acknowledged part of it"
+    return ""
+
+
 def _acks(state: ClientState, number: int, body: Any) -> Outcome:
     line = state.line(number)
     end = next((each for each in state.ends if (each.kind, each.line, each.id)
@@ -209,10 +227,12 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
             continue
         if body.HasField("validation_error"):
             return blame("ACK-13", f"the message {mid} was refused, nothing is wrong with it")
-        if mid not in state.released:
-            return blame("ACK-13", f"ACK of {mid} before the application has acknowledged it")
-        covers += ids("ACK-13")
         upto = body.ack_type == 1
+        part = bool(each.ack_set) or (each.HasField("batch_index") and each.batch_index >= 0)
+        wrong = _early(state, end, mid, upto=upto, part=part)
+        if wrong:
+            return blame("ACK-13", wrong)
+        covers += ids("ACK-13")
         keep = tuple(one for one in state.unacked if not (one[0] == mid or (upto and one[0] <= mid)))
         state = state._replace(unacked=keep)
     return Allow(state, tuple(dict.fromkeys(covers)))

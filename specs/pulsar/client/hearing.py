@@ -212,6 +212,7 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
         )
         count = meta.num_messages_in_batch if meta.HasField("num_messages_in_batch") else 1
         return state.put_end(at, end._replace(pushed=end.pushed + max(count, 1)))
+    state = state._replace(pushed={**state.pushed, mid: end.topic})
     queue = list(end.queue)
     batched = meta.HasField("num_messages_in_batch")
     for n, item in enumerate(items):

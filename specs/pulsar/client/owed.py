@@ -19,7 +19,7 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
             yield "KA-01", f"PING on connection {number} was not answered", "KA-09"
         if line.must and not line.over:
             yield line.must, f"connection {number} stays open: {line.odd}", ""
-    if state.doubt or state.beyond:
+    if state.doubt or state.beyond or (state.told and state.too_large(*state.told[0])):
         waiting = True
     if state.told and not waiting and not _needs_receipt(state):
         op = state.told[0][0]

@@ -48,6 +48,8 @@ def sends(state: ClientState, number: int, frame: Frame) -> Outcome:
     covers += ids("MD-06")
     covers += ids("FRM-11") if line.limit else ()
     covers += ids("FRM-08") if frame.size > 4_900_000 else ()
+    if line.limit and meta.HasField("num_chunks_from_msg") and meta.num_chunks_from_msg > 1:
+        return Allow(state._replace(doubt=True, payloads=()), tuple(covers))  # chunks are not judged
     batched = meta.HasField("num_messages_in_batch")
     try:
         items = messages(frame)

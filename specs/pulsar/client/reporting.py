@@ -70,15 +70,16 @@ def _acking(state: ClientState, found: tuple[str, Any], *, cumulative: bool) -> 
     """The application acknowledges: of a batch, the entry is due when all of it is acknowledged."""
     _topic, (mid, nth, count) = found
     done = state.parts | {(mid, nth)}
-    released = state.released | {mid}
+    released, wholly = state.released | {mid}, state.wholly
     if cumulative:
         given = {name for _, (name, _, _) in state.refs.values()}
         released |= {name for name in given if name <= mid}
-        whole = nth < 0 or nth == count - 1
-    else:
-        whole = nth < 0 or all((mid, n) in done for n in range(count))
+        wholly |= {name for name in given if name < mid}
+        done |= {(mid, n) for n in range(nth)}
+    whole = nth < 0 or (cumulative and nth == count - 1) or all((mid, n) in done for n in range(count))
     unacked = (*state.unacked, (mid, cumulative)) if whole else state.unacked
-    return state._replace(parts=done, released=released, unacked=unacked)
+    wholly |= {mid} if whole else set()
+    return state._replace(parts=done, released=released, wholly=wholly, unacked=unacked)
 
 
 def _reported(state: ClientState, value: Any) -> Outcome:
@@ -88,13 +89,12 @@ def _reported(state: ClientState, value: Any) -> Outcome:
     state = state._replace(told=tuple(rest))
     failed = not isinstance(value, dict) or "ok" not in value
     if failed:
-        excused = state.odd or state.doubt or state.left or state.beyond
+        excused = state.odd or state.doubt or state.left or state.beyond or state.too_large(op, given)
         if excused or not isinstance(value, dict) or value.get("error") == "unsupported":
             return Allow(_forgive(state, op, given))
         if any(end.phase == "lost" for end in state.ends) or any(line.over for line in state.lines.values()):
             return Allow(_forgive(state, op, given))
-        rule = {"send": "SEND-04", "receive": "FLOW-08"}.get(op, "REQ-03")
-        rule = "REQ-03" if rule == "SEND-04" else rule
+        rule = "FLOW-08" if op == "receive" else "REQ-03"
         return blame(rule, f"{op} failed: {value.get('error')!s:.200}")
     told = value["ok"]
     if op in ("producer", "subscribe"):
@@ -104,7 +104,9 @@ def _reported(state: ClientState, value: Any) -> Outcome:
         ends = [end for end in state.ends if end.kind == kind and base(end.topic)[0] == topic and end.phase != "closed"]
         wanted = max(state.partitions.get(topic, 0), 1)
         if len({end.topic for end in ends}) < wanted:
-            return blame("PART-02", f"{op} of a topic with {wanted} partitions opened {len(ends)}")
+            alone = "PROD-01" if op == "producer" else "REQ-03"
+            rule = "PART-02" if wanted > 1 else alone
+            return blame(rule, f"{op} of a topic with {wanted} partitions opened {len(ends)}", also="PART-03")
         if any(end.phase == "asked" for end in ends):
             return blame(
                 "PROD-01" if kind == "producer" else "REQ-03",

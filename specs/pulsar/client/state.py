@@ -11,6 +11,8 @@ from specs.pulsar.states import Config, P
 
 FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
 """Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
+METADATA = 256
+"""How long metadata may be, more or less."""
 _PARTITION = re.compile(r"(.*)-partition-(\d+)")
 
 
@@ -63,7 +65,8 @@ class ClientState(NamedTuple):
     """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: topics whose LOOKUP was
     answered with Connect and that were not created since. `want`: topics that the client must open, with how many
     endings. `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked
-    for and not seen; `released` all that was acknowledged by the application, of batches in `parts`. `refused`: what
+    for and not seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what
+    nothing is left of. `pushed`: on which topic what was pushed. `refused`: what
     must be acknowledged with a validation_error, as (id, error, rules). `accepted`: connections that the client is
     known to have opened."""
 
@@ -82,6 +85,8 @@ class ClientState(NamedTuple):
     payloads: tuple[Any, ...] = ()
     parts: frozenset[Any] = frozenset()
     released: frozenset[Any] = frozenset()
+    wholly: frozenset[Any] = frozenset()
+    pushed: Mapping[Any, str] = {}
     odd: bool = False
     doubt: bool = False
     left: bool = False
@@ -97,6 +102,12 @@ class ClientState(NamedTuple):
     def beyond(self) -> bool:
         """True while the client has a connection on which nobody listens: it may wait for an answer there."""
         return self.accepted > sum(line.greeted for line in self.lines.values())
+
+    def too_large(self, op: str, given: Mapping[str, Any]) -> bool:
+        """True for a message that is, with its metadata, over what some broker takes: nobody can send it whole."""
+        limits = [line.limit for line in self.lines.values() if line.limit]
+        size = len(given.get("payload_hex", "")) // 2
+        return op in ("send", "send_async") and bool(limits) and size + METADATA > min(limits)
 
     def line(self, number: int) -> Line:
         """A connection, be it new."""

@@ -1,0 +1,114 @@
+"""Faults of a client: lookups and partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.pulsar.channel import Channel
+from impls.pulsar.client import Caller
+from impls.pulsar.wire import Message
+from tests.mutants.pulsar_client_parts import client
+
+# -- lookups -----------------------------------------------------------------------------------------------------------
+
+
+@client("no-lookup-again", "LOOK-01", accept="CLP-06 CLC-02", history=True)
+class NoLookupAgain(Caller):
+    """Looks a topic up once."""
+
+    def reset(self, url: str) -> None:
+        """See `Caller`."""
+        super().reset(url)
+        self.found: dict[str, Channel] = {}
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        known = self.found.get(topic)
+        if known is None or known.hung_up:
+            known = self.found[topic] = await super().channel_for(topic)
+        return known
+
+
+class Looking(Caller):
+    """Looks topics up in another way."""
+
+    change: dict[str, Any] = {}  # noqa: RUF012 - a constant of each class
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        url, authoritative = self.url, False
+        for _ in range(21):
+            channel = await self.channel(url)
+            asked = {"topic": topic, "authoritative": authoritative, **self.change}
+            _, answer = await channel.ask("LOOKUP", asked)
+            url, authoritative = self.read(answer)
+            if answer.get("response") == 1:
+                return await self.channel(url)
+        return channel
+
+    def read(self, answer: Message) -> tuple[str, bool]:
+        """Where to go."""
+        return answer["brokerServiceUrl"], answer.get("authoritative", False)
+
+
+@client("authoritative-at-once", "LOOK-03", accept="LOOK-04")
+class AuthoritativeAtOnce(Looking):
+    """Asks for an authoritative answer at once."""
+
+    change = {"authoritative": True}  # noqa: RUF012 - as above
+
+
+@client("never-authoritative", "LOOK-04", history=True)
+class NeverAuthoritative(Looking):
+    """Does not pass on that an answer must be authoritative."""
+
+    change = {"authoritative": False}  # noqa: RUF012 - as above
+
+
+@client("stays-where-it-is", "LOOK-05", accept="LOOK-04", history=True, unseen="the other broker is not missed")
+class StaysWhereItIs(Looking):
+    """Stays with the broker that it knows."""
+
+    def read(self, answer: Message) -> tuple[str, bool]:
+        """See `Looking`."""
+        return self.url, answer.get("authoritative", False)
+
+
+@client("partitions-from-one", "PART-02", history=True)
+class PartitionsFromOne(Caller):
+    """Counts partitions from 1."""
+
+    async def partitions(self, topic: str) -> list[str]:
+        """See `Caller`."""
+        found = await super().partitions(topic)
+        return found if found == [topic] else [f"{topic}-partition-{number + 1}" for number in range(len(found))]
+
+
+@client("last-partition-left-out", "PART-02", history=True)
+class LastPartitionLeftOut(Caller):
+    """Leaves the last of several partitions out."""
+
+    async def partitions(self, topic: str) -> list[str]:
+        """See `Caller`."""
+        found = await super().partitions(topic)
+        return found[:-1] or found
+
+
+@client("always-partitioned", "PART-03", accept="PART-02")
+class AlwaysPartitioned(Caller):
+    """Takes every topic for partitioned."""
+
+    async def partitions(self, topic: str) -> list[str]:
+        """See `Caller`."""
+        found = await super().partitions(topic)
+        return [f"{topic}-partition-0"] if found == [topic] else found
+
+
+@client("partitions-again", "PART-04", level="SHOULD", history=True)
+class PartitionsAgain(Caller):
+    """Asks for partitions before each lookup."""
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        await self.partitions(topic)
+        return await super().channel_for(topic)

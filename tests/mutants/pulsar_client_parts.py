@@ -1,0 +1,75 @@
+"""What the seeded faults of a client are made with: registration, and short witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from impls.pulsar.channel import Channel
+from impls.pulsar.client import Caller, Client
+from impls.pulsar.receiving import PartitionedReceiver, Receiver
+from impls.pulsar.sending import PartitionedSender, Sender
+from specs.plan import Plan
+from strategies.common import Op, Program
+from strategies.pulsar import oddities, serving
+from tests.mutants.pulsar_client_programs import PROGRAMS
+from tests.mutants.pulsar_kit import MUTANTS, Mutant, full
+
+
+def client_of(part: type) -> type[Client]:
+    """A client class made of a faulty part."""
+    named: dict[str, Any] = {}
+    if issubclass(part, Caller):
+        caller = part
+    else:
+        if issubclass(part, Channel):
+            named = {"channel_type": part}
+        elif issubclass(part, Sender):
+            named = {"sender_type": type("FaultySender", (PartitionedSender,), {"sender_type": part})}
+        elif issubclass(part, Receiver):
+            named = {"receiver_type": type("FaultyReceiver", (PartitionedReceiver,), {"receiver_type": part})}
+        elif issubclass(part, PartitionedSender):
+            named = {"sender_type": part}
+        caller = type("FaultyCaller", (Caller,), named)
+    return type("Faulty", (Client,), {"caller_type": caller})
+
+
+def written(kind: str, head: tuple[int, ...], *ops: tuple[Any, ...]) -> Callable[[Any], Plan]:
+    """A witness: one of the suites' interpreters, and the program that it is given."""
+    program = Program(head, tuple(Op(name, tuple(args)) for name, *args in ops))
+    interpret = getattr(serving, kind, None) or getattr(oddities, kind)
+    return lambda config: interpret(program, config)
+
+
+def client(
+    name: str,
+    requirement: str,
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    profile: str = "modern",
+    history: bool = False,
+    unseen: str = "",
+    **switches: Any,
+) -> Callable[[type], type]:
+    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
+
+    def register(part: type) -> type:
+        made = client_of(part)
+        mutant = Mutant(
+            name=name,
+            role="client",
+            requirement=full(requirement)[0],
+            accept=full(accept),
+            make=lambda: made(profile=profile, **switches),
+            witness=written(*PROGRAMS.get(name, ("interpret", (0, 0, 0)))),
+            level=level,
+            why=" ".join((part.__doc__ or "").split()),
+            profile=profile,
+            history=history,
+            unseen=unseen,
+        )
+        MUTANTS.append(mutant)
+        return part
+
+    return register

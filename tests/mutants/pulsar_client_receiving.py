@@ -1,0 +1,245 @@
+"""Faults of a client: what it receives, permits and acknowledges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.pulsar.channel import Channel
+from impls.pulsar.checksum import crc32c
+from impls.pulsar.framing import open_batch, open_block, part
+from impls.pulsar.receiving import Discard, Id, Incoming, Receiver
+from impls.pulsar.wire import Malformed, Message
+from tests.mutants.pulsar_client_parts import client
+
+# -- consuming ---------------------------------------------------------------------------------------------------------
+
+
+@client("not-subscribed-again", "SUB-03", accept="CLC-02 LOOK-01", history=True)
+class NotSubscribedAgain(Receiver):
+    """Does not subscribe again."""
+
+    def on_closed(self) -> None:
+        """See `Receiver`."""
+        self.closed = True
+        super().on_closed()
+
+
+@client("consumer-ids-of-zero", "SUB-04", accept="PROD-03", history=True)
+class ConsumerIdsOfZero(Receiver):
+    """Gives every consumer the id 0."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.id = 0
+
+
+@client("grants-twice", "FLOW-07", level="SHOULD", history=True)
+class GrantsTwice(Receiver):
+    """Permits two messages for each one taken."""
+
+    def used(self, messages: int) -> None:
+        """See `Receiver`."""
+        super().used(messages * 2)
+
+
+@client(
+    "grants-once",
+    "FLOW-07",
+    level="SHOULD",
+    accept="FLOW-08",
+    history=True,
+    unseen="nothing is owed after the first permits",
+)
+class GrantsOnce(Receiver):
+    """Permits nothing more once it was taken."""
+
+    def used(self, messages: int) -> None:
+        """See `Receiver`."""
+
+
+@client("every-third-lost", "FLOW-08", accept="FRM-04 MSG-04 BAT-07", history=True)
+class EveryThirdLost(Receiver):
+    """Loses every third message."""
+
+    count = 0
+
+    def on_message(self, body: Message, rest: bytes) -> None:
+        """See `Receiver`."""
+        self.count += 1
+        if self.count % 3:
+            super().on_message(body, rest)
+
+
+@client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08")
+class ChecksumUnread(Receiver):
+    """Does not look at checksums."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        """See `Receiver`."""
+        load = part(rest)
+        intact = b"\x0e\x01" + crc32c(load.block).to_bytes(4, "big") + load.block
+        return super().open_entry(found, body, intact)
+
+
+@client("discards-in-silence", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02 BAT-08")
+class DiscardsInSilence(Receiver):
+    """Does not acknowledge what it cannot read."""
+
+    def discard(self, message_id: Message, reason: str, messages: int) -> None:
+        """See `Receiver`."""
+        self.used(messages)
+
+
+@client("one-reason", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02")
+class OneReason(Receiver):
+    """Gives one reason for all that it cannot read."""
+
+    def discard(self, message_id: Message, reason: str, messages: int) -> None:
+        """See `Receiver`."""
+        super().discard(
+            message_id, "DecompressionError" if reason != "DecompressionError" else "ChecksumMismatch", messages
+        )
+
+
+@client("batch-backwards", "BAT-07", accept="FRM-04 MSG-04 FLOW-08", history=True)
+class BatchBackwards(Receiver):
+    """Gives the messages of a batch in the other order."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        """See `Receiver`."""
+        return super().open_entry(found, body, rest)[::-1]
+
+
+@client("batch-heads-mixed", "BAT-07", accept="FRM-04 MSG-04 MD-05", history=True)
+class BatchHeadsMixed(Receiver):
+    """Gives all messages of a batch the key of the first."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        """See `Receiver`."""
+        messages = super().open_entry(found, body, rest)
+        return [each._replace(key=messages[0].key, properties=messages[0].properties) for each in messages]
+
+
+@client("batch-of-one", "BAT-10", accept="BAT-07 FRM-04 MSG-04")
+class BatchOfOne(Receiver):
+    """Takes a batch of one for a message."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        """See `Receiver`."""
+        metadata, payload = open_block(part(rest).block)
+        if metadata.get("num_messages_in_batch") == 1 and not metadata.get("compression") and part(rest).intact:
+            return [self.incoming(found, body, -1, payload, metadata)]
+        return super().open_entry(found, body, rest)
+
+
+@client("batch-as-far-as-it-goes", "BAT-08", accept="BAT-09 MSG-04 FRM-04 BAT-07")
+class BatchAsFarAsItGoes(Receiver):
+    """Gives what it can read of a batch."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        """See `Receiver`."""
+        try:
+            return super().open_entry(found, body, rest)
+        except Discard as discard:
+            if str(discard) != "BatchDeSerializeError":
+                raise
+            _, payload = open_block(part(rest).block)
+            try:
+                entries = open_batch(payload, 1)
+            except Malformed:
+                raise discard from None
+            return [self.incoming(found, body, at, data, head) for at, (head, data) in enumerate(entries)]
+
+
+@client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07")
+class NotDecompressed(Receiver):
+    """Gives the compressed octets of what it cannot decompress."""
+
+    def unpacked(self, kind: int, payload: bytes, size: int, messages: int) -> bytes:
+        """See `Receiver`."""
+        try:
+            return super().unpacked(kind, payload, size, messages)
+        except Discard:
+            return payload
+
+
+@client("anybodys-messages", "MSG-04", accept="FRM-04 FLOW-08")
+class AnybodysMessages(Channel):
+    """Gives a message for an unknown consumer to the first one."""
+
+    def serve(self, name: str, body: Message, rest: bytes) -> None:
+        """See `Channel`."""
+        if name == "MESSAGE" and body["consumer_id"] not in self.receivers and self.receivers:
+            body = {**body, "consumer_id": next(iter(self.receivers))}
+        super().serve(name, body, rest)
+
+
+@client("acks-the-next", "ACK-13")
+class AcksTheNext(Receiver):
+    """Acknowledges the message behind the one that it means."""
+
+    def flush(self) -> None:
+        """See `Receiver`."""
+        self.acks = [{**each, "entryId": each["entryId"] + 1} for each in self.acks]
+        super().flush()
+
+
+@client("acks-when-taken", "ACK-13")
+class AcksWhenTaken(Receiver):
+    """Acknowledges what the application takes."""
+
+    def take(self) -> Incoming:
+        """See `Receiver`."""
+        message = super().take()
+        self.ack(message, False)
+        return message
+
+
+@client("acks-when-pushed", "ACK-13", history=True)
+class AcksWhenPushed(Receiver):
+    """Acknowledges every third message when it comes."""
+
+    count = 0
+
+    def on_message(self, body: Message, rest: bytes) -> None:
+        """See `Receiver`."""
+        super().on_message(body, rest)
+        self.count += 1
+        if self.count % 3 == 0 and self.queue:
+            self.ack(self.queue[-1], False)
+
+
+@client("permits-forgotten", "FLOW-07", level="SHOULD", accept="SUB-03 CLC-02 FLOW-08 LOOK-01", history=True)
+class PermitsForgotten(Receiver):
+    """Permits nothing when it has subscribed again."""
+
+    times = 0
+
+    def opened(self, channel: Channel) -> None:
+        """See `Receiver`."""
+        self.times += 1
+        if self.times > 1:
+            self.size = 0
+        super().opened(channel)
+
+
+@client("close-of-consumer-unheard", "CLC-02", accept="SUB-03 LOOK-01", history=True)
+class CloseOfConsumerUnheard(Channel):
+    """Does not hear that the broker closed a consumer."""
+
+    def serve(self, name: str, body: Message, rest: bytes) -> None:
+        """See `Channel`."""
+        if name != "CLOSE_CONSUMER":
+            super().serve(name, body, rest)
+
+
+@client("close-of-consumer-ends-all", "CLC-02", accept="SUB-03 CLP-07", history=True)
+class CloseOfConsumerEndsAll(Channel):
+    """Hangs up when the broker closes a consumer."""
+
+    def serve(self, name: str, body: Message, rest: bytes) -> None:
+        """See `Channel`."""
+        if name == "CLOSE_CONSUMER":
+            self.end("closed")
+        else:
+            super().serve(name, body, rest)

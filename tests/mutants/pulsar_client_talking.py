@@ -1,0 +1,71 @@
+"""Faults of a client: its first word, signs of life, request ids."""
+
+from __future__ import annotations
+
+from impls.pulsar.channel import Channel
+from impls.pulsar.client import Caller
+from impls.pulsar.wire import Malformed, Message
+from tests.mutants.pulsar_client_parts import client
+
+# -- connecting --------------------------------------------------------------------------------------------------------
+
+
+@client("ping-before-connect", "CONN-01", accept="CONN-03")
+class PingBeforeConnect(Channel):
+    """Says PING before CONNECT."""
+
+    def greeting(self) -> Message:
+        """See `Channel`."""
+        self.say("PING", {})
+        return super().greeting()
+
+
+@client("does-not-wait", "CONN-03", accept="VER-02")
+class DoesNotWait(Caller):
+    """Does not wait for CONNECTED."""
+
+    async def channel(self, url: str) -> Channel:
+        """See `Caller`."""
+        found = next((each for each in self.live_channels() if each.url == url), None)
+        if found is None:
+            found = self.channel_type(self, url)
+            self.channels.append(found)
+        return found
+
+
+@client("every-second-ping", "KA-01", history=True, accept="KA-09")
+class EverySecondPing(Channel):
+    """Does not answer every second PING."""
+
+    pings = 0
+
+    def say(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        self.pings += name == "PONG"
+        if name != "PONG" or self.pings % 2:
+            super().say(name, body)
+
+
+@client("unknown-answers", "REQ-04", accept="FRM-13 INV-CLIENT-27 INV-CLIENT-28 INV-CLIENT-29")
+class UnknownAnswers(Channel):
+    """Hangs up at an answer that nobody waits for."""
+
+    def answered(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        if not any(number == body.get("request_id") for _, number in self.open):
+            raise Malformed("nobody asked")
+        super().answered(name, body)
+
+
+@client("one-request-id", "PROD-04", accept="REQ-03")
+class OneRequestId(Channel):
+    """Gives every request the same id."""
+
+    def say(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        super().say(name, {**body, "request_id": 0} if "request_id" in body else body)
+
+    def answered(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        oldest = next(iter(self.open), None)
+        super().answered(name, body if oldest is None else {**body, "request_id": oldest[1]})

@@ -1,0 +1,54 @@
+"""Faults of a broker: which messages are pushed, and to whom."""
+
+from __future__ import annotations
+
+from impls.pulsar.reference import Consumer, Session, Subscription
+from impls.pulsar.wire import Message
+from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
+
+# -- deliveries --------------------------------------------------------------------------------------------------------
+
+
+def wide(w: Writer) -> None:
+    line = w.line()
+    w.ids = 1
+    w.flow(w.ear(line, "t", "s", EXCLUSIVE, 12), 5)
+    w.send(w.pen(line, "t", 12))
+
+
+@mutant("consumer-ids-of-32-bits", "MSG-01", wide, accept="FLOW-04 FLOW-01 E2E-01")
+class NarrowConsumers(Session):
+    """Keeps 32 bits of consumer ids in MESSAGE."""
+
+    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
+        """See `Connection`."""
+        super().say_message({**body, "consumer_id": body["consumer_id"] & 0xFFFFFFFF}, block, checksum)
+
+
+def fifth(w: Writer) -> None:
+    ready(w, sends=6)
+
+
+@mutant("fifth-left-out", "MSG-03", fifth, accept="FLOW-04 E2E-01", history=True)
+class FifthLeftOut(Subscription):
+    """Leaves every fifth message out."""
+
+    def next_entry(self) -> int | None:
+        """See `Subscription`."""
+        at = super().next_entry()
+        if at is not None and at == self.fresh and at % 5 == 4:
+            self.ack(at)
+            return super().next_entry()
+        return at
+
+
+@mutant("fourth-twice", "E2E-03", fifth, accept="MSG-03 SUB-07 FLOW-02", history=True)
+class FourthTwice(Subscription):
+    """Pushes every fourth message twice."""
+
+    def push(self, consumer: Consumer, at: int) -> None:
+        """See `Subscription`."""
+        super().push(consumer, at)
+        if at % 4 == 3:
+            consumer.session.deliver(consumer, self.topic.entries[at], 0, [])

@@ -1,0 +1,154 @@
+"""Faults of a broker: lookups, partitions, requests, topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impls.pulsar.reference import Broker, Session, Topic
+from impls.pulsar.wire import Message
+from specs.plan import Ref
+from specs.pulsar.frames import draft
+from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant
+
+# -- lookups -----------------------------------------------------------------------------------------------------------
+
+
+def looked_up(w: Writer) -> None:
+    for number in range(23):
+        w.lookup(w.line(), "t", authoritative=number > 0)
+
+
+class Answering(Session):
+    """Answers lookups in another way."""
+
+    def changed(self, body: Message, answer: Message) -> Message:
+        """The other answer."""
+        raise NotImplementedError
+
+    def looked_up(self, body: Message) -> Message:
+        """See `Session`."""
+        return self.changed(body, super().looked_up(body))
+
+
+@mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")
+class NoUrl(Answering):
+    """Leaves the URL out."""
+
+    def changed(self, body: Message, answer: Message) -> Message:
+        """See `Answering`."""
+        return {name: value for name, value in answer.items() if name != "brokerServiceUrl"}
+
+
+@mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")
+class UrlOfHttp(Answering):
+    """Answers with the URL of its web service."""
+
+    def changed(self, body: Message, answer: Message) -> Message:
+        """See `Answering`."""
+        return {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}
+
+
+@mutant("redirects-for-ever", "LOOK-06", looked_up, accept="LOOK-02 LOOK-08", level="SHOULD")
+class RedirectsForEver(Answering):
+    """Redirects even who was redirected."""
+
+    def changed(self, body: Message, answer: Message) -> Message:
+        """See `Answering`."""
+        return {**answer, "response": 0} if answer["response"] == 1 else answer
+
+
+@mutant("lookup-unanswered", "LOOK-02", looked_up, accept="REQ-02", history=True)
+class LookupUnanswered(Session):
+    """Answers two lookups on each connection."""
+
+    count = 0
+
+    def on_lookup(self, body: Message) -> None:
+        """See `Session`."""
+        self.count += 1
+        if self.count < 3:
+            super().on_lookup(body)
+
+
+def asked(w: Writer) -> None:
+    for _ in range(2):
+        w.partitions(w.line(), "t")
+
+
+@mutant(
+    "more-partitions",
+    "PART-05",
+    asked,
+    accept="PART-01",
+    history=True,
+)
+class MorePartitions(Session):
+    """Has another partition each time it is asked."""
+
+    count = 0
+
+    def partitioned(self, body: Message) -> Message:
+        """See `Session`."""
+        self.count += 1
+        answer = super().partitioned(body)
+        return {**answer, "partitions": self.count - 1} if answer["response"] == 0 else answer
+
+
+@mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))
+class PartitionsWithoutResponse(Session):
+    """Does not say whether it found the partitions."""
+
+    def partitioned(self, body: Message) -> Message:
+        """See `Session`."""
+        return {name: value for name, value in super().partitioned(body).items() if name != "response"}
+
+
+def many(w: Writer) -> None:
+    line = w.line()
+    w.settle()
+    for number in range(4):
+        w.say(line, draft("LOOKUP", topic=Ref("topic", "t"), request_id=w.request(line)), "now" if number else "")
+
+
+@mutant("one-of-many", "REQ-02", many, accept="LOOK-02", history=True, answer_delay_ms=20)
+class OneOfMany(Session):
+    """Forgets a request when another one comes before its answer."""
+
+    pending = 0
+
+    def request(self, body: Message, work: Callable[[], None], key: tuple[str, int] | None = None) -> None:
+        """See `Session`."""
+        self.pending += 1
+        mine = self.pending
+        super().request(body, lambda: work() if mine == self.pending else None, key)
+
+
+# -- topics ------------------------------------------------------------------------------------------------------------
+
+
+def topics(w: Writer) -> None:
+    """Messages on topics with similar names."""
+    line = w.line()
+    for number, topic in enumerate(("t", "T", "t-1", "tt")):
+        w.flow(w.ear(line, topic, "s", (EXCLUSIVE, SHARED)[number % 2], number), 10)
+        w.send(w.pen(line, topic, number))
+
+
+@mutant("topics-in-any-case", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")
+class TopicsInAnyCase(Broker):
+    """Takes topics whose names differ in case for one."""
+
+    def topic(self, name: str) -> Topic:
+        """See `Broker`."""
+        return super().topic(name.lower())
+
+
+@mutant("topics-to-the-dash", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")
+class TopicsToTheDash(Broker):
+    """Takes what follows the last dash of a topic for a partition of it."""
+
+    def topic(self, name: str) -> Topic:
+        """See `Broker`."""
+        head, dash, tail = name.rpartition("-")
+        return super().topic(head if dash and tail.isdigit() else name)
