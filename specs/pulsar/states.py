@@ -103,8 +103,8 @@ class Producer(NamedTuple):
 
 class Consumer(NamedTuple):
     """`granted`: permits said at any time since SUBSCRIBE; `sure`: those said after its SUCCESS. `used`: messages that
-    were pushed. `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `haze`: clock of a REDELIVER of everything
-    that no later answer has overtaken. `active`: what ACTIVE_CONSUMER_CHANGE said last; `ended`: it was told that the
+    were pushed. `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `haze`: clocks of those REDELIVERs that
+    no later answer has overtaken. `active`: what ACTIVE_CONSUMER_CHANGE said last; `ended`: it was told that the
     topic has ended."""
 
     sub: tuple[str, str]
@@ -116,7 +116,7 @@ class Consumer(NamedTuple):
     used: int = 0
     window: int = 0
     batched: bool = False
-    haze: int = 0
+    haze: tuple[int, ...] = ()
     opened: int = 0
     active: bool | None = None
     told: bool = False

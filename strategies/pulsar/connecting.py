@@ -49,7 +49,7 @@ def saying_hello(program: Program, config: Config, *, hurry: bool = False) -> Pl
 
 def silences() -> SearchStrategy[Program]:
     """Programs of keep-alive."""
-    return programs({"beat": 1}, head=3, most=6)
+    return programs({"beat": 1}, head=3, least=3, most=6)
 
 
 def keeping(program: Program, config: Config, *, hurry: bool = False) -> Plan:

@@ -93,7 +93,8 @@ def listed(w: Writer, op: Op, aim: Aim) -> None:
     ear = an_ear(w, op, aim)
     many = _several(w, op, ear)
     asked: dict[str, Any] = {"request_id": w.request(w.of(ear.line))} if op.args[1] % 2 else {}
-    w.ack(ear, *_chosen(ear, many, op.args[3] or 255), **asked)
+    d = op.args[3]  # any of them, or all but one
+    w.ack(ear, *_chosen(ear, many, (d or 255) if d % 4 == 0 else 255 ^ 1 << d // 4 % 8), **asked)
     return _what_is_left(w, op, ear)
 
 

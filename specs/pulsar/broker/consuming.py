@@ -163,7 +163,7 @@ def overtaken(state: State, number: int, at: int) -> State:
         return state
     done = [mark for mark in conn.acks if mark[0] < at]
     consumers = {
-        name: there._replace(haze=0) if there.haze and there.haze < at else there
+        name: there._replace(haze=tuple(each for each in there.haze if each >= at)) if there.haze else there
         for name, there in conn.consumers.items()
     }
     acks = tuple(mark for mark in conn.acks if mark[0] >= at)
@@ -197,7 +197,7 @@ def redelivering(state: State, key: Key, body: Any) -> State:
     clean = not any(place.need for place in sub.places.values())
     sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
     state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
-    return state.put_consumer(key, consumer._replace(haze=state.clock))
+    return state.put_consumer(key, consumer._replace(haze=(*consumer.haze, state.clock)))
 
 
 def unsure(state: State, number: int, where: tuple[str, str]) -> State:

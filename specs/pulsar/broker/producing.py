@@ -316,6 +316,8 @@ def gone(state: State, key: Key, *, lost: bool = False) -> State:
     if lost:
         names = state.lost.get(producer.topic, frozenset()) | {producer.name, producer.wanted}
         state = state._replace(lost={**state.lost, producer.topic: names})
+    else:  # nobody comes back with this name: it may be made up again
+        state = state._replace(made_up=state.made_up - {producer.name})
     state = state.put_producer(key, None)
     conn = state.conn(key[0])
     return state.put(key[0], conn._replace(ended_producers=conn.ended_producers | {key[1]}))

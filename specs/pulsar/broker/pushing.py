@@ -283,7 +283,8 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         )
     if frame.body.ack_set:
         count = min(count, bits(frame.body.ack_set).bit_count())
-    hazy = consumer.haze or consumer.phase == "closing"
+    # what was seen with its consumer before may come again as often as that was said; what was on its way may besides
+    hazy = 0 if place.owner == key else len(consumer.haze) + (consumer.phase == "closing")
     back = sub.back
     if place.pushed:
         covers += ids(
@@ -316,7 +317,7 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         back, stepped = back - 1, state.clock
         covers += ids("RED-05") if sub.kind == EXCLUSIVE else ()
     after = place._replace(
-        need=0, may=max(place.may - 1, 0) + bool(hazy), owner=holder or key, pushed=place.pushed + 1,
+        need=0, may=max(place.may - 1, 0) + hazy, owner=holder or key, pushed=place.pushed + 1,
         again=place.again if not hazy else "RED",
     )  # fmt: skip
     master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
@@ -366,7 +367,9 @@ def due(state: State) -> Iterator[tuple[str, str]]:
         ]  # fmt: skip
         if any(there.phase != "open" for _, there in consumers_of(state, where)) or sub.stale:
             continue
-        if all(fed) or (sub.kind == SHARED and any(fed)):
+        # a batch whose turn it is with a consumer that has permits, but not for all of it, may wait for that one
+        tight = any(there is not None and 0 < there.granted - there.used < size for _, there in members)
+        if all(fed) or (sub.kind == SHARED and any(fed) and not tight):
             place = sub.places[needed[0]]
             yield _missing(state, sub, state.entries[needed[0]], place)
 
