@@ -357,7 +357,7 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "producer": (3, _producer),
     "send": (8, _send),
     "async": (4, _async),
-    "consumer": (2, _consumer),
+    "consumer": (3, _consumer),
     "receive": (8, _receive),
     "many": (3, _many),
     "ping": (2, _ping),

@@ -11,7 +11,7 @@ from tests.mutants.pulsar_plays import GONE, acked, back, pushed
 # -- acknowledging -----------------------------------------------------------------------------------------------------
 
 
-@mutant("acks-forgotten", "ACK-01", acked(0, 1), accept=GONE, history=True)
+@mutant("acks-forgotten", "ACK-01", acked(0, 1), accept=f"{GONE} SUB-10 SUB-13", history=True)
 class AcksForgotten(Session):
     """Forgets what was acknowledged when a consumer closes."""
 

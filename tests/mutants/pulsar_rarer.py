@@ -308,7 +308,7 @@ class NameOutlivesConnection(Session):
     "earliest-forgets-acks",
     "ACK-01",
     earliest_again,
-    accept="SUB-09 ACK-04 E2E-03 RED-03",
+    accept="SUB-09 SUB-10 ACK-04 E2E-03 RED-03",
     profile="modern",
     history=True,
 )

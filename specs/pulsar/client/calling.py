@@ -132,7 +132,7 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
     if partition is not None and count is not None and partition >= count and body.topic not in state.partitions:
         return blame("PART-02" if count else "PART-03", f"{kind} for partition {partition} of {count}")
     covers += ids("PART-02") if count else ids("PART-03")
-    if body.topic not in state.looked:
+    if not state.looked.get(body.topic):
         return blame("LOOK-01", f"{kind} without a lookup of {body.topic}")
     covers += ids("LOOK-01") + (ids("LOOK-05") if body.topic in state.elsewhere else ())
     at = next((i for i, end in enumerate(state.ends) if end.kind == what and end.topic == body.topic

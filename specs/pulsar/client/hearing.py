@@ -90,7 +90,6 @@ def _lose(state: ClientState, at: int, *, forced: bool = True) -> ClientState:
     end = state.ends[at]
     unsure = tuple((mid, item, good, False) for mid, item, good, _ in end.queue)
     resend = tuple(seq for seq, _, done, _ in end.sent if not done)
-    state = state._replace(looked=state.looked - {end.topic})
     return state.put_end(
         at, end._replace(phase="lost", granted=0, pushed=0, queue=unsure, resend=resend, forced=forced)
     )
@@ -119,7 +118,7 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
         state = state.put(number, line._replace(open=tuple(each for each in line.open if each is not asked)))
     if kind == "LOOKUP_RESPONSE":
         if body.response == 1 and body.brokerServiceUrl:
-            state = state._replace(looked=state.looked | {topic})
+            state = state.look(topic, 1)
             if state.address and body.brokerServiceUrl != f"pulsar://{state.address}":
                 state = state._replace(elsewhere={**state.elsewhere, topic: number})
             redirects = {key: value for key, value in state.redirects.items() if key != topic}
@@ -147,7 +146,7 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
             fields["name"] = body.producer_name
             if not end.sent:
                 fields["next"] = body.last_sequence_id + 1 if body.HasField("last_sequence_id") else 0
-        state = state._replace(looked=state.looked - {end.topic})
+        state = state.look(end.topic, -1)
         return state.put_end(at, end._replace(**fields))
     return state
 

@@ -62,8 +62,8 @@ class End(NamedTuple):
 
 
 class ClientState(NamedTuple):
-    """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: topics whose LOOKUP was
-    answered with Connect and that were not created since. `want`: topics that the client must open, with how many
+    """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: how many LOOKUPs of a topic
+    were answered with Connect, less what was created since. `want`: topics that the client must open, with how many
     endings. `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked
     for and not seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what
     nothing is left of. `pushed`: on which topic what was pushed. `refused`: what
@@ -76,7 +76,7 @@ class ClientState(NamedTuple):
     ends: tuple[End, ...] = ()
     handles: Mapping[str, tuple[str, str]] = {}
     partitions: Mapping[str, int] = {}
-    looked: frozenset[str] = frozenset()
+    looked: Mapping[str, int] = {}
     redirects: Mapping[str, tuple[bool, int]] = {}
     asked: frozenset[str] = frozenset()
     refs: Mapping[str, tuple[str, Any]] = {}
@@ -116,6 +116,10 @@ class ClientState(NamedTuple):
     def put(self, number: int, line: Line) -> ClientState:
         """The state with one connection changed."""
         return self._replace(lines={**self.lines, number: line})
+
+    def look(self, topic: str, more: int) -> ClientState:
+        """The state with one LOOKUP more, or one less, that something may be created on."""
+        return self._replace(looked={**self.looked, topic: max(self.looked.get(topic, 0) + more, 0)})
 
     def put_end(self, at: int, end: End) -> ClientState:
         """The state with one producer or consumer changed."""
