@@ -24,6 +24,10 @@ from specs.pulsar.states import (
     ids,
 )
 
+OF_PRODUCERS = ("CLOSE_PRODUCER",)
+OF_CONSUMERS = ("CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAGE_ID", "CONSUMER_STATS")
+"""Requests about one that is there."""
+
 
 def heard(state: State, number: int, frame: Frame) -> Outcome:
     """What the broker said."""
@@ -145,6 +149,7 @@ def _closed_producer(state: State, number: int, body: Any) -> Outcome:
         return Allow(state) if known else blame("CLP-07", "CLOSE_PRODUCER for an unknown producer", level="SHOULD")
     if state.conn(number).producers[body.producer_id].sends:  # they have, by now, no producer
         state = consuming.shaken(state, number, "SEND-11", "SENDs crossed the broker's CLOSE_PRODUCER")
+    state = _crossed(state, number, OF_PRODUCERS, body.producer_id)
     return Allow(producing.gone(state, (number, body.producer_id), lost=True), ids("CLP-05 CLP-07"))
 
 
@@ -153,10 +158,29 @@ def _closed_consumer(state: State, number: int, body: Any) -> Outcome:
     if body.consumer_id not in conn.consumers:
         known = body.consumer_id in conn.gone
         return Allow(state) if known else blame("CLC-02", "CLOSE_CONSUMER for an unknown consumer", level="SHOULD")
-    state = consuming.unsure(state, number, conn.consumers[body.consumer_id].sub)
+    where = conn.consumers[body.consumer_id].sub
+    if where in state.subs and any(
+        each.kind == "UNSUBSCRIBE" and each.about == body.consumer_id
+        for waiting in conn.requests.values() for each in waiting
+    ):  # fmt: skip
+        state = state.put_sub(where, state.subs[where]._replace(doubted=True))
+    state = consuming.unsure(state, number, where)
     state = consuming.left(state, (number, body.consumer_id), lost=True)
+    state = _crossed(state, number, OF_CONSUMERS, body.consumer_id)
     conn = state.conn(number)
     return Allow(state.put(number, conn._replace(gone=conn.gone | {body.consumer_id})), ids("CLC-02"))
+
+
+def _crossed(state: State, number: int, kinds: tuple[str, ...], about: int) -> State:
+    """The broker has closed what some requests are about that it had not read: it may refuse them, and whether an
+    UNSUBSCRIBE that succeeds now was carried out nobody knows."""
+    conn = state.conn(number)
+    for name, waiting in conn.requests.items():
+        if any(each.kind in kinds and each.about == about for each in waiting):
+            changed = tuple(each._replace(want="either") if each.kind in kinds and each.about == about else each
+                            for each in waiting)  # fmt: skip
+            conn = conn._replace(requests={**conn.requests, name: changed})
+    return state.put(number, conn)
 
 
 def _answer(state: State, number: int, frame: Frame) -> Outcome:

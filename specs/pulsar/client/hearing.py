@@ -144,8 +144,9 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
             if pending:
                 return state.put_end(at, end._replace(ready=False))
             fields["name"] = body.producer_name
-            if not end.sent:
-                fields["next"] = body.last_sequence_id + 1 if body.HasField("last_sequence_id") else 0
+            first = body.last_sequence_id + 1 if body.HasField("last_sequence_id") else 0
+            if not end.sent:  # made again, it may go on from what it was told first
+                fields["next"] = first if end.next in (None, first) else None
         state = state.look(end.topic, -1)
         return state.put_end(at, end._replace(**fields))
     return state
