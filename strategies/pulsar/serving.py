@@ -18,9 +18,9 @@ PERMITS = (10, 1, 2, 4, 100)
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 
 
-def conversations(*kinds: str, most: int = 6) -> SearchStrategy[Program]:
-    """Programs of some kinds of ops."""
-    return programs({kind: OPS[kind][0] for kind in kinds or OPS}, head=3, most=most)
+def conversations(*kinds: str, most: int = 6, evenly: bool = False) -> SearchStrategy[Program]:
+    """Programs of some kinds of ops, `evenly` or as often as each has a weight."""
+    return programs({kind: 1 if evenly else OPS[kind][0] for kind in kinds or OPS}, head=3, most=most)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -195,7 +195,7 @@ def _drop(d: Desk, op: Op) -> None:
         d.receipt()
     open_sends, blocked = 0, False
     if d.pens and op.args[1] % 2:
-        open_sends = 1 + op.args[2] % 3
+        open_sends = 1 + op.args[2] % 4
         pen = d.pens[op.args[0] % len(d.pens)][0]
         blocked = op.args[3] % 3 == 2  # a program that knows nothing but `send` can have one open, too
         open_sends = 1 if blocked else open_sends
@@ -221,7 +221,7 @@ def _drop(d: Desk, op: Op) -> None:
 
 def _closed(d: Desk, op: Op) -> None:
     """The broker closes a producer or consumer, and goes on."""
-    if op.args[1] % 2 and not d.ears:
+    if op.args[1] % 2:
         if not d.pens:
             _pen(d, op)
         d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
@@ -247,7 +247,7 @@ def _broken(d: Desk, op: Op) -> None:
         return
     d.over = True
     extra = bytes.fromhex("920100")
-    match op.args[1] % 12:
+    match op.args[1] % 13:
         case 0:
             d.push(nth, rest=b"\x0e\x09abcdefghijkl")
         case 1:
@@ -274,7 +274,7 @@ def _broken(d: Desk, op: Op) -> None:
             d.send(pen, op="send_async", when="now")
             d.wait()
             error = (9, 2, 15)[op.args[2] % 3]
-            if op.args[1] % 12 == 7:
+            if op.args[1] % 13 == 7:
                 d.say(
                     "SEND_RECEIPT",
                     producer_id=Ref("sent", (d.at, "producer_id", 1)),
@@ -284,7 +284,7 @@ def _broken(d: Desk, op: Op) -> None:
             else:
                 d.say("SEND_ERROR", producer_id=Ref("sent", (d.at, "producer_id")),
                       sequence_id=Ref("sent", (d.at, "sequence_id")), error=error, message="no")  # fmt: skip
-        case 11 if op.args[2] % 2:
+        case 11:
             d.do("producer", {"topic": Ref("topic", "w")})
             d.ways()
             d.say("ERROR", request_id=Ref("open", (d.at, "PRODUCER")), error=(16, 4)[op.args[3] % 2], message="no")
@@ -339,8 +339,8 @@ def _partitioned(d: Desk, op: Op) -> None:
     """A topic of several partitions."""
     count = 1 + op.args[0] % 4
     key = d.producer(f"q{d.handles}", partitions=count)
-    for n in range(1 + op.args[1] % 6):
-        d.send(key, key=("a", "b", "c", None)[n * op.args[2] % (3 + op.args[3] % 2)], op="send")
+    for n in range(1 + op.args[1] % 8):
+        d.send(key, key=("a", None, "b", None, "c")[(op.args[2] + n * op.args[3]) % 5], op="send")
         d.receipt()
 
 

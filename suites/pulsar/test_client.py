@@ -25,22 +25,25 @@ def test_consuming(hunt):
 
 def test_reconnecting(hunt):
     """Connections that are cut, producers and consumers that the broker closes."""
-    hunt(serving.conversations("drop", "closed", "producer", "consumer", "send", "receive", most=5), serving.interpret)
+    hunt(
+        serving.conversations("drop", "closed", "producer", "consumer", "send", "receive", most=5, evenly=True),
+        serving.interpret,
+    )
 
 
 def test_discovery(hunt):
     """Redirects, other addresses, partitions."""
-    hunt(serving.conversations("redirect", "elsewhere", "partitioned", "send", most=3), serving.interpret)
+    hunt(serving.conversations("redirect", "elsewhere", "partitioned", "send", most=3, evenly=True), serving.interpret)
 
 
 def test_invalid_messages(hunt):
     """Messages that cannot be read, and what must be ignored."""
-    hunt(serving.conversations("spoiled", "strays", "receive", most=4), serving.interpret)
+    hunt(serving.conversations("spoiled", "strays", "receive", most=4, evenly=True), serving.interpret)
 
 
 def test_breaks(hunt):
     """What may end the connection, and never the client."""
-    hunt(serving.conversations("broken", "receive", most=2), serving.interpret)
+    hunt(serving.conversations("broken", "receive", most=2, evenly=True), serving.interpret)
 
 
 def test_oddities(hunt):

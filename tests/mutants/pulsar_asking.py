@@ -64,7 +64,6 @@ def sought(w: Writer) -> None:
     sought,
     profile="modern",
     accept="FLOW-04 E2E-01 CLC-03 SUB-09",
-    unseen="what comes after it is not missed",
     history=True,
 )
 class SeekGoesNowhere(Session):

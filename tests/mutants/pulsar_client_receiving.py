@@ -243,3 +243,36 @@ class CloseOfConsumerEndsAll(Channel):
             self.end("closed")
         else:
             super().serve(name, body, rest)
+
+
+@client("acks-the-batch-at-once", "ACK-13", accept="VER-06", history=True)
+class AcksTheBatchAtOnce(Receiver):
+    """Acknowledges a batch with its first message."""
+
+    def ack(self, message: Incoming, cumulative: bool) -> None:
+        """See `Receiver`."""
+        self.unacked[message.id] = {message.at} & self.unacked.get(message.id, set())
+        super().ack(message, cumulative)
+
+
+@client("acks-by-the-last", "ACK-13", history=True)
+class AcksByTheLast(Receiver):
+    """Acknowledges by the consumer that was made last on the connection."""
+
+    def flush(self) -> None:
+        """See `Receiver`."""
+        number = self.id
+        self.id = max([number, *(self.channel.receivers if self.channel else ())])
+        super().flush()
+        self.id = number
+
+
+@client("second-consumer-stays-away", "SUB-03", accept="CLC-02 FLOW-08", history=True)
+class SecondConsumerStaysAway(Receiver):
+    """Only the first consumer of a connection comes back when it is lost."""
+
+    def on_closed(self) -> None:
+        """See `Receiver`."""
+        if self.channel is not None and self.channel.hung_up and self.id != 0:
+            self.closed = True
+        super().on_closed()

@@ -69,3 +69,13 @@ class OneRequestId(Channel):
         """See `Channel`."""
         oldest = next(iter(self.open), None)
         super().answered(name, body if oldest is None else {**body, "request_id": oldest[1]})
+
+
+@client("pong-when-idle", "KA-01", accept="KA-09", history=True)
+class PongWhenIdle(Channel):
+    """Does not answer PING while a message has no receipt."""
+
+    def say(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        if name != "PONG" or not any(sender.unconfirmed for sender in self.senders.values()):
+            super().say(name, body)

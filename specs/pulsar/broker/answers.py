@@ -165,7 +165,7 @@ def _closed_consumer(state: State, number: int, body: Any) -> Outcome:
     ):  # fmt: skip
         state = state.put_sub(where, state.subs[where]._replace(doubted=True))
     state = consuming.unsure(state, number, where)
-    state = consuming.left(state, (number, body.consumer_id), lost=True)
+    state = consuming.left(state, (number, body.consumer_id), lost=True, told=True)
     state = _crossed(state, number, OF_CONSUMERS, body.consumer_id)
     conn = state.conn(number)
     return Allow(state.put(number, conn._replace(gone=conn.gone | {body.consumer_id})), ids("CLC-02"))
@@ -332,7 +332,8 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
 
 
 def _sought(state: State, where: tuple[str, str], position: tuple[int, int], covers: tuple[str, ...]) -> Outcome:
-    """SUCCESS came to SEEK: everything from the position on must come again, whatever was acknowledged."""
+    """SUCCESS came to SEEK: from the position on everything must come again that was not acknowledged. What was, or is
+    older than the subscription, the broker need not have any more."""
     sub = state.subs.get(where)
     if sub is None:
         return Allow(state, covers)
@@ -342,7 +343,7 @@ def _sought(state: State, where: tuple[str, str], position: tuple[int, int], cov
         after = (
             entry.fate == "stored" and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id >= position)
         )
-        places[at] = place._replace(acked="", need=state.clock, may=place.may + 1, again="SEEK") if after else place
+        places[at] = place._replace(need=state.clock) if after and place.again == "SEEK" else place
     return Allow(state.put_sub(where, sub._replace(places=places)), covers)
 
 

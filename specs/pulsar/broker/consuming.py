@@ -232,8 +232,9 @@ def shaken(state: State, number: int, rule: str, why: str) -> State:
     return state
 
 
-def left(state: State, key: Key, *, lost: bool = False) -> State:
-    """A consumer is gone. What it did not acknowledge must go to the others, or to whoever comes next."""
+def left(state: State, key: Key, *, lost: bool = False, told: bool = False) -> State:
+    """A consumer is gone. What it did not acknowledge must go to the others, or to whoever comes next, unless a SEEK
+    may have passed it by. `told`: the broker said so itself, which leaves no doubt where nobody else is there."""
     consumer = state.consumer(key)
     sub = None if consumer is None else state.subs.get(consumer.sub)
     if consumer is None or sub is None:
@@ -241,14 +242,14 @@ def left(state: State, key: Key, *, lost: bool = False) -> State:
     places = {}
     for at, place in sub.places.items():
         if place.owner == key and place.acked != "yes":
-            need = place.need if place.acked else place.need or state.clock
-            place = place._replace(  # noqa: PLW2901 - the place as it is now
-                owner=None, need=need, may=max(place.may, 1), again="LOST" if lost else place.again or "CLOSE"
-            )
+            need = place.need if place.acked or sub.loose else place.need or state.clock
+            again = "LOST" if lost and place.again != "SEEK" else place.again or "CLOSE"
+            place = place._replace(owner=None, need=need, may=max(place.may, 1), again=again)  # noqa: PLW2901 - as it is now
         places[at] = place
     members = tuple(each for each in sub.members if each != key)
+    stale = sub.stale or (lost and bool(members or not told))
     state = state.put_sub(consumer.sub, sub._replace(
-        places=places, members=members, stale=sub.stale or lost, moved=state.clock, master=None, back=sub.back + 1,
+        places=places, members=members, stale=stale, moved=state.clock, master=None, back=sub.back + 1,
         alone=sub.alone and not lost, ousted=None if lost and sub.ousted == key else sub.ousted,
     ))  # fmt: skip
     return state.put_consumer(key, None)

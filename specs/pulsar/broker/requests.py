@@ -278,8 +278,8 @@ def _seeking(state: State, number: int, body: Any) -> tuple[State, str]:
         return state, "error" if consumer is not None else "either"
     sub = state.subs.get(consumer.sub)
     if sub is not None:  # from here on everything may come again, and what must is known when it is answered
-        places = {at: place._replace(need=0, may=place.may + 2, acked="maybe" if place.acked else "", skip=False,
-                                    left=0)
+        places = {at: place._replace(need=0, may=place.may + 3, acked="maybe" if place.acked else "", skip=False,
+                                    left=0, again="" if place.acked or place.skip else "SEEK")
                   for at, place in sub.places.items()}  # fmt: skip
         state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 2, loose=True))
     return consuming.unsure(state, number, consumer.sub), "success"

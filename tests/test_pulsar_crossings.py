@@ -1,0 +1,196 @@
+"""What crosses on its way between a client and a broker, and was once blamed: one conversation each."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.events import Fact, Quiet
+from specs.model import judge
+from specs.pulsar.batches import batch
+from specs.pulsar.client import ClientModel, ClientState
+from specs.pulsar.frames import NOBODY
+from specs.pulsar.model import PulsarModel
+from specs.pulsar.states import Config
+from tests.mutants.pulsar_kit import FAILOVER, SHARED
+from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
+
+END = Quiet(10_000, final=True)
+URL = "pulsar://x:1"
+
+
+def consumer(conn, number, kind, **fields):
+    given = {"topic": TOPIC, "subscription": "s", "subType": kind, "consumer_id": number, **fields}
+    yield said(conn, "client", "SUBSCRIBE", **given, request_id=number)
+    yield said(conn, "broker", "SUCCESS", request_id=number)
+
+
+def flow(conn, number, permits=9):
+    return said(conn, "client", "FLOW", consumer_id=number, messagePermits=permits)
+
+
+def published(conn, number=0):
+    if not number:
+        yield said(conn, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77)
+        yield said(conn, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p")
+    yield said(conn, "client", "SEND", {**META, "sequence_id": number}, b"m", producer_id=1, sequence_id=number)
+    yield said(conn, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=number, message_id={**ID, "entryId": number})
+
+
+def pushed(conn, who, number=0):
+    given = {**ID, "entryId": number}
+    return said(conn, "broker", "MESSAGE", {**META, "sequence_id": number}, b"m", consumer_id=who, message_id=given)
+
+
+def faults(events, profile="seed"):
+    found = judge(PulsarModel(), Config(profile=profile), events, "broker")
+    return [each.breach.requirement for each in found.faults]
+
+
+def two(kind):
+    return [*hello(0), *consumer(0, 1, kind), flow(0, 1), *hello(1), *consumer(1, 2, kind), flow(1, 2)]
+
+
+def test_what_the_old_master_got_may_be_seen_when_another_one_is_there():
+    events = [*hello(0), *consumer(0, 1, FAILOVER), flow(0, 1), *published(0), *hello(1), *consumer(1, 2, FAILOVER)]
+    assert not faults([*events, flow(1, 2), pushed(0, 1), pushed(1, 2), END])
+
+
+@pytest.mark.parametrize("kind", [SHARED, FAILOVER])
+def test_what_a_closing_consumer_got_may_be_seen_behind_what_the_next_one_gets(kind):
+    closing = said(0, "client", "CLOSE_CONSUMER", consumer_id=1, request_id=8)
+    events = [*two(kind), *published(0), closing, pushed(1, 2), pushed(0, 1)]
+    assert not faults([*events, said(0, "broker", "SUCCESS", request_id=8), END])
+
+
+def test_what_was_asked_for_again_may_be_seen_where_it_went_first():
+    again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
+    assert not faults([*two(SHARED), *published(1), again, pushed(1, 2), pushed(0, 1), END])
+    assert faults([*two(SHARED), *published(1), pushed(1, 2), pushed(0, 1), END]) == ["PULSAR-SUB-07"]
+
+
+def test_one_wish_for_redelivery_brings_what_was_seen_once():
+    again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
+    alone = [*hello(0), *consumer(0, 1, SHARED), flow(0, 1), *published(0)]
+    assert not faults([*alone, pushed(0, 1), again, pushed(0, 1), END])
+    assert faults([*alone, pushed(0, 1), again, pushed(0, 1), pushed(0, 1), END]) == ["PULSAR-RED-02"]
+    assert not faults([*alone, again, pushed(0, 1), pushed(0, 1), END])
+    assert not faults([*alone, pushed(0, 1), again, again, pushed(0, 1), pushed(0, 1), END])
+
+
+@pytest.mark.parametrize("kind", ["CLOSE_CONSUMER", "UNSUBSCRIBE", "GET_LAST_MESSAGE_ID", "CONSUMER_STATS"])
+def test_a_request_about_a_consumer_that_the_broker_closes_meanwhile_may_be_refused(kind):
+    closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
+    refused = said(0, "broker", "ERROR", request_id=8, error=0, message="there is none")
+    asked = said(0, "client", kind, consumer_id=1, request_id=8)
+    assert not faults([*hello(0), *consumer(0, 1, SHARED), asked, closed, refused, END])
+    assert faults([*hello(0), *consumer(0, 1, SHARED), asked, refused, END])
+
+
+def test_an_acknowledgement_that_is_answered_may_be_of_a_consumer_that_is_gone():
+    ack = said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[ID], request_id=9)
+    closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
+    assert not faults([*hello(0), *consumer(0, 1, SHARED), closed, ack, END])
+
+
+@pytest.mark.parametrize("feeds", [[(0, 1, 9), (1, 2, 1)], [(1, 2, 1), (0, 1, 9)]])
+def test_a_batch_may_wait_for_a_shared_consumer_that_has_few_permits(feeds):
+    many = {**META, "sequence_id": 1, "num_messages_in_batch": 3}
+    events = [*hello(0), *consumer(0, 1, SHARED), *hello(1), *consumer(1, 2, SHARED), *published(0)]
+    published_batch = [
+        said(0, "client", "SEND", many, b"", producer_id=1, sequence_id=1, num_messages=3),
+        said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=1, message_id={**ID, "entryId": 1}),
+    ]
+    assert not faults([*events, flow(0, 1), pushed(0, 1), *published_batch, *(flow(*feed) for feed in feeds), END])
+
+
+def test_a_name_that_was_made_up_is_free_when_its_producer_is_closed():
+    first = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5)]
+    again = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=2, request_id=6),
+             said(0, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name="p")]  # fmt: skip
+    assert not faults([*first, said(0, "broker", "SUCCESS", request_id=5), *again, END])
+    assert faults([*hello(0), *published(0), *again, END]) == ["PULSAR-PROD-05"]
+
+
+def followed(*events):
+    """The outcomes of a client's conversation, up to the first that is none of an acceptor."""
+    state = ClientState(Config(role="client", profile="modern"))
+    for event in events:
+        (outcome,) = ClientModel().step(state, event)
+        if not hasattr(outcome, "covers"):
+            return outcome.requirement
+        state = outcome.state
+    return ""
+
+
+def told(op, **given):
+    return Fact(0, "broker", op, given)
+
+
+def reported(value):
+    return Fact(0, "client", "answer", {"ok": value})
+
+
+def way(conn, request, kind, **fields):
+    """The way to a producer or consumer of a topic, from its lookup on, in two halves."""
+    found = {"response": 1, "brokerServiceUrl": URL}
+    lookup = [said(conn, "client", "LOOKUP", topic=TOPIC, request_id=request),
+              said(conn, "broker", "LOOKUP_RESPONSE", request_id=request, **found)]  # fmt: skip
+    made = {"PRODUCER": {"producer_id": 0}, "SUBSCRIBE": {"consumer_id": 0, "subscription": "s", "subType": 0}}[kind]
+    answer = ("PRODUCER_SUCCESS", {"producer_name": "p"}) if kind == "PRODUCER" else ("SUCCESS", {})
+    create = [said(conn, "client", kind, topic=TOPIC, request_id=request + 50, **made, **fields),
+              said(conn, "broker", answer[0], request_id=request + 50, **answer[1])]  # fmt: skip
+    return lookup, create
+
+
+def test_two_lookups_of_a_topic_are_good_for_two():
+    pen, ear = way(0, 1, "PRODUCER"), way(0, 2, "SUBSCRIBE")
+    both = [*hello(0), *(each for part in (*pen, *ear) for each in part)]
+    new_pen, new_ear = way(1, 1, "PRODUCER", producer_name="p"), way(1, 2, "SUBSCRIBE")
+    lost = Fact(0, "broker", "drop", None)
+    assert followed(*both, lost, *hello(1), *new_pen[0], *new_ear[0], *new_ear[1], *new_pen[1]) == ""
+    assert followed(*both, lost, *hello(1), *new_ear[0], *new_ear[1], *new_pen[1]) == "PULSAR-LOOK-01"
+
+
+def batch_of_three():
+    lookup, create = way(0, 1, "SUBSCRIBE")
+    many = {**META, "num_messages_in_batch": 3}
+    yield from (
+        *hello(0),
+        told("connect"),
+        reported(None),
+        told("subscribe", topic=TOPIC),
+        *lookup,
+        *create,
+        reported("c"),
+    )
+    yield flow(0, 0)
+    content = batch([({}, b"a"), ({}, b"b"), ({}, b"c")])
+    yield said(0, "broker", "MESSAGE", many, content, consumer_id=0, message_id={**ID, "entryId": 4})
+    for nth, payload in enumerate((b"a", b"b", b"c")):
+        yield told("receive", consumer="c", timeout_ms=100)
+        yield reported({"ref": str(nth), "payload_hex": payload.hex()})
+
+
+@pytest.mark.parametrize(
+    ("refs", "ack", "rule"),
+    [
+        ("0", {}, "PULSAR-ACK-13"),
+        ("02", {}, "PULSAR-ACK-13"),
+        ("012", {}, ""),
+        ("0", {"ack_set": [6], "batch_size": 3}, ""),
+        ("0", {"batch_index": 0}, ""),
+    ],
+)
+def test_a_batch_is_acknowledged_when_all_of_it_is(refs, ack, rule):
+    asked = [event for ref in refs for event in (told("ack", consumer="c", ref=ref), reported(None))]
+    given = {**ID, "entryId": 4, **ack}
+    sent = said(0, "client", "ACK", consumer_id=0, ack_type=0, message_id=[given])
+    assert followed(*batch_of_three(), *asked, sent) == rule
+
+
+@pytest.mark.parametrize(("entry", "rule"), [(3, ""), (4, "PULSAR-ACK-13")])
+def test_within_a_batch_a_cumulative_acknowledgement_is_of_what_is_before_it(entry, rule):
+    asked = (told("ack", consumer="c", ref="1", cumulative=True), reported(None))
+    given = {**ID, "entryId": entry}
+    sent = said(0, "client", "ACK", consumer_id=0, ack_type=1, message_id=[given])
+    assert followed(*batch_of_three(), *asked, sent) == rule
