@@ -51,7 +51,12 @@ RATIONS = Aim(
     permits=(1, 2, 3, 1),
 )
 BATCHES = Aim(
-    {"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 1}, start="sub", topics=1, subs=1, permits=(1, 1, 2, 3, 5)
+    {"batch": 8, "send": 2, "flow": 5, "ack": 2, "redeliver": 3},
+    kinds=(0, 1, 1, 2),
+    start="sub",
+    topics=1,
+    subs=1,
+    permits=(1, 1, 2, 3, 5),
 )
 SHARED = Aim(
     {"subscribe": 3, "send": 8, "flow": 6, "ack": 4, "some_again": 2, "gap": 1, "redeliver": 2, "close_consumer": 2},
@@ -118,7 +123,8 @@ PIECES = Aim({"send": 6, "batch": 1, "burst": 1, "ping": 2, "flow": 2, "subscrib
 DISCOVERY = Aim({"lookup": 4, "partitions": 4, "producer": 1, "subscribe": 1, "ping": 1}, slots=2, ends=("",), topics=4)
 MODERN = Aim(
     {
-        "ask": 6,
+        "ask": 4,
+        "waiting": 3,
         "seek": 4,
         "part": 3,
         "several": 2,

@@ -157,6 +157,22 @@ def part(w: Writer, op: Op, aim: Aim) -> None:
     w.settle()
 
 
+def waiting(w: Writer, op: Op, aim: Aim) -> None:
+    """Messages that wait for permits, and what the broker tells of them."""
+    if w.config.profile != "modern":
+        return
+    line = w.line(op.args[0])
+    topic = f"waiting{w.serial()}"
+    ear, pen = w.ear(line, topic, "s", op.args[1] % 2), w.pen(line, topic)
+    if op.args[1] // 2 % 4:
+        w.flow(ear, op.args[1] // 2 % 4)
+    for n in range(1 + op.args[2] % 4):
+        w.send(pen, messages=op.args[3] >> n & 1 and 2)
+    w.settle()
+    for kind in ("GET_LAST_MESSAGE_ID", "CONSUMER_STATS"):
+        w.say(line, draft(kind, consumer_id=ear.id, request_id=w.request(line)))
+
+
 def crowd(w: Writer, op: Op, aim: Aim) -> None:
     """Many producers that leave it to the broker to name them."""
     for n in range(12 + op.args[1] % 8):
