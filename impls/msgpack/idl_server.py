@@ -36,6 +36,7 @@ class ServingSwitches:
     above: str = switch("refuse", "serve")  # versions above the one that the application names
     gaps: str = switch("reach", "refuse")  # a function that a version in between lacks
     exception_wire: str = switch("code", "list", "text")
+    undeclared: str = switch("path", "error")  # an exception that the function does not throw
     version_told: str = switch("declared", "newest")
     unscoped: str = switch("both", "colons", "colon")
     assign: str = switch("take", "refuse")
@@ -208,15 +209,17 @@ class Application:
                 raise Failure("no such argument")
             return self.shapes.write(given[members[at].word.text], function.result)
         if do == "throw":
-            raise self.thrown(behaviour["exception"], behaviour.get("fields", {}))
+            raise self.thrown(behaviour["exception"], behaviour.get("fields", {}), function)
         raise Failure("it failed")
 
-    def thrown(self, name: str, given: Mapping[str, Any]) -> Thrown:
+    def thrown(self, name: str, given: Mapping[str, Any], function: Method) -> Failure:
         """An exception as it goes over the wire."""
         path, at = [name], self.checker.types[name]
         while at.base is not None:
             path.insert(0, at.base.text)
             at = self.checker.types[at.base.text]
+        if self.switches.undeclared == "error" and not any(word.text in path for word in function.throws):
+            return Failure(f"unexpected {name}")
         return self.wired(self.path(path), [given[each] for each in sorted(given)])
 
     def path(self, names: list[str]) -> str:

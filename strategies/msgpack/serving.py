@@ -19,7 +19,7 @@ from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.plan import Do, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
-from strategies.msgpack.shapes import Shapes, too_large
+from strategies.msgpack.shapes import Kind, Shapes, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
@@ -34,6 +34,7 @@ EXCEPTIONS = (
     "exception DiskFullError {\n}\n"
 )
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
+THROWS = ("NotFound, DiskFullError", "DiskFullError, KeyNotFound, NotFound", "NotFound", "KeyNotFound, DiskFullError")
 INTERFACE = 7
 """The version of the interface that is used at times; hardly one of a service."""
 
@@ -42,6 +43,11 @@ def shapes_for(config: Config, dice: Dice) -> Shapes:
     """The messages of a document, of what the implementation takes."""
     base = LAYOUTS.get(config.layout, 1)
     return Shapes(dice, base=base, defaults="def" in config.extensions, nullable=NULLABLE in config.taken)
+
+
+def thrown(name: str) -> dict[str, Any]:
+    """The behaviour that throws an exception."""
+    return {"do": "throw", "exception": name, "fields": {"message": "it is gone"} if name == "NotFound" else {}}
 
 
 class World:
@@ -58,6 +64,7 @@ class World:
         for name in ("StorageService", "StatusService")[: 1 + dice.roll(2)]:
             self.versions[name] = self._history()
         self.shapes = shapes_for(config, dice)
+        self.made = self.shapes.told(tuple(self.shapes.message(dice)), Kind("M"))
         self.anonymous = "nosc" in config.extensions and dice.roll(5) == 4
         self._application()
 
@@ -101,6 +108,7 @@ class World:
                     self.behaviours[f"{scope}/{version}/{function}"] = self.behaviour()
                 self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
                 self.behaviours[f"{scope}/{version}/done"] = {"do": "const", "value": None}
+                self.behaviours[f"{scope}/{version}/make"] = {"do": "const", "value": self.made}
                 if self.config.echo_form >= 0:
                     self.behaviours[f"{scope}/{version}/echo"] = self.echoing(0)
                     self.behaviours[f"{scope}/{version}/pick"] = self.echoing(dice.roll(3))
@@ -118,7 +126,7 @@ class World:
         if choice == 8:
             return {"do": "fail"}
         if choice == 7:
-            return {"do": "throw", "exception": self.dice.pick(THROWN), "fields": {}}
+            return thrown(self.dice.pick(THROWN))
         if choice == 6:
             return {"do": "const", "value": self.dice.pick(("x", "", "日本"))}
         if choice == 5:
@@ -134,7 +142,6 @@ class World:
             say = self.dice.pick(("1: int a, 3: optional string b", "3: optional string b, 1: int a"))
             default = ' = "d"' if "def" in self.config.extensions and self.dice.roll(2) else ""
             pick = f"1: string a, 2: string b, 3: optional string c{default}"
-        throws = ("NotFound", "NotFound, DiskFullError", "KeyNotFound, DiskFullError, Deep")
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         for name, versions in self.versions.items():
@@ -142,8 +149,8 @@ class World:
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
                 text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
-                text += f"  string say({say})\n  string pick({pick})\n  void done()\n"
-                thrown = self.dice.pick(throws)
+                text += f"  string say({say})\n  string pick({pick})\n  void done()\n  M make()\n"
+                thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
             return text
@@ -271,7 +278,7 @@ def _note(c: Caller, op: Op) -> None:
 
 def _throw(c: Caller, op: Op) -> None:
     scope, version, function = c.slot(*op.args)
-    behaviour = {"do": "throw", "exception": THROWN[op.args[3] % 4], "fields": {}}
+    behaviour = thrown(THROWN[op.args[3] % 4])
     c.steps.append(Do(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
     c._ids += 1
     c.steps.append(Say(0, request(c._ids, f"{function}:{scope}:{version}")))
@@ -326,7 +333,12 @@ def _arguments(c: Caller, op: Op) -> None:
 
 
 def _echo(c: Caller, op: Op) -> None:
-    """A message there and back, perhaps without what may be missing, with more than is known, or in wide forms."""
+    """A message there and back, perhaps without what may be missing, with more than is known, or in wide forms; or one
+    that the server makes."""
+    if c.world.config.layout and op.args[3] % 6 == 5:
+        scope, version, _ = c.slot(*op.args)
+        c.call(c.form("make", scope, version))
+        return
     if not c.world.config.layout or c.world.config.echo_form < 0:
         _call(c, op)
         return
@@ -336,7 +348,7 @@ def _echo(c: Caller, op: Op) -> None:
     shapes = c.world.shapes
     out = shapes.message(dice)
     known = {each.number - shapes.base: each for each in shapes.fields}
-    how = a % 5
+    how = a % 6
     if how == 1:
         out = shapes.cut(out, dice)
     elif how == 2:

@@ -80,10 +80,14 @@ def nested(depth: int, number: int) -> Any:
 def legal(a: int, b: int) -> Any:
     """A value that every server takes and gives back. 0, 0 is the plainest."""
     which = a % 16
-    if which < 4:
+    if which < 3:
         return pick(INTEGERS, b)
-    if which < 6:
+    if which == 3:
+        return tuple(pick(INTEGERS, b + 5 * n) for n in range(6))
+    if which == 4:
         return pick(FLOATS, b)
+    if which == 5:
+        return tuple(pick(FLOATS, b + 4 * n) for n in range(6))
     if which == 6:
         return pick(TEXTS[:-2], b)
     if which == 7:

@@ -16,7 +16,7 @@ from specs.msgpack import values
 from specs.msgpack.idl.canon import integer
 from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.idl.service import Served, Slot, served, target
-from specs.msgpack.idl.tree import Type
+from specs.msgpack.idl.tree import Function, Type
 from specs.msgpack.idl.wire import Struct, Types, Unfit
 from specs.msgpack.states import Config
 from specs.msgpack.values import double
@@ -206,9 +206,16 @@ def _outcome(
     while behaviour.get("do") == "sleep":
         behaviour = behaviour["then"]
     alternatives, rule = _behaving(app, here, behaviour, params, given, rule, first)
+    if alternatives[0][0] == "path" and not all(_declares(each.function, alternatives[0][1]) for each in (slot, here)):
+        alternatives, rule = [ERROR], "EXW-03"  # ML-18
     if len(params) > app.types.size(slot.function.args):  # ML-25
         alternatives.append(ERROR)
     return alternatives, rule
+
+
+def _declares(function: Function, path: str) -> bool:
+    """True when a function throws the exception of a path, or one of its bases."""
+    return any(name in path.split(".") for name, _ in function.throws)
 
 
 def _own(app: Served, here: Slot, behaviours: Mapping[str, Any]) -> str:
@@ -227,7 +234,7 @@ def _behaving(
         return [("value", Type("string"), here.key)], rule or ("ENC-12" if here.function.args else "")
     if do == "const":
         rule = rule or ("ENC-12" if kind.name == "void" else "ENC-01")
-        return [("value", kind, untold(behaviour.get("value"), kind, app.types))], rule
+        return [("value", kind, untold(behaviour.get("value"), kind, app.types), True)], rule
     if do == "echo":
         arguments, at = given[1], behaviour["n"] - first
         if not 0 <= at < len(arguments):
