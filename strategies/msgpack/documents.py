@@ -207,7 +207,7 @@ def exception(document: Document, op: Op) -> None:
     dice = Dice(*rest)
     bases = document.of("exception")
     _exception(document, dice, a % 4, bases[(b // 2) % len(bases)] if bases and b % 2 else None)
-    for _ in range(1 + dice.roll(4) if a >= 192 else 0):
+    for _ in range(1 + dice.roll(4) if a >= 128 else 0):
         _exception(document, dice, dice.roll(3), document.blocks[-1])
 
 
