@@ -97,11 +97,18 @@ def _served(play: Play, config: Config) -> Mapping[str, Any]:
         for body in said:
             if shape(body) == "response" and body[2] is None:
                 if body[1] == 1:
-                    layouts: Mapping[Any, str] = {(None, 5): "array-1", (None, None, 5): "array-0"}
-                    found["layout"] = layouts.get(body[3] if isinstance(body[3], tuple) else None, "")
+                    found["layout"] = _laid_out(body[3])
                 elif body[3] == 9:
                     found.setdefault("echo_form", form)
     return found | {"refused": _refused(play, config)}
+
+
+def _laid_out(message: Any) -> str:
+    """The layout of a message whose one field has the id 2 and the value 5. That what is empty stands for it in front
+    is not asked for here: gaps are judged."""
+    if not isinstance(message, tuple) or message[-1:] != (5,) or any(message[:-1]):
+        return ""
+    return {2: "array-1", 3: "array-0"}.get(len(message), "")
 
 
 def _client(play: Play, config: Config) -> Mapping[str, Any]:

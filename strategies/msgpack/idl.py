@@ -145,25 +145,23 @@ def _oddity(document: Document, dice: Dice) -> None:
 
 
 def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequence[str] = NAMES) -> Plan:
-    """A document with one mutation, alone or beside legal ones."""
+    """One document with one mutation, then with another and so on, alone or beside the legal one."""
     style, seed, which, other = program.head
     script = Script(config, hurry=hurry)
     extensions = extensions_of(config.profile)
     names = [name for name in only if not MUTATIONS[name].extension or MUTATIONS[name].extension in extensions]
-    mutation = MUTATIONS[names[(which + 256 * (seed % 2)) % len(names)]]
-    document = built(program.ops, extensions)
-    sound = _text(document, config, 0, 0)
-    dice = Dice(seed, other)
-    if mutation.tree is not None:
-        mutation.tree(document, dice)
-    text = _text(document, config, style if style % 3 == 1 else 0, seed)
-    if mutation.text is not None:
-        text = mutation.text(text, dice)
-    if other % 8 == 7:
-        text = "\n" * (1 + other // 16) + text
+    sound = _text(built(program.ops, extensions), config, 0, 0)
     if other % 16 == 5:
         script.ask(sound)
-    script.ask(text)
+    for turn in range(1 + other % 4):  # counted down, so that a plan for one of them is found by lower numbers
+        mutation = MUTATIONS[names[(which + 256 * (seed % 2) - turn) % len(names)]]
+        document, dice = built(program.ops, extensions), Dice(seed, other // 4)
+        if mutation.tree is not None:
+            mutation.tree(document, dice)
+        text = _text(document, config, style if style % 3 == 1 else 0, seed)
+        if mutation.text is not None:
+            text = mutation.text(text, dice)
+        script.ask("\n" * (1 + other // 16 if other % 8 == 7 else 0) + text)
     if other % 16 == 6:
         script.ask(sound)
     if other % 16 == 9:

@@ -369,7 +369,7 @@ def _bad_value(c: Caller, op: Op) -> None:
     dice = Dice(a, b, op.args[2])
     out = shapes.message(dice)
     how = a % 4
-    fit = [each for each in shapes.fields if how != 2 or each.kind.name in INTEGERS] or shapes.fields
+    fit = [each for each in shapes.fields if how != 2 or a % 8 < 4 or each.kind.name in INTEGERS] or shapes.fields
     member = fit[b % len(fit)]
     at = member.number - shapes.base
     if how == 0:

@@ -160,6 +160,33 @@ class CommentJoins(Scanner):
         return word
 
 
+@mutant("inner-open-comment", "LEX-04", PLAIN + "/* /* a")
+class InnerOpenComment(Scanner):
+    """A document may end within a comment that stands in another."""
+
+    def block_comment(self) -> None:
+        begun = self.at
+        try:
+            super().block_comment()
+        except Wrong:
+            rest = self.source[begun:]
+            if rest.count("/*") - rest.count("*/") < 2:
+                raise
+
+
+@mutant("strays-skipped", "INV-08", PLAIN.replace("x", "x @"), accept="INV-05")
+class StraysSkipped(Scanner):
+    """Characters of no word are passed over."""
+
+    def word(self) -> Word:
+        try:
+            return super().word()
+        except Wrong as wrong:
+            if wrong.code != "character" or not wrong.word.text.isascii():
+                raise
+            return self.word()
+
+
 @mutant("no-crlf", "LEX-06", PLAIN.replace("\n", "\r\n"), level="SHOULD", accept="LEX-01")
 class NoCrlf(Scanner):
     """CR LF is no line end."""

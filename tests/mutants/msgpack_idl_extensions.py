@@ -52,6 +52,15 @@ class UnsignedMinus(Checker):
             super().value(member, what, value)
 
 
+@mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))
+class DefaultTrimmed(Idl):
+    """Blanks at the ends of a text are lost."""
+
+    def literal(self, what: str, value: Any) -> Any:
+        made = super().literal(what, value)
+        return made.strip() if isinstance(made, str) else made
+
+
 @mutant("default-lost", "DEF-01", message("1: optional int x = 0"))
 class DefaultLost(Idl):
     """A default that is zero, false or empty is lost."""
@@ -215,3 +224,14 @@ class BaseLost(Idl):
         if part.what == "exception":
             made["base"] = None
         return made
+
+
+@mutant("interface-throws", "SVC-09", PLAIN + service("void f() throws M", head="I: 0").replace("service", "interface")
+        + service("implements I: 0"))  # fmt: skip
+class InterfaceThrows(Checker):
+    """Nobody looks at what the functions of an interface throw."""
+
+    def c_interface(self, part: Part) -> None:
+        known = len(self.wrong)
+        super().c_interface(part)
+        self.wrong[known:] = [each for each in self.wrong[known:] if each.code != "throws"]

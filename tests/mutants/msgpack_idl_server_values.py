@@ -207,3 +207,51 @@ class VoidIsTrue(Application):
     def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
         made = super().behave(behaviour, key, function, given)
         return True if function.result.name == "void" else made
+
+
+PICKED = """message M {
+  2: int x
+}
+service S: 0 {
+  string pick(1: string a, 2: string b, 3: optional string c = "d")
+  M make()
+}
+application App {
+  S: 0 storage default
+}
+"""
+SECOND = {"storage/0/pick": {"do": "echo", "n": 1, "arg": 1}}
+
+
+@mutant("first-argument", "ENC-12", calls(("pick:storage:0", "x", "y", "z"), idl=PICKED, behaviour=SECOND))
+class FirstArgument(Application):
+    """Every argument is the first."""
+
+    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
+        given = super().arguments(params, function)
+        return dict.fromkeys(given, next(iter(given.values()), None))
+
+
+@mutant("argument-default", "ENC-12", calls(("pick:storage:0", "x", "y"), idl=PICKED, behaviour={
+    "storage/0/pick": {"do": "echo", "n": 2, "arg": 2}}))  # fmt: skip
+class ArgumentDefault(Application):
+    """The default of an argument is forgotten."""
+
+    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
+        given = super().arguments(params, function)
+        zeros = {member.word.text: "" for member in function.members if member.value is not None}
+        return {name: zeros.get(name, part) if len(params) < len(given) else part for name, part in given.items()}
+
+
+@mutant("made-without-gaps", "ENC-01", calls("make:storage:0", idl=PICKED, behaviour={
+    "storage/0/make": {"do": "const", "value": {"x": 5}}}), accept="FALL-01 FALL-03 ENC-10")  # fmt: skip
+class MadeWithoutGaps(Application):
+    """What a function makes has no place for the ids that no field has."""
+
+    def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
+        made = super().behave(behaviour, key, function, given)
+        part = self.checker.types.get(function.result.name)
+        if behaviour["do"] != "const" or part is None or made is None:
+            return made
+        places = {self.shapes.place(member) for member in part.members}
+        return [each for at, each in enumerate(made) if at in places]

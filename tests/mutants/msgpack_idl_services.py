@@ -100,6 +100,14 @@ class PathShort(Idl):
         return ".".join(names[-2:])
 
 
+@mutant("path-long", "EXC-07", exception("A") + exception("B < A") + exception("C < B") + exception("D < C"))
+class PathLong(Idl):
+    """Of a path of four and more the second is missing."""
+
+    def path(self, names: list[str]) -> str:
+        return super().path([names[0], *names[2:]] if len(names) > 3 else names)
+
+
 @mutant("path-colons", "EXC-07", BASE + exception("B < A"))
 class PathColons(Idl):
     """The parts of a path are joined by colons."""
