@@ -42,7 +42,9 @@ INTERFACE = 7
 def shapes_for(config: Config, dice: Dice) -> Shapes:
     """The messages of a document, of what the implementation takes."""
     base = LAYOUTS.get(config.layout, 1)
-    return Shapes(dice, base=base, defaults="def" in config.extensions, nullable=NULLABLE in config.taken)
+    extensions = config.extensions
+    return Shapes(dice, base=base, defaults="def" in extensions, nullable=NULLABLE in config.taken,
+                  aliases="td" in extensions)  # fmt: skip
 
 
 def thrown(name: str) -> dict[str, Any]:

@@ -14,15 +14,16 @@ from strategies.msgpack.documents import Dice
 
 
 class Kind(NamedTuple):
-    """A type: a built-in one, a container of others, or a message."""
+    """A type: a built-in one, a container of others, or a message; `alias` is what a document calls it by."""
 
     name: str
     of: tuple[Kind, ...] = ()
     null: bool = False
+    alias: str = ""
 
     def __str__(self) -> str:
         inside = f"<{', '.join(map(str, self.of))}>" if self.of else ""
-        return f"{self.name}{inside}{'?' * self.null}"
+        return f"{self.alias or self.name + inside}{'?' * self.null}"
 
 
 class Member(NamedTuple):
@@ -64,10 +65,11 @@ Change = Callable[[Kind], Any]
 
 class Shapes:
     """Two messages, M and N, of which M may hold N. `base`: the id of the first element of the array that a message is.
-    `defaults`: fields may have one; `nullable`: type arguments may be nullable."""
+    `defaults`: fields may have one; `nullable`: type arguments may be nullable; `aliases`: types may go by one."""
 
-    def __init__(self, dice: Dice, *, base: int, defaults: bool, nullable: bool) -> None:
-        self.base, self.defaults = base, defaults
+    def __init__(self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool) -> None:
+        self.base, self.defaults, self.aliases = base, defaults, aliases
+        self.typedefs: list[str] = []
         kinds = (*PLAIN, *(NULLABLE if nullable else ()))
         self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
         self.messages["M"] = self._members(dice, (*kinds, *NESTED), dice.pick((0, 1, 2, 3, 4, 6, 8)))
@@ -79,7 +81,7 @@ class Shapes:
         for _ in range(count):
             number = (found[-1].number if found else 0) + dice.pick((1, 1, 1, 2, 4))
             mod = dice.pick(mods)
-            kind: Kind = dice.pick(kinds)._replace(null=dice.roll(3) == 2)
+            kind = self._called(dice.pick(kinds)._replace(null=dice.roll(3) == 2), dice)
             default = ""
             if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
@@ -88,6 +90,15 @@ class Shapes:
             found.append(Member(number, mod, kind, default))
         return found
 
+    def _called(self, kind: Kind, dice: Dice) -> Kind:
+        """A type with aliases for some of its parts; messages are declared behind all aliases."""
+        kind = kind._replace(of=tuple(self._called(part, dice) for part in kind.of))
+        if not self.aliases or dice.roll(5) != 4 or "N" in (kind.name, *(part.name for part in kind.of)):
+            return kind
+        alias = f"T{len(self.typedefs)}"
+        self.typedefs.append(f"typedef {kind._replace(null=False)} {alias}\n")
+        return kind._replace(alias=alias)
+
     @property
     def fields(self) -> list[Member]:
         """Those of M, by id."""
@@ -95,7 +106,7 @@ class Shapes:
 
     def idl(self) -> str:
         """Both declarations, their fields in any order."""
-        return "".join(
+        return "".join(self.typedefs) + "".join(
             f"message {name} {{\n" + "".join(f"  {member}\n" for member in self.orders[name]) + "}\n"
             for name in ("N", "M")
         )

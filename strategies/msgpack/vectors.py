@@ -97,7 +97,7 @@ def _sizes(q: Questions, op: Op) -> None:
     elif which == 1:
         value = b"\xff" * size
     elif which == 2:
-        value = (1,) * size
+        value = (1,) * size if style % 2 else tuple(values.pick((True, None, 1, "a"), n) for n in range(size))
     elif which == 3:
         value = v.Map(tuple((f"{n}", n) for n in range(min(size, 300))))
     else:
