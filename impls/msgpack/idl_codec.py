@@ -39,7 +39,7 @@ class IdlCodec(Codec):
         if wrong:
             raise wrong[0]
         kind = Kind(Word("name", str(said["type"]), 1, 1))
-        shapes = self.shapes_type(checker.types, checker.real, "array-1")
+        shapes = self.shapes_type(checker.types, checker.real, "array-1", whole=self.switches.one_number)
         if said["op"] == "decode":
             value = self.decode(bytes.fromhex(said["hex"]), odd_keys="keep")  # the types say what a key is
             return {"value": self.shown(shapes.read(value, kind))}

@@ -42,6 +42,7 @@ class ServingSwitches:
     assign: str = switch("take", "refuse")
     drop: bool = switch(False, True)
     loose: bool = switch(True, False)
+    whole: bool = switch(False, True)  # floats that are whole are written as integers
     arity: str = switch("ignore", "error")  # of what has too many arguments
     first_argument: int = switch(0, 1)
 
@@ -86,7 +87,7 @@ class Application:
             self.scopes[""] = (name, max(v for n, v in self.checker.services if n == name))
             self.anonymous = True
         self.shapes = self.shapes_type(self.checker.types, self.checker.real, switches.layout, drop=switches.drop,
-                                       loose=switches.loose)  # fmt: skip
+                                       loose=switches.loose, whole=switches.whole)  # fmt: skip
 
     # Looking up
 

@@ -27,12 +27,15 @@ class Misfit(Exception):
 
 class Shapes:
     """Reads and writes values. `real` expands aliases; `layout` is array-1 or array-0; `drop`: optional fields that
-    were left out at the end are not written; `loose`: an integer may stand for a float."""
+    were left out at the end are not written; `loose`: an integer may stand for a float when it is read, `whole`: it
+    does when it is written."""
 
     def __init__(
-        self, parts: Mapping[str, Part], real: Any, layout: str, *, drop: bool = False, loose: bool = True
-    ) -> None:
+        self, parts: Mapping[str, Part], real: Any, layout: str, *, drop: bool = False, loose: bool = True,
+        whole: bool = False,
+    ) -> None:  # fmt: skip
         self.parts, self.real, self.layout, self.drop, self.loose = parts, real, layout, drop, loose
+        self.whole = whole
 
     # Reading
 
@@ -128,10 +131,9 @@ class Shapes:
         kind = self.real(kind)
         if value is None or kind.name in ("void", "bool", "string", "raw") or kind.name in RANGES:
             return value
-        if kind.name == "float":
-            return Single(value)
-        if kind.name == "double":
-            return float(value)
+        if kind.name in ("float", "double"):
+            number = Single(value) if kind.name == "float" else float(value)
+            return int(number) if self.whole and number.is_integer() else number
         if kind.name == "list":
             return [self.write(part, kind.args[0]) for part in value]
         if kind.name == "map":

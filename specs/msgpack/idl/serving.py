@@ -339,7 +339,7 @@ def _fits(want: Any, error: Any, result: Any, types: Types) -> bool:
     if want[3:] == (True,) and types.filled(result, want[1]):
         return False  # a gap is nil, unless what was there when it was read is kept
     try:
-        return bool(types.decoded(result, want[1]) == want[2])
+        return bool(types.written().decoded(result, want[1]) == want[2])
     except Unfit:
         return False
 

@@ -79,7 +79,7 @@ def _encoded(ask: Ask, said: Answer, types: Types, kind: Type, after: Any, shown
         return blame("ENC-01", f"a value is refused: {shown}", after)
     try:
         written, _ = decoded(said.octets)
-        got = types.decoded(written, kind)
+        got = types.written().decoded(written, kind)
     except (Malformed, Unfit) as wrong:
         return blame("ENC-01", f"it is encoded as {said.octets[:60].hex()}: {wrong}: {shown}", after)
     if got != untold(ask.value["value"], kind, types):

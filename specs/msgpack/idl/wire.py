@@ -27,11 +27,17 @@ class Unfit(Exception):
 
 
 class Types(NamedTuple):
-    """The messages of a document, and how they are laid out. `raw` says whether a raw is certainly written as bin."""
+    """The messages of a document, and how they are laid out. `raw` says whether a raw is certainly written as bin;
+    `whole`: an integer may stand for a float."""
 
     messages: Mapping[str, Message]
     layout: str = "array-1"
     raw: bool = True
+    whole: bool = False
+
+    def written(self) -> Types:
+        """What an implementation may write: in some languages a float that is whole is an integer; ML-26."""
+        return self._replace(whole=True)
 
     def decoded(self, value: Any, kind: Type) -> Any:
         """The value of a type that a MessagePack value stands for. Raises Unfit."""
@@ -42,6 +48,8 @@ class Types(NamedTuple):
         if kind.name in INTEGERS:
             return _integer(value, kind.name)
         if kind.name in ("float", "double"):
+            if self.whole and type(value) is int:
+                value = double(float(value))
             if not isinstance(value, Float):
                 raise Unfit("", f"no {kind.name}")
             return ("float", double(value.number).octets)
