@@ -143,6 +143,10 @@ def _never(q: Questions, op: Op) -> None:
         b"\x92\x01\xc1",
         b"\xdc\x00\x01\xc1",
         b"\x91\x91\xc1",
+        b"\x92\x01\xc1\x02",
+        b"\x91\xc1\x01",
+        b"\xc1\x01",
+        b"\x81\xc1\xa1k\x01",
     )
     q.vector(values.pick(forms, a), (1,) if q.way == "typed" else 1, "error", "03")
 
