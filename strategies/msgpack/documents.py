@@ -170,7 +170,8 @@ def _fields(
         item = [str(number), ":", *([mod] if mod else []), *kind, *(["?"] if null else [])]
         item.append(_unused(dice, names))
         real = _real(document, kind)
-        if "def" in document.extensions and (mod == "optional" or plain) and real in BUILTINS and dice.roll(2):
+        wanted = dice.roll(2) if mod == "optional" else plain and dice.roll(6) == 5  # free, where nothing is optional
+        if "def" in document.extensions and wanted and real in BUILTINS:
             nullable = null or _is_nullable(document, kind)
             if real != "raw" or nullable:
                 item += ["=", *_literal(document, dice, real, null=nullable)]
