@@ -59,6 +59,12 @@ PLAIN: Sequence[Kind] = (
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
 """Nullable type arguments: a processor may refuse them."""
 NESTED: Sequence[Kind] = (INNER, _list(INNER), _map("string", INNER))
+SIZES = (0, 1, 2, 3, 1, 2, 17)
+"""How much a container holds."""
+SIMPLE: Mapping[str, Sequence[Any]] = {
+    "bool": (True, False), "raw": (b"r", b"", b"\xff\0", b"\xfe" * 300),
+    "string": ("s", "", "é", "日本" * 12, "x" * 300),
+}  # fmt: skip
 Change = Callable[[Kind], Any]
 """What is put in the place of a value of some type."""
 
@@ -121,18 +127,19 @@ class Shapes:
             low, high = INTEGERS[kind.name]
             return dice.pick((1, low, high, 0, 5, high // 2, -1 if low else 128, 100, high - 1))
         if kind.name in ("float", "double"):
-            number = dice.pick((1.5, -0.25, 0.0, 1e10 if kind.name == "double" else 2.0, float("inf")))
+            number = dice.pick((1.5, -0.25, 0.0, 0.1, 1e300 if kind.name == "double" else 2.0, float("inf"), 1e10))
             return v.double(number) if kind.name == "double" else v.single(number)
         if kind.name == "list":
-            return tuple(self.value(kind.of[0], dice) for _ in range(dice.roll(4)))
+            return tuple(self.value(kind.of[0], dice) for _ in range(dice.pick(SIZES)))
         if kind.name == "map":
+            size = dice.pick(SIZES)
             texts, numbers = ("k", "", "é", "K"), (10, 9, 2, 1 << 30, 0)
             keys = dice.shuffled(texts if kind.of[0].name == "string" else numbers)
-            return v.Map(tuple((key, self.value(kind.of[1], dice)) for key in keys[: dice.roll(4)]))
+            keys += [type(keys[0])(n) for n in range(100, 100 + size)]
+            return v.Map(tuple((key, self.value(kind.of[1], dice)) for key in keys[:size]))
         if kind.name in self.messages:
             return tuple(self.message(dice, kind.name))
-        simple = {"bool": (True, False), "raw": (b"r", b"", b"\xff\0"), "string": ("s", "", "é", "日本" * 12)}
-        return dice.pick(simple[kind.name])
+        return dice.pick(SIMPLE[kind.name])
 
     def message(self, dice: Dice, name: str = "M") -> list[Any]:
         """A message as it is laid out, complete."""
