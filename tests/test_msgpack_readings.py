@@ -319,3 +319,47 @@ def test_a_dropped_function_is_reached_by_no_name_that_has_its_version():
         asked = Said(0, "client", request(1, method))
         assert verdict("idl-server", *begun, asked, TOLD, END, layout="array-1", echo_form=0) == blamed
         assert verdict("idl-server", *begun, asked, FAILED, END, layout="array-1", echo_form=0) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "message M {\n  32768: int x\n}\n",
+        "message M {\n  1: optional int x = - 5\n}\n",
+        "service S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f(1: int a)\n}\n",
+    ],
+)
+def test_what_is_said_nowhere_may_be_refused(text):
+    reading = read(text, EVERY)
+    assert reading.freedoms
+    assert not reading.faults
+
+
+def test_a_minus_in_front_of_its_digits_and_a_function_that_throws_something_else_are_no_open_points():
+    assert not read("message M {\n  1: optional int x = -5\n}\n", EVERY).freedoms
+    versions = "exception E {\n}\nservice S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f() throws E\n}\n"
+    assert not read(versions, EVERY).freedoms
+
+
+FLOATS = "message M {\n  1: double x\n}\nservice S: 0 {\n  M f()\n}\napplication A {\n  S: 0 s default\n}\n"
+
+
+@pytest.mark.parametrize(("number", "right"), [(2, True), (double(2.0), True), (3, False), ("2", False)])
+def test_a_float_that_is_whole_may_be_written_as_an_integer(number, right):
+    told = {"idl": FLOATS, "application": "A", "behaviour": {"s/0/f": {"do": "const", "value": {"x": 2.0}}}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    made = Said(0, "idl-server", response(1, None, (number,)))
+    found = verdict("idl-server", *begun, ASKED, made, END, layout="array-1", echo_form=0)
+    assert (found == ()) is right
+
+
+def test_an_exception_that_a_function_does_not_declare_is_any_failure():
+    document = "exception E {{\n}}\nexception F < E {{\n}}\nservice S: 0 {{\n  int f(){0}\n}}\n"
+    document += "application A {{\n  S: 0 s default\n}}\n"
+    behaviour = {"s/0/f": {"do": "throw", "exception": "F", "fields": {}}}
+    for throws, right in (("", True), (" throws E", False), (" throws F", False)):
+        told = {"idl": document.format(throws), "application": "A", "behaviour": behaviour}
+        begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+        assert (verdict("idl-server", *begun, ASKED, FAILED, END, layout="array-1") == ()) is right
+        named = Said(0, "idl-server", response(1, "E.F", None))
+        assert verdict("idl-server", *begun, ASKED, named, END, layout="array-1") == ()

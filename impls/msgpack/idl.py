@@ -29,10 +29,12 @@ class IdlSwitches:
     forward_refs: str = switch("accept", "refuse")
     self_reference: str = switch("accept", "refuse")
     id_zero: str = switch("accept", "refuse")
+    long_ids: str = switch("accept", "refuse")  # of more than 15 bits
     reserved: str = switch("accept", "refuse")
     nullable_arguments: str = switch("accept", "refuse")
     exception_types: str = switch("accept", "refuse")
     keys: str = switch("any", "plain")
+    changed: str = switch("accept", "refuse")  # functions that another version has with other arguments or results
     argument_modifiers: str = switch("accept", "refuse")
     missing_default: str = switch("first", "reject")
     no_version: str = switch("accept", "refuse")

@@ -151,6 +151,8 @@ class Checker:
             names.add(member.word.text)
             if member.number == 0 and self.choices.id_zero == "refuse":
                 self.complain("id-zero", "ids begin with 1", member.at)
+            if member.number >= 1 << 15 and self.choices.long_ids == "refuse":
+                self.complain("id-long", "ids end with 32767", member.at)
             if argument and (member.mod or member.kind.nullable) and self.choices.argument_modifiers == "refuse":
                 self.complain("modifier", "an argument has no modifier", member.word)
             self.kind(member.kind)
@@ -246,7 +248,27 @@ class Checker:
                     self.complain("clash", f"{method.word.text} comes from two interfaces", word)
                 taken.append(method.word.text)
         self.methods(part, taken)
+        if self.choices.changed == "refuse" and not self.wrong:
+            self.changes(part)
         self.met.add(("service", part.word.text, part.version))
+
+    def changes(self, part: Part) -> None:
+        """Functions that are another's in some version of the service."""
+        for (name, _), other in self.services.items():
+            known = {method.word.text: self.sent(method) for method in other.methods if name == part.word.text}
+            for method in part.methods:
+                if known.get(method.word.text, self.sent(method)) != self.sent(method):
+                    self.complain("changed", f"{method.word.text} is another in version {other.version}", method.word)
+
+    def sent(self, method: Method) -> list[Any]:
+        """The result and the arguments of a function, to be compared."""
+        args = [(each.number, each.word.text, each.mod, self.spelt(each.kind), each.value) for each in method.members]
+        return [self.spelt(method.result), *args]
+
+    def spelt(self, kind: Kind) -> tuple[Any, ...]:
+        """A type without its place."""
+        kind = self.real(kind)
+        return kind.name, kind.nullable, [self.spelt(part) for part in kind.args]
 
     def methods(self, part: Part, taken: Iterable[str]) -> None:
         names, inherited = set[str](), set(taken)

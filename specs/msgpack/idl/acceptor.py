@@ -25,7 +25,8 @@ GREATEST_DEPTH = 40
 COMPARED = frozenset((
     "a type is used before it is declared", "a type of itself", "an exception as a type", "a nullable type argument",
     "a key that is no integer, text or raw", "the id 0", "modifiers of arguments", "gaps between arguments",
-    "a default of what is required",
+    "a default of what is required", "an id of more than 15 bits",
+    "a function that another version has changed",
     "names that differ in case alone", "no default scope", "two versions of one service as two scopes",
     "a word of the language as a name", "a base is used before it is declared", "an application before its services",
     "an exception is used before it is declared", "one name for things of different kinds",

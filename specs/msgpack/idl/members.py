@@ -12,7 +12,8 @@ from specs.msgpack.idl.kinds import INTEGERS, Kinds, cycles_of
 from specs.msgpack.idl.tokens import GENERICS
 from specs.msgpack.idl.tree import Field, Literal, Message, Type
 
-LARGE_ID = 1 << 31
+LARGE_ID, SHORT_ID = 1 << 31, 1 << 15
+"""Ids from here on may be refused; above the first, what becomes of them is free as well."""
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Members(Kinds):
                 self.free("the id 0")
             if each.id >= LARGE_ID:
                 self.free("a large id")
+            elif each.id >= SHORT_ID:
+                self.free("an id of more than 15 bits")
             if argument and (each.mod or each.type.null):
                 self.free("modifiers of arguments")
             kind = self.type(each.type, span)

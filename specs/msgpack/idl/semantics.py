@@ -8,9 +8,10 @@ of is in `members`, `kinds` and `names`, each of which builds on the next.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from specs.msgpack.idl.grammar import TooDeep, parse
 from specs.msgpack.idl.kinds import INTEGERS
@@ -133,6 +134,15 @@ class _Document(Members):
         if each.field and not (isinstance(found, Message) and any(item.name == each.field for item in found.fields)):
             self.fault("typespec-target", "TS-01", f"{each.target} has no field {each.field}", span)
 
+    def compare(self, services: list[Service]) -> None:
+        """The versions of each service; SVC-08 and ML-27."""
+        several = {name for name, count in Counter(each.name for each in services).items() if count > 1}
+        known: dict[tuple[str, str], tuple[Any, ...]] = {}
+        for each in services:
+            for function in each.functions if each.name in several else ():
+                if known.setdefault((each.name, function.name), function.signature) != function.signature:
+                    self.free("a function that another version has changed")
+
     def all(self) -> tuple[Definition, ...]:
         self.declare()
         self.cycles()
@@ -152,6 +162,7 @@ class _Document(Members):
                 self.typespec(each)
                 made.append(each)
         self.finite()
+        self.compare([each for each in made if isinstance(each, Service) and each.kind == "service"])
         self.paths = {
             e.name: self.path(e) for e in self.definitions if isinstance(e, Message) and e.kind == "exception"
         }

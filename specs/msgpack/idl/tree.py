@@ -16,6 +16,11 @@ class Type(NamedTuple):
     at: int = 0
     end: int = 0
 
+    @property
+    def plain(self) -> tuple[Any, ...]:
+        """The type without its place."""
+        return self.name, self.null, tuple(part.plain for part in self.of)
+
 
 class Literal(NamedTuple):
     """`kind`: int, float, str, bool or null."""
@@ -48,6 +53,13 @@ class Function(NamedTuple):
     at: int = 0
     name_at: int = 0
     end: int = 0
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What a call sends and gets, exceptions left out."""
+        defaults = (each.default.value if each.default else ABSENT for each in self.args)
+        sent = ((each.id, each.name, each.mod, each.type.plain) for each in self.args)
+        return self.ret.plain, tuple(sent), tuple(defaults)
 
 
 class Entry(NamedTuple):
