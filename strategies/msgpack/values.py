@@ -99,7 +99,7 @@ def legal(a: int, b: int) -> Any:
     if which == 10:
         return Map(tuple((key, pick(INTEGERS, b + n)) for n, key in enumerate(KEYS[: b % len(KEYS)])))
     if which == 11:
-        return nested((1, 2, 3, 5, 8, 10, 11, 12, 13, 14)[b % 10], b // 3)
+        return nested((1, 2, 3, 5, 8, 10, 11, 12, 13, 14)[b % 10], (0, 255, b)[b // 10 % 3])
     if which == 12:
         return tuple(range((15, 16, 17, 31, 32, 255, 256, 300)[b % 8]))
     if which == 13:
