@@ -334,7 +334,7 @@ def typespec(document: Document, op: Op) -> None:
         return
     a, b, *rest = op.args
     dice = Dice(*rest)
-    targets = document.of("message", "typedef", "exception")
+    targets = document.of("message", "typedef")
     if not targets:
         message(document, Op("message", (2, 0, 0, 0, 0)))
         targets = document.of("message")
