@@ -18,7 +18,7 @@ from strategies.msgpack import values
 
 EVERYTHING: Mapping[str, int] = {
     "value": 10, "wide": 6, "ext": 3, "stamp": 2, "never": 2, "cut": 4, "text": 1, "keys": 1, "deep": 1, "liar": 1,
-    "number": 4, "sizes": 2, "nested": 1,
+    "number": 4, "sizes": 2, "nested": 1, "again": 1,
 }  # fmt: skip
 _LIARS: Sequence[bytes] = tuple(
     bytes([code]) + size.to_bytes(width, "big") + (b"\x01" if code in (0xC7, 0xC8, 0xC9) else b"")
@@ -182,10 +182,19 @@ def _liar(q: Questions, op: Op) -> None:
     q.vector((octets, b"\x91" + octets, octets + b"\x01")[b % 3], (1,), "error", "11")
 
 
+def _again(q: Questions, op: Op) -> None:
+    """One value a few times or many, at times with what is none in between: each answer must be the same."""
+    _, c, style, a, b = op.args
+    value = values.legal(a, b)
+    for _ in range((2, 3, 5, 60)[style % 4 if style < 64 else 0]):
+        _judged(q, encoded(value), value)
+        if c % 2:
+            q.vector((b"\xc1", b"\x92\x01", b"\xd9\x20x")[c // 2 % 3], (1,), "error", "03" if c // 2 % 3 == 0 else "10")
+
+
 _OPS: Mapping[str, Callable[[Questions, Op], None]] = {
     "value": _value, "wide": _wide, "number": _number, "sizes": _sizes, "ext": _ext, "stamp": _stamp, "never": _never,
-    "cut": _cut, "text": _text, "keys": _keys, "deep": _deep, "liar": _liar,
-    "nested": _nested,
+    "cut": _cut, "text": _text, "keys": _keys, "deep": _deep, "liar": _liar, "nested": _nested, "again": _again,
 }  # fmt: skip
 
 

@@ -29,8 +29,8 @@ def test_extensions(hunt):
 
 
 def test_no_values(hunt):
-    """What is cut off, what is never used, sizes that lie."""
-    hunt(vectors.vectors("never", "cut", "liar"), vectors.interpret)
+    """What is cut off, what is never used, sizes that lie; and values behind it."""
+    hunt(vectors.vectors("never", "cut", "liar", "again"), vectors.interpret)
 
 
 def test_odd_values(hunt):
