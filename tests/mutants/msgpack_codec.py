@@ -84,6 +84,27 @@ class FixExt16(Decoding):
         return super().ext(code, data[:8] if len(data) == 16 else data)
 
 
+def behind_an_error(config: Any) -> Plan:
+    """A question about a number behind one about what is no value."""
+    questions = Questions(config, hurry=False)
+    questions.vector(b"\xc1", 1, "error", "03")
+    questions.vector(encoded(5), 5)
+    return Plan(tuple(questions.steps))
+
+
+@mutant("behind-errors", "04", behind_an_error, accept="01")
+class BehindErrors(Codec):
+    """The number behind what was refused is one too large."""
+
+    refused = False
+
+    def decode(self, octets: bytes, **switches: Any) -> Any:
+        refused, self.refused = self.refused, True
+        value = super().decode(octets, **switches)
+        self.refused = False
+        return value + 1 if refused and type(value) is int and 0 <= value < 1 << 60 else value
+
+
 @mutant("int16-unsigned", "04", gives(-32768))
 class Int16Unsigned(Decoding):
     """A signed integer of 16 bits is read as an unsigned one."""
