@@ -35,7 +35,7 @@ class ServingSwitches:
     bare_name: str = switch("declared", "newest", "refuse")
     above: str = switch("refuse", "serve")  # versions above the one that the application names
     gaps: str = switch("reach", "refuse")  # a function that a version in between lacks
-    exception_wire: str = switch("code", "list", "text")
+    exception_wire: str = switch("list", "code", "text")
     undeclared: str = switch("path", "error")  # an exception that the function does not throw
     version_told: str = switch("declared", "newest")
     unscoped: str = switch("both", "colons", "colon")

@@ -18,7 +18,7 @@ from strategies.msgpack.writer import pieces
 
 EVERYTHING: Mapping[str, int] = {
     "call": 6, "group": 5, "error": 4, "notify": 4, "stray": 2, "twice": 2,
-    "rolling": 2, "many": 1, "large": 1,
+    "rolling": 2, "many": 1, "large": 1, "values": 3,
 }  # fmt: skip
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
@@ -152,6 +152,16 @@ def _large(t: Teller, op: Op) -> None:
     t.wait()
 
 
+def _values(t: Teller, op: Op) -> None:
+    """Calls with params and results at the boundaries of one format, one after the other."""
+    _, which, style, a, b = op.args
+    alphabet = (values.INTEGERS, values.FLOATS, values.TEXTS[:-2], values.BINARIES[:-2], values.INTEGERS)[which % 5]
+    for n in range(1 + a % 8):
+        method = t.start("call", (values.pick(alphabet, b + 3 * n),))
+        t.answer(method, None, values.pick(alphabet, b + n), style)
+        t.wait()
+
+
 def _shuffled(items: Sequence[str], number: int) -> list[str]:
     left, found = list(items), []
     while left:
@@ -193,7 +203,7 @@ def _twice(t: Teller, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "error": _error, "group": _group, "notify": _notify, "stray": _stray, "twice": _twice,
-    "rolling": _rolling, "many": _many, "large": _large,
+    "rolling": _rolling, "many": _many, "large": _large, "values": _values,
 }  # fmt: skip
 
 

@@ -15,14 +15,14 @@ BODIES = (
     "", " x ", " # ", " // ", " it's ", ' " ', " } ", "{ 1: int x }", "*", " message ", "日本語", "/", "**",
     " 2: int y ", "\\", "* /", " ; ",
 )  # fmt: skip
-_TRAPS = ("/**/", "/***/", "/* * */", "/*/ */", "/* /*/ */ */", "/* *//* */", "/** x **/", "/* /**/ */")
+_TRAPS = ("/**/", "/**/", "/**/", "/***/", "/* * */", "/*/ */", "/* /*/ */ */", "/* *//* */", "/** x **/", "/* /**/ */")
 """Block comments whose ends are easily missed."""
 LINE_BODIES = (*BODIES, " /* ", " */ ", "/*", " /* */ ", "/")
 
 
 def _block_comment(dice: Dice, newlines: bool) -> str:
     depth = 1 + dice.pick((0, 0, 0, 1, 1, 2, 3, 12, 39))
-    if depth == 1 and dice.roll(4) == 3:
+    if depth == 1 and dice.roll(3) == 2:
         return str(dice.pick(_TRAPS))
     text = ""
     for _ in range(depth):

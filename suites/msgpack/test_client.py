@@ -18,6 +18,11 @@ def test_requests(hunt):
     hunt(calls.conversations("call", "notify", "large"), calls.interpret)
 
 
+def test_values(hunt):
+    """Params and results of every format at its boundaries."""
+    hunt(calls.conversations("values", most=4), calls.interpret)
+
+
 def test_orders(hunt):
     """Calls that are open together, answered in any order."""
     hunt(calls.conversations("group", most=3), calls.interpret)
