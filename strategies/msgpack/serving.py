@@ -400,8 +400,8 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """The plan that a program means."""
     caller = Caller(World(config, *program.head), hurry=hurry)
     for op in program.ops:
-        if op.kind == "meta" and "meta" not in config.extensions:
-            _call(caller, op)
+        if op.kind == "meta" and ("meta" not in config.extensions or LAYOUTS.get(config.layout) == 0):
+            _call(caller, op)  # where its argument stands is not said when arrays begin with the id 0; ML-14
         else:
             _OPS[op.kind](caller, op)
     caller.steps.append(Do(0, "stop", {}))
