@@ -19,6 +19,8 @@ ZERO: Mapping[str, Any] = {
     "map": Pairs(),
 }
 FIRST = {"array-1": 1, "array-0": 0}
+EXACT = 1 << 53
+"""Below it a float that is whole is certainly an integer."""
 
 
 class Misfit(Exception):
@@ -133,7 +135,7 @@ class Shapes:
             return value
         if kind.name in ("float", "double"):
             number = Single(value) if kind.name == "float" else float(value)
-            return int(number) if self.whole and number.is_integer() else number
+            return int(number) if self.whole and abs(number) < EXACT and number.is_integer() else number
         if kind.name == "list":
             return [self.write(part, kind.args[0]) for part in value]
         if kind.name == "map":

@@ -41,7 +41,7 @@ service S: 2 {
   string get()
 }
 service T: 0 {
-  string get()
+  string get() throws A
 }
 application App {
   T: 0 status
