@@ -363,3 +363,24 @@ def test_an_exception_that_a_function_does_not_declare_is_any_failure():
         assert (verdict("idl-server", *begun, ASKED, FAILED, END, layout="array-1") == ()) is right
         named = Said(0, "idl-server", response(1, "E.F", None))
         assert verdict("idl-server", *begun, ASKED, named, END, layout="array-1") == ()
+
+
+def test_a_client_may_say_something_of_its_own():
+    begun = (Fact(0, "server", "connect", {}), Fact(0, "client", "answer", {"op": "connect", "ok": {}}))
+    hello = Said(0, "client", Frame((2, "hello", ())))
+    assert verdict("client", *begun, hello, END) == ()
+    assert verdict("client", *begun, Said(0, "client", request(1, "hello")), END) == ("MPRPC-REQ-01 MUST",)
+    broken = Said(0, "server", Frame((2, 1, None, "odd")))
+    assert verdict("client", *begun, broken, Said(0, "client", request(1, "hello")), END) == ()
+
+
+def test_a_number_without_its_type_is_not_the_result_of_another_call():
+    events = []
+    for number, value in ((1, 0), (2, double(0.0))):
+        told = {"method": f"m{number}", "params_hex": "90"}
+        answer = {"op": "call", "ok": {"result_hex": "00"}}
+        events += [
+            Fact(0, "server", "call", told), Said(0, "client", request(number, f"m{number}")),
+            Said(0, "server", response(number, None, value)), Fact(0, "client", "answer", answer),
+        ]  # fmt: skip
+    assert verdict("client", *events, END, one_number=True) == ("MP-FMT-05 SHOULD",)

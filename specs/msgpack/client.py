@@ -152,6 +152,8 @@ def _heard(state: ClientState, frame: Frame) -> Outcome:
         return _odd(state, body)
     method, params = body[-2:]
     at = _find(state, method)
+    if at is None and (what == "notification" or state.lost):
+        return Allow(state)  # a client may say something of its own; MP-16
     if at is None:
         return blame("REQ-01", f"a message that nobody asked for: {values.describe(body, 200)}")
     call = state.calls[at]
@@ -232,12 +234,12 @@ def _reported(state: ClientState, after: ClientState, call: Call, told: dict[str
     found = changed(call.value, result, state.config)
     if found is None:
         return Allow(after, (*ids("CLI-01 CLI-02"), *fmt("01 04 05 06"), *stray))
-    others = [other for other in state.calls if other is not call and other.outcome == "result"]
-    if any(values.alike(other.value, result) for other in others):
-        return blame("CLI-01", f"{call.method} got the result of another call: {values.describe(result, 100)}", after)
     name, level, why = found
     if level == "SHOULD":
         return Allow(after, (), (blame(name, why, level=level),))
+    others = [other for other in state.calls if other is not call and other.outcome == "result"]
+    if any(values.alike(other.value, result) for other in others):
+        return blame("CLI-01", f"{call.method} got the result of another call: {values.describe(result, 100)}", after)
     if state.stray:  # that of a response with another id is a fault; that of a second one with its own, not quite
         own = any(values.alike(other, result) for other in call.again)
         return blame("CLI-03" if own else "CLI-01", f"result {why}", after, also="" if own else "CLI-03")
