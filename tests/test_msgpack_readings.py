@@ -384,3 +384,4 @@ def test_a_number_without_its_type_is_not_the_result_of_another_call():
             Said(0, "server", response(number, None, value)), Fact(0, "client", "answer", answer),
         ]  # fmt: skip
     assert verdict("client", *events, END, one_number=True) == ("MP-FMT-05 SHOULD",)
+    assert verdict("client", *events, END) == ("MP-FMT-05 MUST",)

@@ -237,8 +237,9 @@ def _reported(state: ClientState, after: ClientState, call: Call, told: dict[str
     name, level, why = found
     if level == "SHOULD":
         return Allow(after, (), (blame(name, why, level=level),))
-    others = [other for other in state.calls if other is not call and other.outcome == "result"]
-    if any(values.alike(other.value, result) for other in others):
+    # only a result that names its call tells whose it is: any other may be alike by chance
+    others = [other for other in state.calls if other is not call and isinstance(other.value, tuple)]
+    if any(other.method in other.value and values.alike(other.value, result) for other in others):
         return blame("CLI-01", f"{call.method} got the result of another call: {values.describe(result, 100)}", after)
     if state.stray:  # that of a response with another id is a fault; that of a second one with its own, not quite
         own = any(values.alike(other, result) for other in call.again)
