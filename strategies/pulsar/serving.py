@@ -337,7 +337,7 @@ def _elsewhere(d: Desk, op: Op) -> None:
 
 def _partitioned(d: Desk, op: Op) -> None:
     """A topic of several partitions."""
-    count = 1 + op.args[0] % 4
+    count = (1, 2, 3, 4, 2, 3, 5, 11)[op.args[0] % 8]
     key = d.producer(f"q{d.handles}", partitions=count)
     for n in range(1 + op.args[1] % 8):
         d.send(key, key=("a", None, "b", None, "c")[(op.args[2] + n * op.args[3]) % 5], op="send")

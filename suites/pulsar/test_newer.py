@@ -1,10 +1,13 @@
 """What newer brokers can do. Source: the newer protocol page and message definitions."""
 
+import pytest
+
 from strategies.pulsar import aimed, misuse
 
 ROLES = ("broker",)
 
 
+@pytest.mark.weight(2)
 def test_newer(hunt):
     """GetLastMessageId, ConsumerStats, Seek, acknowledgements of single messages of a batch."""
     hunt(aimed.MODERN.programs, aimed.MODERN.interpret)

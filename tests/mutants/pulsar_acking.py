@@ -57,7 +57,11 @@ class CumulativeButItself(Session):
 
 
 @mutant(
-    "cumulative-and-the-next", "ACK-03", acked(1, cumulative=True), accept="FLOW-04 CLC-03 E2E-01 MSG-03", history=True
+    "cumulative-and-the-next",
+    "ACK-03",
+    acked(1, cumulative=True),
+    accept="FLOW-04 CLC-03 E2E-01 MSG-03 RED-05 SEND-12",
+    history=True,
 )
 class CumulativeAndTheNext(Subscription):
     """A cumulative ACK acknowledges the message behind the one that it names, too."""

@@ -78,16 +78,16 @@ def from_third(w: Writer) -> None:
 
 
 @mutant(
-    "seek-passes-one", "SEEK-01", from_third, profile="modern", accept="FLOW-04 E2E-01 CLC-03 SUB-09 MSG-03",
+    "seek-passes-two", "SEEK-01", from_third, profile="modern", accept="FLOW-04 E2E-01 CLC-03 SUB-09 MSG-03",
     history=True,
 )  # fmt: skip
-class SeekPassesOne(Session):
-    """Begins one message too late where a SEEK goes to the fourth or a later one."""
+class SeekPassesTwo(Session):
+    """Begins two messages too late where a SEEK goes to the fourth or a later one."""
 
     def sought(self, subscription: Subscription, body: Message) -> int:
         """See `Session`."""
         at = super().sought(subscription, body)
-        return at + (2 < at < len(subscription.topic.entries))
+        return at + 2 * (2 < at < len(subscription.topic.entries) - 1)
 
 
 def counted_again(w: Writer) -> None:

@@ -332,8 +332,8 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
 
 
 def _sought(state: State, where: tuple[str, str], position: tuple[int, int], covers: tuple[str, ...]) -> Outcome:
-    """SUCCESS came to SEEK: from the position on everything must come again that was not acknowledged. What was, or is
-    older than the subscription, the broker need not have any more."""
+    """SUCCESS came to SEEK: behind the position everything must come again that was not acknowledged. What was, or is
+    older than the subscription, the broker need not have any more; whether what is there itself comes nobody says."""
     sub = state.subs.get(where)
     if sub is None:
         return Allow(state, covers)
@@ -341,7 +341,7 @@ def _sought(state: State, where: tuple[str, str], position: tuple[int, int], cov
     for at, place in sub.places.items():
         entry = state.entries[at]
         after = (
-            entry.fate == "stored" and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id >= position)
+            entry.fate == "stored" and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id > position)
         )
         places[at] = place._replace(need=state.clock) if after and place.again == "SEEK" else place
     return Allow(state.put_sub(where, sub._replace(places=places)), covers)
