@@ -32,7 +32,7 @@ DELIVERY = Aim(
 )
 TOPIC_NAMES = Aim({"producer": 4, "send": 8, "subscribe": 6, "flow": 6}, topics=6, subs=8, slots=2, kinds=(0, 1))
 PERMITS = Aim(
-    {"send": 6, "flow": 8, "burst": 2, "subscribe": 1, "ping": 1, "redeliver": 1},
+    {"send": 6, "flow": 8, "burst": 2, "ack": 2, "subscribe": 1, "ping": 1, "redeliver": 1},
     start="sub",
     topics=1,
     subs=1,
@@ -40,7 +40,17 @@ PERMITS = Aim(
     permits=(1, 2, 3, 1, 5, 10, 65536, 65537),
 )
 RATIONS = Aim(
-    {"send": 5, "burst": 4, "batch": 1, "flow": 8, "subscribe": 1, "ping": 1, "redeliver": 2, "close_consumer": 1},
+    {
+        "send": 5,
+        "burst": 4,
+        "batch": 1,
+        "ack": 3,
+        "flow": 8,
+        "subscribe": 1,
+        "ping": 1,
+        "redeliver": 2,
+        "close_consumer": 1,
+    },
     kinds=(1, 1, 2, 0),
     start="sub",
     crowd=3,

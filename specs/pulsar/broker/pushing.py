@@ -397,10 +397,16 @@ def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, s
     if place.again == "CLOSE":
         return ("FAIL-03" if sub.kind == FAILOVER else "CLC-03"), f"{why}, the consumer that had it is gone"
     for tag in entry.tags:
-        if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07"):
+        if tag in ("CHK-08", "FRM-12", "FRM-08", "FRM-07") and _tells(state, sub, tag):
             return tag, why
     several = any(there is not None and there.flows > 1 for there in map(state.consumer, sub.members))
     return ("FLOW-03" if several else "FLOW-04"), why
+
+
+def _tells(state: State, sub: Sub, tag: str) -> bool:
+    """True when a way of sending tells what is missing from what was delivered."""
+    marked = [(tag in state.entries[at].tags, place) for at, place in sub.places.items() if not place.acked]
+    return all(has for has, place in marked if place.need) and any(place.pushed for has, place in marked if not has)
 
 
 def dead(state: State) -> Iterator[tuple[str, str]]:
