@@ -6,9 +6,11 @@ import pytest
 
 from specs.events import Fact, Quiet
 from specs.model import judge
+from specs.plan import Ref
 from specs.pulsar.batches import batch
 from specs.pulsar.client import ClientModel, ClientState
 from specs.pulsar.frames import NOBODY
+from specs.pulsar.memory import PulsarMemory
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config
 from tests.mutants.pulsar_kit import FAILOVER, SHARED
@@ -194,3 +196,18 @@ def test_within_a_batch_a_cumulative_acknowledgement_is_of_what_is_before_it(ent
     given = {**ID, "entryId": entry}
     sent = said(0, "client", "ACK", consumer_id=0, ack_type=1, message_id=[given])
     assert followed(*batch_of_three(), *asked, sent) == rule
+
+
+def test_who_asks_for_the_number_of_partitions_again_is_told_the_same():
+    memory = PulsarMemory(Config(role="client"), "f")
+    for event in (
+        said(0, "client", "PARTITIONED_METADATA", topic=TOPIC, request_id=1),
+        said(0, "broker", "PARTITIONED_METADATA_RESPONSE", request_id=1, response=0, partitions=3),
+        said(1, "client", "PARTITIONED_METADATA", topic=TOPIC, request_id=1),
+        said(1, "client", "PARTITIONED_METADATA", topic=f"{TOPIC}-partition-0", request_id=2),
+    ):
+        memory.note(event)
+    assert memory.resolve(Ref("count", 1)) == 3
+    memory.note(said(1, "broker", "PARTITIONED_METADATA_RESPONSE", request_id=1, response=0, partitions=3))
+    assert memory.resolve(Ref("count", 1)) == 0
+    assert memory.resolve(Ref("count", 0)) is None

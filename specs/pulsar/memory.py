@@ -20,8 +20,9 @@ class PulsarMemory:
     with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
-    id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id
-    while it has permits; `patience`, the key as it is while more was pushed than its application got."""
+    id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has
+    permits; `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than
+    its application got."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -35,6 +36,7 @@ class PulsarMemory:
         self._address = ""
         self._handles: dict[str, Any] = {}
         self._under_way = 0
+        self._counts: dict[str, int] = {}
         self._told: list[tuple[str, Any]] = []
 
     def note(self, event: Event) -> None:
@@ -48,6 +50,10 @@ class PulsarMemory:
         if self._config.role == "client" and event.by == "broker":
             if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
                 return
+            if kind == "PARTITIONED_METADATA_RESPONSE":
+                for asked in self._asked.get((event.conn, "PARTITIONED_METADATA"), []):
+                    if asked.request_id == body.request_id:
+                        self._counts.setdefault(asked.topic, body.partitions)
             if kind == "MESSAGE":
                 meta = frame.metadata()
                 many = max(meta.num_messages_in_batch if meta else 1, 1)
@@ -147,6 +153,9 @@ class PulsarMemory:
                 found = self._asked.get((key[0], key[1]), [])
                 young = bool(said) and said[0].protocol_version >= 18
                 return found[key[2]].consumer_id if young and -len(found) <= key[2] < len(found) else None
+            case "count":  # of partitions, as it was told before, of the topic that is asked for
+                topic = self._open("open", key, "PARTITIONED_METADATA", "topic")
+                return None if topic is None else self._counts.get(topic, 0)
             case "patience":  # how long to wait for a message, where there may be one
                 return key if self._under_way > 0 else None
             case "handle":

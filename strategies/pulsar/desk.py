@@ -66,7 +66,7 @@ class Desk:
         }
         self.say("CONNECTED", **{name: value for name, value in given.items() if value is not None})
 
-    def metadata(self, partitions: int = 0) -> None:
+    def metadata(self, partitions: int | Ref = 0) -> None:
         """The answer to PARTITIONED_METADATA."""
         self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.at, "PARTITIONED_METADATA")), response=0,
                  partitions=partitions)  # fmt: skip
@@ -252,7 +252,7 @@ class Desk:
     def again(self) -> None:
         """Answer whatever a client asks that makes its producers and consumers again."""
         for _ in range(2):
-            self.metadata()
+            self.metadata(Ref("count", self.at))
             self.lookup(2)
             self.created(2)
             self.success(count=2)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from strategies.pulsar.sessions import Aim
 
 EARLIEST = {"ledgerId": (1 << 64) - 1, "entryId": (1 << 64) - 1}
-MANY = (2, 3, 4, 5, 2, 64, 65, 130)
+MANY = (2, 3, 65, 5, 2, 64, 70, 130)
 """Batches of which some messages are acknowledged: their bits take one word, or several."""
 
 

@@ -24,7 +24,11 @@ class AcksForgotten(Session):
 
 
 @mutant(
-    "individual-is-cumulative", "ACK-02", acked(2), accept="FLOW-04 CLC-03 ACK-01 MSG-03 E2E-01 ACK-04", history=True
+    "individual-is-cumulative",
+    "ACK-02",
+    acked(2),
+    accept="FLOW-04 CLC-03 ACK-01 MSG-03 E2E-01 ACK-04 RED-05",
+    history=True,
 )
 class IndividualIsCumulative(Session):
     """Takes every ACK for cumulative."""

@@ -89,7 +89,7 @@ class NobodyTakesOver(Subscription):
     "taken-over-without-the-rest",
     "FAIL-03",
     masters("a", "b", leaves=0),
-    accept="CLC-03 FLOW-04 E2E-01 FAIL-01",
+    accept="CLC-03 FLOW-04 E2E-01 FAIL-01 CONN-12",
     history=True,
 )
 class TakenOverWithoutTheRest(Subscription):

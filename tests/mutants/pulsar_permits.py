@@ -161,7 +161,7 @@ def batches(w: Writer) -> None:
     w.flow(ear, 1)
 
 
-@mutant("batch-takes-one", "FLOW-09", batches, accept="FLOW-02", level="ASSUMED", history=True)
+@mutant("batch-takes-one", "FLOW-09", batches, accept="FLOW-02 RED-06", level="ASSUMED", history=True)
 class BatchTakesOne(Subscription):
     """A batch uses one permit."""
 

@@ -50,7 +50,7 @@ class RefusedButFirstEnds(Session):
             raise
 
 
-@mutant("shared-to-all", "SUB-07", second(1, 1), accept="E2E-03 MSG-01 FLOW-02 FLOW-01")
+@mutant("shared-to-all", "SUB-07", second(1, 1), accept="E2E-03 MSG-01 FLOW-02 FLOW-01 FLOW-05")
 class SharedToAll(Subscription):
     """Pushes to every consumer of a Shared subscription."""
 

@@ -383,7 +383,11 @@ def _unheard(state: State, where: tuple[str, str]) -> bool:
 
 def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, str]:
     why = f"a message was not delivered, with permits for it: sequence id {entry.seq} on {entry.topic}"
-    acked = any(there.acked for there in sub.places.values())
+    # it lies before what was acknowledged, or other things that were not came again
+    acked = any(there.acked for there in sub.places.values()) and (sub.cumulative or any(
+        _before_acked(state, entry, other, there) or (there.pushed > 1 and not there.acked)
+        for other, there in sub.places.items()
+    ))  # fmt: skip
     if place.pushed and acked and place.again in ("RED", "CLOSE", "LOST"):
         return ("ACK-03" if sub.cumulative else "ACK-02"), f"{why}, only others were acknowledged"
     if place.again == "LOST":
@@ -401,6 +405,11 @@ def _missing(state: State, sub: Sub, entry: Entry, place: Place) -> tuple[str, s
             return tag, why
     several = any(there is not None and there.flows > 1 for there in map(state.consumer, sub.members))
     return ("FLOW-03" if several else "FLOW-04"), why
+
+
+def _before_acked(state: State, entry: Entry, other: int, there: Place) -> bool:
+    given = state.entries[other].id
+    return bool(there.acked and entry.id and given and entry.id < given)
 
 
 def _tells(state: State, sub: Sub, tag: str) -> bool:
