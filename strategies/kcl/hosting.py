@@ -320,7 +320,7 @@ class Aim:
 
 
 RECORDS = Aim({"batch": 24, "empty": 3, "many": 1})
-CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "request": 3, "many": 1})
+CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "empty": 3, "request": 3, "many": 1})
 TALK = Aim({"junk": 5, "stderr": 2, "batch": 1})
 FRAMING = Aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
 SLOW = Aim({"slow": 3, "batch": 1}, most=4)

@@ -110,6 +110,8 @@ def _batch(w: Writer, op: Op, ways: Ways) -> None:
     errors: list[str | None] = []
     if op.kind in ("print", "mixed"):
         told.append({"op": "print", "text": texts.PRINTS[how % len(texts.PRINTS)]})
+        if key % 4 == 3:
+            told.append({"op": "print", "text": texts.PRINTS[-1 - more % len(texts.PRINTS)]})
     if op.kind in ("checkpoint", "mixed"):
         for n in range(1 + how % 3):
             told.append({"op": "checkpoint", "at": _at(w, more + n)})
@@ -185,7 +187,7 @@ class Aim:
 
 
 RECORDS = Aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
-CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "mixed": 3, "many": 1})
+CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many": 1})
 OUTPUT = Aim({"print": 6, "mixed": 3})
 FRAMING = Aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
 ENDINGS = Aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)

@@ -103,6 +103,7 @@ PRINTS = (
     "\t",
     "y" * 5000,
     "é",
+    "",
 )
 """What user code prints: half lines that would swallow a message written behind them."""
 MEMBERS: tuple[tuple[str, Any], ...] = (

@@ -28,6 +28,20 @@ class AsksInInitialize(Child):
         yield from super().status(action)
 
 
+@child("begins-anew-when-empty", "CHECKPOINT-11", both(batch(b"x", b"y"), batch(), lambda w: w.final("TERMINATE")))
+class BeginsAnewWhenEmpty(Child):
+    """After an empty batch the last number is the first one."""
+
+    first: str | None = None
+
+    def perform(self, action: str, members: dict[str, Any]) -> Running:
+        yield from super().perform(action, members)
+        if action == "processRecords":
+            records = members["records"]
+            self.first = self.first or (records[0]["sequenceNumber"] if records else None)
+            self.last = self.last if records else self.first
+
+
 @child("asks-late", "CHECKPOINT-02", told(CHECKPOINT), accept="REC-08")
 class AsksLate(Child):
     """It asks for the checkpoints of a batch after its status."""
