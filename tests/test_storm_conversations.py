@@ -235,3 +235,11 @@ def test_the_host_of_a_spout_may_wait_for_the_sync_alone():
         judgement = judge(STORM.model, config, [*begin, gives_up], "spout-host")
         assert blamed(judgement).keys() <= {"HB-11", "SPOUT-15"}
         assert bool(blamed(judgement)) == bool(broken)
+
+
+@pytest.mark.parametrize(("anchor", "blames"), [(7, {}), ("7", {}), (8, {"BOLT-10": "MUST"})])
+def test_a_tuple_whose_id_is_a_number_may_be_an_anchor(anchor, blames):
+    talk = child(
+        "bolt", ("host", given(id=7)), ("child", {**EMITS, "anchors": [anchor]}), ("host", [4]), ("child", settles(7))
+    )
+    assert blamed(judged("bolt", *talk, SILENCE, scripted=False)) == blames

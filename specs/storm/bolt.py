@@ -90,7 +90,7 @@ def _emit(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     if anchors is not None and not isinstance(anchors, list):
         return breach(BOLT, "BOLT-10", f"anchors are {shown(anchors)}")
     for anchor in anchors or ():
-        if not isinstance(anchor, str) or anchor not in conv.open:
+        if not any(same(known, anchor) for known in conv.open):  # a number, too, where a tuple was called so
             return _no_anchor(conv, anchor)
     odd = form(config, value, "BOLT-13", "BOLT-14")
     if odd is not None:
