@@ -211,6 +211,7 @@ class VoidIsTrue(Application):
 
 PICKED = """message M {
   2: int x
+  3: int y
 }
 service S: 0 {
   string pick(1: string a, 2: string b, 3: optional string c = "d")
@@ -243,15 +244,13 @@ class ArgumentDefault(Application):
         return {name: zeros.get(name, part) if len(params) < len(given) else part for name, part in given.items()}
 
 
-@mutant("made-without-gaps", "ENC-01", calls("make:storage:0", idl=PICKED, behaviour={
-    "storage/0/make": {"do": "const", "value": {"x": 5}}}), accept="FALL-01 FALL-03 ENC-10")  # fmt: skip
-class MadeWithoutGaps(Application):
-    """What a function makes has no place for the ids that no field has."""
+@mutant("made-short", "ENC-01", calls("make:storage:0", idl=PICKED, behaviour={
+    "storage/0/make": {"do": "const", "value": {"x": 5, "y": 6}}}), accept="FALL-01 FALL-03 ENC-10")  # fmt: skip
+class MadeShort(Application):
+    """Of several fields that a function makes the last is missing."""
 
     def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
         made = super().behave(behaviour, key, function, given)
         part = self.checker.types.get(function.result.name)
-        if behaviour["do"] != "const" or part is None or made is None:
-            return made
-        places = {self.shapes.place(member) for member in part.members}
-        return [each for at, each in enumerate(made) if at in places]
+        several = behaviour["do"] == "const" and part is not None and len(part.members) > 1
+        return made[:-1] if several and made is not None else made
