@@ -211,3 +211,21 @@ def test_who_asks_for_the_number_of_partitions_again_is_told_the_same():
     memory.note(said(1, "broker", "PARTITIONED_METADATA_RESPONSE", request_id=1, response=0, partitions=3))
     assert memory.resolve(Ref("count", 1)) == 0
     assert memory.resolve(Ref("count", 0)) is None
+
+
+@pytest.mark.parametrize(("again", "number", "rule"), [
+    (False, 7, ""), (False, 3, "PULSAR-PROD-12"), (True, 7, ""), (True, 3, ""),
+])  # fmt: skip
+def test_a_producer_made_again_may_go_on_from_what_it_was_told_first(again, number, rule):
+    lookup, create = way(0, 1, "PRODUCER")
+    create[1] = said(0, "broker", "PRODUCER_SUCCESS", request_id=51, producer_name="p", last_sequence_id=6)
+    events = [*hello(0), told("connect"), reported(None), told("producer", topic=TOPIC), *lookup, *create,
+              reported("p")]  # fmt: skip
+    if again:
+        lookup, create = way(1, 1, "PRODUCER", producer_name="p")
+        create[1] = said(1, "broker", "PRODUCER_SUCCESS", request_id=51, producer_name="p", last_sequence_id=2)
+        events += [Fact(0, "broker", "drop", None), *hello(1), *lookup, *create]
+    events.append(told("send", producer="p", payload_hex="6d"))
+    sent = {**META, "sequence_id": number, "publish_time": 1_700_000_000_000}
+    events.append(said(int(again), "client", "SEND", sent, b"m", producer_id=0, sequence_id=number))
+    assert followed(*events) == rule
