@@ -38,23 +38,26 @@ class Commands:
 
     def feed(self, data: bytes) -> Iterator[Heard]:
         """What the test program says, in any pieces."""
-        self._inbox += data
+        first, *others = data.split(b"\n")
+        self._inbox += first
         if len(self._inbox) > MAX_LINE:
             self._inbox.clear()
             yield Heard("talk", "a line without an end")
-        *whole, rest = self._inbox.split(b"\n")
-        self._inbox = bytearray(rest)
+        if not others:
+            return
+        whole = [bytes(self._inbox), *others[:-1]]
+        self._inbox = bytearray(others[-1])
         for line in whole:
             if line.strip():
                 yield self._heard(line)
 
-    def _heard(self, line: bytes | bytearray) -> Heard:
+    def _heard(self, line: bytes) -> Heard:
         try:
             members = json.loads(line)
         except (ValueError, RecursionError):
             members = None
         if not isinstance(members, dict):
-            return Heard("talk", bytes(line[:200]).decode("utf-8", "backslashreplace"))
+            return Heard("talk", line[:200].decode("utf-8", "backslashreplace"))
         if isinstance(members.get("event"), str):
             return Heard(members["event"], {k: v for k, v in members.items() if k != "event"})
         if "id" in members:

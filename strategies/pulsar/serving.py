@@ -145,7 +145,8 @@ def _spoiled(d: Desk, op: Op) -> None:
         case 2:
             d.push(nth, meta={"compression": 2, "uncompressed_size": 10}, raw=b"no zlib here")
         case 3:
-            d.push(nth, meta={"compression": 2, "uncompressed_size": 50 * 1024 * 1024}, raw=compress(2, b"tiny"))
+            # over the limit, and yet a client that believes it can still report the message on one line
+            d.push(nth, meta={"compression": 2, "uncompressed_size": 8 * 1024 * 1024}, raw=compress(2, b"tiny"))
         case 4:
             d.push(nth, meta={"num_messages_in_batch": 3}, raw=batch([({}, b"only one")]))
         case 5:

@@ -76,11 +76,12 @@ def _closed(state: ClientState, event: Closed) -> Outcome:
     if event.by == "client" and not (line.odd or line.over or state.left or state.doubt):
         alive = any(end.line == event.conn and end.phase in ("open", "asked") for end in state.ends)
         closed = next((end for end in state.ends if end.line == event.conn and end.phase == "lost"), None)
-        if alive and closed is not None and not state.odd:
-            rule = "CLP-07" if closed.kind == "producer" else "CLC-02"
-            return blame(rule, f"the client closed the connection when its {closed.kind} was closed", also="KA-09")
-        if alive and not state.odd:
-            return blame("KA-09", "the client closed a connection on which nothing was wrong")
         if alive:
-            return blame("REQ-04", "the client closed the connection over something that it must ignore")  # fmt: skip
+            rule = ("REQ-04", "the client closed the connection over something that it must ignore", "")
+            if not state.odd and closed is not None:
+                known = "CLP-07" if closed.kind == "producer" else "CLC-02"
+                rule = (known, f"the client closed the connection when its {closed.kind} was closed", "KA-09")
+            elif not state.odd:
+                rule = ("KA-09", "the client closed a connection on which nothing was wrong", "")
+            state = state._replace(hung=state.hung or rule)
     return Allow(lost(state, event.conn, forced=False), covers)

@@ -11,6 +11,8 @@ from specs.pulsar.client.state import ClientState, blame, ids
 
 def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
     """What the client has still to say or do: the rule, why, and what else it breaks."""
+    if state.hung is not None:
+        yield state.hung
     if state.left and not state.told:
         return
     waiting = any(line.open or (line.greeted and not line.welcomed) for line in state.lines.values() if not line.over)

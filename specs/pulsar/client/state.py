@@ -68,7 +68,8 @@ class ClientState(NamedTuple):
     for and not seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what
     nothing is left of. `pushed`: on which topic what was pushed. `refused`: what
     must be acknowledged with a validation_error, as (id, error, rules). `accepted`: connections that the client is
-    known to have opened."""
+    known to have opened. `hung`: the client hung up without a reason, as (rule, why, what else it breaks); a client
+    that died does so too, and that is known a moment later."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -97,6 +98,7 @@ class ClientState(NamedTuple):
     bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
     accepted: int = 0
+    hung: tuple[str, str, str] | None = None
 
     @property
     def beyond(self) -> bool:
