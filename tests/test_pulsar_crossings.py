@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.events import Fact, Quiet
+from specs.events import Closed, Fact, Quiet
 from specs.model import judge
 from specs.plan import Ref
 from specs.pulsar.batches import batch
@@ -229,3 +229,14 @@ def test_a_producer_made_again_may_go_on_from_what_it_was_told_first(again, numb
     sent = {**META, "sequence_id": number, "publish_time": 1_700_000_000_000}
     events.append(said(int(again), "client", "SEND", sent, b"m", producer_id=0, sequence_id=number))
     assert followed(*events) == rule
+
+
+@pytest.mark.parametrize(("ended", "rule"), [(True, "PULSAR-CMP-02"), (False, "PULSAR-REQ-04")])
+def test_a_client_that_died_is_told_apart_from_one_that_hung_up(ended, rule):
+    lookup, create = way(0, 1, "SUBSCRIBE")
+    given = {"consumer_id": 0, "message_id": {"ledgerId": 1, "entryId": 1}}
+    spoiled = said(0, "broker", "MESSAGE", {**META, "compression": 2, "uncompressed_size": 9}, b"no zlib", **given)
+    events = [*hello(0), told("connect"), reported(None), told("subscribe", topic=TOPIC), *lookup, *create,
+              reported("c"), flow(0, 0), spoiled, Closed(0, "client")]  # fmt: skip
+    assert followed(*events) == ""
+    assert followed(*events, Fact(0, "client", "exit", -11) if ended else END) == rule
