@@ -7,7 +7,7 @@ import pytest
 from specs.events import Closed, Fact, Quiet
 from specs.model import judge
 from specs.plan import Ref
-from specs.pulsar.batches import batch
+from specs.pulsar.batches import batch, compress
 from specs.pulsar.client import ClientModel, ClientState
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.memory import PulsarMemory
@@ -18,6 +18,7 @@ from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
 END = Quiet(10_000, final=True)
 URL = "pulsar://x:1"
+CMP = {"PULSAR-CMP-02", "PULSAR-CMP-03"}
 
 
 def consumer(conn, number, kind, **fields):
@@ -240,3 +241,17 @@ def test_a_client_that_died_is_told_apart_from_one_that_hung_up(ended, rule):
               reported("c"), flow(0, 0), spoiled, Closed(0, "client")]  # fmt: skip
     assert followed(*events) == ""
     assert followed(*events, Fact(0, "client", "exit", -11) if ended else END) == rule
+
+
+@pytest.mark.parametrize(("got", "rules"), [(b"tiny", {"PULSAR-CMP-03"}), (b"tiny\0\0", {"PULSAR-CMP-02"})])
+def test_a_message_whose_size_is_wrong_may_be_given_as_it_is(got, rules):
+    lookup, create = way(0, 1, "SUBSCRIBE")
+    given = {"consumer_id": 0, "message_id": {"ledgerId": 1, "entryId": 1}}
+    meta = {**META, "compression": 2, "uncompressed_size": 6}
+    ack = said(0, "client", "ACK", consumer_id=0, ack_type=0, message_id=[given["message_id"]])
+    events = [*hello(0), told("connect"), reported(None), told("subscribe", topic=TOPIC), *lookup, *create,
+              reported("c"), flow(0, 0), said(0, "broker", "MESSAGE", meta, compress(2, b"tiny"), **given),
+              told("receive", consumer="c"), reported({"ref": "1", "payload_hex": got.hex()}),
+              told("ack", consumer="c", ref="1"), reported(None), ack, END]  # fmt: skip
+    found = judge(ClientModel(), Config(role="client", profile="modern"), events, "client")
+    assert {rule for each in found.faults for rule in (each.breach.requirement, *each.breach.also)} & CMP == rules

@@ -201,6 +201,12 @@ def _early(state: ClientState, end: End, mid: tuple[int, int], *, upto: bool, pa
     return ""
 
 
+def _done_with(state: ClientState, mid: tuple[int, int], *, upto: bool = False) -> ClientState:
+    """The state when the acknowledgement of this, or of all up to it, was sent."""
+    keep = tuple(one for one in state.unacked if not (one[0] == mid or (upto and one[0] <= mid)))
+    return state._replace(unacked=keep)
+
+
 def _acks(state: ClientState, number: int, body: Any) -> Outcome:
     line = state.line(number)
     end = next((each for each in state.ends if (each.kind, each.line, each.id)
@@ -217,9 +223,10 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
             state = state._replace(refused=tuple(one for one in state.refused if one is not refused))
             should, must = refused[2].split()
             if not body.HasField("validation_error"):
-                return blame(
-                    should, f"the message {mid} cannot be read, and was acknowledged like any other", state, also=must
-                )
+                if mid in state.released:  # the application was given what can be read of it, and is done with it
+                    state, must = _done_with(state, mid), ""
+                why = f"the message {mid} cannot be read, and was acknowledged like any other"
+                return blame(should, why, state, also=must)
             if body.validation_error != refused[1]:
                 why = f"acknowledged with validation_error {body.validation_error}, not {refused[1]}"
                 return blame(should, why, state, level="SHOULD")
@@ -233,6 +240,5 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
         if wrong:
             return blame("ACK-13", wrong)
         covers += ids("ACK-13")
-        keep = tuple(one for one in state.unacked if not (one[0] == mid or (upto and one[0] <= mid)))
-        state = state._replace(unacked=keep)
+        state = _done_with(state, mid, upto=upto)
     return Allow(state, tuple(dict.fromkeys(covers)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from specs.codec import Malformed
 from specs.events import Noise
-from specs.pulsar.batches import messages
+from specs.pulsar.batches import MAX_PAYLOAD, ZLIB, Single, messages
 from specs.pulsar.client.state import ClientState
 from specs.pulsar.frames import NOBODY, Frame
 
@@ -202,6 +203,7 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
                 state = _tried(state, row)
             elif malformed.why == "uncompressed-size":
                 rule, error = "CMP-03 CMP-02", 0
+                items = _in_spite_of_its_size(frame)
                 state = _tried(state, 10)
             else:
                 rule, error = "CMP-02 CMP-02", 1
@@ -211,7 +213,9 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
             refused=(*state.refused, (mid, error, rule)), odd=True, unread=(*state.unread, rule.split()[1])
         )
         count = meta.num_messages_in_batch if meta.HasField("num_messages_in_batch") else 1
-        return state.put_end(at, end._replace(pushed=end.pushed + max(count, 1)))
+        believed = tuple(((mid, -1, 1), (item.payload, None, ()), False, False) for item in items)
+        state = state._replace(pushed={**state.pushed, mid: end.topic})
+        return state.put_end(at, end._replace(queue=(*end.queue, *believed), pushed=end.pushed + max(count, 1)))
     state = state._replace(pushed={**state.pushed, mid: end.topic})
     queue = list(end.queue)
     batched = meta.HasField("num_messages_in_batch")
@@ -221,3 +225,13 @@ def _push(state: ClientState, number: int, frame: Frame) -> ClientState:
         queue.append(((mid, n if batched else -1, len(items)), (item.payload, key, properties), batched, True))
     pushed = end.pushed + len(items)
     return state.put_end(at, end._replace(queue=tuple(queue), pushed=pushed))
+
+
+def _in_spite_of_its_size(frame: Frame) -> list[Single]:
+    """What a client may read that does not look at `uncompressed_size`: to refuse it is a recommendation only."""
+    meta = frame.metadata()
+    if meta is None or meta.compression != ZLIB or meta.HasField("num_messages_in_batch"):
+        return []
+    stream = zlib.decompressobj()
+    payload = stream.decompress(frame.payload, MAX_PAYLOAD)
+    return [Single(meta, payload)] if stream.eof else []
