@@ -65,6 +65,16 @@ def test_what_a_closing_consumer_got_may_be_seen_behind_what_the_next_one_gets(k
     assert not faults([*events, said(0, "broker", "SUCCESS", request_id=8), END])
 
 
+def test_what_came_again_to_a_closing_consumer_may_be_seen_behind_where_it_went_then():
+    again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
+    closing = said(0, "client", "CLOSE_CONSUMER", consumer_id=1, request_id=8)
+    done = said(0, "broker", "SUCCESS", request_id=8)
+    events = [*two(SHARED), *published(0), pushed(0, 1), again, closing]
+    assert not faults([*events, pushed(1, 2), pushed(0, 1), done, END])
+    assert not faults([*events, pushed(0, 1), pushed(1, 2), done, END])
+    assert faults([*events, pushed(0, 1), done, END]) == ["PULSAR-RED-02"]
+
+
 def test_what_was_asked_for_again_may_be_seen_where_it_went_first():
     again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
     assert not faults([*two(SHARED), *published(1), again, pushed(1, 2), pushed(0, 1), END])

@@ -84,7 +84,7 @@ def message(state: State, number: int, frame: Any) -> Outcome:
     if key == sub.ousted:
         return blame(*_both(sub), also="E2E-03")
     late = _overtaken(state, key, consumer, place)
-    if late is not None:
+    if late is not None and place.may <= 0:
         return _pushed(state, key, consumer, sub, at, frame, given, holder=late)
     other = _holder(state, key, consumer, sub, entry, place)
     if other is not None and other[0] == number and sub.ousted in (None, other) and conn.version >= CLOSES:
@@ -98,7 +98,7 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         return wrong
     if entry.batched and conn.version < 4:
         return blame("BAT-11", "a batch was pushed to a client of version 3 or older")
-    return _pushed(state, key, consumer, sub, at, frame, given)
+    return _pushed(state, key, consumer, sub, at, frame, given, holder=late)
 
 
 def _unknown(state: State, consumer: Consumer, frame: Any) -> Outcome:
@@ -165,7 +165,7 @@ def _other(found: Breach, key: Key, other: Key) -> Breach:
 def _overtaken(state: State, key: Key, consumer: Consumer, place: Place) -> Key | None:
     """Who has a message that may have been pushed before to this consumer, which has given it back since, by leaving or
     by asking for all that it holds again: what happens on two connections may be seen in any order."""
-    if place.may > 0 or place.owner is None or place.owner[0] == key[0] or place.acked == "yes":
+    if place.owner is None or place.owner[0] == key[0] or place.acked == "yes":
         return None
     gave = consumer.haze or consumer.phase == "closing" or state.conn(key[0]).may_close
     return place.owner if gave else None
