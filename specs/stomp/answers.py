@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.stomp.calls import BEATS, ids, offered
+from specs.stomp.calls import offered
 from specs.stomp.client import put
 from specs.stomp.damage import damage
 from specs.stomp.frames import Frame
+from specs.stomp.headers import BEATS, ids
 from specs.stomp.messages import blame
 from specs.stomp.states import Conn, Free, Pending, Phase, Refusal, State
 

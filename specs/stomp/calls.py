@@ -8,72 +8,18 @@ them is then a recommendation (level SHOULD below), except where claiming succes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
 from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from specs.stomp.headers import BEATS, BODIES, SERVERS_OWN, SPECIAL, ids, marks, repeats
 from specs.stomp.states import PREFIX, Conn, Delivery, Free, Phase, Refusal, State, Tx, Verdict
 
-SPECIAL = re.compile(r"[\\\r\n:]")
-BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
-RESERVED = frozenset(
-    [
-        "destination",
-        "id",
-        "ack",
-        "receipt",
-        "receipt-id",
-        "transaction",
-        "message-id",
-        "subscription",
-        "content-length",
-        "content-type",
-        "host",
-        "accept-version",
-        "version",
-        "login",
-        "passcode",
-        "heart-beat",
-        "session",
-        "server",
-        "message",
-        "selector",
-        "persistent",
-        "priority",
-        "expires",
-        "timestamp",
-        "reply-to",
-        "redelivered",
-        "type",
-        "correlation-id",
-    ]
-)
-_DEFINED = {
-    "CONNECT": {"accept-version", "host", "login", "passcode", "heart-beat"},
-    "SUBSCRIBE": {"destination", "id", "ack"},
-    "UNSUBSCRIBE": {"id", "destination"},
-    "ACK": {"id", "transaction", "message-id", "subscription"},
-    "BEGIN": {"transaction"},
-    "DISCONNECT": set(),
-}
-_DEFINED |= {"STOMP": _DEFINED["CONNECT"], "NACK": _DEFINED["ACK"]}
-_DEFINED |= {"COMMIT": _DEFINED["BEGIN"], "ABORT": _DEFINED["BEGIN"]}
-_SERVERS_OWN = {"message-id", "subscription", "ack"}
-_GENERAL = {"receipt", "content-length", "content-type"}
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
-BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
 LONG_NAME = 48
 """Characters from which on a destination may be too long for a server: names are its own affair."""
 _NAMING = {"SEND": "SEND-06", "SUBSCRIBE": "SUB-06"}
-_BLANK = frozenset(" \t")
 _GUESSED_LENGTH = re.compile(r"[ \t]*\+?[0-9]+[ \t]*\Z", re.ASCII)
-
-
-@lru_cache(maxsize=1024)
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
 
 
 _IN_A_TRANSACTION = frozenset(ids("ACK-06 NACK-04"))
@@ -130,20 +76,25 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> tuple[Verdict, 
     verdict, proves = rule(state, number, conn, frame)
     if isinstance(verdict, Refusal) and command in _HOLDS and frame.get("transaction") in conn.txs:
         verdict = _late(verdict)
-    marks = _marks(frame, conn.version)
-    proves = proves + marks if proves and proves[0] in _IN_A_TRANSACTION else marks + proves
+    special = marks(frame, conn.version)
+    proves = proves + special if proves and proves[0] in _IN_A_TRANSACTION else special + proves
     length = frame.get("content-length")
     if verdict is None and length is not None and length.startswith("0") and length != "0":
         verdict = _free("INV-18")
     if verdict is None and frame.body and command not in BODIES:
         verdict = _body(command, conn.version)
-    if verdict is None and conn.version == "1.0" and PREFIX + "ENC-01" in marks and command not in ("CONNECT", "STOMP"):
+    if (
+        verdict is None
+        and conn.version == "1.0"
+        and PREFIX + "ENC-01" in special
+        and command not in ("CONNECT", "STOMP")
+    ):
         verdict = _free("ENC-01")  # the headers of 1.0 are US-ASCII
     if verdict is None and state.config.sizes.exceeded(frame):
         verdict = Free(ids("LIMIT-02 LIMIT-01 FRAME-09 INV-39"), "SHOULD", PREFIX + "LIMIT-02", plain=True)
     if verdict is None and command in _NAMING and len(frame.get("destination") or "") > LONG_NAME:
         verdict = Free(ids(_NAMING[command]), "SHOULD", ids(_NAMING[command])[0], plain=True)
-    if verdict is None and len(frame.headers) > 1 and _repeats(frame):
+    if verdict is None and len(frame.headers) > 1 and repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
         proves = ids("REPEAT-01 INV-20" if repeated else "REPEAT-01") + proves
     return verdict, proves
@@ -190,48 +141,6 @@ def _warts(frame: Frame, conn: Conn) -> Verdict:
     if "cr-in-line-end" in warts:
         return _free("INV-43")
     return _free("INV-26")
-
-
-def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
-    """True when a header name or value begins or ends with a blank or a tab."""
-    for name, value in headers:
-        if name[:1] in _BLANK or name[-1:] in _BLANK or value[:1] in _BLANK or value[-1:] in _BLANK:
-            return True
-    return False
-
-
-def _marks(frame: Frame, version: str) -> tuple[str, ...]:
-    """What is special in how the frame's headers read, and must not matter."""
-    marks: list[str] = []
-    names = "".join([name for name, _ in frame.headers])
-    values = "".join([value for _, value in frame.headers])
-    plain = frame.command in ("CONNECT", "STOMP")
-    if not (names.isascii() and values.isascii()):
-        marks += ["ENC-01", "ENC-13"]
-    if SPECIAL.search(values) or SPECIAL.search(names):
-        marks.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
-    if not plain and blank_ended(frame.headers):
-        marks.append("ENC-07")
-    if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
-        marks.append("ENC-08")
-    if frame.command not in BODIES:
-        defined = _DEFINED[frame.command]
-        for name, _ in frame.headers:
-            if name not in defined:
-                if name == "content-length":
-                    marks.append("CLEN-07")
-                elif plain:
-                    marks.append("CONNECT-13")
-                elif name not in _GENERAL:
-                    marks.append("SUB-09" if frame.command == "SUBSCRIBE" else "HDR-05")
-        if not frame.headers:
-            marks.append("FRAME-04")
-    return ids(" ".join(marks)) if marks else ()
-
-
-def _repeats(frame: Frame) -> bool:
-    names = [name for name, _ in frame.headers if name in RESERVED]
-    return len(set(names)) < len(names)
 
 
 Rule = tuple[Verdict, tuple[str, ...]]
@@ -303,7 +212,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         proves = ids("TXN-10") if len(conn.txs) > 1 else ids("TXN-11") if frame.get("transaction") is None else ()
     if len(frame.headers) > 1:
         proves += ids("SEND-05")
-    if any(name in _SERVERS_OWN for name, _ in frame.headers):
+    if any(name in SERVERS_OWN for name, _ in frame.headers):
         return Free(ids("SEND-09"), "", PREFIX + "SEND-09", plain=True), proves
     return None, proves
 

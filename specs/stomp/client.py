@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from specs.stomp.calls import BEATS as BEATS_FORM
-from specs.stomp.calls import RESERVED, SPECIAL, blank_ended, call, common, ids, named, offered, sub_key
+from specs.stomp.calls import call, common, named, offered, sub_key
 from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from specs.stomp.headers import BEATS as BEATS_FORM
+from specs.stomp.headers import RESERVED, SPECIAL, blank_ended, ids
 from specs.stomp.states import PREFIX, Conn, Delivery, Free, Message, Pending, Phase, Refusal, State, Sub, Tx
 
 TAG = "k"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from specs.stomp.calls import SPECIAL
+from specs.stomp.headers import SPECIAL
 
 _ESCAPES = SPECIAL, re.compile(r"\\.?|[\r\n:]", re.DOTALL)
 """Characters that are escaped, without and with what an escape consists of besides."""

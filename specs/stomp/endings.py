@@ -10,9 +10,9 @@ from dataclasses import replace
 from specs.events import Closed
 from specs.model import Allow, Breach, Outcome
 from specs.stomp.answers import LIFE
-from specs.stomp.calls import ids
 from specs.stomp.client import left, put
 from specs.stomp.frames import Frame
+from specs.stomp.headers import ids
 from specs.stomp.messages import MIME, blame
 from specs.stomp.owed import about_connect
 from specs.stomp.states import PREFIX, Conn, Free, Pending, Phase, Refusal, State

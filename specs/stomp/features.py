@@ -13,8 +13,8 @@ from itertools import count
 
 from specs.plan import Blurt, Plan, Ref, Say, Step
 from specs.protocol import Feature
-from specs.stomp.calls import RESERVED, SPECIAL, ids
 from specs.stomp.frames import CLIENT_COMMANDS, PLAIN_COMMANDS, Frame
+from specs.stomp.headers import RESERVED, SPECIAL, ids
 from specs.stomp.states import PREFIX
 
 _PLAIN_FOR_SPECIAL = str.maketrans({"\\": "b", "\r": "r", "\n": "l", ":": "c"})

@@ -10,10 +10,10 @@ import re
 import unicodedata
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.stomp.calls import RESERVED, ids
 from specs.stomp.client import TAG
 from specs.stomp.damage import damage, renamed
 from specs.stomp.frames import Frame
+from specs.stomp.headers import RESERVED, ids
 from specs.stomp.states import PREFIX, Conn, Delivery, Message, Phase, Refusal, State, Sub
 
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.stomp.answers import connected, receipt
-from specs.stomp.calls import ids
 from specs.stomp.client import put, said
 from specs.stomp.endings import IDLE_MS, closed, error
 from specs.stomp.frames import BEAT, SERVER_COMMANDS, Frame
+from specs.stomp.headers import ids
 from specs.stomp.messages import blame, message
 from specs.stomp.owed import at_the_end, owed
 from specs.stomp.states import ALLOWED, NORMAL, Config, Conn, Phase, State

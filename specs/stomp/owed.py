@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.stomp.calls import ids
 from specs.stomp.client import alone, subscribers
+from specs.stomp.headers import ids
 from specs.stomp.messages import blame
 from specs.stomp.states import PREFIX, Conn, Free, Message, Pending, Phase, Refusal, State, Sub
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan
-from specs.stomp.calls import RESERVED
+from specs.stomp.headers import RESERVED
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp import repeats

@@ -1,0 +1,113 @@
+"""The headers that the text defines, and what is special in how those of a frame read.
+
+Source: 003_30478fd2f19f0da0.txt L77-193 and STOMP 1.2, sections Value Encoding, Repeated Header Entries, Standard
+Headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from specs.stomp.frames import Frame
+from specs.stomp.states import PREFIX
+
+SPECIAL = re.compile(r"[\\\r\n:]")
+BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
+RESERVED = frozenset(
+    [
+        "destination",
+        "id",
+        "ack",
+        "receipt",
+        "receipt-id",
+        "transaction",
+        "message-id",
+        "subscription",
+        "content-length",
+        "content-type",
+        "host",
+        "accept-version",
+        "version",
+        "login",
+        "passcode",
+        "heart-beat",
+        "session",
+        "server",
+        "message",
+        "selector",
+        "persistent",
+        "priority",
+        "expires",
+        "timestamp",
+        "reply-to",
+        "redelivered",
+        "type",
+        "correlation-id",
+    ]
+)
+_DEFINED = {
+    "CONNECT": {"accept-version", "host", "login", "passcode", "heart-beat"},
+    "SUBSCRIBE": {"destination", "id", "ack"},
+    "UNSUBSCRIBE": {"id", "destination"},
+    "ACK": {"id", "transaction", "message-id", "subscription"},
+    "BEGIN": {"transaction"},
+    "DISCONNECT": set(),
+}
+_DEFINED |= {"STOMP": _DEFINED["CONNECT"], "NACK": _DEFINED["ACK"]}
+_DEFINED |= {"COMMIT": _DEFINED["BEGIN"], "ABORT": _DEFINED["BEGIN"]}
+SERVERS_OWN = {"message-id", "subscription", "ack"}
+"""What only a server gives."""
+_GENERAL = {"receipt", "content-length", "content-type"}
+BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
+_BLANK = frozenset(" \t")
+
+
+@lru_cache(maxsize=1024)
+def ids(text: str) -> tuple[str, ...]:
+    """Full requirement ids from short ones separated by blanks."""
+    return tuple(PREFIX + name for name in text.split())
+
+
+def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
+    """True when a header name or value begins or ends with a blank or a tab."""
+    for name, value in headers:
+        if name[:1] in _BLANK or name[-1:] in _BLANK or value[:1] in _BLANK or value[-1:] in _BLANK:
+            return True
+    return False
+
+
+def marks(frame: Frame, version: str) -> tuple[str, ...]:
+    """What is special in how the frame's headers read, and must not matter."""
+    found: list[str] = []
+    names = "".join([name for name, _ in frame.headers])
+    values = "".join([value for _, value in frame.headers])
+    plain = frame.command in ("CONNECT", "STOMP")
+    if not (names.isascii() and values.isascii()):
+        found += ["ENC-01", "ENC-13"]
+    if SPECIAL.search(values) or SPECIAL.search(names):
+        found.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
+    if not plain and blank_ended(frame.headers):
+        found.append("ENC-07")
+    if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
+        found.append("ENC-08")
+    if frame.command not in BODIES:
+        defined = _DEFINED[frame.command]
+        for name, _ in frame.headers:
+            if name not in defined:
+                if name == "content-length":
+                    found.append("CLEN-07")
+                elif plain:
+                    found.append("CONNECT-13")
+                elif name not in _GENERAL:
+                    found.append("SUB-09" if frame.command == "SUBSCRIBE" else "HDR-05")
+        if not frame.headers:
+            found.append("FRAME-04")
+    return ids(" ".join(found)) if found else ()
+
+
+def repeats(frame: Frame) -> bool:
+    """True when a header of the text comes more than once."""
+    names = [name for name, _ in frame.headers if name in RESERVED]
+    return len(set(names)) < len(names)
