@@ -63,12 +63,14 @@ def sends(state: ClientState, number: int, frame: Frame) -> Outcome:
     if meta.compression:
         covers += ids("MD-08") + (ids("BAT-04") if batched else ())
         if (meta.compression > 2 and line.version < 8) or line.version < 3:
-            return blame("CMP-04", f"compression {meta.compression} to a broker of version {line.version}")
-        covers += ids("CMP-04")
+            why = f"compression {meta.compression} to a broker of version {line.version}"
+            lapses.append(blame("CMP-04", why, state, level="SHOULD"))
+        else:
+            covers += ids("CMP-04")
     if batched:
         covers += ids("BAT-01 BAT-02 BAT-03 BAT-05")
         if line.version < 4:
-            return blame("VER-02", "a batch to a broker of version 3 or older")
+            lapses.append(blame("VER-02", "a batch to a broker of version 3 or older", state, level="SHOULD"))
     if body.num_messages != (len(items) if batched else 1):
         lapses.append(blame("BAT-05", f"num_messages is {body.num_messages}, {len(items)} are in it", state))
     return _sequenced(state, at, frame, items, covers, lapses)
