@@ -22,7 +22,7 @@ def pool(impl: Implementation, depth: int = DEPTH) -> Pool:
             f"start.{how.kind} cannot reach it; write start.command (or start.python for one in this process)"
         )
     if how.takes_port:
-        raise LaunchError(f"{printable(impl.name)}: start.command holds {{port}}, but a {impl.role} does not listen")
+        raise LaunchError(f"{printable(impl.name)}: start.command holds {{port}}; the role {impl.role} listens on none")
 
     def filled(text: str) -> str:
         return text.replace("{python}", sys.executable)

@@ -103,6 +103,22 @@ def test_an_acknowledgement_that_is_answered_may_be_of_a_consumer_that_is_gone()
     ack = said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[ID], request_id=9)
     closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
     assert not faults([*hello(0), *consumer(0, 1, SHARED), closed, ack, END])
+    assert not faults([*hello(0), *consumer(0, 1, SHARED), ack, closed, END])
+    assert faults([*hello(0), *consumer(0, 1, SHARED), ack, END]) == ["PULSAR-ACK-10"]
+
+
+@pytest.mark.parametrize(("together", "rule"), [(1, "PULSAR-RED-06"), (2, "PULSAR-FLOW-09")])
+def test_how_batches_use_permits_is_our_reading_alone(together, rule):
+    meta = {**META, **({"num_messages_in_batch": together} if together > 1 else {})}
+    payload = batch([({}, b"m")] * together) if together > 1 else b"m"
+    given = {"consumer_id": 1, "message_id": ID}
+    told = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77),
+            said(0, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p"),
+            said(0, "client", "SEND", meta, payload, producer_id=1, sequence_id=0, num_messages=together),
+            said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID)]  # fmt: skip
+    came = said(0, "broker", "MESSAGE", meta, payload, **given)
+    again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
+    assert faults([*hello(0), *consumer(0, 1, SHARED), flow(0, 1, 1), *told, came, again, came, END]) == [rule]
 
 
 @pytest.mark.parametrize("feeds", [[(0, 1, 9), (1, 2, 1)], [(1, 2, 1), (0, 1, 9)]])

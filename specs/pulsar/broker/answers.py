@@ -25,7 +25,7 @@ from specs.pulsar.states import (
 )
 
 OF_PRODUCERS = ("CLOSE_PRODUCER",)
-OF_CONSUMERS = ("CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAGE_ID", "CONSUMER_STATS")
+OF_CONSUMERS = ("ACK", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAGE_ID", "CONSUMER_STATS")
 """Requests about one that is there."""
 
 
@@ -173,12 +173,15 @@ def _closed_consumer(state: State, number: int, body: Any) -> Outcome:
 
 def _crossed(state: State, number: int, kinds: tuple[str, ...], about: int) -> State:
     """The broker has closed what some requests are about that it had not read: it may refuse them, and whether an
-    UNSUBSCRIBE that succeeds now was carried out nobody knows."""
+    UNSUBSCRIBE that succeeds now was carried out nobody knows. An ACK need not be answered then."""
     conn = state.conn(number)
     for name, waiting in conn.requests.items():
         if any(each.kind in kinds and each.about == about for each in waiting):
-            changed = tuple(each._replace(want="either") if each.kind in kinds and each.about == about else each
-                            for each in waiting)  # fmt: skip
+            changed = tuple(
+                each if each.kind not in kinds or each.about != about
+                else each._replace(about=None) if each.kind == "ACK" else each._replace(want="either")
+                for each in waiting
+            )  # fmt: skip
             conn = conn._replace(requests={**conn.requests, name: changed})
     return state.put(number, conn)
 

@@ -36,7 +36,7 @@ def due(state: State) -> Iterator[tuple[str, str]]:
             for each in waiting:
                 if each.kind in ("PRODUCER", "SUBSCRIBE") and each.want != "success" and _probing(state):
                     continue  # it may ask first whether the one that has the place is still there
-                if each.kind != "ACK" or each.about:
+                if each.kind != "ACK" or each.about is not None:
                     yield each.rule, f"{each.kind} was not answered"
         if conn.pings:
             yield "KA-02", "PING was not answered"

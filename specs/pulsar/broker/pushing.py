@@ -78,7 +78,7 @@ def message(state: State, number: int, frame: Any) -> Outcome:
         return blame("SEND-09", f"MESSAGE with the id {given}, its receipt had {entry.id}")
     if consumer.window <= 0:
         redo = place.pushed and sub.redelivered
-        rule = "RED-06" if redo else "FLOW-09" if consumer.batched or entry.batched else "FLOW-02"
+        rule = "FLOW-09" if consumer.batched or entry.batched else "RED-06" if redo else "FLOW-02"
         why = f"MESSAGE without a permit: {consumer.used} messages pushed, {consumer.granted} permitted"
         return blame(rule, why)
     if key == sub.ousted:

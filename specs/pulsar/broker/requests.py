@@ -89,7 +89,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
             rule = {"FLOW": "INV-BROKER-31", "ACK": "INV-BROKER-34"}.get(kind, "INV-BROKER-37")
             state = _tried(consuming.shaken(state, number, rule, f"{kind} of a consumer that is not there"), rule)
             if kind == "ACK" and body.HasField("request_id"):
-                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", about=False))
+                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10"))
             return state
         case "FLOW":
             state = _odd_flow(state, number, body)
@@ -103,7 +103,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
                 state = _tried(_tried(state, "ACK-05"), "INV-BROKER-36" if consumer.kind == 1 else "ACK-05")
             state = consuming.acked(state, (number, body.consumer_id), body)
             if body.HasField("request_id"):
-                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", about=True))
+                return _asked(state, number, body.request_id, Request("ACK", "either", "ACK-10", body.consumer_id))
             return state
         case "REDELIVER_UNACKNOWLEDGED_MESSAGES":
             return consuming.redelivering(state, (number, body.consumer_id), body)
