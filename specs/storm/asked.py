@@ -180,8 +180,9 @@ def _culprit(config: Config, conv: HostConv) -> str:
     if conv.effects:
         due = conv.effects[0]
         more = [name for name in due.more if name != "EXT-03"]
-        plain = due.task is None and due.anchors
-        return more[0] if more else "BOLT-10" if plain else _named(config, due)
+        if due.task is not None:  # what all must bear is suspected before what an extension adds to it
+            return _named(config, due)
+        return more[0] if more else "BOLT-10" if due.anchors else _named(config, due)
     if conv.logs:
         return "BOLT-21" if config.child == "bolt" else "SPOUT-15"
     return "EXT-05" if conv.errors else ""
