@@ -365,3 +365,30 @@ def test_user_code_that_notes_nothing_down_is_judged_by_what_it_says(retry):
         assert judgement.verdict == "pass", judgement
         covered |= set(judgement.covered)
     assert {"KCL-REC-08", "KCL-CHECKPOINT-11", "KCL-SHUT-05"} <= covered
+
+
+def test_blank_lines_of_a_host_are_no_more_than_a_recommendation_missed():
+    class Airy(Host):
+        def send(self, members):
+            self.out += b"\n \n"
+            super().send(members)
+
+    found = judged("host", lambda: Hosts(host=Airy), asks(1))
+    assert found.verdict == "pass"
+    assert {fault.breach.requirement for fault in found.faults} == {"KCL-FRAME-01"}
+
+
+def test_sub_number_of_a_request_may_be_a_number_or_its_digits():
+    def run(sub):
+        class Subs(Child):
+            def request(self, number):
+                return {**super().request(number), "subSequenceNumber": sub}
+
+        def write(w):
+            w.batch([w.script([{"op": "checkpoint", "at": None}])])
+            w.answers([None])
+
+        return judged("child", lambda: Children("kcl1-seq", child=Subs), write, "kcl1-seq").verdict
+
+    assert [run(sub) for sub in (0, 7, "7", None)] == ["pass"] * 4
+    assert [run(sub) for sub in ("x", 1.5, [])] == ["fail"] * 3

@@ -198,7 +198,7 @@ class Child:
 
     def got_ids(self, one: Running | None, ids: list[Any]) -> None:
         """Hand task ids to the emit that they are for."""
-        self.note({"call": "task_ids", "ids": ids})
+        self.note({"call": "task_ids", "ids": ids[::-1] if self.switches.turned_ids else ids})
         if one is not None:
             self.go(one, ids)
 

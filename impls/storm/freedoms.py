@@ -21,7 +21,8 @@ class Switches:
     read are worked on after the end of STDIN. `delay_ms`: before each callback. `stderr`: it writes a log there.
     `late_file`: the file of the process id is made just after it was said. `lenient`: octets that are no UTF-8 are
     replaced, and a tuple that lacks something is worked on all the same. `notes`: user code notes down what it sees.
-    `late_acks`: what a bolt's user code acks is acked once it is over with a tuple, the last one first.
+    `turned_ids`: user code is given task ids from the last to the first. `late_acks`: what a bolt's user code acks is
+    acked once it is over with a tuple, the last one first.
     """
 
     ascii_only: bool = False
@@ -46,6 +47,7 @@ class Switches:
     late_file: bool = False
     lenient: bool = False
     notes: bool = True
+    turned_ids: bool = False
     late_acks: bool = False
 
 

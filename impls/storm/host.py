@@ -33,6 +33,7 @@ class HostSwitches:
     what should be refused is passed over.
     `decorated`: the log has more than what was logged. `levels`: logs have one. `answers`: requests are answered at
     once or when done. `default`: effects name the default stream.
+    `turned_ids`: task ids are sent from the last to the first.
     """
 
     ascii_only: bool = False
@@ -53,6 +54,7 @@ class HostSwitches:
     levels: bool = True
     answers: bool = True
     default: bool = True
+    turned_ids: bool = False
     own_ms: int = 0
 
 
@@ -246,7 +248,7 @@ class Host:
             raise Failed(f"stream {stream!r:.60}")
         self.collect(message, stream, task or None, values)
         if self.wants_ids(message):
-            self.send(list(self.task_ids), 1)
+            self.send(self.task_ids[::-1] if self.switches.turned_ids else list(self.task_ids), 1)
 
     def wants_ids(self, message: Mapping[str, Any]) -> bool:
         """True when an emit is answered."""

@@ -160,6 +160,9 @@ def _number(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
         return breach(named, f"a checkpoint request carries its number in {other}", then=after)
     if number is not None and not isinstance(number, str):
         return breach(named, f"{own} is {json.dumps(number)[:60]}, which is no text", also="CHECKPOINT-14", then=after)
+    if wire.rich and not _sub_number(members.get("subSequenceNumber")):
+        why = f"subSequenceNumber is {json.dumps(members['subSequenceNumber'])[:60]}, which is no number"
+        return breach(named, why, then=after)
     covers = [named, "CHECKPOINT-02", "CHECKPOINT-04", "FRAME-01", "FRAME-06", "FRAME-03", "FRAME-11"]
     covers.append("SHUT-03" if conv.action == "shutdown" else "CHECKPOINT-01")
     covers += ["SHUT-08"] if conv.action == "shutdownRequested" else []
@@ -174,6 +177,11 @@ def _number(config: Config, conv: Conv, members: Mapping[str, Any]) -> Outcome:
     if conv.action == "shardEnded" and number is not None and wire.rich:
         lapses = (breach("SHUT-10", "the checkpoint in shardEnded has a number", level="SHOULD"),)
     return allow(after, *covers, "CHECKPOINT-14", lapses=lapses)
+
+
+def _sub_number(value: Any) -> bool:
+    """True for what a host can read as a subSequenceNumber: a whole number, or one as text, or none."""
+    return value is None or isinstance(value, int) or (isinstance(value, str) and value.isdecimal())
 
 
 def _scripted(conv: Conv, after: Conv, number: Any, named: str, covers: list[str]) -> Outcome:

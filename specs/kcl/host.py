@@ -28,6 +28,9 @@ def text(config: Config, conv: Conv, frame: Text) -> Outcome:
     if frame.why == "blank":
         if conv.phase is Phase.OVER:
             return allow(conv)
+        if config.asked:
+            lapse = breach("FRAME-01", "a blank line", by="host", level="SHOULD")
+            return allow(conv, lapses=(lapse,))
         return breach("FRAME-01", "a blank line", by="host", then=skipping(conv, "INV-CHILD-02"))
     if frame.why == "bare":
         why = "a message without its newline"

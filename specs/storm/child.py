@@ -14,7 +14,7 @@ from specs.storm import bolt, spout
 from specs.storm.frames import Message, Text
 from specs.storm.said import allow, breach
 from specs.storm.states import Config, Conv, Phase
-from specs.storm.values import carried, is_number, same, shown
+from specs.storm.values import carried, is_number, same_tasks, shown
 
 _FRAMES = ("FRAME-01", "FRAME-02", "FRAME-03", "FRAME-04", "FRAME-05", "FRAME-09")
 
@@ -173,7 +173,7 @@ def _initialized(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcom
 def _ids(config: Config, conv: Conv, ids: Any) -> Outcome:
     """User code was given task ids."""
     named = "BOLT-18" if config.child == "bolt" else "SPOUT-09"
-    at = next((n for n, sent in enumerate(conv.lists) if same(sent, ids)), None)
+    at = next((n for n, sent in enumerate(conv.lists) if same_tasks(sent, ids)), None)
     if at is None:
         if conv.hurt in ("INV-CHILD-07", "INV-CHILD-08"):
             return allow(conv)

@@ -15,7 +15,7 @@ from specs.storm.frames import Message, Text, read
 from specs.storm.said import allow, breach
 from specs.storm.setup import setup
 from specs.storm.states import Config, Due, HostConv, Live, Phase
-from specs.storm.values import is_heartbeat, is_number, same, shown, stream_of, wants_ids
+from specs.storm.values import is_heartbeat, is_number, same, same_tasks, shown, stream_of, wants_ids
 
 _FRAMES = ("FRAME-01", "FRAME-02", "FRAME-03", "FRAME-04", "FRAME-05", "FRAME-09")
 
@@ -76,10 +76,10 @@ def _ids(config: Config, conv: HostConv, value: list[Any]) -> Outcome:
         return allow(after, *covers)
     lowest = max(conv.lists[0], conv.lowest)
     for at in range(lowest, len(conv.settings)):
-        if same(conv.settings[at], value):
+        if same_tasks(conv.settings[at], value):
             covers += ["BOLT-17"] if bolt and len(conv.settings) > 1 else []
             return allow(after._replace(lowest=at), *covers)
-    if bolt and any(same(known, value) for known in conv.settings):
+    if bolt and any(same_tasks(known, value) for known in conv.settings):
         return breach(by, "BOLT-17", f"the task ids {shown(value)} came for another emit than theirs")
     return breach(by, named, f"task ids are {shown(value)}, and should be {shown(conv.settings[lowest])}")
 

@@ -55,6 +55,13 @@ def wants_ids(extensions: frozenset[str], emit: Mapping[str, Any]) -> bool:
     return not ("x-need-task-ids" in extensions and emit.get("need_task_ids") is False)
 
 
+def same_tasks(one: Any, other: Any) -> bool:
+    """True for the same task ids: where each stands in its list means nothing."""
+    if not isinstance(other, (list, tuple)) or not all(is_number(item) for item in (*one, *other)):
+        return same(one, other)
+    return same(sorted(one), sorted(other))
+
+
 def is_heartbeat(message: Any) -> bool:
     """A heartbeat is told by stream and task together."""
     return isinstance(message, Mapping) and message.get("stream") == "__heartbeat" and same(message.get("task"), -1)

@@ -57,7 +57,7 @@ def interpret(
     name = wheel[which % len(wheel)]
     w = Writer(config)
     head = program.head
-    if name not in AT_ONCE:
+    if name not in AT_ONCE and not (name in AT_TIMES and how % 8 == 7):
         hosting.write(w, program._replace(head=(head[0], 0, head[2], head[3] & ~3)), 0)
     ROWS[name](w, how)
     return w.plan()
@@ -70,6 +70,22 @@ def aimed(*rows: str) -> Any:
 
 AT_ONCE = frozenset({"INV-HOST-10"})
 """Rows that begin the conversation themselves."""
+AT_TIMES = frozenset({"INV-HOST-06", "INV-HOST-14"})
+"""Rows that do so now and then, to go wrong in initialize already."""
+NAMES = ("initialize", "processRecords", "shutdown", "leaseLost", "checkpoint")
+"""What a status may be for, if it is not for the action that is open."""
+
+
+def _open(w: Writer, how: int) -> None:
+    """An action is open: mostly a batch."""
+    if not w.open:
+        w.begin()
+    elif how % 8 == 6:
+        w.final("ZOMBIE")
+    elif how % 8 == 5 and w.config.wire.requested:
+        w.call("shutdownRequested")
+    else:
+        _batch(w)
 
 
 def _batch(w: Writer) -> None:
@@ -133,23 +149,20 @@ def _other_member(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-06", 7)
+@misuse("INV-HOST-06", 8)
 def _wrong_status(w: Writer, how: int) -> None:
-    if how % 8 != 7:
-        _batch(w)
-    else:
-        w.final("ZOMBIE")
+    _open(w, how)
     name = w.open
-    wrong: tuple[dict[str, Any], ...] = (
-        {"responseFor": "initialize"},
+    wrong: list[dict[str, Any]] = [
         {"responseFor": None},
         {},
         {"responseFor": 7},
         {"responseFor": name.lower() if name.lower() != name else name.upper()},
         {"responseFor": name + " "},
         {"responseFor": ""},
-    )
-    w.say(Message({"action": "status", **wrong[how % len(wrong)]}))
+    ]
+    wrong += [{"responseFor": other} for other in NAMES if other != name]
+    w.say(Message({"action": "status", **wrong[how // 8 % len(wrong)]}))
 
 
 @misuse("INV-HOST-07", 2)
@@ -170,7 +183,7 @@ def _unread(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-09")
+@misuse("INV-HOST-09", 2)
 def _several(w: Writer, how: int) -> None:
     count = 2 + how % 3
     w.batch([(b"data", "key")] * count)  # one number for each: else the order of the answers could not be seen
@@ -202,7 +215,7 @@ def _no_number(w: Writer, how: int) -> None:
     w.wait(0)
     w.checkpointer("IllegalArgumentException")
     _batch(w)
-    bad: tuple[Any, ...] = ("abc", "", 1.5, True, {"a": 1}, [], "12x", "-")
+    bad: tuple[Any, ...] = ("abc", 1.5, "", [], "12x", True)
     w.say(Message({"action": "checkpoint", w.config.wire.number: bad[how % len(bad)]}))
     _regular(w, now=True)
 
@@ -242,15 +255,11 @@ def _host_messages(w: Writer, how: int) -> None:
 
 @misuse("INV-HOST-14", 5)
 def _ends(w: Writer, how: int) -> None:
-    if how % 3:
-        _batch(w)
-        if how % 3 == 2:
-            w.checkpoint(w.numbers[-1])
-            w.wait(0)
-    else:
-        w.final("ZOMBIE")
-        w.wait(0)
-    how //= 3
+    _open(w, how)
+    if w.open == "processRecords" and how % 3 == 2:
+        w.checkpoint(w.numbers[-1])
+    w.wait(0)
+    how //= 8
     if how % 4 == 3:
         w.do("kill", (9, 15, 6)[how // 4 % 3])
     else:

@@ -116,6 +116,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> Session:
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
+    w.first = head[2] // 8
     w.setup(texts.CONFS[head[3] % len(texts.CONFS)], folder=head[3] // 8, later=head[3] % 4 != 3)
     session = Session(w)
     for serial, op in enumerate(program.ops):
@@ -161,7 +162,7 @@ def _op(session: Session, op: Op) -> None:
 
 
 def _coming(w: Writer) -> str:
-    return texts.tuple_id(w.ids)
+    return texts.tuple_id(w.ids, w.first)
 
 
 def _burst(session: Session, op: Op) -> None:

@@ -68,6 +68,7 @@ class Writer:
         self.open: list[int] = []
         self.names: list[Any] = []
         self.made = 0
+        self.first = 0  # the place of the first id among those with traps
         self._first = True
 
     def plan(self) -> Plan:
@@ -108,7 +109,7 @@ class Writer:
         self.tuples += 1
         comp, task = texts.COMPONENTS[origin % len(texts.COMPONENTS)]
         stream = texts.STREAMS[origin % len(texts.STREAMS)] or "default"
-        name = texts.tuple_id(number)
+        name = texts.tuple_id(number, self.first)
         self.call("tuple", now=now, id=name, comp=comp, stream=stream, task=task, tuple=[self.tag(), *values])
         self.open.append(number)
         return number
@@ -215,7 +216,7 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
         elif (b + n) % 2:
             more["anchors"] = ([], None)[c % 2]
     elif (b + n) % 3 and w.made < len(texts.MESSAGE_IDS):
-        more["id"] = texts.MESSAGE_IDS[w.made]
+        more["id"] = texts.message_id(w.made, w.first)
         w.made += 1
         w.names.append(more["id"])
     stream = texts.STREAMS[(d + n) % len(texts.STREAMS)]
@@ -255,6 +256,7 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     head = program.head
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
+    w.first = head[2] // 8
     w.begin(texts.CONFS[head[3] % len(texts.CONFS)], late=5 if head[3] % 16 == 15 else 0)
     for serial, op in enumerate(program.ops):
         w.ways = Ways(bits, head[2] + serial)

@@ -99,7 +99,7 @@ class Scripts:
         if how % 8 > 5 and self.settled:
             return self.emitted(self.settled.pop())
         self.names += 1
-        name = texts.MESSAGE_IDS[(self.names - 1) % len(texts.MESSAGE_IDS)]
+        name = texts.message_id(self.names - 1, self.w.first)
         if how % 3 == 2:
             name = f"{name}-{self.names}" if isinstance(name, str) else 1_000_000 + self.names
         return self.emitted(name)
@@ -131,6 +131,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, ways: in
 def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     """The setup and the ops."""
     head = program.head
+    w.first = head[2] // 8
     scripts = Scripts(w)
     told, commands = _commands(scripts, program.ops, w.config.has("x-activate"))
     bits = head[1] & ways if head[1] % 2 else 0

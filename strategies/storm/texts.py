@@ -190,9 +190,14 @@ CONFS: tuple[dict[str, Any], ...] = (
 )
 
 
-def tuple_id(n: int) -> str:
-    """The nth id: first those with traps, then others."""
-    return IDS[n] if n < len(IDS) else str(7_000_000_000_000_000_000 - n)
+def tuple_id(n: int, first: int = 0) -> str:
+    """The nth id: those with traps from the `first` on and round, then others."""
+    return IDS[(first + n) % len(IDS)] if n < len(IDS) else str(7_000_000_000_000_000_000 - n)
+
+
+def message_id(n: int, first: int = 0) -> Any:
+    """The nth id of an emit, from the `first` on and round."""
+    return MESSAGE_IDS[(first + n) % len(MESSAGE_IDS)]
 
 
 def value(n: int) -> Any:

@@ -76,6 +76,7 @@ class Writer:
         self.ways = PLAIN
         self.serial = 0
         self.ids = 0
+        self.first = 0  # the place of the first id among those with traps
         self.pieces = PIECES
         self.open: list[str] = []
 
@@ -111,7 +112,7 @@ class Writer:
     def next_id(self) -> str:
         """An id that was not used."""
         self.ids += 1
-        return texts.tuple_id(self.ids - 1)
+        return texts.tuple_id(self.ids - 1, self.first)
 
     def tuple(self, values: list[Any], *, origin: int = 0, near: tuple[str, int] | None = None, comp: Any = 0) -> str:
         """A tuple; its id."""

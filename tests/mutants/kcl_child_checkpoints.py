@@ -310,3 +310,11 @@ class WaitsPastTheEnd(Child):
         if parse(line)["action"] != "checkpoint" or parse(line).get("error") is not None:
             self.complain(BadLine("refused"))
             raise Refused(str(parse(line).get("error")))
+
+
+@child("sub-number-of-letters", "CHECKPOINT-12", told(CHECKPOINT), profile="kcl1-seq")
+class SubNumberOfLetters(Child):
+    """The subSequenceNumber of a request is a text without digits."""
+
+    def request(self, number: str | None) -> dict[str, Any]:
+        return {**super().request(number), "subSequenceNumber": "none"}

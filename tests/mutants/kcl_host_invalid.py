@@ -62,7 +62,7 @@ class GivesUpOnMembers(_GivesUp):
         return b'"detail"' in line
 
 
-@host("any-letter-case", "INV-HOST-06", bad_child("INV-HOST-06", 4), accept="STAT-05")
+@host("any-letter-case", "INV-HOST-06", bad_child("INV-HOST-06", 24), accept="STAT-05")
 class AnyLetterCase(Host):
     """A status may name its action in any letter case."""
 
@@ -266,3 +266,21 @@ class GivesUpOnTwins(_GivesUp):
 
     def strange(self, line: bytes) -> bool:
         return line.count(b'"responseFor"') > 1
+
+
+@host("beginning-may-be-misnamed", "STAT-05", bad_child("INV-HOST-06", 55), begun=False, accept="INV-HOST-06")
+class BeginningMayBeMisnamed(Host):
+    """A status for whatever action ends initialize."""
+
+    def status(self, members: Mapping[str, Any]) -> None:
+        super().status({**members, "responseFor": self.action} if self.action == "initialize" else members)
+
+
+@host("begun-without-a-child", "PROC-09", bad_child("INV-HOST-14", 15), begun=False, accept="INV-HOST-14")
+class BegunWithoutAChild(Host):
+    """initialize is done when the child has ended."""
+
+    def left(self) -> None:
+        if self.action == "initialize" and not self.failure:
+            self.answer()
+        super().left()

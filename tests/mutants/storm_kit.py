@@ -12,7 +12,7 @@ from impls.storm.host import Host, HostSwitches
 from impls.storm.host_memory import Hosts
 from impls.storm.hosts import BoltHost
 from impls.storm.memory import Children
-from specs.plan import Blurt, Do, Plan, Say
+from specs.plan import Blurt, Do, Plan, Ref, Say
 from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config
 from strategies.storm import hosting
@@ -231,3 +231,14 @@ def following(*steps: str, **ids_of: Any) -> Callable[[Writer], None]:
             w.wait()
 
     return play
+
+
+def script(*nexts: Any, **more: Any) -> dict[str, Any]:
+    """conf with the steps of one next after the other."""
+    return {"wireproof.script": [list(steps) for steps in nexts], **{f"wireproof.{k}": v for k, v in more.items()}}
+
+
+NEXT = following("next")
+TWICE = following("next", "next")
+ACKED = following("next", "ack", ack=Ref("emitted", 0))
+FAILED = following("next", "fail", fail=Ref("emitted", 0))

@@ -11,6 +11,7 @@ from tests.mutants import (
     storm_host_framing,
     storm_host_invalid,
     storm_spout,
+    storm_spout_emits,
     storm_spout_host,
 )
 from tests.mutants.storm_kit import STORM_MUTANTS
@@ -27,5 +28,6 @@ __all__ = [
     "storm_host_framing",
     "storm_host_invalid",
     "storm_spout",
+    "storm_spout_emits",
     "storm_spout_host",
 ]

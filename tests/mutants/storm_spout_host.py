@@ -202,3 +202,12 @@ class ReadsOn(SpoutHost):
         self.command = self.command or "read"
         super().lines_read(lines)
         self.command = "" if self.command == "read" else self.command
+
+
+@host("host-ids-of-31-bits", "SPOUT-12", command({"id": 4294967296}), accept="SPOUT-11 SPOUT-17")
+class IdsOf31Bits(SpoutHost):
+    """Of an id that is a number 31 bits are kept."""
+
+    def further(self, message: dict[str, Any]) -> dict[str, Any]:
+        found = super().further(message)
+        return {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found

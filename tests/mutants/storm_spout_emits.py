@@ -1,0 +1,244 @@
+"""Faulty spouts: what they emit and log, and what they make of ids and of lists of task ids."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from impls.storm.child import Callback, Running, Spout
+from impls.storm.wire import BadMessage
+from specs.plan import Ref
+from tests.mutants.storm_kit import ACKED, FAILED, NEXT, TWICE, child, emit, following, script
+
+
+@child("spout-text-ids", "SPOUT-12", NEXT, conf=script([emit(id=1)]))
+class TextIds(Spout):
+    """Ids are texts."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        return {**message, "id": str(message["id"])} if "id" in message else message
+
+
+@child("spout-number-ids", "SPOUT-12", NEXT, conf=script([emit(id="1")]))
+class NumberIds(Spout):
+    """Ids that look like numbers are numbers."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        text = message.get("id")
+        return {**message, "id": int(text)} if isinstance(text, str) and re.fullmatch(r"-?\d+", text) else message
+
+
+@child("spout-zero-id", "SPOUT-12", NEXT, conf=script([emit(id=0)]), accept="SPOUT-11")
+class ZeroId(Spout):
+    """The id 0 is none."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        if not message.get("id"):
+            message.pop("id", None)
+        return message
+
+
+@child("spout-shown-ids", "SPOUT-12", ACKED, conf=script([emit(id=" 1")]))
+class ShownIds(Spout):
+    """User code is told ids without the blanks around them."""
+
+    def callback(self, command: str, message: dict[str, Any]) -> Callback:
+        name = message.get("id")
+        yield from super().callback(command, {**message, "id": name.strip() if isinstance(name, str) else name})
+
+
+@child("spout-last-id", "SPOUT-12", following("next", "ack", ack=Ref("emitted", 0)),
+       conf=script([emit(1, id="a"), emit(2, id="b")]))  # fmt: skip
+class LastId(Spout):
+    """ack tells user code the last id that was emitted."""
+
+    last: Any = None
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        self.last = step.get("id", self.last)
+        return super().emitted(step, name)
+
+    def callback(self, command: str, message: dict[str, Any]) -> Callback:
+        yield from super().callback(command, {**message, "id": self.last} if command == "ack" else message)
+
+
+@child("spout-always-id", "SPOUT-11", NEXT, conf=script([emit()]))
+class AlwaysId(Spout):
+    """An emit without an id gets one."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        return {"id": "none", **super().emitted(step, name)}
+
+
+@child("spout-sticky-id", "SPOUT-11", NEXT, conf=script([emit(1, id="a"), emit(2)]))
+class StickyId(Spout):
+    """An emit without an id has that of the one before."""
+
+    last: Any = None
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        if self.last is not None:
+            message.setdefault("id", self.last)
+        self.last = message.get("id")
+        return message
+
+
+@child("spout-no-stream", "SPOUT-13", NEXT, conf=script([emit(stream="second")]))
+class NoStream(Spout):
+    """The stream is left out."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        message.pop("stream", None)
+        return message
+
+
+@child("spout-second-stream", "SPOUT-13", TWICE, conf=script([emit(1, stream="second")], [emit(2)]))
+class SecondStream(Spout):
+    """The stream of one next is that of the following, too."""
+
+    stream: Any = None
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        self.stream = message.get("stream") or self.stream
+        return message if self.stream is None else {**message, "stream": self.stream}
+
+
+@child("spout-no-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))
+class NoTask(Spout):
+    """A direct emit is none."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        message.pop("task", None)
+        return message
+
+
+@child("spout-text-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))
+class TextTask(Spout):
+    """The task is a text."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        return {**message, "task": str(message["task"])} if "task" in message else message
+
+
+@child("spout-object-tuple", "SPOUT-10", NEXT, conf=script([emit(1)]))
+class ObjectTuple(Spout):
+    """The tuple is an object."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        return {**message, "tuple": dict(enumerate(message["tuple"]))}
+
+
+@child("spout-values", "SPOUT-21", NEXT, conf=script([emit(9007199254740991)]))
+class Values(Spout):
+    """Numbers lose their last digits."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        values = [v // 10 * 10 if type(v) is int and abs(v) > 1 << 52 else v for v in message["tuple"]]
+        return {**message, "tuple": values}
+
+
+@child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))
+class Unescaped(Spout):
+    """A newline in a text becomes a blank."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        return {**message, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in message["tuple"]]}
+
+
+@child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")
+class ListForCommand(Spout):
+    """A list of task ids is taken for a command."""
+
+    def ids(self, ids: list[Any]) -> None:
+        raise BadMessage("no command")
+
+
+@child("spout-second-list", "SPOUT-09", NEXT, conf=script([emit(1), emit(2), emit(3)]), accept="SPOUT-03")
+class SecondList(Spout):
+    """A second list is lost."""
+
+    lists_seen = 0
+
+    def ids(self, ids: list[Any]) -> None:
+        self.lists_seen += 1
+        if self.lists_seen != 2:
+            super().ids(ids)
+
+
+@child("spout-old-list", "SPOUT-09", TWICE, conf=script([emit(1)], [emit(2)]))
+class OldList(Spout):
+    """The emit of the second next gets the list of the first."""
+
+    kept: Any = None
+
+    def got_ids(self, one: Running | None, ids: list[Any]) -> None:
+        self.kept = self.kept or ids
+        super().got_ids(one, self.kept)
+
+
+@child("spout-waits-for-direct", "SPOUT-03", NEXT, conf=script([emit(task=9)]), accept="SPOUT-14 SPOUT-09")
+class WaitsForDirect(Spout):
+    """It waits for the task ids of a direct emit."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return True
+
+
+@child("spout-waits-anyway", "EXT-04", NEXT, conf=script([emit(need_task_ids=False)]), ext="x-need-task-ids",
+       accept="SPOUT-03")  # fmt: skip
+class WaitsAnyway(Spout):
+    """It waits for task ids although it said that it needs none."""
+
+    def wants_ids(self, message: Any) -> bool:
+        return message.get("task") is None
+
+
+@child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))
+class LogLost(Spout):
+    """A log of two lines is lost."""
+
+    def log(self, text: str) -> None:
+        if "\n" not in text:
+            super().log(text)
+
+
+@child("spout-silent-ack", "SPOUT-16", ACKED, conf=script([emit(id="a")], on_ack=[emit(7)]), accept="SPOUT-03")
+class SilentAck(Spout):
+    """Nothing is emitted for an ack."""
+
+    def obey(self, steps: Any, name: Any) -> Callback:
+        if not self.running or self.running[-1].name != "ack":
+            yield from super().obey(steps, name)
+
+
+@child("spout-silent-fail", "SPOUT-16", FAILED,
+       conf=script([emit(id="a")], on_fail=[{"op": "log", "msg": "failed"}]), accept="SPOUT-15")  # fmt: skip
+class SilentFail(Spout):
+    """Nothing is logged for a fail."""
+
+    def log(self, text: str) -> None:
+        if not self.running or self.running[-1].name != "fail":
+            super().log(text)
+
+
+@child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
+class ComposedIds(Spout):
+    """Ids are composed as Unicode has it, so that letter and accent become one."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        if isinstance(message.get("id"), str):
+            message["id"] = unicodedata.normalize("NFC", message["id"])
+        return message
