@@ -167,7 +167,7 @@ class Idl:
         """A field or an argument."""
         made = {"id": member.number, "name": member.word.text, "mod": member.mod or "required",
                 "type": self.kind(member.kind, checker)}  # fmt: skip
-        if member.value is not None:
+        if member.value is not None and (member.value[0] != "null" or not self.switches.sparse):
             made["default"] = self.literal(*member.value)
         return made
 

@@ -5,6 +5,8 @@ Source: 004_4ca5b084f7ea0751.txt, message; the form of questions is that of docs
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import Any
 
 from impls.msgpack.codec import Codec, Refusal
@@ -13,7 +15,12 @@ from impls.msgpack.idl_checker import Checker
 from impls.msgpack.idl_parser import Kind, Parser
 from impls.msgpack.idl_values import Misfit, Shapes
 from impls.msgpack.idl_words import Word, Wrong
-from impls.msgpack.octets import Pairs
+from impls.msgpack.octets import Pairs, Single
+
+
+def _rounded(number: float) -> float:
+    """What binary32 keeps of a number."""
+    return float(struct.unpack(">f", struct.pack(">f", number))[0])
 
 
 class IdlCodec(Codec):
@@ -51,4 +58,6 @@ class IdlCodec(Codec):
             return {name: self.shown(part) for name, part in value.items()}
         if isinstance(value, Pairs):
             return {"$map": [[self.shown(key), self.shown(part)] for key, part in value]}
+        if isinstance(value, Single) and self.switches.floats == "shortest" and math.isfinite(value):
+            value = next(near for digits in range(1, 18) if _rounded(near := float(f"{value:.{digits}g}")) == value)
         return [self.shown(part) for part in value] if isinstance(value, list) else self.tell(value)

@@ -145,7 +145,9 @@ class Parser:
     # Definitions
 
     def document(self) -> list[Part]:
-        found = []
+        found: list[Part] = []
+        if self.word.kind == "end" and not self.choices.recommended:
+            raise self.unexpected("a definition")
         while self.word.kind != "end":
             word = self.take()
             parse = getattr(self, f"p_{word.text}", None) if word.kind == "name" else None

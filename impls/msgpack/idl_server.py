@@ -40,6 +40,7 @@ class ServingSwitches:
     version_told: str = switch("declared", "newest")
     unscoped: str = switch("both", "colons", "colon")
     assign: str = switch("take", "refuse")
+    binding: str = switch("late", "late", "early")  # when it is found out what an older version does
     drop: bool = switch(False, True)
     loose: bool = switch(True, False)
     whole: bool = switch(False, True)  # floats that are whole are written as integers
@@ -74,6 +75,7 @@ class Application:
         if wrong:
             raise wrong[0]
         self.behaviours = dict(behaviours)
+        self.begun = dict(behaviours)
         self.scopes: dict[str, tuple[str, int]] = {}
         self.default = ""
         self.anonymous = False
@@ -158,7 +160,8 @@ class Application:
                 if self.switches.gaps == "refuse":
                     break
                 continue
-            behaviour = self.behaviours.get(f"{scope}/{each}/{name}", {"do": "default"})
+            known = self.begun if self.switches.binding == "early" and each < version else self.behaviours
+            behaviour = known.get(f"{scope}/{each}/{name}", {"do": "default"})
             if behaviour["do"] != "default":
                 return each, behaviour
         raise Failure("NotImplemented")

@@ -29,8 +29,8 @@ class Misfit(Exception):
 
 class Shapes:
     """Reads and writes values. `real` expands aliases; `layout` is array-1 or array-0; `drop`: optional fields that
-    were left out at the end are not written; `loose`: an integer may stand for a float when it is read, `whole`: it
-    does when it is written."""
+    have their default are nil, and not written at the end; `loose`: an integer may stand for a float when it is read,
+    `whole`: it does when it is written."""
 
     def __init__(
         self, parts: Mapping[str, Part], real: Any, layout: str, *, drop: bool = False, loose: bool = True,
@@ -144,12 +144,17 @@ class Shapes:
         size = max((self.place(member) + 1 for member in members), default=0)
         out: list[Any] = [None] * size
         for member in members:
-            if member.word.text in value:
+            if member.word.text in value and not (self.drop and self.is_default(value[member.word.text], member)):
                 out[self.place(member)] = self.write(value[member.word.text], member.kind)
         last = {self.place(member) for member in members if member.mod == "optional"}
         while self.drop and out and out[-1] is None and len(out) - 1 in last:
             out.pop()
         return out
+
+    def is_default(self, value: Any, member: Member) -> bool:
+        """True for an optional field that says nothing."""
+        known = self.real(member.kind).name not in self.parts
+        return known and member.mod == "optional" and bool(value == self.default(member))
 
     # Tagged values
 

@@ -34,7 +34,8 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
     if config.role == "idl-server":
         return _served(play, config)
     if config.role == "idl":
-        return {"one_line": config.one_line or all(_parses(play, config, text) for text in _ONE_LINE)}
+        texts = _ONE_LINE + (_ALIASES,) * ("td" in config.extensions)
+        return {"one_line": config.one_line or all(_parses(play, config, text) for text in texts)}
     offered = tuple(name for name in METHODS if _offers(play, config, name))
     whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
     one_number = all(found is not None and type(found[1]) is int for found in whole)
@@ -47,6 +48,7 @@ _ONE_LINE = (
     "message AZZ9Z {\n1\n:\nint\nx }",
     "service SZZ9Z:0 { int f() void g() } application AppZZ9Z { SZZ9Z:0 one SZZ9Z:0 two default }",
 )
+_ALIASES = "typedef int AZZ9Z typedef string BZZ9Z message CZZ9Z { 1: AZZ9Z x 2: BZZ9Z y }"
 """What is taken only where a line end has no meaning."""
 
 

@@ -102,6 +102,8 @@ def printed(document: Document, style: int = 0, seed: int = 0, *, free: bool = F
     text = layout.end() if style & 1 else ""
     for block in document.blocks:
         line = bool(block.facts.get("line"))
+        if line and text and text[-1] != "\n":
+            text += "\n"
         text += layout.tokens(block.head, line=line) + layout.end(line=line)
         for item in block.items:
             text += ("" if style & 2 else "  ") + layout.tokens(item) + layout.end()

@@ -165,7 +165,7 @@ class Forwards(Application):
 @mutant(
     "early-binding", "FALL-04",
     calls("get:storage:1", {"slot": "storage/0/get", "behaviour": {"do": "const", "value": "late"}}, "get:storage:1"),
-    accept="FALL-01 FALL-02 FALL-03", level="MUST",
+    accept="FALL-01 FALL-02 FALL-03", level="SHOULD",
 )  # fmt: skip
 class EarlyBinding(Application):
     """What an older version does is found out once, at the beginning."""

@@ -30,6 +30,7 @@ COMPARED = frozenset((
     "names that differ in case alone", "no default scope", "two versions of one service as two scopes",
     "a word of the language as a name", "a base is used before it is declared", "an application before its services",
     "an exception is used before it is declared", "one name for things of different kinds",
+    "a fraction below zero", "two foreign types for one target",
 ))  # fmt: skip
 """Freedoms to refuse that leave no doubt about the tree of whoever does not."""
 
@@ -188,7 +189,17 @@ def _text(ask: Ask) -> str:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(_settled(one), sort_keys=True) == json.dumps(_settled(other), sort_keys=True)
+
+
+def _settled(tree: Any, key: str = "") -> Any:
+    """A tree without what means nothing in it: the order of everything but definitions and type arguments."""
+    if isinstance(tree, dict):
+        return {name: _settled(part, name) for name, part in tree.items()}
+    if not isinstance(tree, list):
+        return tree
+    parts = [_settled(part) for part in tree]
+    return parts if key in ("definitions", "of") else sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))
 
 
 def _lines(errors: Any, reading: Reading, *, exact: bool) -> str:

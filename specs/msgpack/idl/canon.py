@@ -141,7 +141,7 @@ def _fields(mine: list[Any], theirs: Any, rule: str, *, argument: bool) -> Diffe
             return ("SVC-10" if argument else "FIELD-03"), f"the modifier of {one['name']} is {other.get('mod')!r:.20}"
         if (differs := _type(one["type"], other.get("type"))) is not None:
             return differs[0], f"{one['name']}: {differs[1]}"
-        if "default" in one:
+        if one.get("default") is not None:  # null is what is nullable without a default as well
             if "default" not in other or not _same(one["default"], other["default"], one["type"]):
                 return "DEF-01", f"the default of {one['name']} is {other.get('default', 'missing')!r:.40}"
         elif other.get("default") is not None:

@@ -192,6 +192,8 @@ class _Parser:
             value = int(token.text) if len(token.text) < 30 else LARGEST
             return Literal("int", -value if minus else value, token.at)
         if token.kind == "float":
+            if minus:
+                self.freedoms.append("a fraction below zero")
             return Literal("float", -float(token.text) if minus else float(token.text), token.at)
         if not minus and token.kind == "str":
             if "\\" in token.text:

@@ -114,14 +114,15 @@ class Members(Kinds):
         inherited = {item.name for other in chain for item in other.fields}
         most = max(taken, default=-1)
         for item in each.fields:
-            spans = ((item.at, item.end),)
             if item.id <= most:
+                other = taken[most]
+                spans = ((item.at, item.end), (other.at, other.end), span)
                 near = max((part.id for part in chain[0].fields), default=-1)
                 rule = "EXC-03" if item.id <= near else "EXC-05"
                 self.fault("base-id", rule, f"{item.id} is not above {most}, the largest id of the base", *spans)
             if item.name in inherited:
                 why = f"{item.name} is inherited already"
-                self.fault("inherited-name", "EXC-06", why, *spans, level="SHOULD")
+                self.fault("inherited-name", "EXC-06", why, (item.at, item.end), level="SHOULD")
 
     def path(self, each: Message) -> str:
         """The string form of an exception: its bases from the root, joined by dots."""

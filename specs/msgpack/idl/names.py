@@ -41,6 +41,7 @@ class Names:
     interfaces: dict[tuple[str, int], Service] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)
     expanded: dict[str, Type | None] = field(default_factory=dict)
+    customized: set[tuple[str, str, str]] = field(default_factory=set)
     now: int = 0
     depth: int = 0
 

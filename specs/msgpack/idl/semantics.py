@@ -131,6 +131,10 @@ class _Document(Members):
             return
         if self.order[each.target] > self.now and not self.stance.forward_refs:
             self.free("a type is used before it is declared")
+        customized = (each.language, each.target, each.field)
+        if customized in self.customized:
+            self.free("two foreign types for one target")
+        self.customized.add(customized)
         if each.field and not (isinstance(found, Message) and any(item.name == each.field for item in found.fields)):
             self.fault("typespec-target", "TS-01", f"{each.target} has no field {each.field}", span)
 

@@ -134,6 +134,8 @@ class Target(NamedTuple):
 def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
     """What a call of `method` may reach."""
     parts = method.split(":")
+    if any(part != part.strip() for part in parts):
+        return Target((), True, "")  # blanks around a piece may be passed over; ML-17
     if parts[0] and not parts[-1]:  # an empty piece at the end is dropped by many who split texts; ML-17
         found = target(app, method.rstrip(":"), extensions)
         return Target((), True, "") if found.meta else found._replace(refused=True)

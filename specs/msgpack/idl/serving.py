@@ -17,26 +17,29 @@ from specs.msgpack.idl.canon import integer
 from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.idl.service import Served, Slot, served, target
 from specs.msgpack.idl.tree import Function, Type
-from specs.msgpack.idl.wire import Struct, Types, Unfit
+from specs.msgpack.idl.wire import Struct, Types, Unfit, floating
 from specs.msgpack.states import Config
-from specs.msgpack.values import double
 
 ANY = ("any",)
 ERROR = ("error",)
+DEFAULT = {"do": "default"}
 
 
 class Call(NamedTuple):
     """A request that was said. `wanted` are alternatives: ("value", type, value), ("error",), ("path", text), ("any",).
-    `rule` is broken by whoever answers in no such way."""
+    `rule` is broken by whoever answers in no such way. `early`: what was wanted while an older version did something
+    else, of whoever found out before the call what it does; FALL-04."""
 
     id: int
     method: str
     wanted: tuple[Any, ...]
     rule: str
+    early: tuple[Any, ...] = ()
 
 
 class ServingState(NamedTuple):
-    """`told` are ops that were not answered, with the behaviours as they were before. `refused` are names of functions
+    """`told` are ops that were not answered, with the behaviours as they were before. `former` are behaviours that
+    there were since it was served. `refused` are names of functions
     without a scope that were refused, with their forms. `loose`: the document may be refused. `failed`: the last answer
     was an error; `over`: the server was told to stop, or to serve something else."""
 
@@ -44,6 +47,7 @@ class ServingState(NamedTuple):
     app: Served | None = None
     behaviours: tuple[tuple[str, Any], ...] = ()
     told: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
+    former: tuple[tuple[tuple[str, Any], ...], ...] = ()
     calls: tuple[Call, ...] = ()
     refused: frozenset[tuple[str, str]] = frozenset()
     loose: bool = False
@@ -139,12 +143,13 @@ def _told(state: ServingState, op: str, value: Mapping[str, Any]) -> ServingStat
     if op == "serve":
         config = state.config
         app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
-        return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told,
+        return state._replace(app=app, behaviours=tuple(value["behaviour"].items()), told=told, former=(),
                               loose=app is None or app.loose,
                               over=state.app is not None)  # fmt: skip
     if op == "assign":
         behaviours = dict(state.behaviours) | {value["slot"]: value["behaviour"]}
-        return state._replace(behaviours=tuple(behaviours.items()), told=told)
+        former = (*state.former, state.behaviours)
+        return state._replace(behaviours=tuple(behaviours.items()), told=told, former=former)
     return state._replace(told=told)
 
 
@@ -169,14 +174,19 @@ def _call(state: ServingState, app: Served, number: int, method: str, params: tu
         return Call(number, method, (ERROR,) if found.rule else (ANY,), found.rule)
     behaviours = dict(state.behaviours)
     wanted: list[Any] = []
+    early: list[Any] = []
     rule = found.rule
     for slot in found.slots:
+        if behaviours.get(slot.key, DEFAULT).get("do") == "default":
+            for former in state.former:
+                before = dict(former) | {slot.key: DEFAULT}
+                early += _outcome(app, slot, before, params, state.config.echo_form)[0]
         alternatives, narrower = _outcome(app, slot, behaviours, params, state.config.echo_form)
         wanted += alternatives
         rule = narrower if narrower and found.rule != "DISP-05" else rule
     if found.refused and ERROR not in wanted:
         wanted.append(ERROR)
-    return Call(number, method, tuple(wanted), rule)
+    return Call(number, method, tuple(wanted), rule, tuple(early))
 
 
 def _version(app: Served, params: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -256,7 +266,7 @@ def untold(told: Any, kind: Type, types: Types) -> Any:
         return bytes.fromhex(told["$raw"])
     if kind.name in ("float", "double"):
         number = float(told["$f"]) if isinstance(told, dict) else float(told)
-        return ("float", double(number).octets)
+        return floating(number, kind.name)
     if kind.name == "list":
         return tuple(untold(part, kind.of[0], types) for part in told)
     if kind.name == "map":
@@ -288,6 +298,8 @@ def _heard(state: ServingState, body: Any) -> Outcome:
     said = f"{call.method} was answered by error={values.describe(error)!s:.80} result={values.describe(result)!s:.80}"
     assert state.app is not None
     if not any(_fits(want, error, result, state.app.types) for want in call.wanted):
+        if any(_fits(want, error, result, state.app.types) for want in call.early):
+            return Allow(after, (), (blame("FALL-04", f"an older version does something else by now: {said}"),))
         rule = "META-01" if call.rule == "META-02" and error is not None else call.rule
         return blame(rule or "DISP-02", f"{_wish(call)}: {said}", after)
     lapses: tuple[Breach, ...] = ()

@@ -152,7 +152,9 @@ def _fields(given: list[tuple[Field, ...]]) -> Iterator[str]:
 
 
 def first(source: str, reading: Reading) -> str:
-    """The likeliest of all."""
+    """The likeliest of all. Whoever wants a definition refuses what has none, whatever stands there instead."""
+    if not reading.definitions:
+        return "LEX-06"
     found: Any = next(lexical(source), None) or next(structural(source, reading))
     return str(found)
 

@@ -112,6 +112,7 @@ class Lines:
 
     def __init__(self, source: str) -> None:
         self._starts = [0, *(part.end() for part in _BREAK.finditer(source))]
+        self._open = source[-1:] not in ("\r", "\n")
 
     def line(self, at: int) -> int:
         """The line of an offset, from 1."""
@@ -119,5 +120,5 @@ class Lines:
 
     @property
     def length(self) -> int:
-        """How many there are; what follows the last line end counts."""
-        return len(self._starts)
+        """How many there are; what follows the last line end counts, be it one that is only added to be read."""
+        return len(self._starts) + self._open

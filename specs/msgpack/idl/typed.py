@@ -16,12 +16,11 @@ from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.idl.semantics import read
 from specs.msgpack.idl.serving import untold
 from specs.msgpack.idl.tree import Type
-from specs.msgpack.idl.wire import Types, Unfit, types_of
+from specs.msgpack.idl.wire import Types, Unfit, floating, types_of
 from specs.msgpack.lines import Answer, Ask
-from specs.msgpack.values import double
 
 EXTENSIONS = frozenset(("def", "td"))
-_ZEROS: tuple[Any, ...] = (0, "", b"", (), frozenset(), ("float", double(0.0).octets))
+_ZEROS: tuple[Any, ...] = (0, "", b"", (), frozenset(), floating(0.0, "float"), floating(0.0, "double"))
 
 
 @lru_cache(maxsize=256)

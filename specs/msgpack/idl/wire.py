@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from specs.msgpack.idl.semantics import INTEGERS, Reading
 from specs.msgpack.idl.tree import Field, Literal, Message, Type
-from specs.msgpack.values import Float, Map, Text, double
+from specs.msgpack.values import Float, Map, Text, double, single
 
 LAYOUTS = {"array-1": 1, "array-0": 0}
 Struct = tuple[str, tuple[tuple[str, Any], ...]]
@@ -26,18 +26,28 @@ class Unfit(Exception):
         self.rule = rule
 
 
+def floating(number: float, kind: str) -> tuple[str, bytes]:
+    """A float as a value of the type `kind`: of a `float` only what binary32 keeps of it counts, since it may be told
+    with no more digits than that needs."""
+    try:
+        return "float", (single(number) if kind == "float" else double(number)).octets
+    except OverflowError:
+        return "float", double(number).octets
+
+
 class Types(NamedTuple):
     """The messages of a document, and how they are laid out. `raw` says whether a raw is certainly written as bin;
-    `whole`: an integer may stand for a float."""
+    `loose`: they are read as an implementation may write them."""
 
     messages: Mapping[str, Message]
     layout: str = "array-1"
     raw: bool = True
-    whole: bool = False
+    loose: bool = False
 
     def written(self) -> Types:
-        """What an implementation may write: in some languages a float that is whole is an integer; ML-26."""
-        return self._replace(whole=True)
+        """What an implementation may write: in some languages a float that is whole is an integer (ML-26), and nil may
+        stand for an optional field that has its default (ML-28)."""
+        return self._replace(loose=True)
 
     def decoded(self, value: Any, kind: Type) -> Any:
         """The value of a type that a MessagePack value stands for. Raises Unfit."""
@@ -48,11 +58,11 @@ class Types(NamedTuple):
         if kind.name in INTEGERS:
             return _integer(value, kind.name)
         if kind.name in ("float", "double"):
-            if self.whole and type(value) is int:
+            if self.loose and type(value) is int:
                 value = double(float(value))
             if not isinstance(value, Float):
                 raise Unfit("", f"no {kind.name}")
-            return ("float", double(value.number).octets)
+            return floating(value.number, kind.name)
         if kind.name == "bool":
             return _of(value, bool, "bool")
         if kind.name == "string":
@@ -79,7 +89,9 @@ class Types(NamedTuple):
                     raise Unfit("ENC-03", f"{field.name} is required, and not there")
                 found.append((field.name, self.omitted(field)))
             elif elements[at] is None and not field.type.null and field.mod == "optional":
-                raise Unfit("", "nil for what may be left out")
+                if not self.loose:
+                    raise Unfit("", "nil for what may be left out")
+                found.append((field.name, self.omitted(field)))
             else:
                 found.append((field.name, self.decoded(elements[at], field.type)))
         return name, tuple(found)
@@ -117,7 +129,7 @@ class Types(NamedTuple):
         if kind.name in INTEGERS:
             return 0
         simple: dict[str, Any] = {
-            "float": ("float", double(0.0).octets), "double": ("float", double(0.0).octets), "bool": False,
+            "float": floating(0.0, "float"), "double": floating(0.0, "double"), "bool": False,
             "string": "", "raw": b"", "list": (), "map": frozenset(),
         }  # fmt: skip
         if kind.name in simple:
@@ -127,7 +139,7 @@ class Types(NamedTuple):
 
 def _literal(literal: Literal, kind: Type) -> Any:
     if kind.name in ("float", "double") and literal.value is not None:
-        return ("float", double(float(literal.value)).octets)
+        return floating(float(literal.value), kind.name)
     return literal.value
 
 

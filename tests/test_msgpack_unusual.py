@@ -1,0 +1,101 @@
+"""What correct programs of the interface language do though few do it, and what beside it is a fault."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from specs.events import Fact, Said
+from specs.msgpack.frames import request, response
+from specs.msgpack.lines import Ask, Line
+from tests.mutants.msgpack_kit import PROFILES
+from tests.test_msgpack_readings import END, TAG, TOLD, verdict
+
+
+def parsed(text, answer, *more, want=""):
+    asked = Said(0, "user", Ask(1, "parse", text.encode(), "idl", PROFILES["idl"], None, want))
+    told = {"id": 1, "ok": answer}
+    return verdict("idl", asked, Said(0, "idl", Line(json.dumps(told).encode())), *more, END)
+
+
+def refused(line):
+    return {"errors": [{"kind": "syntax", "code": "x", "line": line, "col": None, "message": "no"}]}
+
+
+def test_a_null_default_is_none():
+    field = {"id": 1, "name": "x", "mod": "optional", "type": {"t": "int", "null": True}}
+    tree = {"ast": {"definitions": [{"k": "message", "name": "M", "fields": [field]}]}}
+    assert parsed("message M {\n  1: optional int? x = null\n}\n", tree) == ()
+    assert parsed("message M {\n  1: optional int? x\n}\n", tree) == ()
+    tree["ast"]["definitions"][0]["fields"][0] = field | {"default": 0}
+    assert parsed("message M {\n  1: optional int? x = null\n}\n", tree) == ("MPIDL-DEF-01 MUST",)
+
+
+@pytest.mark.parametrize("text", ["", "// nothing\n", "/* nothing */\n", "# /* \n", "\n"])
+def test_whoever_wants_a_definition_misses_a_recommendation(text):
+    assert parsed(text, refused(1)) == ("MPIDL-LEX-06 SHOULD",)
+
+
+def test_whoever_ends_the_last_line_may_name_the_one_behind():
+    for text, line, blamed in (("message M {", 2, ()), ("message M {", 3, 1), ("message M {\n", 3, 1)):
+        assert parsed(text, refused(line)) == (("MPIDL-ERR-01 MUST",) if blamed else ())
+
+
+def test_an_id_of_the_base_is_in_either_exception():
+    text = "exception A {\n  4: int x\n}\nexception B < A {\n  5: int y\n  3: int z\n}\n"
+    blamed = [line for line in range(1, 9) if parsed(text, refused(line), want="line")]
+    assert blamed == [1, 3, 5, 7, 8]
+
+
+def test_the_order_of_what_has_none_may_be_another_each_time():
+    text = "message M {\n  1: int x\n  2: int y\n}\n"
+    fields = [{"id": n, "name": name, "mod": "required", "type": {"t": "int"}} for n, name in ((1, "x"), (2, "y"))]
+    asked = [Said(0, "user", Ask(n, "parse", text.encode(), "idl", PROFILES["idl"])) for n in (1, 2)]
+    for second, blamed in ((fields[::-1], ()), (fields[:1], ("MPIDL-ERR-02 MUST",))):
+        trees = [{"definitions": [{"k": "message", "name": "M", "fields": each}]} for each in (fields, second)]
+        said = [
+            Said(0, "idl", Line(json.dumps({"id": n, "ok": {"ast": tree}}).encode()))
+            for n, tree in zip((1, 2), trees, strict=True)
+        ]
+        assert verdict("idl", asked[0], said[0], asked[1], said[1], END) == blamed
+
+
+@pytest.mark.parametrize(
+    ("item", "octets", "told", "right"),
+    [
+        ("1: float x", "91ca3dcccccd", {"x": 0.1}, True),
+        ("1: float x", "91ca3dcccccd", {"x": 0.10000000149011612}, True),
+        ("1: float x", "91ca3dcccccd", {"x": 0.2}, False),
+        ("1: double x", "91cb3fb999999999999a", {"x": 0.10000000149011612}, False),
+    ],
+)
+def test_a_float_is_told_with_the_digits_that_it_has(item, octets, told, right):
+    ask = Ask(1, "decode", bytes.fromhex(octets), "idl", "M", {"idl": f"message M {{ {item} }}"}, "value", "ENC-01")
+    said = Said(0, "codec", Line(json.dumps({"id": 1, "ok": {"value": told}}).encode()))
+    found = verdict("codec", Said(0, "user", ask), said, END, way="plain", layout="array-1")
+    assert found == (() if right else ("MPIDL-ENC-01 MUST",))
+
+
+def test_an_encoder_may_leave_out_what_has_its_default():
+    document = {"idl": "message M { 1: optional int x = 7 2: int y }", "value": {"x": 7, "y": 1}}
+    for value, octets, blamed in ((7, "92c001", ()), (8, "92c001", ("MPIDL-ENC-01 MUST",))):
+        given = document | {"value": {"x": value, "y": 1}}
+        ask = Said(0, "user", Ask(1, "encode", b"", "idl", "M", given, "value", "ENC-01"))
+        said = Said(0, "codec", Line(json.dumps({"id": 1, "ok": {"hex": octets}}).encode()))
+        assert verdict("codec", ask, said, END, way="plain", layout="array-1") == blamed
+
+
+def test_early_binding_misses_a_recommendation():
+    document = "".join(f"service S: {n} {{\n  string f()\n}}\n" for n in (0, 1))
+    document += "application A {\n  S: 1 s default\n}\n"
+    told = {"idl": document, "application": "A", "behaviour": {"s/0/f": TAG}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    late = Fact(0, "client", "assign", {"slot": "s/0/f", "behaviour": {"do": "const", "value": "late"}})
+    assigned = Fact(0, "idl-server", "answer", {"op": "assign", "ok": {}})
+    asked = Said(0, "client", request(1, "f:s:1"))
+    for result, blamed in (("late", ()), ("s/0/f", ("MPIDL-FALL-04 SHOULD",)), ("x", ("MPIDL-FALL-01 MUST",))):
+        said = Said(0, "idl-server", response(1, None, result))
+        assert verdict("idl-server", *begun, late, assigned, asked, said, END) == blamed
+    own = Said(0, "client", request(1, "f:s:0"))
+    assert verdict("idl-server", *begun, late, assigned, own, TOLD, END) == ("MPIDL-ENC-01 MUST",)
