@@ -32,6 +32,16 @@ def test_a_null_default_is_none():
     assert parsed("message M {\n  1: optional int? x = null\n}\n", tree) == ("MPIDL-DEF-01 MUST",)
 
 
+@pytest.mark.parametrize("empty", [{}, {"fields": None}, {"fields": []}])
+def test_a_list_of_nothing_may_be_absent_or_null(empty):
+    assert parsed("message M {\n}\n", {"ast": {"definitions": [{"k": "message", "name": "M"} | empty]}}) == ()
+    assert parsed("message M { 1: int x }", {"ast": {"definitions": [{"k": "message", "name": "M"} | empty]}}) == (
+        "MPIDL-FIELD-05 MUST",
+    )
+    assert parsed("", {"ast": {}}) == parsed("", {"ast": {"definitions": None}}) == ()
+    assert parsed("", {}) == parsed("", {"ast": {}, "errors": []} | {"ast": None}) == ("MPIDL-ERR-01 MUST",)
+
+
 @pytest.mark.parametrize("text", ["", "// nothing\n", "/* nothing */\n", "# /* \n", "\n"])
 def test_whoever_wants_a_definition_misses_a_recommendation(text):
     assert parsed(text, refused(1)) == ("MPIDL-LEX-06 SHOULD",)

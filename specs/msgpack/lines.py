@@ -107,10 +107,10 @@ def answer(ask: Ask, line: Line) -> Answer:
         return Answer(error=True) if "error" in said else Answer(bad="neither ok nor error")
     found = said["ok"] if isinstance(said["ok"], dict) else {}
     if ask.op == "parse":
-        kinds = [name for name in ("ast", "errors") if found.get(name)]
-        return Answer(
-            value=found, error=kinds == ["errors"], bad="" if len(kinds) == 1 else "neither a tree nor errors"
-        )
+        tree, errors = isinstance(found.get("ast"), dict), bool(found.get("errors"))
+        if errors and not found.get("ast"):
+            return Answer(value=found, error=True)
+        return Answer(value=found, bad="" if tree and not errors else "neither a tree nor errors, or both")
     if ask.op == "encode":
         try:
             octets = bytes.fromhex(found["hex"])

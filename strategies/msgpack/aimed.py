@@ -22,7 +22,10 @@ FAILURES = Aim({"fail": 3, "unknown": 4, "arity": 3, "small": 2}, slots=2, most=
 PIPELINES = Aim({"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2}, wires=(JOIN, JOIN, 0), slots=2, least=2)
 CONNECTIONS = Aim({"small": 8, "sleep": 3, "fail": 1, "hang": 1}, wires=(0, JOIN), slots=3, least=2, most=12)
 PIECES = Aim(
-    {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1}, wires=(CUTS, CUTS, CUTS | JOIN), slots=2, most=6
+    {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1, "sized": 2},
+    wires=(CUTS, CUTS, CUTS | JOIN),
+    slots=2,
+    most=6,
 )
 NOTIFICATIONS = Aim({"note": 6, "small": 3, "fail": 1, "sleep": 1}, wires=(0, 0, JOIN), slots=2, most=10)
 _COUNTS = {"bump": 6, "echo": 2, "other": 1, "fail": 2}

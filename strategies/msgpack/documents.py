@@ -16,15 +16,25 @@ from specs.msgpack.idl.tokens import BUILTINS
 from strategies.common import Op
 
 TAG = "ZZ9Z"
+MANY = (9, 17, 33, 65, 129, 257)
 SCALARS = (
     "int", "string", "raw", "bool", "byte", "short", "long", "ubyte", "ushort", "uint", "ulong", "float", "double",
 )  # fmt: skip
-KEYS = ("string", "int", "raw", "ubyte", "long")
+KEYS = ("string", "int", "raw", "ubyte", "long", "byte", "short", "ushort", "uint", "ulong")
 STEMS = (
     "a", "b", "name", "messageX", "optionalfoo", "intx", "listing", "mapper", "stringy", "f_1", "requiredness",
     "voided", "Upper", "throwsIt", "defaults", "applicationx", "serviceable", "exceptional", "uint8", "x_y_z", "A1_",
     "boolish", "longer", "null_", "implementsX", "truest", "typedefs", "rawer", "doubles", "floaty", "shorter", "bytes",
+    "a_name_of_more_than_sixty_four_characters_as_some_programmers_like_them",
 )  # fmt: skip
+MESSAGES = (
+    "M", "messages", "Row", "optional_", "m", "throwsM", "voider", "listing", "implementsM", "mapped", "intx",
+    "defaultM",
+)  # fmt: skip
+STRINGS = (
+    '"a"', '""', '" x  y "', '"/* no comment"', '"# none"', '"// none"', '"1"', '"true"', '"null"', '"é日本"', '"}"',
+)  # fmt: skip
+SERVICES = ("S", "StorageService", "service_", "defaultS", "throwsS", "applicationS")
 
 
 class Dice:
@@ -151,10 +161,10 @@ def _literal(document: Document, dice: Dice, kind: str, *, null: bool) -> list[s
         number = dice.pick((1, 0, high, low, 7))
         return [str(number)]
     if kind in ("float", "double"):
-        return [dice.pick(("1.5", "-0.25", "1.0"))]
+        return [dice.pick(("1.5", "-0.25", "1.0", "0.0", "100.125"))]
     if kind == "bool":
         return [dice.pick(("true", "false"))]
-    return [dice.pick(('"a"', '""', '" x  y "', '"/* no comment"', '"# none"', '"// none"', '"1"', '"true"', '"null"'))]
+    return [dice.pick(STRINGS)]
 
 
 def _fields(
@@ -163,7 +173,8 @@ def _fields(
     found = []
     for number in ids:
         mod = dice.pick(("", "", "required", "optional", "optional"))
-        kind = _type(document, dice) if dice.roll(12) != 11 else _deep(document, dice, 1 + dice.roll(31))
+        if not found or dice.roll(4) != 3:  # else it is the type of the field before
+            kind = _type(document, dice) if dice.roll(12) != 11 else _deep(document, dice, 1 + dice.roll(31))
         null = bool(dice.roll(3) == 2) and not _is_nullable(document, kind) and not plain
         if plain:
             mod = ""
@@ -180,7 +191,7 @@ def _fields(
 
 
 def _unused(dice: Dice, names: set[str]) -> str:
-    stem = str(dice.pick(STEMS))
+    stem = str(dice.pick(STEMS if dice.roll(2) else STEMS[:4]))  # what is alike elsewhere is easily confused
     name, n = stem, 1
     while name.lower() in names:
         n += 1
@@ -189,16 +200,21 @@ def _unused(dice: Dice, names: set[str]) -> str:
     return name
 
 
+def _count(number: int, usual: int) -> int:
+    """How many of something: seldom as many as no fixed table holds."""
+    return number % usual if number < 256 - len(MANY) else MANY[number - 256 + len(MANY)]
+
+
 # -- definitions -------------------------------------------------------------------------------------------------------
 
 
 def message(document: Document, op: Op) -> None:
-    """A message of none to five fields."""
+    """A message of none to five fields, seldom of many."""
     a, *rest = op.args
     dice = Dice(*rest)
-    block = Block("message", document.fresh(dice.pick(("M", "messages", "Row", "optional_", "m"))), [])
+    block = Block("message", document.fresh(dice.pick(MESSAGES)), [])
     block.head = ["message", block.name, "{"]
-    block.items = _fields(document, dice, _ids(dice, a % 6, 1), set())
+    block.items = _fields(document, dice, _ids(dice, _count(a, 6), 1), set())
     document.blocks.append(block)
 
 
@@ -214,7 +230,7 @@ def exception(document: Document, op: Op) -> None:
 
 def _exception(document: Document, dice: Dice, count: int, base: Block | None) -> None:
     """One with so many fields."""
-    name = document.fresh(dice.pick(("E", "NotFound", "Error_", "exceptionX")))
+    name = document.fresh(dice.pick(("E", "NotFound", "Error_", "exceptionX", "defaultE", "voidE")))
     block = Block("exception", name, ["exception", name, *(["<", base.name] if base else []), "{"])
     most, names = (base.facts["most"], set(base.facts["names"])) if base else (0, set())
     ids = _ids(dice, count, most + 1)
@@ -229,7 +245,7 @@ def _functions(document: Document, dice: Dice, count: int, names: set[str]) -> l
     for _ in range(count):
         ret = ["void"] if dice.roll(4) == 3 else _type(document, dice)
         null = dice.roll(3) == 2 and ret != ["void"] and not _is_nullable(document, ret)
-        args = _fields(document, dice, range(1, 1 + dice.roll(4)), set(), plain=True)
+        args = _fields(document, dice, range(1, 1 + (dice.roll(4) if dice.roll(24) < 23 else 12)), set(), plain=True)
         tokens = [*ret, *(["?"] if null else []), _unused(dice, names), "("]
         for n, arg in enumerate(args):
             tokens += ([","] if n else []) + arg
@@ -253,7 +269,7 @@ def service(document: Document, op: Op) -> None:
     dice = Dice(*rest)
     known = document.of("service")
     again = known[(b // 4) % len(known)] if known and b % 4 in (1, 3) else None
-    name = str(again.facts["service"]) if again else document.fresh(dice.pick(("S", "StorageService", "service_")))
+    name = str(again.facts["service"]) if again else document.fresh(dice.pick(SERVICES))
     taken = {block.facts["version"] for block in known if block.facts["service"] == name}
     version = int(dice.pick((0, 0, 1, 2, 7, 100, 65536)))
     while version in taken:
@@ -274,7 +290,7 @@ def service(document: Document, op: Op) -> None:
             if not names & {_called(item).lower() for item in other.items}:
                 names |= {_called(item).lower() for item in other.items}
                 block.items.append(["implements", other.facts["service"], ":", str(other.facts["version"])])
-    block.items += kept + _functions(document, dice, a % 4, names)
+    block.items += kept + _functions(document, dice, _count(a, 4), names)
     block.facts = {"service": name, "version": version}
     document.blocks.append(block)
 
@@ -286,7 +302,7 @@ def interface(document: Document, op: Op) -> None:
         return
     a, b, *rest = op.args
     dice = Dice(*rest)
-    name = document.fresh("I")
+    name = document.fresh(dice.pick(("I", "interfaceI", "Table")))
     block = Block("interface", name, ["interface", name, ":", str(b % 4), "{"])
     block.items = _functions(document, dice, a % 3, {f"{n}" for n in STEMS[: b % 3]})
     block.facts = {"service": name, "version": b % 4}
@@ -298,7 +314,7 @@ def application(document: Document, op: Op) -> None:
     a, b, *rest = op.args
     dice = Dice(*rest)
     known = {block.name: block for block in dice.shuffled(document.of("service"))}
-    name = document.fresh("App")
+    name = document.fresh(dice.pick(("App", "applicationX", "defaultApp")))
     block = Block("application", name, ["application", name, "{"])
     scopes: set[str] = set()
     for each in list(known.values())[: 1 + a % 3]:

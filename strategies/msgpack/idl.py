@@ -59,9 +59,10 @@ def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """One document in one or two layouts, asked about once or again."""
     style, seed, shape, other = program.head
     script = Script(config, hurry=hurry)
-    document = built(program.ops, extensions_of(config.profile))
-    text = _text(document, config, style if style % 3 else 0, seed)
     shape %= 8
+    times = 1 + other % 6 if shape == 1 else 1  # many definitions
+    document = built(program.ops * times, extensions_of(config.profile))
+    text = _text(document, config, style if style % 3 else 0, seed)
     if shape in (3, 4):
         script.ask(_text(document, config, 0, 0))
     if shape == 2:

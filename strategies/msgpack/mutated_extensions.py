@@ -53,6 +53,15 @@ def _beyond() -> Sequence[tuple[str, str]]:
     return for_each
 
 
+def _no_sign(document: Document, dice: Dice) -> None:
+    """A literal without the sign in front of it."""
+    _default(("int", "7"), ("string", '"a"'), ("bool", "true"))(document, dice)
+    for block in document.blocks:
+        for item in block.items:
+            if "wrong" in item:
+                item.remove("=")
+
+
 def _alias_cycle(document: Document, dice: Dice) -> None:
     names = [document.fresh("C") for _ in range(1 + dice.roll(4))]
     for n, name in enumerate(names):
@@ -147,6 +156,7 @@ MUTATIONS: Mapping[str, Mutation] = {
         extension="def"),
     "default missing": Mutation("DEF-02", _default(
         ("int", ""), ("string", "{"), ("int", "x"), ("bool", "- true")), extension="def"),
+    "default without sign": Mutation("", _no_sign, extension="def"),
     "alias cycle": Mutation("TD-02", _alias_cycle, extension="td"),
     "alias of nothing": Mutation("TYPE-02", _alias_unknown, extension="td"),
     "alias of void": Mutation("TYPE-08", _alias_void, extension="td"),

@@ -76,6 +76,10 @@ def _throws(*forms: str) -> Change:
                     block.items.remove(function)
                     block.items.append(function)
                     break
+        elif form == "twice":
+            for _ in range(2):
+                function += ["throws", an_exception(document, 0).name]
+                document.blocks.insert(0, document.blocks.pop())
         elif form == "service":
             function += ["throws", document.of("service")[0].facts["service"]]
         else:
@@ -169,8 +173,9 @@ MUTATIONS: Mapping[str, Mutation] = {
         [*_A, ",", *_B, ",", "3", ":", "int", "a1"], [*_A, ",", *_B, ",", "1", ":", "int", "a3"],
         [*_A, ",", *_B, ",", "2", ":", "string", "a3"])),
     "argument without id": Mutation("SVC-07", _args(["int", "a1"], [*_A, ",", "int", "a2"], ["x", ":", "int", "a1"])),
-    "commas": Mutation("SVC-07", _args([*_A, ","], [*_A, ",", ",", *_B], [",", *_A], [*_A, *_B], [","])),
-    "throws": Mutation("SVC-09", _throws("unknown", "message", "second", "second message", "service", "empty")),
+    "commas": Mutation("SVC-07", _args([*_A, ","], [*_A, ",", ",", *_B], [",", *_A], [*_A, *_B], [","], ["void"])),
+    "throws": Mutation("SVC-09", _throws(
+        "unknown", "message", "second", "second message", "service", "empty", "twice")),
     "function without type": Mutation("INV-24", _shape("no type")),
     "function without parentheses": Mutation("INV-24", _shape("no parentheses")),
     "function without name": Mutation("INV-24", _shape("no name")),

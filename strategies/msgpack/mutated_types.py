@@ -59,7 +59,7 @@ def _mark_first(item: list[str], dice: Dice) -> None:
 
 
 def _bad_id(item: list[str], dice: Dice) -> None:
-    item[:1] = dice.pick((["-", "1"], ["1.5"], ["0x1"], ["x"], ["-", "0"], ["1e3"], ["one"]))
+    item[:1] = dice.pick((["-", "1"], ["1.5"], ["0x1"], ["x"], ["-", "0"], ["1e3"], ["one"], ["1_0"]))
 
 
 def _no_id(item: list[str], dice: Dice) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from specs.msgpack.idl.tokens import RESERVED
 from strategies.msgpack import documents, mutated_extensions, mutated_services, mutated_types
 from strategies.msgpack.documents import Block, Dice, Document
 from strategies.msgpack.mutating import (
@@ -77,6 +78,52 @@ def _stray(document: Document, dice: Dice) -> None:
     dice.pick(block.items).append(dice.pick("@%!&|^~`[]"))
 
 
+def _word(change: Callable[[list[str], Dice], None]) -> Change:
+    """Words of a definition are treated in some way. What that makes of the document is found by reading it."""
+
+    def changed(document: Document, dice: Dice) -> None:
+        block = _any(document, dice, *sorted({block.kind for block in document.blocks}))
+        change(dice.pick([part for part in (block.head, *block.items, block.head, block.tail) if part]), dice)
+
+    return changed
+
+
+def _place(part: list[str], dice: Dice) -> int:
+    """Where one word stands, half of the time a mark."""
+    marks = [n for n, word in enumerate(part) if not word[0].isalnum()]
+    return int(dice.pick(marks)) if marks and dice.roll(2) else dice.roll(len(part))
+
+
+def _dropped(part: list[str], dice: Dice) -> None:
+    del part[_place(part, dice)]
+
+
+def _doubled(part: list[str], dice: Dice) -> None:
+    at = _place(part, dice)
+    part.insert(at, part[at])
+
+
+def _swapped(part: list[str], dice: Dice) -> None:
+    at = _place(part, dice)
+    part[at - 1], part[at] = part[at], part[at - 1]
+
+
+def _recased(part: list[str], dice: Dice) -> None:
+    """A word of the language in other letters."""
+    found = [n for n, word in enumerate(part) if word in RESERVED]
+    if found:
+        n = dice.pick(found)
+        part[n] = part[n].upper() if dice.roll(2) else part[n].capitalize()
+
+
+def _glued(part: list[str], dice: Dice) -> None:
+    """Two words without the blank that keeps them apart."""
+    pairs = [n for n in range(1, len(part)) if part[n - 1][-1].isalnum() and part[n][0].isalnum()]
+    if pairs:
+        last = dice.pick(pairs)
+        part[last - 1 : last + 1] = [part[last - 1] + part[last]]
+
+
 def _added(*endings: str) -> Callable[[str, Dice], str]:
     def change(text: str, dice: Dice) -> str:
         end = str(dice.pick(endings))
@@ -108,6 +155,11 @@ MUTATIONS: Mapping[str, Mutation] = {
         "/*", "/* a /* b */", "/* a", "/* /* a */ b", "/* # */ /*", "/* /* a", "/* /* /* a */")),
     "stray closer": Mutation("LEX-04", text=_added("*/", "/* a */ */", "/* /* a */ */ */")),
     "cut": Mutation("", text=_cut),
+    "word dropped": Mutation("", _word(_dropped)),
+    "word doubled": Mutation("", _word(_doubled)),
+    "words swapped": Mutation("", _word(_swapped)),
+    "words glued": Mutation("", _word(_glued)),
+    "word in other letters": Mutation("", _word(_recased)),
     **mutated_extensions.MUTATIONS,
 }  # fmt: skip
 """All mutations by name. The rule of one that cuts is found by reading what is left."""

@@ -13,7 +13,7 @@ from strategies.msgpack.documents import Dice, Document
 
 BODIES = (
     "", " x ", " # ", " // ", " it's ", ' " ', " } ", "{ 1: int x }", "*", " message ", "日本語", "/", "**",
-    " 2: int y ", "\\", "* /", " ; ",
+    " 2: int y ", "\\", "* /", " ; ", "x" * 300, " \U0001f600 ",
 )  # fmt: skip
 _TRAPS = ("/**/", "/**/", "/**/", "/***/", "/* * */", "/*/ */", "/* /*/ */ */", "/* *//* */", "/** x **/", "/* /**/ */")
 """Block comments whose ends are easily missed."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.semantics import INTEGERS
@@ -19,7 +18,7 @@ from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.plan import Do, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
-from strategies.msgpack.shapes import Kind, Shapes, too_large
+from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
@@ -354,7 +353,7 @@ def _echo(c: Caller, op: Op) -> None:
     if how == 1:
         out = shapes.cut(out, dice)
     elif how == 2:
-        out += [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
+        out = shapes.longer(out, dice)
     elif how == 3:
         out = [dice.pick((5, "junk", (1,))) if at not in known else each for at, each in enumerate(out)]
     c.call(c.form("echo", scope, version), tuple(out), style=WIDEST if how == 4 else 0)
@@ -378,6 +377,11 @@ def _bad_value(c: Caller, op: Op) -> None:
         out = out[:at]
     elif how == 1:
         out[at] = shapes.changed(out[at], member.kind, dice, lambda kind: None)
+    elif how == 2 and b % 2:  # each of them
+        for each in (each for each in shapes.fields if each.kind.name in INTEGERS):
+            for number in sorted({bound(INTEGERS[each.kind.name][0] - 1), bound(INTEGERS[each.kind.name][1] + 1)}):
+                place = each.number - shapes.base
+                c.call(c.form("echo", scope, version), (*out[:place], number, *out[place + 1 :]))
     elif how == 2:
         out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
     else:

@@ -14,16 +14,18 @@ from specs.msgpack.states import Config
 from specs.plan import Plan
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
-from strategies.msgpack.writer import CUTS, JOIN, WIDE, Writer
+from strategies.msgpack.writer import BUFFERS, CUTS, JOIN, WIDE, Writer
 
 HEAD = 2
 _WIRES = (0, 0, 0, CUTS, WIDE, JOIN, WIDE | JOIN, CUTS | WIDE | JOIN)
 UNKNOWN: Sequence[str] = ("nothing", "", "echoo", "é", "a:b:0", "x" * 300, "\0", "Nothing", "x" * 70_000)
+LARGEST = 60_000
+"""Octets of a text that every server takes, whatever stands around it."""
 ALIKE: Sequence[str] = ("Echo", "echo ", "ech", "ECHO", " echo", "echo()", "add ", "Add", "echo\0")
 
 EVERYTHING: Mapping[str, int] = {
     "echo": 12, "small": 3, "odd": 3, "add": 3, "fail": 3, "unknown": 3, "sleep": 2, "note": 4, "arity": 2, "burst": 2,
-    "halves": 2, "hang": 1, "turn": 2,
+    "halves": 2, "hang": 1, "turn": 2, "sized": 1,
 }  # fmt: skip
 
 
@@ -66,7 +68,23 @@ def _echo(w: Writer, op: Op) -> None:
 
 def _small(w: Writer, op: Op) -> None:
     slot, identity, style, a, _ = op.args
-    w.call(w.line(slot), "echo", 1000 + w.fresh() if a & 1 else (w.fresh(),), identity=identity, style=style)
+    value: Any = 1000 + w.fresh() if a & 1 else (w.fresh(),)
+    if a % 8 == 6:  # alike up to the end
+        value = f"{'x' * (60, 300)[a // 8 % 2]}{w.fresh():04}"
+    w.call(w.line(slot), "echo", value, identity=identity, style=style)
+
+
+def _sized(w: Writer, op: Op) -> None:
+    """A request that just fills a buffer, or some of them, and one behind it."""
+    slot, identity, style, a, b = op.args
+    line = w.line(slot)
+    if not w.hurry:
+        w.wait()
+    size = min(values.pick(BUFFERS, a) * (1, 1, 2, 3)[b % 4] + (0, 1, -1)[b // 4 % 3], LARGEST)
+    number, echo, text = w.identity(line, identity), w.config.name("echo"), f"{w.fresh():04}"
+    around = len(encode(request(number, echo, "x" * size), None)) - size
+    w.say(line, request(number, echo, "x" * (size - around - len(text)) + text), style)
+    w.call(line, "echo", (w.fresh(),), when="now")
 
 
 def _odd(w: Writer, op: Op) -> None:
@@ -168,7 +186,7 @@ def _turn(w: Writer, op: Op) -> None:
 
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "echo": _echo, "small": _small, "odd": _odd, "add": _add, "fail": _fail, "unknown": _unknown, "sleep": _sleep,
-    "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn,
+    "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn, "sized": _sized,
 }  # fmt: skip
 
 

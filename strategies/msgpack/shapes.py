@@ -56,9 +56,10 @@ PLAIN: Sequence[Kind] = (
     *(Kind(name) for name in ("int", "string", "int", "bool", *INTEGERS, "double", "float", "raw")),
     _list(INT), _map("string", INT), _map("int", STRING), _list(STRING), _list(_list(INT)), _map("ulong", _list(INT)),
 )  # fmt: skip
+NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
 """Nullable type arguments: a processor may refuse them."""
-NESTED: Sequence[Kind] = (INNER, _list(INNER), _map("string", INNER))
+NESTED: Sequence[Kind] = (INNER, INNER, _list(INNER), _map("string", INNER))
 SIZES = (0, 1, 2, 3, 1, 2, 17)
 """How much a container holds."""
 SIMPLE: Mapping[str, Sequence[Any]] = {
@@ -76,7 +77,7 @@ class Shapes:
     def __init__(self, dice: Dice, *, base: int, defaults: bool, nullable: bool, aliases: bool) -> None:
         self.base, self.defaults, self.aliases = base, defaults, aliases
         self.typedefs: list[str] = []
-        kinds = (*PLAIN, *(NULLABLE if nullable else ()))
+        kinds = NUMBERS if dice.roll(6) == 5 else (*PLAIN, *(NULLABLE if nullable else ()))
         self.messages: dict[str, list[Member]] = {"N": self._members(dice, kinds, 1 + dice.roll(3))}
         self.messages["M"] = self._members(dice, (*kinds, *NESTED), dice.pick((0, 1, 2, 3, 4, 6, 8)))
         self.orders = {name: dice.shuffled(members) for name, members in self.messages.items()}
@@ -149,10 +150,25 @@ class Shapes:
             out[each.number - self.base] = self.value(each.kind, dice)
         return out
 
-    def cut(self, out: list[Any], dice: Dice) -> list[Any]:
-        """A message M without some of the elements at its end that may be missing."""
-        must = max((each.number - self.base + 1 for each in self.fields if each.mod != "optional"), default=0)
-        return out[: must + dice.roll(len(out) - must + 1)]
+    def cut(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:
+        """A message without some of the elements at its end that may be missing, at times in what it holds as well."""
+        members = self.messages[name]
+        must = max((each.number - self.base + 1 for each in members if each.mod != "optional"), default=0)
+        return self._within(out, name, dice, self.cut)[: must + dice.roll(len(out) - must + 1)]
+
+    def longer(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:
+        """A message with elements that nobody knows behind it, at times in what it holds as well."""
+        more = [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
+        return self._within(out, name, dice, self.longer) + more
+
+    def _within(self, out: list[Any], name: str, dice: Dice, change: Callable[..., list[Any]]) -> list[Any]:
+        """A message in which those that it holds themselves may be changed."""
+        found = list(out)
+        for each in self.messages[name]:
+            at = each.number - self.base
+            if each.kind.name in self.messages and isinstance(found[at], tuple) and dice.roll(2):
+                found[at] = tuple(change(list(found[at]), dice, each.kind.name))
+        return found
 
     def changed(self, value: Any, kind: Kind, dice: Dice, change: Change) -> Any:
         """`value` with something else in one place, at times in what it holds."""
@@ -196,6 +212,11 @@ def too_large(dice: Dice) -> Change:
 
     def change(kind: Kind) -> Any:
         low, high = INTEGERS.get(kind.name, (0, 0))
-        return min(max(dice.pick((high + 1, low - 1, high, low)), -(1 << 63)), (1 << 64) - 1)
+        return bound(dice.pick((high + 1, low - 1, high, low)))
 
     return change
+
+
+def bound(number: int) -> int:
+    """The nearest integer that there is in MessagePack."""
+    return min(max(number, -(1 << 63)), (1 << 64) - 1)

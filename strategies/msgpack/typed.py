@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.lines import Ask
@@ -62,7 +61,7 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
         out = [dice.pick((5, "junk", (1,), None)) if n not in known else each for n, each in enumerate(out)]
         rule = "ENC-10"
         if dice.roll(2):
-            out += [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
+            out = shapes.longer(out, dice)
             rule = "ENC-06"
     elif op.kind == "wide":
         style, rule = WIDEST if dice.roll(2) else 2 + dice.roll(200), "ENC-08"

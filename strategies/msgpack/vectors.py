@@ -93,9 +93,9 @@ def _sizes(q: Questions, op: Op) -> None:
     which = b % 5
     value: Any
     if which == 0:
-        value = "x" * size
+        value = "x" * (size - 3) + f"{style:03}"  # alike up to the end
     elif which == 1:
-        value = b"\xff" * size
+        value = b"\xff" * (size - 1) + bytes((style,))
     elif which == 2:
         value = (1,) * size if style % 2 else tuple(values.pick((True, None, 1, "a"), n) for n in range(size))
     elif which == 3:

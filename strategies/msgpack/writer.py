@@ -14,6 +14,8 @@ from specs.plan import Blurt, Hang, Plan, Say, Step, Wait
 IDS: Sequence[int] = (
     0, 1, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2, 2, 2**16 + 1, 32, 2**24,
 )  # fmt: skip
+BUFFERS = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
+"""Octets that are likely to be read at once."""
 CUTS, WIDE, JOIN = 1, 2, 4
 """Ways of writing a message that must not matter; a plan's head says which it uses."""
 
@@ -135,8 +137,12 @@ class Writer:
 
 
 def pieces(style: int, size: int) -> tuple[int, ...]:
-    """Where a message of `size` octets is cut: into octets when it is short, or into two or three pieces."""
+    """Where a message of `size` octets is cut: into octets when it is short, at the end of what may be a buffer when it
+    is long, or into two or three pieces."""
     if style % 3 == 0 and size <= 64:
         return tuple(range(1, size))
+    ends = [end + style // 3 % 3 - 1 for end in BUFFERS if end + 1 < size]
+    if style % 3 == 1 and ends:
+        return (ends[style // 9 % len(ends)],)
     first = 1 + style % max(1, size - 1)
     return tuple(sorted({first, min(size - 1, first + 1 + style % 5), max(1, size - 1 - style % 3)}))

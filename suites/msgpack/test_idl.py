@@ -49,6 +49,16 @@ def test_faults_of_exceptions(hunt):
 
 
 @pytest.mark.weight(2)
+def test_faults_of_words(hunt):
+    """A word is missing, there twice, in the place of the next one, or stuck to it, or in other letters."""
+    names = (
+        "word dropped", "word doubled", "words swapped", "words glued", "word in other letters", "cut",
+        "default without sign",
+    )  # fmt: skip
+    hunt(idl.documents(most=2), idl.mutating(*names))
+
+
+@pytest.mark.weight(2)
 def test_faults_of_services(hunt):
     """Services, functions and applications that are wrong."""
     names = (

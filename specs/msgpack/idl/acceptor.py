@@ -208,9 +208,9 @@ def _lines(errors: Any, reading: Reading, *, exact: bool) -> str:
         return "errors is no list of objects"
     found = []
     for each in errors:
-        line = each.get("line")
-        if isinstance(line, bool) or not isinstance(line, int):
-            return f"an error has no line but {line!r:.40}"
+        line = canon.integer(each.get("line"))
+        if line is None:
+            return f"an error has no line but {each.get('line')!r:.40}"
         if not 1 <= line <= reading.length:
             return f"the line {line} is none of the document's {reading.length}"
         found.append(line)

@@ -1,7 +1,8 @@
 """The canonical syntax tree as JSON data, and in which requirement one differs from another.
 
 Source: docs/implementations.md, of processors of the interface language. A base that is absent or null, `null` and
-`default` that are absent or false, `throws` that is absent or empty are equal; fields and arguments are sorted by id.
+`default` that are absent or false, any list that is absent, null or empty are equal; fields and arguments are sorted by
+id.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ Difference = tuple[str, str]
 
 def difference(mine: Mapping[str, Any], theirs: Any) -> Difference | None:
     """Where the tree `theirs`, which came from outside, is not `mine`; None when it is."""
-    if not isinstance(theirs, dict) or not isinstance(theirs.get("definitions"), list):
+    wanted, got = mine["definitions"], _list(theirs, "definitions")
+    if got is None:
         return "ERR-04", "there is no list of definitions"
-    wanted, got = mine["definitions"], theirs["definitions"]
     heads = [(each["k"], each["name"] if "name" in each else each["target"]) for each in wanted]
     found = [(each.get("k"), each.get("name", each.get("target"))) if isinstance(each, dict) else None for each in got]
     if heads != found:
@@ -107,6 +108,14 @@ _RULES = {
 }  # fmt: skip
 
 
+def _list(holder: Any, name: str) -> list[Any] | None:
+    """A list in an object, empty where it is absent or null; None for anything else."""
+    if not isinstance(holder, dict):
+        return None
+    found = holder.get(name) or []
+    return found if isinstance(found, list) else None
+
+
 def _headless(missing: list[Any], extra: list[Any]) -> str:
     for kind, _ in missing:
         return _RULES[kind]
@@ -121,11 +130,11 @@ def _message(one: Any, other: Any) -> Difference | None:
         if other.get("path") != one["path"]:
             return "EXC-07", f"the path is {other.get('path')!r:.80}, not {one['path']}"
     rule = "FIELD-05" if one["k"] == "message" else "EXC-01"
-    return _fields(one["fields"], other.get("fields"), rule, argument=False)
+    return _fields(one["fields"], _list(other, "fields"), rule, argument=False)
 
 
-def _fields(mine: list[Any], theirs: Any, rule: str, *, argument: bool) -> Difference | None:
-    if not isinstance(theirs, list) or any(not isinstance(each, dict) for each in theirs):
+def _fields(mine: list[Any], theirs: list[Any] | None, rule: str, *, argument: bool) -> Difference | None:
+    if theirs is None or any(not isinstance(each, dict) for each in theirs):
         return rule, "there is no list of fields"
     got = {integer(each.get("id")): each for each in theirs}
     if len(got) != len(theirs) or got.keys() != {each["id"] for each in mine}:
@@ -200,8 +209,8 @@ def _type(one: Any, other: Any) -> Difference | None:
 def _service(one: Any, other: Any) -> Difference | None:
     if integer(other.get("version")) != one["version"]:
         return "SVC-01", f"the version is {other.get('version')!r:.40}, not {one['version']}"
-    functions = other.get("functions")
-    if not isinstance(functions, list) or any(not isinstance(each, dict) for each in functions):
+    functions = _list(other, "functions")
+    if functions is None or any(not isinstance(each, dict) for each in functions):
         return "SVC-01", "there is no list of functions"
     names = [each["name"] for each in one["functions"]]
     found = [each.get("name") for each in functions]
@@ -216,7 +225,7 @@ def _service(one: Any, other: Any) -> Difference | None:
             return (
                 "SVC-06" if differs[0] in ("FIELD-04", "TYPE-01") else differs[0]
             ), f"{theirs['name']}: {differs[1]}"
-        if (differs := _fields(function["args"], theirs.get("args"), "SVC-07", argument=True)) is not None:
+        if (differs := _fields(function["args"], _list(theirs, "args"), "SVC-07", argument=True)) is not None:
             rule = "SVC-10" if differs[0] == "FIELD-04" else differs[0]
             return rule, f"{theirs['name']}: {differs[1]}"
         throws = theirs.get("throws") or []
@@ -228,8 +237,8 @@ def _service(one: Any, other: Any) -> Difference | None:
 
 
 def _application(one: Any, other: Any) -> Difference | None:
-    entries = other.get("entries")
-    if not isinstance(entries, list) or any(not isinstance(each, dict) for each in entries):
+    entries = _list(other, "entries")
+    if entries is None or any(not isinstance(each, dict) for each in entries):
         return "APP-01", "there is no list of entries"
     mine = [(e["service"], e["version"], e["scope"]) for e in one["entries"]]
     theirs = [(e.get("service"), integer(e.get("version")), e.get("scope")) for e in entries]

@@ -6,6 +6,7 @@ type, an entry with a name, and names behind `throws` are joined by commas.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -382,9 +383,10 @@ class _Parser:
 
 def _written_out(foreign: Sequence[Token]) -> bool:
     """True for names, joined by `::`, with arguments in angle brackets: what every reader takes for a foreign type."""
-    texts = [token.text for token in foreign]
-    known = all(token.kind == "id" or token.text in (":", "<", ">", ",") for token in foreign)
-    return known and texts.count("<") == texts.count(">") and texts[-1] not in (":", "<", ",")
+    text = re.sub("n(::n)+", "n", "".join("n" if token.kind == "id" else token.text for token in foreign))
+    while (shorter := re.sub("n<[na](,[na])*>", "a", text)) != text:
+        text = shorter
+    return text in ("n", "a")
 
 
 def parse(source: str) -> Parsed:

@@ -58,18 +58,20 @@ def judged(state: Any, ask: Ask, said: Answer, after: Any) -> Outcome:
         got = untold(said.value, kind, types)
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, Unfit):
         got = Unfit
-    if got == wanted or got == _nulls(wanted, got):
+    if _alike(wanted, got):
         return Allow(after, (IDL + rule, IDL + "ENC-01", *((IDL + "ENC-05",) if rule == "DEF-04" else ())))
     return blame(rule, f"the value is another: {said.value!r:.150}: {shown}", after)
 
 
-def _nulls(wanted: Any, got: Any) -> Any:
-    """`wanted` with null where `got` has it for what was left out and is zero: both are told in that way."""
-    if not isinstance(got, tuple) or len(got) != 2 or not isinstance(got[1], tuple) or len(got[1]) != len(wanted[1]):
-        return wanted
-    pairs = zip(wanted[1], got[1], strict=True)
-    return wanted[0], tuple(
-        other if other[0] == one[0] and other[1] is None and one[1] in _ZEROS else one for one, other in pairs
+def _alike(wanted: Any, got: Any) -> bool:
+    """True when two values are the same, or one has null for a field of a message that was left out and is zero: both
+    are told in that way."""
+    if not isinstance(wanted, tuple) or not isinstance(got, tuple) or len(wanted) != len(got):
+        return bool(wanted == got)
+    field = len(wanted) == 2 and isinstance(wanted[0], str)
+    return all(
+        _alike(one, other) or (field and other is None and one in _ZEROS)
+        for one, other in zip(wanted, got, strict=True)
     )
 
 
