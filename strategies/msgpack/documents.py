@@ -170,7 +170,8 @@ def _literal(document: Document, dice: Dice, kind: str, *, null: bool) -> list[s
 def _fields(
     document: Document, dice: Dice, ids: Sequence[int], names: set[str], *, plain: bool = False
 ) -> list[list[str]]:
-    found = []
+    found: list[list[str]] = []
+    kind: list[str] = []
     for number in ids:
         mod = dice.pick(("", "", "required", "optional", "optional"))
         if not found or dice.roll(4) != 3:  # else it is the type of the field before

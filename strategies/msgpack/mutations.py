@@ -15,6 +15,10 @@ from strategies.msgpack.documents import Block, Dice, Document
 from strategies.msgpack.mutating import (
     Change,
     Mutation,
+    a_message,
+    a_service,
+    an_application,
+    an_exception,
     named,
     op,
 )
@@ -82,10 +86,20 @@ def _word(change: Callable[[list[str], Dice], None]) -> Change:
     """Words of a definition are treated in some way. What that makes of the document is found by reading it."""
 
     def changed(document: Document, dice: Dice) -> None:
-        block = _any(document, dice, *sorted({block.kind for block in document.blocks}))
-        change(dice.pick([part for part in (block.head, *block.items, block.head, block.tail) if part]), dice)
+        block = dice.pick((a_message, a_service, an_application, _derived, _whichever))(document, dice)
+        change(dice.pick([part for part in (block.head, *block.items, block.tail) if part]), dice)
 
     return changed
+
+
+def _derived(document: Document, dice: Dice) -> Block:
+    """An exception with a base."""
+    return an_exception(document, 1, an_exception(document, 0).name)
+
+
+def _whichever(document: Document, dice: Dice) -> Block:
+    """Any definition, also one without a body."""
+    return _any(document, dice, *sorted({block.kind for block in document.blocks}))
 
 
 def _place(part: list[str], dice: Dice) -> int:

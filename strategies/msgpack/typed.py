@@ -21,7 +21,7 @@ from strategies.msgpack.vectors import Questions
 
 def messages() -> SearchStrategy[Program]:
     """Values and what is nearly one."""
-    return programs({"decode": 5, "encode": 2, "short": 2, "nil": 3, "large": 3, "more": 2, "wide": 2}, head=3, most=6)
+    return programs({"decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2}, head=3, most=6)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -49,8 +49,9 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
     if op.kind == "short":
         out = shapes.cut(out, dice)
         rule = "DEF-04" if shapes.defaults else "ENC-05"
-        if op.args[0] % 4 == 3:
-            out = out[:at]
+        must = sorted(n for n, each in known.items() if each.mod != "optional")
+        if must and op.args[0] % 3 == 2:
+            out = out[: dice.pick(must)]
     elif op.kind == "nil" and known:
         out[at] = shapes.changed(out[at], known[at].kind, dice, lambda kind: None)
         rule = "ENC-04"

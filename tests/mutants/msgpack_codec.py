@@ -412,3 +412,34 @@ class TextNul(Decoding):
 
     def text(self, data: bytes) -> Any:
         return super().text(data.split(b"\0")[0])
+
+
+def alike(config: Any) -> Plan:
+    """Questions about two texts that differ at their ends."""
+    questions = Questions(config, hurry=False)
+    for end in "ab":
+        questions.vector(encoded("x" * 30 + end), "x" * 30 + end)
+    return Plan(tuple(questions.steps))
+
+
+@mutant("texts-by-prefix", "01", alike, accept="06")
+class TextsByPrefix(Codec):
+    """Texts of one size that begin alike are one text."""
+
+    def decode(self, octets: bytes, **switches: Any) -> Any:
+        value = super().decode(octets, **switches)
+        known: dict[tuple[str, int], str] = self.__dict__.setdefault("known", {})
+        return known.setdefault((value[:20], len(value)), value) if isinstance(value, str) else value
+
+
+@mutant("every-500th", "01", lambda config: Plan(tuple(
+    step for n in range(500) for step in asks(encoded(5), 5)(config).steps)), accept="04 05 06 08 09")  # fmt: skip
+class Every500th(Codec):
+    """Every 500th value comes in an array."""
+
+    count = 0
+
+    def decode(self, octets: bytes, **switches: Any) -> Any:
+        value = super().decode(octets, **switches)
+        self.count += 1
+        return [value] if self.count % 500 == 0 else value

@@ -254,3 +254,41 @@ class MadeShort(Application):
         part = self.checker.types.get(function.result.name)
         several = behaviour["do"] == "const" and part is not None and len(part.members) > 1
         return made[:-1] if several and made is not None else made
+
+
+INNER = """message N {
+  1: optional int x
+}
+message M {
+  1: N n
+  2: ushort u
+}
+service S: 0 {
+  M echo(1: M m)
+}
+application App {
+  S: 0 s default
+}
+"""
+ECHO_INNER = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
+
+
+@mutant("inner-complete", "ENC-05", calls(("echo:s:0", ((), 7)), idl=INNER, behaviour=ECHO_INNER),
+        accept="ENC-01 DEF-04")  # fmt: skip
+class InnerComplete(Shapes):
+    """A message within another has all its fields."""
+
+    def read(self, value: Any, kind: Kind) -> Any:
+        part = self.parts.get(self.real(kind).name)
+        whole = max((self.place(member) + 1 for member in part.members), default=0) if part else 0
+        if part and isinstance(value, list) and part.word.text == "N" and len(value) < whole:
+            raise Misfit("short")
+        return super().read(value, kind)
+
+
+@mutant("ushort-wraps", "ENC-07", calls(("echo:s:0", ((), 1 << 16)), idl=INNER, behaviour=ECHO_INNER))
+class UshortWraps(Shapes):
+    """A number beyond a ushort is cut."""
+
+    def integer(self, value: Any, name: str) -> int:
+        return super().integer(value & 0xFFFF if name == "ushort" and isinstance(value, int) else value, name)

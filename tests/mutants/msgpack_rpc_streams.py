@@ -10,6 +10,7 @@ from impls.msgpack.server import Reading
 from strategies.common import Op, Program
 from strategies.msgpack import misuse
 from strategies.msgpack.aimed import counting
+from strategies.msgpack.sessions import interpret
 from strategies.msgpack.writer import CUTS, IDS, WIDE
 from tests.mutants.msgpack_kit import call, mutant, note, plan
 
@@ -49,6 +50,29 @@ class OneOfEachRead(Session):
         except Broken:
             reader._at = len(data)
         super().send(data[: reader._at] if not reader._open and reader._at else data)
+
+
+def full_buffer(config: Any) -> Any:
+    """A request of one octet more than 4096, in two pieces."""
+    return interpret(Program((3, 0), (Op("sized", (0, 0, 43, 5, 2)),)), config)
+
+
+@mutant("full-buffer-cut", "FRAG-01", full_buffer, accept="RESP-01 PIPE-01 REQ-03")
+class FullBufferCut(Session):
+    """What comes in a read of one octet more than whole buffers of 4096 lacks its last octet."""
+
+    def send(self, data: bytes) -> None:
+        super().send(data[:-1] if len(data) > 4096 and len(data) % 4096 == 1 else data)
+
+
+@mutant("texts-by-prefix", "01", plan(*[call("echo", "x" * 50 + end) for end in "ab"]), accept="RESP-01")
+class TextsByPrefix(Session):
+    """Texts of one size that begin alike are one text."""
+
+    def request(self, number: int, method: str, params: list[Any], refused: list[str]) -> None:
+        known: dict[tuple[str, int], str] = self.__dict__.setdefault("known", {})
+        params = [known.setdefault((each[:40], len(each)), each) if isinstance(each, str) else each for each in params]
+        super().request(number, method, params, refused)
 
 
 @mutant("lost-behind-slow", "PIPE-01", plan(call("sleep", 5), call("echo", (2,), when="now")), accept="RESP-01")

@@ -115,6 +115,18 @@ def _one(plan: Plan, which: int) -> Plan:
     return replace(plan, steps=(said[which],))
 
 
+def _omitting(number: int) -> Callable[[Plan], Plan]:
+    """Without one of several documents, counted from the end."""
+
+    def change(plan: Plan) -> Plan:
+        said = [step for step in plan.steps if isinstance(step, Say) and isinstance(step.frame, Ask)]
+        if not 1 < number + 1 <= len(said) or any(step.frame.op != "parse" for step in said):
+            return plan
+        return replace(plan, steps=tuple(step for step in plan.steps if step is not said[-1 - number]))
+
+    return change
+
+
 _STUCK = re.compile(rf"\b(?:{'|'.join(sorted(RESERVED))})[A-Za-z0-9_]+")
 
 
@@ -179,6 +191,7 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 
 FEATURES = (
     Feature("others", "", "", without=_first),
+    *(Feature(f"document {n}", "", "", without=_omitting(n)) for n in range(7, 0, -1)),
     Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
     *(Feature(f"part {n}", "", "", without=_dropping(n, _definitions_of)) for n in range(8)),
     *(Feature(f"line {n}", "", "", without=_dropping(n, _lines_of)) for n in range(MOST_LINES)),
