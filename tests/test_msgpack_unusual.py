@@ -32,6 +32,21 @@ def test_a_null_default_is_none():
     assert parsed("message M {\n  1: optional int? x = null\n}\n", tree) == ("MPIDL-DEF-01 MUST",)
 
 
+def test_a_default_that_is_false_or_empty_may_be_left_out_but_not_zero():
+    for item, kind, default in (
+        ("bool x = false", "bool", False),
+        ('string x = ""', "string", ""),
+        ("int x = 0", "int", 0),
+    ):
+        field = {"id": 1, "name": "x", "mod": "optional", "type": {"t": kind}}
+        for given in ({}, {"default": default}):
+            tree = {"ast": {"definitions": [{"k": "message", "name": "M", "fields": [field | given]}]}}
+            right = kind != "int" or given
+            assert parsed(f"message M {{\n  1: optional {item}\n}}\n", tree) == (
+                () if right else ("MPIDL-DEF-01 MUST",)
+            )
+
+
 @pytest.mark.parametrize("empty", [{}, {"fields": None}, {"fields": []}])
 def test_a_list_of_nothing_may_be_absent_or_null(empty):
     assert parsed("message M {\n}\n", {"ast": {"definitions": [{"k": "message", "name": "M"} | empty]}}) == ()
@@ -109,3 +124,20 @@ def test_early_binding_misses_a_recommendation():
         assert verdict("idl-server", *begun, late, assigned, asked, said, END) == blamed
     own = Said(0, "client", request(1, "f:s:0"))
     assert verdict("idl-server", *begun, late, assigned, own, TOLD, END) == ("MPIDL-ENC-01 MUST",)
+
+
+def test_a_key_by_an_alias_may_be_refused_but_is_read_rightly():
+    text = "typedef int T\nmessage M {\n  1: map<T, int> x\n}\n"
+    assert parsed(text, refused(3)) == ()
+    field = {"id": 1, "name": "x", "mod": "required", "type": {"t": "map", "of": [{"t": "int"}, {"t": "int"}]}}
+    for key, blamed in (({"t": "int"}, ()), ({"t": "ref", "name": "T"}, ("MPIDL-TD-01 MUST",))):
+        field["type"]["of"][0] = key
+        first = {"k": "typedef", "name": "T", "type": {"t": "int"}}
+        assert (
+            parsed(text, {"ast": {"definitions": [first, {"k": "message", "name": "M", "fields": [field]}]}}) == blamed
+        )
+
+
+def test_a_foreign_type_may_be_the_empty_rest_of_a_line():
+    found = [{"k": "message", "name": "M"}, {"k": "typespec", "for": "cpp", "target": "M", "foreign": ""}]
+    assert parsed("message M {\n}\ntypespec cpp M\n", {"ast": {"definitions": found}}) == ("MPIDL-TS-01 SHOULD",)

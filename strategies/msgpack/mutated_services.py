@@ -174,8 +174,8 @@ MUTATIONS: Mapping[str, Mutation] = {
         [*_A, ",", *_B, ",", "2", ":", "string", "a3"])),
     "argument without id": Mutation("SVC-07", _args(["int", "a1"], [*_A, ",", "int", "a2"], ["x", ":", "int", "a1"])),
     "commas": Mutation("SVC-07", _args([*_A, ","], [*_A, ",", ",", *_B], [",", *_A], [*_A, *_B], [","], ["void"])),
-    "throws": Mutation("SVC-09", _throws(
-        "unknown", "message", "second", "second message", "service", "empty", "twice")),
+    "throws": Mutation("SVC-09", _throws("unknown", "message", "second", "second message", "service", "empty")),
+    "throws twice": Mutation("INV-24", _throws("twice")),
     "function without type": Mutation("INV-24", _shape("no type")),
     "function without parentheses": Mutation("INV-24", _shape("no parentheses")),
     "function without name": Mutation("INV-24", _shape("no name")),

@@ -131,8 +131,8 @@ def _recased(part: list[str], dice: Dice) -> None:
 
 
 def _glued(part: list[str], dice: Dice) -> None:
-    """Two words without the blank that keeps them apart."""
-    pairs = [n for n in range(1, len(part)) if part[n - 1][-1].isalnum() and part[n][0].isalnum()]
+    """Two words without the blank that keeps them apart; a number ends by itself."""
+    pairs = [n for n in range(1, len(part)) if part[n - 1][0].isalpha() and part[n][0].isalnum()]
     if pairs:
         last = dice.pick(pairs)
         part[last - 1 : last + 1] = [part[last - 1] + part[last]]

@@ -98,8 +98,9 @@ class Shapes:
         return found
 
     def _called(self, kind: Kind, dice: Dice) -> Kind:
-        """A type with aliases for some of its parts; messages are declared behind all aliases."""
-        kind = kind._replace(of=tuple(self._called(part, dice) for part in kind.of))
+        """A type with aliases for some of its parts, but for keys; messages are declared behind all aliases."""
+        if kind.of:
+            kind = kind._replace(of=(*kind.of[:-1], self._called(kind.of[-1], dice)))
         if not self.aliases or dice.roll(5) != 4 or "N" in (kind.name, *(part.name for part in kind.of)):
             return kind
         alias = f"T{len(self.typedefs)}"

@@ -63,6 +63,7 @@ def test_faults_of_services(hunt):
     """Services, functions and applications that are wrong."""
     names = (
         "service twice", "bad version", "function twice", "argument twice", "argument without id", "commas", "throws",
+        "throws twice",
         "function without type", "function without parentheses", "entry without scope", "entry with early default",
         "entry of another version", "entry of another service", "scope twice", "two defaults",
     )  # fmt: skip

@@ -150,11 +150,14 @@ def _fields(mine: list[Any], theirs: list[Any] | None, rule: str, *, argument: b
             return ("SVC-10" if argument else "FIELD-03"), f"the modifier of {one['name']} is {other.get('mod')!r:.20}"
         if (differs := _type(one["type"], other.get("type"))) is not None:
             return differs[0], f"{one['name']}: {differs[1]}"
-        if one.get("default") is not None:  # null is what is nullable without a default as well
-            if "default" not in other or not _same(one["default"], other["default"], one["type"]):
-                return "DEF-01", f"the default of {one['name']} is {other.get('default', 'missing')!r:.40}"
-        elif other.get("default") is not None:
+        mine_is, theirs_is = one.get("default"), other.get("default")
+        if theirs_is is None:
+            if mine_is is not None and mine_is is not False and mine_is != "":  # these may be left out
+                return "DEF-01", f"the default of {one['name']} is missing"
+        elif "default" not in one:
             return "DEF-01", f"{one['name']} has a default that nobody wrote"
+        elif not _same(mine_is, theirs_is, one["type"]):
+            return "DEF-01", f"the default of {one['name']} is {theirs_is!r:.40}"
     return None
 
 

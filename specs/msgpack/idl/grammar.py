@@ -326,7 +326,7 @@ class _Parser:
             found.append(token.text)
             self.pos += 1
         if not found:
-            self.fail("TS-01", "the foreign type is missing")
+            self.fail("TS-01", "the foreign type is missing", level="SHOULD")  # the rest of a line may be empty; ML-12
         if "\n" in self.source[at:head]:
             self.freedoms.append("a typespec over several lines")
         if not _written_out(self.all[self.pos - len(found) : self.pos]):

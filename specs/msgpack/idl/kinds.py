@@ -66,8 +66,8 @@ class Kinds(Names):
         found = self.type(kind, item)
         if kind.null or found.null:
             self.free("a nullable type argument")
-        if generic == "map" and n == 0 and found.name not in SCALAR_KEYS:
-            self.free("a key that is no integer, text or raw")
+        if generic == "map" and n == 0 and kind.name not in SCALAR_KEYS:
+            self.free("a key by an alias" if found.name in SCALAR_KEYS else "a key that is no integer, text or raw")
         return found
 
     def alias(self, name: str) -> Type | None:
