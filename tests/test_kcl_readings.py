@@ -367,15 +367,14 @@ def test_user_code_that_notes_nothing_down_is_judged_by_what_it_says(retry):
     assert {"KCL-REC-08", "KCL-CHECKPOINT-11", "KCL-SHUT-05"} <= covered
 
 
-def test_blank_lines_of_a_host_are_no_more_than_a_recommendation_missed():
+def test_blank_lines_of_a_host_are_free():
     class Airy(Host):
         def send(self, members):
             self.out += b"\n \n"
             super().send(members)
 
     found = judged("host", lambda: Hosts(host=Airy), asks(1))
-    assert found.verdict == "pass"
-    assert {fault.breach.requirement for fault in found.faults} == {"KCL-FRAME-01"}
+    assert (found.verdict, found.faults) == ("pass", ())
 
 
 def test_sub_number_of_a_request_may_be_a_number_or_its_digits():

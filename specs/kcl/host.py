@@ -26,11 +26,8 @@ REASONS = ("TERMINATE", "ZOMBIE")
 def text(config: Config, conv: Conv, frame: Text) -> Outcome:
     """A line that is no message. Blank lines separate messages as one newline does."""
     if frame.why == "blank":
-        if conv.phase is Phase.OVER:
+        if config.asked or conv.phase is Phase.OVER:
             return allow(conv)
-        if config.asked:
-            lapse = breach("FRAME-01", "a blank line", by="host", level="SHOULD")
-            return allow(conv, lapses=(lapse,))
         return breach("FRAME-01", "a blank line", by="host", then=skipping(conv, "INV-CHILD-02"))
     if frame.why == "bare":
         why = "a message without its newline"

@@ -82,7 +82,8 @@ class Scripts:
     def emit(self, value: int, where: int, how: int) -> Mapping[str, Any]:
         """One emit."""
         w = self.w
-        step: dict[str, Any] = {"op": "emit", "tuple": [w.tag(), *(texts.value(value + n) for n in range(where % 3))]}
+        values = [] if how % 16 == 15 else [w.tag(), *(texts.value(value + n) for n in range(where % 3))]
+        step: dict[str, Any] = {"op": "emit", "tuple": values}
         stream = texts.STREAMS[where % len(texts.STREAMS)]
         if stream is not None:
             step["stream"] = stream

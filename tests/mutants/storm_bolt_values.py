@@ -137,3 +137,12 @@ class LogNumber(Bolt):
         if message.get("command") == "log" and re.match(r"\w?7", message["msg"]):
             message = {**message, "msg": 7}
         super().say(message)
+
+
+@child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))
+class NothingIsNull(Bolt):
+    """The values of a tuple that has none are null."""
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        return {**message, "tuple": message["tuple"] or None}

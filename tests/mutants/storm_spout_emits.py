@@ -242,3 +242,12 @@ class ComposedIds(Spout):
         if isinstance(message.get("id"), str):
             message["id"] = unicodedata.normalize("NFC", message["id"])
         return message
+
+
+@child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))
+class NothingIsNotEmitted(Spout):
+    """A tuple without values is not emitted."""
+
+    def emit(self, step: Any, name: Any) -> Callback:
+        if step["tuple"]:
+            yield from super().emit(step, name)
