@@ -30,7 +30,8 @@ def setup(by: str, value: Any, given: Any) -> Breach | list[str]:
     for name, item in (told.get("conf") or {}).items():
         if not carried(item, conf.get(name)):
             return breach(by, "HS-02", f"conf has {name!r:.60} as {shown(conf.get(name))}, given was {shown(item)}")
-    wrong = _tasks(by, context, told.get("context") or {}) or _later(by, context)
+    wanted = told.get("context") or {}
+    wrong = _tasks(by, context, wanted) or _later(by, context) or _lost(by, context, wanted)
     return wrong or ["HS-01", "HS-02", "HS-03", "HS-04", "HS-05", "HS-06"]
 
 
@@ -73,6 +74,25 @@ def _later(by: str, context: Mapping[str, Any]) -> Breach | None:
         if grouping["type"].upper() == "FIELDS" and not isinstance(grouping.get("fields"), list):
             return breach(by, "HS-06", f"a grouping by fields has fields {shown(grouping.get('fields'))}")
     return None
+
+
+def _lost(by: str, context: Mapping[str, Any], given: Mapping[str, Any]) -> Breach | None:
+    """What was given of the streams and is not there. A host that makes the context anew may know of more."""
+    for name in ("stream->outputfields", GROUPING, SOURCES, FIELDS):
+        if not _within(given.get(name), context[name]):
+            named = "HS-06" if name in (GROUPING, SOURCES) else "HS-05"
+            return breach(by, named, f"{name} is {shown(context[name])}, given was {shown(given[name])}")
+    return None
+
+
+def _within(given: Any, sent: Any) -> bool:
+    """True when all that `given` says is in `sent` too. The kind of a grouping may be in any letter case."""
+    if isinstance(given, Mapping):
+        kept = isinstance(sent, Mapping) and all(_within(item, sent.get(name)) for name, item in given.items())
+        return kept or not given
+    if isinstance(given, str) and isinstance(sent, str):
+        return given.upper() == sent.upper()
+    return not given or same(given, sent)
 
 
 def _groupings(tree: Mapping[str, Any]) -> Iterator[Any]:

@@ -82,6 +82,17 @@ _setup(
 )
 
 
+_setup(
+    "host-forgets-groupings",
+    "HS-06",
+    _put({"type": "SHUFFLE"}, "context", "stream->target->grouping", "second", "counter"),
+    "Every grouping is a shuffle.",
+)
+
+
+_setup("host-forgets-fields", "HS-05", _drop("context", "source->stream->fields", "words"), "A source has no fields.")
+
+
 @host("host-no-folder", "HS-07", nothing)
 class NoFolder(BoltHost):
     """pidDir is not there."""
