@@ -7,6 +7,7 @@ waits for a deadline: an implementation that hangs, floods or dies ends the plan
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,13 +38,15 @@ ENOUGH = 4
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more."""
+    """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more;
+    `until`, if given, is asked after each such silence: the plan is over when it says so."""
 
     protocol: Protocol
     config: Any
     role: str
     ground: Ground
     patience_ms: float = 1000.0
+    until: Callable[[Judgement], bool] | None = None
 
     @property
     def played(self) -> str:
@@ -370,6 +373,8 @@ class _Drive:
             if now - last >= patience or (late and now - began >= patience * ENOUGH):
                 self._feed(Quiet(int(now - last), math.ceil(now - self._mark), final=True))
                 self._mark, self._silence = now, 0.0
+                if self._setting.until is not None and self._setting.until(self._watcher.judgement()):
+                    raise _Stop
                 return
             if late:
                 self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"

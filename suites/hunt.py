@@ -20,7 +20,7 @@ from hypothesis.strategies import SearchStrategy
 
 from impls.drive import Recording, Setting, drive
 from specs.events import Quiet
-from specs.model import Blame, Breach
+from specs.model import Blame, Breach, Judgement
 from specs.plan import Plan
 from specs.requirement import Requirement
 from strategies.common import Program
@@ -163,8 +163,12 @@ class Hunter:
 
     def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
         """(requirement, level, blame) for everything that counts against this implementation's claim."""
+        return self.counted(recording.judgement)
+
+    def counted(self, judgement: Judgement) -> list[tuple[str, str, Blame]]:
+        """The same of a judgement, be it of a conversation that goes on."""
         found = []
-        for blame in recording.judgement.faults:
+        for blame in judgement.faults:
             breach = blame.breach
             name = next((n for n in (breach.requirement, *breach.also) if n in self.binding), None)
             if name is not None:

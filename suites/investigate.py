@@ -16,7 +16,7 @@ from itertools import islice
 
 from impls.drive import Recording, Setting
 from specs.events import Quiet
-from specs.model import Blame
+from specs.model import Blame, Judgement
 from specs.plan import Blurt, Plan, Step, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
@@ -24,8 +24,10 @@ from suites.hunt import Fault, Hunter, Property
 
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
-REPEATS = 5
-"""Repetitions of the shortest plan."""
+REPEATS, REPEATS_S = 5, 60.0
+"""Repetitions of the shortest plan, and seconds after which no further one begins: each may wait with long patience."""
+SEVERAL = 3
+"""Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
 """Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
 QUICK_MS = 60.0
@@ -66,9 +68,9 @@ class Investigator:
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about
-                shows = (suspect.shown(plan, setting) for _ in range(REPEATS - 1))
+                shows = [suspect.shown(plan, setting) for _ in _turns(REPEATS - 1)]
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
-                return suspect.fault(program, plan, confirmed, count, after_s, begun)
+                return suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
         return None  # it answered, given time
 
     def _spoilt(self, case: _Case, seen: Seen) -> bool:
@@ -87,9 +89,10 @@ class Investigator:
         return case.shown(plan, self._patient(case))
 
     def _patient(self, case: _Case) -> Setting:
-        """The setting of the run with the patience in which a silence is believed."""
+        """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown
+        what it is played for: each further silence would take as long."""
         setting = case.hunter.setting
-        return replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms))
+        return replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms), until=case.blames)
 
     def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
         """A plan (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
@@ -169,6 +172,15 @@ def _lacking(plan: Plan, left_out: Container[int]) -> Plan:
     return replace(plan, steps=tuple(kept))
 
 
+def _turns(count: int) -> Iterator[int]:
+    """Numbers of repetitions, as many as there is time for; the first is always made."""
+    until = time.monotonic() + REPEATS_S
+    for n in range(count):
+        if n and time.monotonic() > until:
+            return
+        yield n
+
+
 Seen = tuple[Recording, str, Blame, str]
 """A recording, the level that counts, the blame, and the requirement that is blamed."""
 _GRAVITY = {"MUST": 2, "SHOULD": 1}
@@ -219,19 +231,26 @@ class _Case:
                 return recording, level, blame, name
         return None
 
+    def blames(self, judgement: Judgement) -> bool:
+        """True when a judgement blames the requirement of this case."""
+        return any(name == self.name for name, _, _ in self.hunter.counted(judgement))
+
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
         return next((seen for _ in range(3) if (seen := self.shown(plan)) is not None), None)
 
-    def fault(self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float) -> Fault:
+    def fault(
+        self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,
+        tried: int = REPEATS,
+    ) -> Fault:  # fmt: skip
         """The report, with the requirement that the shortest plan points to."""
         recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
-        if reproduced < REPEATS and breach.otherwise in binding:
+        if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
         # that a fault is gone without a feature says nothing when it is not always there with it
-        feature = self.culprit(program, plan, _kind(blame)) if reproduced == REPEATS else None
+        feature = self.culprit(program, plan, _kind(blame)) if reproduced == tried else None
         if feature is not None:
             name, also, why = feature.requirement, (), f"{feature.why}: {why}"
             level = breach.level or binding[name].level  # a lapse stays one, whatever brings it about
@@ -250,12 +269,12 @@ class _Case:
             recording=recording,
             deciding=blame.at,
             reproduced=reproduced,
-            tried=REPEATS,
+            tried=tried,
             steady=breach.steady,
             features=() if feature is None else (feature.name,),
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
-            verdict="inconclusive" if breach.steady and reproduced < REPEATS else "fail",
+            verdict="inconclusive" if breach.steady and (reproduced < tried or tried < SEVERAL) else "fail",
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
@@ -318,7 +337,7 @@ class _Case:
     def vanished(self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
         given at once: what is slow now and then is nothing but slow."""
-        for _ in range(3 * REPEATS):
+        for _ in _turns(3 * REPEATS):
             again = self.shown(plan, patient)
             if again is not None:
                 return self.fault(program, plan, again, 1, after_s, begun)

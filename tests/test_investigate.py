@@ -9,6 +9,7 @@ from specs.plan import Hang, Plan, Say, Wait
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
+from suites import investigate
 from suites.hunt import Hunter, Property
 from suites.investigate import Investigator, plainer
 from tests.mutants.kit import server_of
@@ -186,3 +187,29 @@ def test_plainer_plans_are_judged_too():
         judgement = drive(other, Setting(STOMP, config_for(), "server", MemoryGround(Server)), "p-").judgement
         assert judgement.verdict in ("pass", "inconclusive"), (other, judgement)
         assert judgement.faults == (), (other, judgement)
+
+
+class Deaf(Server):
+    """Hears nothing."""
+
+    def open(self) -> Session:
+        session = super().open()
+        session.send = lambda data: None
+        return session
+
+
+def test_a_plan_is_over_at_the_silence_that_it_is_played_for():
+    asked = []
+    writer = Writer(config_for(), wire=0)
+    writer.connect(0)
+    setting = Setting(
+        STOMP, config_for(), "server", MemoryGround(Deaf), 50.0, lambda judgement: not asked.append(judgement)
+    )
+    assert drive(writer.plan(), setting, "p-").judgement.verdict == "fail"
+    assert [judgement.verdict for judgement in asked] == ["fail"]
+
+
+def test_repetitions_end_when_their_time_is_up(monkeypatch):
+    now = iter(range(0, 10_000, 40))
+    monkeypatch.setattr(investigate.time, "monotonic", lambda: next(now))
+    assert len(list(investigate._turns(5))) == 2
