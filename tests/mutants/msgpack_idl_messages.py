@@ -111,7 +111,7 @@ class NoGaps(Checker):
                 self.complain("gap", "an id is missing", part.word)
 
 
-@mutant("ids-of-one-octet", "FIELD-05", message("256: int x"), accept="FIELD-06 EXC-01")
+@mutant("ids-of-one-octet", "FIELD-05", message("256: int x"), accept="FIELD-06 EXC-01 EXC-03")
 class SmallIds(Checker):
     """Ids have eight bits."""
 

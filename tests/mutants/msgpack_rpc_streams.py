@@ -37,7 +37,7 @@ def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
     "one-of-each-read",
     "PIPE-01",
     plan(call("echo", (1,), when="join"), call("echo", (2,), when="now")),
-    accept="RESP-01",
+    accept="RESP-01 FRAG-01",
 )
 class OneOfEachRead(Session):
     """Of what comes in one read only the first message is seen."""

@@ -212,9 +212,7 @@ def _outcome(
         given = app.types.message(params, slot.function.args, "")
     except Unfit as unfit:
         return ([ERROR], unfit.rule) if unfit.rule else ([ANY], "")
-    behaviour = behaviours[here.key]
-    while behaviour.get("do") == "sleep":
-        behaviour = behaviour["then"]
+    behaviour = _awake(behaviours[here.key])
     alternatives, rule = _behaving(app, here, behaviour, params, given, rule, first)
     if alternatives[0][0] == "path" and not all(_declares(each.function, alternatives[0][1]) for each in (slot, here)):
         alternatives, rule = [ERROR], "EXW-03"  # ML-18
@@ -229,11 +227,20 @@ def _declares(function: Function, path: str) -> bool:
 
 
 def _own(app: Served, here: Slot, behaviours: Mapping[str, Any]) -> str:
-    """FALL-03 where an older version has an implementation too."""
+    """FALL-03 where another version has an implementation that would answer otherwise."""
     mounted = app.scopes[here.scope]
     older = [f"{here.scope}/{v}/{here.function.name}" for v in mounted.versions if v < here.version]
     newer = [f"{here.scope}/{v}/{here.function.name}" for v in mounted.versions if v > here.version]
-    return "FALL-03" if any(behaviours.get(key, {}).get("do", "default") != "default" for key in older + newer) else ""
+    mine = _awake(behaviours[here.key])
+    others = [_awake(behaviours.get(key, DEFAULT)) for key in older + newer]
+    return "FALL-03" if any(each != DEFAULT and (each != mine or each["do"] == "tag") for each in others) else ""
+
+
+def _awake(behaviour: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A behaviour without what it sleeps before."""
+    while behaviour.get("do") == "sleep":
+        behaviour = behaviour["then"]
+    return behaviour
 
 
 def _behaving(
