@@ -4,9 +4,11 @@ A conversation has a program of its own, so that one which dies, or is spoilt, i
 is the program's first connection, and where it is told what to do; each further link, opened while the first one is
 open, is the program's next connection in the order of accepting. A plan's `Do` is a request of impls/ndjson.py: its
 name is the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the
-URL at which the suite listens, unless the plan gives one; `drop` ends a connection under the client. Facts, on the
-first link: `address` (HOST:PORT of the suite) to begin with, `answer` and every event by its name, `stderr`, `exit`,
-and `accepted`, how many connections there are when nobody has looked at the last of them yet.
+URL at which the suite listens, unless the plan gives one; `drop` ends a connection under the client. The suite listens
+at a second address, too, which the client may be sent to. Facts, on the first link: `address` and `elsewhere` (each
+HOST:PORT of the suite) to begin with, `answer` and every event by its name, `stderr`, `exit`, and `accepted`, how many
+connections there are when nobody has looked at the last of them yet; on each link that came to the second address:
+`through`, that address.
 """
 
 from __future__ import annotations
@@ -35,36 +37,36 @@ class Conversation:
         self.program = program
         self.commands = Commands()
         self.said = bytearray()
-        self.listener = socket.create_server((HOST, 0), backlog=MAX_CONNECTIONS)
-        self.listener.setblocking(False)
+        self.listeners = [socket.create_server((HOST, 0), backlog=MAX_CONNECTIONS) for _ in range(2)]
+        for listener in self.listeners:
+            listener.setblocking(False)
         self.peers: list[socket.socket] = []
+        self.doors: list[socket.socket] = []  # by which listener each of them came
         self.links = self.shown = 0
         self.over = self.named = self.told = False
 
-    @property
-    def address(self) -> str:
+    def address(self, nth: int = 0) -> str:
         """Where the suite listens."""
-        return f"{HOST}:{self.listener.getsockname()[1]}"
+        return f"{HOST}:{self.listeners[nth].getsockname()[1]}"
 
     def accept(self) -> None:
         """Take the connections that wait to be accepted."""
-        while True:
-            try:
-                peer, _ = self.listener.accept()
-            except OSError:
-                return
-            if len(self.peers) >= MAX_CONNECTIONS:
-                peer.close()
-                continue
-            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.peers.append(peer)
+        for listener in self.listeners:
+            with contextlib.suppress(OSError):
+                while True:
+                    peer, _ = listener.accept()
+                    if len(self.peers) >= MAX_CONNECTIONS:
+                        peer.close()
+                        continue
+                    peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    self.peers.append(peer)
+                    self.doors.append(listener)
 
     def end(self) -> None:
         """Close all that is open."""
         self.over = True
-        self.listener.close()
-        for peer in self.peers:
-            peer.close()
+        for each in (*self.listeners, *self.peers):
+            each.close()
 
 
 class CallersLink:
@@ -74,7 +76,7 @@ class CallersLink:
         self.talk = talk
         self.place = place
         self._ground = ground
-        self._ended = False
+        self._ended = self._named = False
 
     # -- as the server -------------------------------------------------------------------------------------------------
 
@@ -127,16 +129,22 @@ class CallersLink:
             return True
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         if name == "connect":
-            given = {"url": f"{self._ground.scheme}://{self.talk.address}", **given}
+            given = {"url": f"{self._ground.scheme}://{self.talk.address()}", **given}
         return write_all(self.talk.program, self.talk.commands.request(name, **given), self.talk.said)
 
     def facts(self) -> Sequence[tuple[str, Any]]:
         talk, program = self.talk, self.talk.program
-        if self.place or talk.over:
+        if talk.over:
             return []
-        found: list[tuple[str, Any]] = [] if talk.named else [("address", talk.address)]
-        talk.named = True
         talk.accept()
+        found: list[tuple[str, Any]] = []
+        if not self._named and self.place < len(talk.peers):
+            self._named = True
+            found += [("through", talk.address(1))] if talk.doors[self.place] is talk.listeners[1] else []
+        if self.place:
+            return found
+        found += [] if talk.named else [("address", talk.address()), ("elsewhere", talk.address(1))]
+        talk.named = True
         if len(talk.peers) > max(talk.links, talk.shown):
             talk.shown = len(talk.peers)
             found.append(("accepted", talk.shown))
@@ -162,7 +170,7 @@ class CallersLink:
         """What may have something to read."""
         peer = self._peer
         files: list[int | socket.socket] = [] if peer is None or self._ended else [peer]
-        return files if self.place or self.talk.over else [*self.talk.program.listening(), self.talk.listener, *files]
+        return files if self.place or self.talk.over else [*self.talk.program.listening(), *self.talk.listeners, *files]
 
     def close(self, how: str = "close") -> None:
         if self.place:

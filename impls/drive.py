@@ -16,7 +16,7 @@ from specs.codec import Bad, Decoder
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
 from specs.model import Judgement, Watcher
-from specs.plan import Blurt, Do, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Blurt, Do, Hang, Plan, Reach, Ref, Say, Step, Wait
 from specs.protocol import Protocol
 
 MAX_EVENTS = 50_000
@@ -156,6 +156,9 @@ class _Drive:
             else:
                 self._hang(step)
             return
+        if isinstance(step, Reach):
+            self._reach(step)
+            return
         line = self._line(step.conn)
         if step.when == "turn":
             self._flush(step.conn)
@@ -187,12 +190,35 @@ class _Drive:
                 self._out.refused = str(error)
                 self._feed(Fact(number, self._watched, "refused", str(error)))
                 raise _Stop from None
-            session: dict[str, Any] = {}
-            make, config = self._protocol.decoder, self._setting.config
-            line = _Line(link, make(self._watched, config, session), make(self._played, config, session))
-            line.side = side_of(link)
-            self._lines[number] = line
+            line = self._opened(number, link)
         return line
+
+    def _opened(self, number: int, link: Link) -> _Line:
+        session: dict[str, Any] = {}
+        make, config = self._protocol.decoder, self._setting.config
+        line = _Line(link, make(self._watched, config, session), make(self._played, config, session))
+        line.side = side_of(link)
+        self._lines[number] = line
+        return line
+
+    def _reach(self, step: Reach) -> None:
+        """Go where the implementation says that it is. Nobody is blamed when nobody is there: who gave the address may
+        have meant it for others."""
+        self._turn()
+        if self._watcher.over:
+            raise _Stop
+        where = self._memory.resolve(step.where) if isinstance(step.where, Ref) else step.where
+        reach = getattr(self._ground, "reach", None)
+        try:
+            link = None if where is None or reach is None else reach(where)
+        except LinkError:
+            link = None
+        if link is None:
+            self._gone.add(step.conn)
+            self._out.skipped += 1
+            return
+        self._opened(step.conn, link)
+        self._feed(Fact(step.conn, self._played, "reach", where))
 
     def _say(self, step: Say, line: _Line) -> bool:
         """Say it; False when it could not be said."""

@@ -19,6 +19,10 @@ MAX_INBOX = 1 << 25
 """Octets kept of a peer that talks while it refuses to listen."""
 
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""What this machine calls itself."""
+
+
 class LinkError(Exception):
     """A connection could not be opened; the text says why."""
 
@@ -58,7 +62,8 @@ class Ground(Protocol):
     """Where links are opened, and whose clock counts."""
 
     def open(self) -> Link:
-        """A new connection. Raises LinkError."""
+        """A new connection. Raises LinkError. A ground that has addresses has `reach(where)`, too, for one to another
+        address on the same machine, HOST:PORT."""
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         """Return as soon as one of `links` has something to take, at the latest after `ms`."""
@@ -158,6 +163,10 @@ class MemoryGround:
             self._crashed(error)
             raise LinkError(f"no connection: {self.crash}") from None
 
+    def reach(self, where: str) -> Link:
+        """It is all one server."""
+        return self.open()
+
     def wait(self, links: Sequence[Link], ms: float) -> None:
         self._now += ms
         try:
@@ -253,6 +262,14 @@ class TcpGround:
 
     def open(self) -> Link:
         return TcpLink(self._address(), self.CONNECT_S)
+
+    def reach(self, where: str) -> Link:
+        """See `Ground.open`. Raises LinkError, also for another machine: that may be anybody's."""
+        host, _, port = where.rpartition(":")
+        given = self._address()[0]
+        if not port.isdigit() or (host != given and not (host in LOOPBACK and given in LOOPBACK)):
+            raise LinkError(f"{where} is on another machine than {given}")
+        return TcpLink((host, int(port)), self.CONNECT_S)
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         sockets = [link.socket for link in links if isinstance(link, TcpLink) and link.socket.fileno() >= 0]

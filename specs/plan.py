@@ -76,7 +76,17 @@ class Do:
     when: str = "turn"
 
 
-Step = Say | Blurt | Wait | Hang | Do
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Open the connection at another address, which the implementation itself has named: `where` is HOST:PORT, as a
+    rule in a Ref. Only its own machine is followed to; where that is not possible, what the plan says there is left
+    out."""
+
+    conn: int
+    where: str | Ref
+
+
+Step = Say | Blurt | Wait | Hang | Do | Reach
 
 
 @dataclass(frozen=True, slots=True)

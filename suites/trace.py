@@ -13,7 +13,7 @@ from typing import Any
 
 from impls.drive import Recording, Setting
 from impls.manifest import Implementation
-from specs.plan import Blurt, Do, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Blurt, Do, Hang, Plan, Reach, Ref, Say, Step, Wait
 from specs.protocol import Protocol
 from specs.recorded import event_to_json
 from suites.hunt import Fault
@@ -49,6 +49,8 @@ def _step_to_json(step: Step, protocol: Protocol) -> dict[str, Any]:
     if isinstance(step, Do):
         value = protocol.to_json(step.value)
         return {"do": "do", "conn": step.conn, "name": step.name, "value": value, "when": step.when}
+    if isinstance(step, Reach):
+        return {"do": "reach", "conn": step.conn, "where": protocol.to_json(step.where)}
     return {"do": "hang", "conn": step.conn, "how": step.how}
 
 
@@ -72,6 +74,8 @@ def _step_from_json(data: Mapping[str, Any], protocol: Protocol) -> Step:
         return Hang(data["conn"], data.get("how", "close"))
     if data["do"] == "do":
         return Do(data["conn"], data["name"], protocol.from_json(data.get("value")), data.get("when", "turn"))
+    if data["do"] == "reach":
+        return Reach(data["conn"], protocol.from_json(data["where"]))
     raise ValueError(f"a plan has no step {data['do']!r}")
 
 

@@ -376,7 +376,7 @@ class Client:
 
     caller_type = Caller
     profile = "modern"
-    ADDRESS = "127.0.0.1:6650"
+    ADDRESS, ELSEWHERE = "127.0.0.1:6650", "127.0.0.1:6651"
 
     def __init__(self, *, seed: int = 0, **switches: Any) -> None:
         self._made = {"seed": seed, "profile": self.profile, **switches}
@@ -462,9 +462,15 @@ class Talk:
 
     def facts(self) -> Sequence[tuple[str, Any]]:
         """What the client reports: on the first connection, where it was told."""
+        channel = self.channel
         if self.place:
-            return []
-        found: list[tuple[str, Any]] = [] if self._named else [("address", Client.ADDRESS)]
+            if self._named or channel is None:
+                return []
+            self._named = True
+            return [("through", Client.ELSEWHERE)] if channel.url.endswith(Client.ELSEWHERE) else []
+        found: list[tuple[str, Any]] = (
+            [] if self._named else [("address", Client.ADDRESS), ("elsewhere", Client.ELSEWHERE)]
+        )
         self._named = True
         found += [("answer", {"op": self._ops.pop(number, ""), **report}) for number, report in self.caller.reports]
         self.caller.reports.clear()

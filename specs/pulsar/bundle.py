@@ -14,12 +14,11 @@ from specs.protocol import Protocol
 from specs.pulsar import frames
 from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
-from specs.pulsar.memory import PulsarMemory
+from specs.pulsar.memory import PORT, PulsarMemory
 from specs.pulsar.model import PulsarModel
 from specs.pulsar.states import Config, P
 from specs.requirement import load
 
-PORT = 6650
 VERSIONS = {"seed": 7, "modern": 19}
 """What the tester announces, as a rule."""
 

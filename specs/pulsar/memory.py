@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from specs.events import Event, Fact, Said
@@ -9,6 +10,10 @@ from specs.plan import Ref
 from specs.pulsar.frames import Frame
 from specs.pulsar.states import Config
 
+PORT = 6650
+"""Where a broker is reached whose URL has no port."""
+REDIRECT, CONNECT = 0, 1
+_URL = re.compile(r"pulsar://([^/:,\[\]]+|\[[0-9a-fA-F:]+\])(?::(\d+))?/?")
 _REST = ("PRODUCER", "SUBSCRIBE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK")
 ANSWERS = {"LOOKUP_RESPONSE": ("LOOKUP",), "PARTITIONED_METADATA_RESPONSE": ("PARTITIONED_METADATA",), "SUCCESS": _REST,
            "PRODUCER_SUCCESS": ("PRODUCER",), "ERROR": _REST}  # fmt: skip
@@ -22,7 +27,8 @@ class PulsarMemory:
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
     id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has
     permits; `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than
-    its application got."""
+    its application got. Of a broker: `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic
+    named, if it was such an answer; `redirected`, whether to ask there with authority."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -33,11 +39,12 @@ class PulsarMemory:
         self._answered: set[Any] = set()
         self._pinged: dict[Any, int] = {}
         self._fed: dict[tuple[int, int], int] = {}
-        self._address = ""
+        self._address = self._elsewhere = ""
         self._handles: dict[str, Any] = {}
         self._under_way = 0
         self._counts: dict[str, int] = {}
         self._told: list[tuple[str, Any]] = []
+        self._looked: dict[str, Any] = {}
 
     def note(self, event: Event) -> None:
         """Remember ids."""
@@ -78,6 +85,9 @@ class PulsarMemory:
             self._asked.setdefault((event.conn, kind), []).append(body)
         elif kind == "SEND_RECEIPT":
             self._receipts[event.conn, body.producer_id, body.sequence_id] = _plain(body.message_id)
+        elif kind == "LOOKUP_RESPONSE":
+            asked = [each for each in self._asked.get((event.conn, "LOOKUP"), []) if each.request_id == body.request_id]
+            self._looked |= {each.topic: body for each in asked[-1:]}
         elif kind == "MESSAGE":
             self._pushed.setdefault((event.conn, body.consumer_id), []).append(_plain(body.message_id))
 
@@ -87,6 +97,8 @@ class PulsarMemory:
     def _beside(self, event: Fact) -> None:
         if event.name == "address":
             self._address = str(event.value)
+        elif event.name == "elsewhere":
+            self._elsewhere = str(event.value)
         elif event.by == "broker" and event.name not in ("drop", "octets"):
             given = event.value if isinstance(event.value, dict) else {}
             self._told.append((event.name, given.get("_key")))
@@ -160,11 +172,23 @@ class PulsarMemory:
                 return key if self._under_way > 0 else None
             case "handle":
                 return self._handles.get(key)
+            case "redirect" | "connect":
+                return self._named(key, REDIRECT if ref.name == "redirect" else CONNECT)
+            case "redirected":
+                return bool(self._looked[found].authoritative) if (found := self.topic(key)) in self._looked else None
             case "url":
                 return f"pulsar://{self._address}" if self._address else None
             case "elsewhere":
-                return f"pulsar://localhost:{self._address.rpartition(':')[2]}" if self._address else None
+                return f"pulsar://{self._elsewhere}" if self._elsewhere else None
         return None
+
+    def _named(self, key: str, response: int) -> str | None:
+        """Where a topic is, or who knows. One that is reached through the given address is not gone to."""
+        body = self._looked.get(self.topic(key) or "")
+        if body is None or body.response != response or body.proxy_through_service_url:
+            return None
+        found = _URL.fullmatch(body.brokerServiceUrl)
+        return found and f"{found[1]}:{found[2] or PORT}"
 
     def _open(self, what: str, conn: int, kind: str, field: str = "request_id") -> Any:
         """A field of the oldest request of this kind that is not answered; the name that a producer gets."""

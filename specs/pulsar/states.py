@@ -129,7 +129,8 @@ class Conn(NamedTuple):
     """`version` is what we announced, `limit` what the broker may use. `must_close`: the rule by which it must end the
     connection. `may_close`: it may. `synced`: clock of the latest thing said that an answer has overtaken. `acks`: ACKs
     that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long at least, and at most,
-    we said nothing; `idle`: for how long at least the broker sent no PING."""
+    we said nothing; `idle`: for how long at least the broker sent no PING. `place`: the address where it was opened, if
+    that is one that a lookup named."""
 
     phase: Phase = Phase.NEW
     version: int = 0
@@ -154,6 +155,7 @@ class Conn(NamedTuple):
     gone: frozenset[int] = frozenset()
     ended_producers: frozenset[int] = frozenset()
     misuse: str = ""
+    place: str = ""
 
 
 class Entry(NamedTuple):
@@ -222,7 +224,8 @@ class Sub(NamedTuple):
 class State(NamedTuple):
     """Everything. `names`: producer names that the broker made up. `stale_ms`: quiet since a connection was lost.
     `tried`: odd things that were said and that must do no harm. `done`: what the conversation exercises, and what
-    counts as covered when it ends well."""
+    counts as covered when it ends well. `trail`: where a topic was looked up that redirects led to, and with what
+    authority."""
 
     config: Config
     clock: int = 1
@@ -237,7 +240,7 @@ class State(NamedTuple):
     lost: Mapping[str, frozenset[str]] = {}
     shares: Mapping[str, int] = {}
     loose_topics: frozenset[str] = frozenset()
-    elsewhere: bool = False
+    trail: Mapping[str, frozenset[tuple[str, bool]]] = {}
     tried: frozenset[str] = frozenset()
     done: frozenset[str] = frozenset()
 

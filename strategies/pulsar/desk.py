@@ -16,21 +16,22 @@ RECEIVE_MS = 300
 
 
 class Desk:
-    """Collects the steps of a broker. `at` is the connection that is used; `drop` and redirects lead to the next
-    one."""
+    """Collects the steps of a broker. `at` is the connection that is used, `home` the one to the address that the
+    client was given, where it looks topics up; whatever ends or leads away leads to the next one."""
 
     def __init__(self, config: Config, head: tuple[int, ...], *, hurry: bool = False) -> None:
         self.config, self.hurry = config, hurry
         versions = VERSIONS[config.profile]
         self.version = versions[head[0] % len(versions)]
         self.steps: list[Step] = []
-        self.at = 0
+        self.at = self.home = self.last = 0
         self.entries = self.handles = self.sends = 0
         self.pens: list[tuple[str, str]] = []
         self.ears: list[tuple[str, str, int]] = []
         self.shared: set[str] = set()
         self.subscribed = self.refs = 0
         self.fields: dict[str, Any] = {}
+        self.where = "url"
         self.over = False
         self.unknown, self.cut, self.asks = head[-1] % 4 == 2, head[-1] % 4 == 3, head[-1] // 4 % 4 == 3
         self.do("connect", {})
@@ -44,11 +45,12 @@ class Desk:
         """Tell the client something."""
         self.steps.append(Do(0, op, value, when))
 
-    def say(self, kind: str, when: str = "turn", upto: int = 1, **fields: Any) -> None:
-        """Say a simple frame on the connection that is used."""
+    def say(self, kind: str, when: str = "turn", upto: int = 1, conn: int | None = None, **fields: Any) -> None:
+        """Say a simple frame, on the connection that is used if no other one is given."""
         extra = b"\xf2\x0f\x03abc" if self.unknown else b""
         cuts = (1, 2, 3, 4, 6, 9, 14) if self.cut else ()
-        self.steps.append(Say(self.at, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
+        conn = self.at if conn is None else conn
+        self.steps.append(Say(conn, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
 
     def wait(self, ms: int = 0) -> None:
         """Wait for our turn, or for so long."""
@@ -56,26 +58,40 @@ class Desk:
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
-    def welcome(self, **fields: Any) -> None:
+    def welcome(self, conn: int | None = None, **fields: Any) -> None:
         """CONNECTED, once the client has said CONNECT."""
+        conn = self.at if conn is None else conn
         given = {
-            "server_version": Ref("after", (self.at, "CONNECT")),
+            "server_version": Ref("after", (conn, "CONNECT")),
             "protocol_version": self.version or None,
             **self.fields,
             **fields,
         }
-        self.say("CONNECTED", **{name: value for name, value in given.items() if value is not None})
+        self.say("CONNECTED", conn=conn, **{name: value for name, value in given.items() if value is not None})
 
     def metadata(self, partitions: int | Ref = 0) -> None:
         """The answer to PARTITIONED_METADATA."""
-        self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.at, "PARTITIONED_METADATA")), response=0,
-                 partitions=partitions)  # fmt: skip
+        self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.home, "PARTITIONED_METADATA")), response=0,
+                 conn=self.home, partitions=partitions)  # fmt: skip
 
-    def lookup(self, count: int = 1, where: str = "url", response: int = 1, **fields: Any) -> None:
-        """The answer to as many LOOKUPs as there are, at most `count`."""
+    def lookup(
+        self, count: int = 1, where: str = "", response: int = 1, conn: int | None = None, **fields: Any
+    ) -> None:
+        """The answer to as many LOOKUPs as there are, at most `count`: where topics are, or whom to ask."""
+        conn = self.home if conn is None else conn
         for _ in range(count):
-            self.say("LOOKUP_RESPONSE", request_id=Ref("open", (self.at, "LOOKUP")), response=response,
-                     brokerServiceUrl=Ref(where), **{"authoritative": True, **fields})  # fmt: skip
+            self.say("LOOKUP_RESPONSE", conn=conn, request_id=Ref("open", (conn, "LOOKUP")), response=response,
+                     brokerServiceUrl=Ref(where or self.where), **{"authoritative": True, **fields})  # fmt: skip
+
+    def away(self) -> None:
+        """What comes next is at the other address."""
+        self.at, self.where, self.subscribed = self.next(), "elsewhere", 0
+        self.welcome()
+
+    def next(self) -> int:
+        """The number of the next connection."""
+        self.last += 1
+        return self.last
 
     def created(self, count: int = 1, **fields: Any) -> None:
         """PRODUCER_SUCCESS."""
@@ -252,7 +268,7 @@ class Desk:
     def again(self) -> None:
         """Answer whatever a client asks that makes its producers and consumers again."""
         for _ in range(2):
-            self.metadata(Ref("count", self.at))
+            self.metadata(Ref("count", self.home))
             self.lookup(2)
             self.created(2)
             self.success(count=2)
@@ -269,7 +285,12 @@ class Desk:
         self.steps.append(Do(self.at, "drop", None))
         for pen in pens:
             self.send(pen, op="send_async", when="now")
-        self.at += 1
-        self.subscribed = 0
-        self.welcome()
+        if self.at == self.home:
+            self.at = self.home = self.next()
+            self.subscribed = 0
+            self.welcome()
+        else:
+            self.away()  # it comes back before or after it has asked
+            self.lookup(2)
+            self.welcome()
         self.again()

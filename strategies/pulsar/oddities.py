@@ -80,7 +80,7 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
             bytes.fromhex("0000000600000002080d"),
         )  # fmt: skip
         d.steps.append(Blurt(d.at, octets[head[2] % len(octets)]))
-        d.at += 1
+        d.at = d.home = d.next()
         d.welcome()
         d.again()
         d.send(pen)

@@ -13,6 +13,10 @@ from strategies.pulsar.writer import TOPICS, Ear, Line, Writer
 if TYPE_CHECKING:
     from strategies.pulsar.sessions import Aim
 
+HOPS = 3
+"""Redirects that are followed."""
+AWAY = 1000
+"""Slots of connections to where lookups lead: no other act uses them."""
 EARLIEST = {"ledgerId": (1 << 64) - 1, "entryId": (1 << 64) - 1}
 MANY = (2, 3, 65, 5, 2, 64, 70, 130)
 """Batches of which some messages are acknowledged: their bits take one word, or several."""
@@ -171,6 +175,26 @@ def waiting(w: Writer, op: Op, aim: Aim) -> None:
     w.settle()
     for kind in ("GET_LAST_MESSAGE_ID", "CONSUMER_STATS"):
         w.say(line, draft(kind, consumer_id=ear.id, request_id=w.request(line)))
+
+
+def follow(w: Writer, op: Op, aim: Aim) -> None:
+    """A topic that is looked up, wherever that leads, and used where it is."""
+    number = w.serial()
+    topic, slot = f"away{number}", AWAY + HOPS * number
+    w.lookup(w.line(op.args[0]), topic, authoritative=op.args[2] % 4 == 3)
+    for n in range(HOPS):
+        line = w.reach(slot + n, Ref("redirect", topic))
+        w.lookup(line, topic, authoritative=Ref("redirected", topic))
+        w.settle()
+    line = w.reach(slot, Ref("connect", topic))
+    pen = w.pen(line, topic)
+    w.flow(w.ear(line, topic, "s", op.args[3] % 3), 10)
+    for _ in range(1 + op.args[4] % 3):
+        w.send(pen)
+    w.ping(line)
+    w.kinds.pop((topic, "s"))
+    for n in range(HOPS):
+        w.lines.pop(slot + n)
 
 
 def crowd(w: Writer, op: Op, aim: Aim) -> None:

@@ -190,13 +190,16 @@ def _drop(d: Desk, op: Op) -> None:
     """The connection is cut, perhaps with messages under way."""
     if not d.pens and not d.ears:
         _pen(d, op)
+    if op.args[4] % 3 == 2:  # what was made later comes back, too
+        made = _consumer if d.ears else _producer
+        made(d, op)
     both = d.pens and op.args[4] % 3 == 1  # one before and one behind: numbers must go on
     if both:
         d.send(d.pens[-1][0])
         d.receipt()
     open_sends, blocked = 0, False
     if d.pens and op.args[1] % 2:
-        open_sends = 1 + op.args[2] % 4
+        open_sends = (1, 3, 4, 5)[op.args[2] % 4]
         pen = d.pens[op.args[0] % len(d.pens)][0]
         blocked = op.args[3] % 3 == 2  # a program that knows nothing but `send` can have one open, too
         open_sends = 1 if blocked else open_sends
@@ -319,21 +322,40 @@ def _redirect(d: Desk, op: Op) -> None:
 
 
 def _elsewhere(d: Desk, op: Op) -> None:
-    """A producer whose topic is at another URL: the next connection."""
+    """A producer or consumer whose topic is at the other address, or known there; what is made later is there, too."""
     if d.pens or d.ears:
         return
+    a, b, c, _, _ = op.args
     d.handles += 1
-    key = f"p{d.handles}"
-    d.do("producer", {"topic": Ref("topic", "e"), "_key": key})
+    key, topic = f"e{d.handles}", Ref("topic", "e")
+    if b % 2:
+        d.do("subscribe", {"topic": topic, "subscription": "s", "type": "Shared", "name": "", "permits": 5, "_key": key})
+    else:
+        d.do("producer", {"topic": topic, "_key": key})
     d.welcome()
     d.metadata()
-    d.lookup(1, "elsewhere")
-    d.at += 1
-    d.welcome()
-    d.created()
-    d.pens.append((key, "e"))
-    d.send(key)
-    d.receipt()
+    if a % 3:  # not there, but whom to ask
+        d.lookup(1, "elsewhere", response=0, authoritative=bool(c % 2))
+        there = d.next()
+        d.welcome(conn=there)
+        d.lookup(1, "url" if a % 3 == 2 else "elsewhere", conn=there)
+        d.at = d.at if a % 3 == 2 else there
+        d.where = "url" if a % 3 == 2 else "elsewhere"
+    else:
+        d.lookup(1, "elsewhere")
+        d.away()
+    if b % 2:
+        d.success()
+        d.shared.add(key)
+        d.ears.append((key, "e", 0))
+        d.subscribed = 1
+        d.push(0)
+        d.receive(key)
+    else:
+        d.created()
+        d.pens.append((key, "e"))
+        d.send(key)
+        d.receipt()
 
 
 def _partitioned(d: Desk, op: Op) -> None:

@@ -127,6 +127,7 @@ OPS: Mapping[str, Doing] = {
     "seek": scenes.seek,
     "part": scenes.part,
     "crowd": scenes.crowd,
+    "follow": scenes.follow,
     "waiting": scenes.waiting,
     "ask": acts.ask,
     "producer": acts.said_producer,

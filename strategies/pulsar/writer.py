@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Blurt, Hang, Plan, Reach, Ref, Say, Step, Wait
 from specs.pulsar.batches import batch, compress
 from specs.pulsar.frames import NUMBERS, Draft, draft
 from specs.pulsar.states import Config
@@ -170,6 +170,14 @@ class Writer:
             self.settle()
         return self.lines[slot]
 
+    def reach(self, slot: int, where: Ref) -> Line:
+        """A connection to where a lookup leads, in a slot that has none."""
+        line = self.bare(slot)
+        self.steps.append(Reach(line.number, where))
+        self.say(line, self.hello(), "turn")
+        self.settle()
+        return line
+
     def another(self, version: int | None = None, **fields: Any) -> Line:
         """A connection of its own."""
         line = self.bare()
@@ -311,10 +319,10 @@ class Writer:
         for line in list(self.lines.values()):
             self.steps.append(Say(line.number, Draft("PONG", Ref("ping", line.number))))
 
-    def lookup(self, line: Line, topic: str, *, authoritative: bool = False, **fields: Any) -> None:
+    def lookup(self, line: Line, topic: str, *, authoritative: bool | Ref = False, **fields: Any) -> None:
         """LOOKUP."""
         given = {"topic": Ref("topic", topic), "request_id": self.request(line), **fields}
-        self.say(line, draft("LOOKUP", **given, **({"authoritative": True} if authoritative else {})))
+        self.say(line, draft("LOOKUP", **given, **({"authoritative": authoritative} if authoritative else {})))
 
     def partitions(self, line: Line, topic: str, **fields: Any) -> None:
         """PARTITIONED_METADATA."""

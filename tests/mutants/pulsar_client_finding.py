@@ -65,13 +65,34 @@ class NeverAuthoritative(Looking):
     change = {"authoritative": False}  # noqa: RUF012 - as above
 
 
-@client("stays-where-it-is", "LOOK-05", accept="LOOK-04", history=True, unseen="the other broker is not missed")
+@client("stays-where-it-is", "LOOK-05", accept="LOOK-04", history=True)
 class StaysWhereItIs(Looking):
     """Stays with the broker that it knows."""
 
     def read(self, answer: Message) -> tuple[str, bool]:
         """See `Looking`."""
         return self.url, answer.get("authoritative", False)
+
+
+@client("asks-the-one-it-knows", "LOOK-04", history=True)
+class AsksTheOneItKnows(Looking):
+    """Does not go where a redirect leads, but asks again where it was."""
+
+    def read(self, answer: Message) -> tuple[str, bool]:
+        """See `Looking`."""
+        url = answer["brokerServiceUrl"] if answer.get("response") == 1 else self.url
+        return url, answer.get("authoritative", False)
+
+
+@client("comes-back-home", "LOOK-05", history=True)
+class ComesBackHome(Caller):
+    """Whatever was made before is made again at the address that it was given, wherever the topic is."""
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        channel = await super().channel_for(topic)
+        known = {each.topic for user in self.users() for each in user.parts}
+        return await self.channel(self.url) if topic in known else channel
 
 
 @client("partitions-from-one", "PART-02", history=True)

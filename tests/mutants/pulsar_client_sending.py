@@ -150,6 +150,36 @@ class KeysInTurns(PartitionedSender):
         return super().route(None)
 
 
+@client("keys-forgotten", "MD-07", history=True)
+class KeysForgotten(PartitionedSender):
+    """Heeds keys until it has sent two messages without one."""
+
+    def route(self, key: str | None) -> int:
+        """See `PartitionedSender`."""
+        return super().route(None if self._turn > 0 else key)
+
+
+@client("third-before-second", "SEND-14", accept="SEND-03", history=True)
+class ThirdBeforeSecond(Sender):
+    """Sends again what was not confirmed, the third message before the second."""
+
+    def opened(self, channel: Channel, answer: Message) -> None:
+        """See `Sender`."""
+        waiting = [*self.unconfirmed]
+        if len(waiting) > 2:
+            self.unconfirmed = deque((waiting[0], waiting[2], waiting[1], *waiting[3:]))
+        super().opened(channel, answer)
+
+
+@client("too-large-all-the-same", "FRM-11", level="SHOULD")
+class TooLargeAllTheSame(Channel):
+    """Does not read how large a message may be."""
+
+    def greeted(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        super().greeted(name, {key: value for key, value in body.items() if key != "max_message_size"})
+
+
 @client("from-one", "SEND-02", level="SHOULD")
 class FromOne(Sender):
     """Counts sequence ids from 1."""

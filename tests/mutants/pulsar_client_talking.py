@@ -57,6 +57,15 @@ class UnknownAnswers(Channel):
         super().answered(name, body)
 
 
+@client("refusal-unheard", "REQ-03", accept="INV-CLIENT-33 INV-CLIENT-34 PROD-01")
+class RefusalUnheard(Channel):
+    """Takes the refusal of a consumer for its success."""
+
+    def answered(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        super().answered("SUCCESS" if name == "ERROR" and body["error"] != 6 else name, body)  # noqa: PLR2004 - not now
+
+
 @client("one-request-id", "PROD-04", accept="REQ-03")
 class OneRequestId(Channel):
     """Gives every request the same id."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impls.pulsar.connection import Refused
 from impls.pulsar.reference import Broker, Session, Topic
 from impls.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
+from strategies.common import Op
+from strategies.pulsar import aimed, scenes
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant
 
@@ -17,6 +20,10 @@ from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant
 def looked_up(w: Writer) -> None:
     for number in range(23):
         w.lookup(w.line(), "t", authoritative=number > 0)
+
+
+def followed(w: Writer) -> None:
+    scenes.follow(w, Op("follow", (0, 0, 0, 0, 0)), aimed.DISCOVERY)
 
 
 class Answering(Session):
@@ -49,13 +56,29 @@ class UrlOfHttp(Answering):
         return {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}
 
 
-@mutant("redirects-for-ever", "LOOK-06", looked_up, accept="LOOK-02 LOOK-08", level="SHOULD")
+@mutant("redirects-for-ever", "LOOK-06", followed, accept="LOOK-02 LOOK-08")
 class RedirectsForEver(Answering):
     """Redirects even who was redirected."""
 
     def changed(self, body: Message, answer: Message) -> Message:
         """See `Answering`."""
         return {**answer, "response": 0} if answer["response"] == 1 else answer
+
+
+@mutant("not-here-after-all", "LOOK-08", followed, history=True)
+class NotHereAfterAll(Session):
+    """Refuses the producers of whoever comes where a lookup on another connection has led."""
+
+    def on_lookup(self, body: Message) -> None:
+        """See `Session`."""
+        self.broker.__dict__.setdefault("found", {})[body["topic"]] = self
+        super().on_lookup(body)
+
+    def open_producer(self, body: Message) -> None:
+        """See `Session`."""
+        if self.broker.__dict__.get("found", {}).get(body["topic"], self) is not self:
+            raise Refused("ServiceNotReady", "ask again")
+        super().open_producer(body)
 
 
 @mutant("lookup-unanswered", "LOOK-02", looked_up, accept="REQ-02", history=True)

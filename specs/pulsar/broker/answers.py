@@ -82,7 +82,7 @@ def _connected(state: State, number: int, frame: Frame) -> Outcome:
             return blame("VER-01", "AUTH_CHALLENGE to a client below version 14")
         return Allow(state) if state.config.auth else blame("CONN-02", "AUTH_CHALLENGE where no login is configured")
     if kind == "ERROR":
-        if conn.hello == "success" and body.error not in RETRY and body.error != 10:
+        if conn.hello == "success" and not conn.place and body.error not in RETRY and body.error != 10:
             return blame("CONN-02", f"CONNECT was refused: error {body.error} {body.message!r:.200}")
         lapses = []
         if conn.hello == "refusal" and (body.request_id != NOBODY or body.error != 3):
@@ -255,11 +255,12 @@ def _refused(state: State, number: int, request: Request, error: int) -> Outcome
     about = request.about
     conn = state.conn(number)
     covers = list(ids(RULES[request.kind]) + ids("REQ-01 REQ-02") + request.covers)
-    if request.want == "success" and error not in RETRY:
+    if request.want == "success" and (error not in RETRY or request.rule == "LOOK-08"):
         rule = request.rule
         if request.kind == "PRODUCER" and request.extra == "reused":
             rule = "CLP-04"
-        return blame(rule, f"{request.kind} was refused: error {error}")
+        # who has just named this broker knows that the topic is here, but that may change
+        return replace(blame(rule, f"{request.kind} was refused: error {error}"), steady=error in RETRY)
     lapses = []
     if request.want == "error":
         covers += ids(request.rule)

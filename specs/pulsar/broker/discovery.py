@@ -5,9 +5,11 @@ Source: "Service discovery".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from specs.model import Allow, Outcome
+from specs.pulsar.memory import PORT
 from specs.pulsar.states import (
     RETRY,
     Request,
@@ -45,12 +47,21 @@ def discovered(state: State, request: Request, body: Any, failed: bool, error: i
     covers += ids("LOOK-10")
     known = {**state.shares, f"url\0{request.about}": 1}
     if body.response == 0:
+        if (_place(url), body.authoritative) in state.trail.get(str(request.about), frozenset()):
+            why = f"a lookup is redirected to {url!r:.200}, where it had been asked just so"
+            return replace(blame("LOOK-06", why), steady=True)  # whose topic it is may have changed meanwhile
         count = state.shares.get(f"redirect\0{request.about}", 0) + 1
         if count > 20:
-            # nobody has asked where it leads: a service that knows only who knows may say so as often as it is asked
+            # nobody has asked where it leads: one that knows only who knows may say so as often as it is asked
             return blame("LOOK-06", "a lookup is redirected as often as it is repeated", level="SHOULD")
         return Allow(state._replace(shares={**known, f"redirect\0{request.about}": count}), covers)
     return Allow(state._replace(shares={**known, f"redirect\0{request.about}": 0}), covers + ids("LOOK-06 LOOK-08"))
+
+
+def _place(url: str) -> str:
+    """HOST:PORT of a URL."""
+    place = url.partition("://")[2].rstrip("/")
+    return place if place.rpartition(":")[2].isdigit() else f"{place}:{PORT}"
 
 
 def _partitions(state: State, request: Request, body: Any, covers: tuple[str, ...]) -> Outcome:

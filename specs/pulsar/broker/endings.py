@@ -32,6 +32,7 @@ def closed(state: State, event: Closed) -> Outcome:
         event.by == "broker"
         and not (conn.must_close or conn.may_close)
         and conn.phase not in (Phase.LEFT, Phase.CLOSED)
+        and not (conn.place and conn.phase in (Phase.NEW, Phase.ASKED))
     ):
         wrong = _unprovoked(state, event.conn, conn, config.keepalive_ms)
         if wrong is not None:
@@ -125,6 +126,8 @@ def _unknown_type(data: bytes) -> bool:
 
 def fact(state: State, event: Fact) -> Outcome:
     """What is seen beside the wire."""
+    if event.name == "reach":
+        return Allow(state.put(event.conn, state.conn(event.conn)._replace(place=str(event.value))))
     if event.name == "octets" and event.by == "client":
         return Allow(state.put(event.conn, state.conn(event.conn)._replace(midway=True)))
     if event.name == "refused":

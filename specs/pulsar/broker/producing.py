@@ -47,7 +47,7 @@ def wanted(state: State, body: Any) -> tuple[str, str, str]:
         return "error", "PROD-08", "the topic may not be published to"
     if config.terminated and body.topic.rpartition("/")[2].startswith(config.terminated.partition("{")[0]):
         return "either", "PROD-02", ""
-    if state.elsewhere or body.producer_name != body.producer_name.strip():
+    if body.producer_name != body.producer_name.strip():
         return "either", "PROD-02", ""
     maybe = body.producer_name in state.lost.get(body.topic, frozenset())
     for conn in state.conns.values():

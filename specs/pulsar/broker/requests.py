@@ -164,6 +164,7 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
         else:
             want, rule, why = producing.wanted(state, body)
             extra = "reused" if about in conn.ended_producers else None
+            rule = "LOOK-08" if conn.place and want == "success" else rule
             producer = Producer(body.topic, body.producer_name)
             state = state.put_producer((number, about), producer)
     elif kind == "SUBSCRIBE":
@@ -174,6 +175,7 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
             state = consuming.shaken(state, number, rule, "SUBSCRIBE with an id in use")
         else:
             want, rule, why, covers = _subscribing(state, body)
+            rule = "LOOK-08" if conn.place and want == "success" else rule
             state = consuming.subscribed(state, (number, about), body)
             if about in conn.gone or (want != "error" and extra is None):
                 there = state.conn(number).consumers[about]._replace(resumed=about in conn.gone)
@@ -196,6 +198,9 @@ def _asking(state: State, number: int, kind: str, body: Any) -> State:  # noqa: 
     elif kind in ("LOOKUP", "PARTITIONED_METADATA"):
         fate = producing.topic_fate(body.topic)
         about, extra = body.topic, body.authoritative if kind == "LOOKUP" else None
+        if conn.place and kind == "LOOKUP":
+            trail = state.trail.get(about, frozenset()) | {(conn.place, body.authoritative)}
+            state = state._replace(trail={**state.trail, about: trail})
         want = {"good": "success", "bad": "error"}.get(fate, "either")
         rule = "LOOK-09" if fate == "bad" else rule
     elif kind == "SEEK":
@@ -224,7 +229,7 @@ def _subscribing(state: State, body: Any) -> tuple[str, str, str, tuple[str, ...
     if producing.topic_fate(body.topic) == "bad":
         return "error", "SUB-01", "the topic's name is none", ()
     name = body.subscription
-    if producing.topic_fate(body.topic) != "good" or not name.strip() or body.subType > 2 or state.elsewhere:
+    if producing.topic_fate(body.topic) != "good" or not name.strip() or body.subType > 2:
         return "either", "SUB-01", "", () if name else ids("INV-BROKER-30")
     if name != name.strip():
         return "either", "SUB-01", "", ()  # nobody says what a name may be; but it is another one than without blanks

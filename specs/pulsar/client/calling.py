@@ -73,7 +73,7 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
         covers = ids("PROD-04")
     match kind:
         case "LOOKUP":
-            return _looks_up(state, body, covers)
+            return _looks_up(state, number, body, covers)
         case "PARTITIONED_METADATA":
             lapses = []
             if any(base(end.topic)[0] == body.topic for end in state.ends if end.phase == "lost") and not state.told:
@@ -96,13 +96,15 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
             return Allow(state, covers)
 
 
-def _looks_up(state: ClientState, body: Any, covers: tuple[str, ...]) -> Outcome:
+def _looks_up(state: ClientState, number: int, body: Any, covers: tuple[str, ...]) -> Outcome:
     if body.topic in state.redirects:
-        wanted, count = state.redirects[body.topic]
+        wanted, count, place = state.redirects[body.topic]
         if body.authoritative != wanted:
             return blame("LOOK-04", f"redirected with authoritative={wanted}, asked with {body.authoritative}")
         if count > MAX_REDIRECTS:
             return blame("LOOK-07", f"{count} redirects were followed")
+        if state.astray(number, (place,)):
+            return blame("LOOK-04", f"redirected to {place}, asked again at another address")
         return Allow(state, covers + ids("LOOK-04 LOOK-07"))
     if body.authoritative:
         return blame("LOOK-03", "the first lookup is authoritative")
@@ -134,13 +136,13 @@ def _creates(state: ClientState, number: int, kind: str, body: Any, covers: tupl
     covers += ids("PART-02") if count else ids("PART-03")
     if not state.looked.get(body.topic):
         return blame("LOOK-01", f"{kind} without a lookup of {body.topic}")
-    covers += ids("LOOK-01") + (ids("LOOK-05") if body.topic in state.elsewhere else ())
+    named = state.named.get(body.topic, ())
+    if named and state.astray(number, named):
+        return blame("LOOK-05", f"{kind} at another address than the lookup named, which is {', '.join(named)}")
+    covers += ids("LOOK-01") + (ids("LOOK-05") if named and state.address not in named else ())
     at = next((i for i, end in enumerate(state.ends) if end.kind == what and end.topic == body.topic
                and end.phase == "lost"), None)  # fmt: skip
     lapses: list[Breach] = []
-    if state.elsewhere.get(body.topic) == number:  # two names of one address: nobody could demand two connections
-        why = f"{kind} on the connection of the lookup, which named another URL"
-        lapses.append(blame("LOOK-05", why, state, level="SHOULD"))
     if at is not None:
         end = state.ends[at]
         covers += ids("SUB-03 CLC-02" if what == "consumer" else "CLP-06 CLP-07")

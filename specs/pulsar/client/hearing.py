@@ -120,13 +120,13 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
     if kind == "LOOKUP_RESPONSE":
         if body.response == 1 and body.brokerServiceUrl:
             state = state.look(topic, 1)
-            if state.address and body.brokerServiceUrl != f"pulsar://{state.address}":
-                state = state._replace(elsewhere={**state.elsewhere, topic: number})
+            places = state.named.get(topic, frozenset()) | {_place(body)}
+            state = state._replace(named={**state.named, topic: places})
             redirects = {key: value for key, value in state.redirects.items() if key != topic}
             return state._replace(redirects=redirects)
         if body.response == 0 and body.brokerServiceUrl:
-            count = state.redirects.get(topic, (False, 0))[1] + 1
-            return state._replace(redirects={**state.redirects, topic: (body.authoritative, count)})
+            count = state.redirects.get(topic, (False, 0, ""))[1] + 1
+            return state._replace(redirects={**state.redirects, topic: (body.authoritative, count, _place(body))})
         return state._replace(doubt=True)
     if kind == "PARTITIONED_METADATA_RESPONSE":
         if body.response == 0 and body.HasField("response"):
@@ -151,6 +151,11 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
         state = state.look(end.topic, -1)
         return state.put_end(at, end._replace(**fields))
     return state
+
+
+def _place(body: Any) -> str:
+    """The address that a URL names."""
+    return str(body.brokerServiceUrl).partition("://")[2]
 
 
 def _receipted(state: ClientState, number: int, body: Any) -> ClientState:

@@ -30,6 +30,10 @@ def fact(state: ClientState, event: Fact) -> Outcome:
         return Allow(_told(state, event.conn, event.name, event.value))
     if event.name == "address":
         return Allow(state._replace(address=str(event.value)))
+    if event.name == "elsewhere":
+        return Allow(state._replace(other=str(event.value)))
+    if event.name == "through":
+        return Allow(state.put(event.conn, state.line(event.conn)._replace(place=str(event.value))))
     if event.name == "answer":
         return _reported(state, event.value)
     if event.name == "accepted":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from specs.model import Breach
@@ -19,7 +19,8 @@ _PARTITION = re.compile(r"(.*)-partition-(\d+)")
 class Line(NamedTuple):
     """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests
     that we did     not answer, by (family, id). `odd`: we said what may end it; `must`: the rule
-    by which it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least."""
+    by which it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least. `place`:
+    the address that it leads to."""
 
     greeted: bool = False
     welcomed: bool = False
@@ -35,6 +36,7 @@ class Line(NamedTuple):
     probe: bool = False
     pinged: bool = False
     low: int = 0
+    place: str = ""
 
 
 class End(NamedTuple):
@@ -63,7 +65,8 @@ class End(NamedTuple):
 
 class ClientState(NamedTuple):
     """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: how many LOOKUPs of a topic
-    were answered with Connect, less what was created since. `want`: topics that the client must open, with how many
+    were answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`:
+    the last answer that was Redirect, as (authoritative, how many there were, the address). `want`: topics that the client must open, with how many
     endings. `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked
     for and not seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what
     nothing is left of. `pushed`: on which topic what was pushed. `refused`: what
@@ -78,8 +81,7 @@ class ClientState(NamedTuple):
     handles: Mapping[str, tuple[str, str]] = {}
     partitions: Mapping[str, int] = {}
     looked: Mapping[str, int] = {}
-    redirects: Mapping[str, tuple[bool, int]] = {}
-    asked: frozenset[str] = frozenset()
+    redirects: Mapping[str, tuple[bool, int, str]] = {}
     refs: Mapping[str, tuple[str, Any]] = {}
     unacked: tuple[tuple[Any, bool], ...] = ()
     refused: tuple[tuple[Any, int, str], ...] = ()
@@ -93,7 +95,8 @@ class ClientState(NamedTuple):
     left: bool = False
     tried: frozenset[str] = frozenset()
     address: str = ""
-    elsewhere: Mapping[str, int] = {}
+    other: str = ""
+    named: Mapping[str, frozenset[str]] = {}
     unread: tuple[str, ...] = ()
     bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
@@ -104,6 +107,11 @@ class ClientState(NamedTuple):
     def beyond(self) -> bool:
         """True while the client has a connection on which nobody listens: it may wait for an answer there."""
         return self.accepted > sum(line.greeted for line in self.lines.values())
+
+    def astray(self, number: int, places: Collection[str]) -> bool:
+        """True for a connection to another of our addresses than those."""
+        place = self.line(number).place or self.address
+        return place not in places and all(each in (self.address, self.other) for each in places)
 
     def too_large(self, op: str, given: Mapping[str, Any]) -> bool:
         """True for a message that is, with its metadata, over what some broker takes: nobody can send it whole."""

@@ -1,0 +1,75 @@
+"""Lookups that name another address: where they lead the tester, and where they lead a client."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from impls.drive import Setting, drive
+from impls.link import LinkError, TcpGround
+from specs.events import Fact
+from specs.plan import Plan, Reach, Ref
+from strategies.common import Op
+from strategies.pulsar import aimed, scenes
+from strategies.pulsar.writer import Writer
+from suites.trace import plan_from_json, plan_to_json
+from tests.mutants.pulsar_kit import PULSAR, ROOT
+
+CONFIG = PULSAR.configure("broker", "modern", {name: fact.default for name, fact in PULSAR.facts.items()}, {})
+
+
+def followed() -> Plan:
+    writer = Writer(CONFIG)
+    scenes.follow(writer, Op("follow", (0, 0, 0, 0, 0)), aimed.DISCOVERY)
+    writer.wait()
+    return writer.plan()
+
+
+def played(*arguments):
+    """The recording of a broker of these arguments, and its port."""
+    command = [sys.executable, "-m", "impls.pulsar", "broker", "--port", "0", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            host, _, port = process.stdout.readline().split()[-1].rpartition(":")
+            ground = TcpGround(lambda: (host, int(port)))
+            return drive(followed(), Setting(PULSAR, CONFIG, "broker", ground), "l-"), port
+        finally:
+            process.terminate()
+
+
+def reached(recording):
+    return [event.value for event in recording.events if isinstance(event, Fact) and event.name == "reach"]
+
+
+def test_the_tester_goes_where_a_lookup_leads():
+    recording, port = played("--second", "0")
+    assert recording.judgement.verdict == "pass"
+    assert "PULSAR-LOOK-08" in recording.judgement.covered
+    (there,) = reached(recording)
+    assert there.startswith("127.0.0.1:") and not there.endswith(f":{port}")
+
+
+def test_the_tester_goes_where_a_redirect_leads():
+    recording, port = played("--switch", "lookup=redirect")
+    assert recording.judgement.verdict == "pass"
+    assert reached(recording) == [f"127.0.0.1:{port}"] * 2
+
+
+@pytest.mark.parametrize("url", ["pulsar://127.0.0.1:1", "pulsar://elsewhere.invalid:6650", "pulsar://a:1,b:2"])
+def test_an_address_that_is_meant_for_others_is_no_fault(url):
+    recording, _ = played("--switch", f"url={url}")
+    assert (recording.judgement.verdict, reached(recording)) == ("pass", [])
+
+
+def test_only_the_machine_that_was_given_is_gone_to():
+    for where in ("192.0.2.1:6650", "127.0.0.1:x"):
+        with pytest.raises(LinkError):
+            TcpGround(lambda: ("localhost", 6650)).reach(where)
+
+
+def test_a_plan_that_follows_a_lookup_is_kept_as_it_is():
+    plan = followed()
+    assert Reach(1, Ref("redirect", "away1")) in plan.steps
+    assert plan_from_json(plan_to_json(plan, PULSAR), PULSAR) == plan
