@@ -27,8 +27,8 @@ class PulsarMemory:
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
     id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has
     permits; `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than
-    its application got. Of a broker: `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic
-    named, if it was such an answer; `redirected`, whether to ask there with authority."""
+    its application got. Of a broker: `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a
+    topic named, if it was such an answer; `redirected`, whether to ask there with authority."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh

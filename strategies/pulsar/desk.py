@@ -71,8 +71,9 @@ class Desk:
 
     def metadata(self, partitions: int | Ref = 0) -> None:
         """The answer to PARTITIONED_METADATA."""
-        self.say("PARTITIONED_METADATA_RESPONSE", request_id=Ref("open", (self.home, "PARTITIONED_METADATA")), response=0,
-                 conn=self.home, partitions=partitions)  # fmt: skip
+        asked = Ref("open", (self.home, "PARTITIONED_METADATA"))
+        answer = {"request_id": asked, "response": 0, "partitions": partitions}
+        self.say("PARTITIONED_METADATA_RESPONSE", conn=self.home, **answer)
 
     def lookup(
         self, count: int = 1, where: str = "", response: int = 1, conn: int | None = None, **fields: Any

@@ -329,7 +329,8 @@ def _elsewhere(d: Desk, op: Op) -> None:
     d.handles += 1
     key, topic = f"e{d.handles}", Ref("topic", "e")
     if b % 2:
-        d.do("subscribe", {"topic": topic, "subscription": "s", "type": "Shared", "name": "", "permits": 5, "_key": key})
+        given = {"topic": topic, "subscription": "s", "type": "Shared", "name": "", "permits": 5, "_key": key}
+        d.do("subscribe", given)
     else:
         d.do("producer", {"topic": topic, "_key": key})
     d.welcome()

@@ -63,7 +63,7 @@ class RefusalUnheard(Channel):
 
     def answered(self, name: str, body: Message) -> None:
         """See `Channel`."""
-        super().answered("SUCCESS" if name == "ERROR" and body["error"] != 6 else name, body)  # noqa: PLR2004 - not now
+        super().answered("SUCCESS" if name == "ERROR" and body["error"] != 6 else name, body)
 
 
 @client("one-request-id", "PROD-04", accept="REQ-03")
