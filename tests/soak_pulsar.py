@@ -128,7 +128,7 @@ def in_memory(role: str, **fixed: Any) -> Callable[[int], Made]:
     def make(number: int) -> Made:
         profile = ("seed", "modern")[number % 2]
         peer = PEERS[role].random(number, profile=profile, **fixed)
-        misses = role == "broker" and not peer.switches.recommended
+        misses = "unreadable=reconnect" in unusual(role, peer) or (role == "broker" and not peer.switches.recommended)
         return MemoryGround(lambda: peer), profile, misses, f"{profile}: {unusual(role, peer)}"
 
     return make

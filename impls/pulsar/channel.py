@@ -176,6 +176,8 @@ class Channel:
             key = next((each for each in self.open if each[1] == key[1]), key)
         promise = self.open.get(key)
         if promise is None:
+            if name == "ERROR" and key[1] == NOBODY and self.switches.errors == "reconnect":
+                self.end(body["message"] or "ERROR")
             return
         if name == "ERROR":
             promise.fail(Failed(body["message"] or "ERROR", body["error"]))

@@ -46,6 +46,10 @@ class ClientSwitches:
     flow: str = switch("half", "each")
     ack_ms: int = switch(0, 3, 100)
     ack_lists: bool = switch(True, False)
+    ack_answers: bool = switch(False, True)  # asked for, and waited for, from brokers that know them
+    unreadable: str = switch("refuse", "reconnect")  # a message that cannot be taken apart
+    reopening: str = switch("at-once", "when-needed")  # of a producer whose connection ended
+    errors: str = switch("ignore", "reconnect")  # those that are about no request
     redeliver: str = switch("list", "all")
     backoff_ms: int = switch(0, 5, 50)  # before whatever was closed is opened again; doubled each time
     pieces: str = switch("whole", "octets", "some")
@@ -55,6 +59,7 @@ class ClientSwitches:
     keepalive_ms: float = 30_000
     request_ms: float = 2_000
     operation_ms: float = 10_000
+    sends_again: bool = True  # what was not confirmed when the connection ended; False: the application is told
 
     def __post_init__(self) -> None:
         for name, values in CLIENT_SWITCHES.items():
@@ -100,6 +105,7 @@ class Caller:
         self._queue: list[tuple[int, str, dict[str, Any]]] = []
         self._busy = False
         self.channels: list[Channel] = []
+        self.watched = 0  # connections that somebody looks at
         self.reset("")
 
     @classmethod
@@ -258,7 +264,13 @@ class Caller:
     async def do_ack(self, given: dict[str, Any]) -> Any:
         """Acknowledge a message."""
         message = self.refs[given["ref"]]
-        message.receiver.ack(message, bool(given.get("cumulative")))
+        receiver = message.receiver
+        receiver.ack(message, bool(given.get("cumulative")))
+        if self.switches.ack_answers:
+            receiver.flush()
+            answers, receiver.answers = receiver.answers, []
+            for answer in answers:
+                await answer
         return True
 
     async def do_redeliver(self, given: dict[str, Any]) -> Any:
@@ -396,6 +408,7 @@ class Client:
         caller = self.talks[0].caller if self.talks else self.caller_type(**self._made)
         talk = Talk(caller, len(self.talks))
         self.talks.append(talk)
+        caller.watched = len(self.talks)
         return talk
 
     def advance(self, ms: float) -> None:
@@ -414,6 +427,7 @@ class Talk:
         self._numbers = itertools.count()
         self._ops: dict[int, str] = {}
         self._named = False
+        self._shown = 0
 
     @property
     def channel(self) -> Channel | None:
@@ -472,6 +486,9 @@ class Talk:
             [] if self._named else [("address", Client.ADDRESS), ("elsewhere", Client.ELSEWHERE)]
         )
         self._named = True
+        if len(self.caller.channels) > max(self.caller.watched, self._shown):
+            self._shown = len(self.caller.channels)
+            found.append(("accepted", self._shown))
         found += [("answer", {"op": self._ops.pop(number, ""), **report}) for number, report in self.caller.reports]
         self.caller.reports.clear()
         return found

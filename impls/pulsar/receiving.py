@@ -62,6 +62,7 @@ class Receiver:
         self.ids: dict[Id, Message] = {}
         self.acks: list[Message] = []
         self.upto: Message | None = None
+        self.answers: list[Promise] = []  # to acknowledgements, where they are asked for
         self.closed = False
 
     async def open(self) -> None:
@@ -111,6 +112,9 @@ class Receiver:
         try:
             messages = self.open_entry(found, body, rest)
         except Discard as discard:
+            if self.switches.unreadable == "reconnect" and self.channel is not None:
+                self.channel.end(str(discard))
+                return
             self.discard(body["message_id"], str(discard), discard.messages)
             return
         self.ids[found] = {"ledgerId": found[0], "entryId": found[1]}
@@ -219,14 +223,23 @@ class Receiver:
         """Send the acknowledgements that wait, the cumulative one first."""
         if self.channel is None:
             return
-        head: Message = {"consumer_id": self.id}
         if self.upto is not None:
-            self.channel.say("ACK", {**head, "ack_type": CUMULATIVE, "message_id": [self.upto]})
+            self.say_ack(CUMULATIVE, [self.upto])
             self.upto = None
         acks, self.acks = self.acks, []
         several = self.channel.agreed >= 12 and self.switches.ack_lists
         for group in [acks] if acks and several else [[each] for each in acks]:
-            self.channel.say("ACK", {**head, "ack_type": INDIVIDUAL, "message_id": group})
+            self.say_ack(INDIVIDUAL, group)
+
+    def say_ack(self, kind: int, group: list[Message]) -> None:
+        """Send an ACK, perhaps one that is answered."""
+        if self.channel is None:
+            return
+        body: Message = {"consumer_id": self.id, "ack_type": kind, "message_id": group}
+        if self.switches.ack_answers and self.channel.agreed >= SINCE["ACK_RESPONSE"]:
+            self.answers.append(Task(self.channel.ask("ACK", body)))
+        else:
+            self.channel.say("ACK", body)
 
     def redeliver(self) -> None:
         """Have everything come again that is not acknowledged."""

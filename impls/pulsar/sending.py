@@ -55,6 +55,7 @@ class Sender:
         self.batch: list[tuple[Message, bytes, Promise]] = []
         self.closed = False
         self.fresh = True
+        self.resting = False
 
     async def open(self) -> None:
         """Look the topic up and open the producer there. Raises Failed."""
@@ -114,6 +115,8 @@ class Sender:
     def flush(self) -> None:
         """Send what was collected, once the producer is open."""
         if self.channel is None:
+            if self.resting:
+                self.come_again()
             return
         batch, self.batch = self.batch, []
         groups = [batch] if batch and self.batches else [[each] for each in batch]
@@ -197,13 +200,24 @@ class Sender:
         if self.channel is not None:
             self.channel.senders.pop(self.id, None)
         self.on_closed()
+        if self.resting:
+            self.come_again()
 
     def on_closed(self) -> None:
-        """Come again."""
+        """Come again, now or when there is something to send."""
         self.channel = None
         if not self.closed:
             self.epoch += 1
-            Task(self.caller.again(self.open))
+            if not self.switches.sends_again:
+                self.give_up()
+            self.resting = self.switches.reopening == "when-needed" and not (self.unconfirmed or self.batch)
+            if not self.resting:
+                self.come_again()
+
+    def come_again(self) -> None:
+        """Open it once more."""
+        self.resting = False
+        Task(self.caller.again(self.open))
 
     async def close(self) -> None:
         """Close the producer once its messages are confirmed. Raises Failed."""
@@ -219,12 +233,17 @@ class Sender:
             channel.senders.pop(self.id, None)
             await channel.ask("CLOSE_PRODUCER", {"producer_id": self.id})
 
+    def give_up(self) -> None:
+        """What was sent and is not confirmed has failed."""
+        waiting, self.unconfirmed = self.unconfirmed, deque()
+        for outgoing in waiting:
+            for promise in outgoing.promises:
+                promise.fail(Failed("disconnected"))
+
     def abandon(self) -> None:
         """Give up all that is open, without a word."""
         self.closed = True
-        for outgoing in self.unconfirmed:
-            for promise in outgoing.promises:
-                promise.fail(Failed("disconnected"))
+        self.give_up()
         for _, _, promise in self.batch:
             promise.fail(Failed("disconnected"))
 

@@ -365,17 +365,18 @@ class Subscription:
         consumer.pushed += 1
         count = self.again.get(at, 0)
         self.again[at] = count + 1
-        consumer.session.deliver(consumer, entry, count, self.ack_set(at))
+        consumer.session.deliver(consumer, entry, count, self.ack_set(at, entry))
 
     def messages_in(self, at: int, entry: Entry) -> int:
         """How many messages an entry brings: batch indexes that are acknowledged do not count."""
         return self.left[at].bit_count() if at in self.left else entry.messages
 
-    def ack_set(self, at: int) -> list[int]:
+    def ack_set(self, at: int, entry: Entry) -> list[int]:
         """The batch indexes that are still to be delivered, empty for all of them."""
-        if at not in self.left:
+        every = self.broker.switches.ack_sets == "all" and entry.batched
+        if at not in self.left and not every:
             return []
-        bits, words = self.left[at], []
+        bits, words = self.left.get(at, (1 << entry.messages) - 1), []
         while bits:
             word = bits & (1 << WORD) - 1
             words.append(word - (1 << WORD) if word >> (WORD - 1) else word)

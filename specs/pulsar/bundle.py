@@ -106,6 +106,7 @@ protocol = Protocol(
     schemes={"pulsar": from_url},
     smoke=smoke,
     crash=P + "FRM-13",
+    beat=lambda frame: bool(frame.kind == "PING"),
 )
 
 __all__ = ["Event", "protocol"]

@@ -16,7 +16,7 @@ REDIRECT, CONNECT = 0, 1
 _URL = re.compile(r"pulsar://([^/:,\[\]]+|\[[0-9a-fA-F:]+\])(?::(\d+))?/?")
 _REST = ("PRODUCER", "SUBSCRIBE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK")
 ANSWERS = {"LOOKUP_RESPONSE": ("LOOKUP",), "PARTITIONED_METADATA_RESPONSE": ("PARTITIONED_METADATA",), "SUCCESS": _REST,
-           "PRODUCER_SUCCESS": ("PRODUCER",), "ERROR": _REST}  # fmt: skip
+           "PRODUCER_SUCCESS": ("PRODUCER",), "ERROR": _REST, "ACK_RESPONSE": ("ACK",)}  # fmt: skip
 """The requests that an answer of ours may answer."""
 
 
@@ -24,11 +24,12 @@ class PulsarMemory:
     """Resolves Refs. `topic`: the full name of a topic, "4:x" one with 4 partitions, "denied:x", "terminated:x", and
     with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
-    (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the
-    id of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has
-    permits; `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than
-    its application got. Of a broker: `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a
-    topic named, if it was such an answer; `redirected`, whether to ask there with authority."""
+    (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the id
+    of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has permits;
+    `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than its
+    application got; `acked`, what answers the oldest ACK that asks for it; `ping`, what answers a PING. Of a broker:
+    `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic named, if it was such an answer;
+    `redirected`, whether to ask there with authority."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -54,6 +55,10 @@ class PulsarMemory:
             return
         frame = event.frame
         body, kind = frame.body, frame.kind
+        if kind in ("PING", "PONG"):
+            watched = event.by == self._config.role
+            change = (kind == "PING" and watched) - (kind == "PONG" and not watched)
+            self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
         if self._config.role == "client" and event.by == "broker":
             if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
                 return
@@ -74,11 +79,6 @@ class PulsarMemory:
             if kind in ("SEND_RECEIPT", "SEND_ERROR"):
                 self._answered.add((event.conn, "SEND", (body.producer_id, body.sequence_id)))
             return
-        if kind in ("PING", "PONG") and self._config.role == "broker":
-            change = (
-                1 if (kind, event.by) == ("PING", "broker") else -1 if (kind, event.by) == ("PONG", "client") else 0
-            )
-            self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
         if event.by == "client" and kind == "FLOW":
             self._feed(event.conn, body.consumer_id, body.messagePermits)
         if event.by == "client":
@@ -145,6 +145,11 @@ class PulsarMemory:
                 return self._sent(*key)
             case "ping":
                 return {} if self._pinged.get(key, 0) > 0 else None
+            case "acked":
+                waiting = (body for body in self._asked.get((key, "ACK"), ()) if body.HasField("request_id")
+                           and (key, "ACK", body.request_id) not in self._answered)  # fmt: skip
+                oldest = next(waiting, None)
+                return oldest and {"consumer_id": oldest.consumer_id, "request_id": oldest.request_id}
             case "connected":
                 return {} if self._asked.get((key, "CONNECT")) else None
             case "after":

@@ -53,8 +53,14 @@ class Desk:
         self.steps.append(Say(conn, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
 
     def wait(self, ms: int = 0) -> None:
-        """Wait for our turn, or for so long."""
+        """Wait for our turn, or for so long, with what the client asks for by the way answered before."""
+        self.answer("PONG", "ping")
+        self.answer("ACK_RESPONSE", "acked")
         self.steps.append(Wait(ms))
+
+    def answer(self, kind: str, asked: str) -> None:
+        """What a client may ask for at any time and need not: the end of a PING or of an ACK."""
+        self.steps.append(Say(self.at, Draft(kind, Ref(asked, self.at)), upto=4))
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -265,6 +271,7 @@ class Desk:
                 "cumulative": cumulative and ear not in self.shared,
             },
         )
+        self.answer("ACK_RESPONSE", "acked")
 
     def again(self) -> None:
         """Answer whatever a client asks that makes its producers and consumers again."""

@@ -35,7 +35,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "another-name": ("interpret", (3, 0, 0), ("drop", 1, 2, 6, 1, 11)),
     "unasked-resend": ("swallowing", (0, 2, 1, 0, 1, 1)),
     "close-unheard": ("interpret", (0, 3, 0), ("closed", 6, 3, 6, 7, 8)),
-    "close-ends-all": ("interpret", (0, 3, 0), ("closed", 6, 3, 6, 7, 8)),
+    "close-ends-all": ("interpret", (0, 3, 0), ("consumer", 0, 0, 0, 0, 0), ("closed", 6, 3, 6, 7, 8)),
     "no-lookup-again": ("interpret", (0, 1, 0), ("closed", 1, 10, 6, 2, 3)),
     "authoritative-at-once": ("interpret", (2, 2, 0), ("producer", 11, 11, 10, 8, 0)),
     "never-authoritative": ("interpret", (3, 2, 0), ("redirect", 0, 1, 7, 5, 11)),
@@ -80,7 +80,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "acks-when-pushed": ("interpret", (3, 0, 0), ("many", 2, 6, 10, 3, 10)),
     "permits-forgotten": ("interpret", (0, 1, 0), ("closed", 1, 10, 6, 2, 3)),
     "close-of-consumer-unheard": ("interpret", (0, 1, 0), ("closed", 1, 10, 6, 2, 3)),
-    "close-of-consumer-ends-all": ("interpret", (0, 1, 0), ("closed", 1, 10, 6, 2, 3)),
+    "close-of-consumer-ends-all": ("interpret", (0, 1, 0), ("producer", 0, 0, 0, 0, 0), ("closed", 1, 10, 6, 2, 3)),
     "last-sequence-unread": ("interpret", (0, 0, 0), ("producer", 0, 2, 3, 0, 0), ("send", 0, 0, 0, 0, 0)),
     "ready-or-not": ("oddly", (12, 5, 5, 5, 0, 3)),
 }

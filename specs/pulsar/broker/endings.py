@@ -73,6 +73,8 @@ def _unprovoked(state: State, number: int, conn: Conn, keepalive: int) -> Breach
         return None
     if keepalive and conn.pinged and conn.up + 100 >= keepalive:
         return None
+    if conn.pinged and not keepalive:
+        return None  # nobody knows how long it waits for a sign of life
     if conn.version < 4 and any(entry.batched or "CMP-01" in entry.tags for entry in state.entries):
         return None  # it cannot be told what is there for it
     if conn.version < 1 and keepalive and conn.up + 100 >= keepalive:

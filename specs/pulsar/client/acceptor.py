@@ -20,6 +20,15 @@ from specs.pulsar.client.reporting import fact
 from specs.pulsar.client.state import ClientState, blame, ids
 from specs.pulsar.states import P
 
+UNHEARD = frozenset({"INV-CLIENT-23", "INV-CLIENT-29"})
+"""Nobody says what a client does about consumers and producers that it has not: it should not mind."""
+
+
+def _distrusts(state: ClientState) -> bool:
+    """True when a client may have had enough of a broker: it cannot read what it gets, or was told of an error that is
+    about no request."""
+    return "INV-CLIENT-22" in state.tried or any(rule != "MSG-04" for rule in state.unread)
+
 
 class ClientModel:
     """See the module."""
@@ -71,13 +80,14 @@ def _closed(state: ClientState, event: Closed) -> Outcome:
     covers += ids(line.must) if line.must else ()
     covers += ids("KA-08") if line.probe else ()
     keepalive = state.config.keepalive_ms
-    if event.by == "client" and line.probe and keepalive and line.low + 1000 >= keepalive:
+    if event.by == "client" and (line.probe and line.low + 1000 >= keepalive if keepalive else line.unanswered):
         return Allow(lost(state, event.conn, forced=False), covers)
-    if event.by == "client" and not (line.odd or line.over or state.left or state.doubt):
+    if event.by == "client" and not (line.odd or line.over or state.left or state.doubt or _distrusts(state)):
         alive = any(end.line == event.conn and end.phase in ("open", "asked") for end in state.ends)
         closed = next((end for end in state.ends if end.line == event.conn and end.phase == "lost"), None)
         if alive:
-            rule = ("REQ-04", "the client closed the connection over something that it must ignore", "")
+            known = next(iter(sorted(state.tried & UNHEARD)), "REQ-04")
+            rule = (known, "the client closed the connection over something that it must ignore", "")
             if not state.odd and closed is not None:
                 known = "CLP-07" if closed.kind == "producer" else "CLC-02"
                 rule = (known, f"the client closed the connection when its {closed.kind} was closed", "KA-09")

@@ -59,7 +59,7 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
             return blame("KA-01", "PONG without a PING")
         return Allow(state.put(number, line._replace(pings=line.pings - 1)), ids("KA-01 KA-09"))
     if kind == "PING":
-        return Allow(state.put(number, line._replace(probe=True, pinged=True)))
+        return Allow(state.put(number, line._replace(probe=True, pinged=True, unanswered=True)))
     covers: tuple[str, ...] = ()
     if kind in ASKING:
         family = FAMILY.get(kind, "rest")
@@ -215,6 +215,9 @@ def _acks(state: ClientState, number: int, body: Any) -> Outcome:
                 == ("consumer", number, body.consumer_id)), None)  # fmt: skip
     if end is None:
         return blame("ACK-13", f"ACK for consumer {body.consumer_id}, which was never created")
+    if body.HasField("request_id"):
+        line = line._replace(open=(*line.open, ("ack", body.request_id, "")))
+        state = state.put(number, line)
     if len(body.message_id) > 1 and line.version < 12:
         return blame("VER-06", f"several ids in one ACK to a broker of version {line.version}")
     covers = list(ids("VER-06"))

@@ -73,7 +73,12 @@ def said(state: ClientState, number: int, frame: Frame) -> ClientState:
         return _failed_send(state, number, body)
     if kind in ANSWERING:
         return _answer(state, number, frame)
-    if kind in ("PONG", "ACK_RESPONSE", "ACTIVE_CONSUMER_CHANGE"):
+    if kind == "ACK_RESPONSE":
+        waiting = tuple(each for each in line.open if each[:2] != ("ack", body.request_id))
+        return state.put(number, line._replace(open=waiting))
+    if kind == "PONG":
+        return state.put(number, line._replace(unanswered=False))
+    if kind == "ACTIVE_CONSUMER_CHANGE":
         return state
     row = {"REACHED_END_OF_TOPIC": 25}.get(kind, 24)
     return _spoil(_tried(state._replace(doubt=True), row), number, f"{kind} from a broker")
@@ -87,12 +92,12 @@ def _failed_send(state: ClientState, number: int, body: Any) -> ClientState:
     return state
 
 
-def _lose(state: ClientState, at: int, *, forced: bool = True) -> ClientState:
+def _lose(state: ClientState, at: int, *, forced: bool = True, cut: bool = False) -> ClientState:
     end = state.ends[at]
     unsure = tuple((mid, item, good, False) for mid, item, good, _ in end.queue)
     resend = tuple(seq for seq, _, done, _ in end.sent if not done)
     return state.put_end(
-        at, end._replace(phase="lost", granted=0, pushed=0, queue=unsure, resend=resend, forced=forced)
+        at, end._replace(phase="lost", granted=0, pushed=0, queue=unsure, resend=resend, forced=forced, cut=cut)
     )
 
 
@@ -100,7 +105,7 @@ def lost(state: ClientState, number: int, *, forced: bool = True) -> ClientState
     """A connection is over: what was on it must be made again."""
     for at, end in enumerate(state.ends):
         if end.line == number and end.phase in ("open", "asked"):
-            state = _lose(state, at, forced=forced)
+            state = _lose(state, at, forced=forced, cut=True)
     line = state.line(number)
     return state.put(number, line._replace(over=True, open=(), pings=0))
 

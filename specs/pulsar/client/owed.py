@@ -32,6 +32,8 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
             if stuck and end.phase != "open":
                 continue
             back = end.forced or any(line.greeted and number > end.line for number, line in state.lines.items())
+            if end.kind == "producer" and end.cut and not (end.resend or stuck):
+                continue  # it may come back when there is something to send
             if end.phase == "lost" and back:  # whoever hung up by himself may be where the plan does not look
                 rule = "SUB-03" if end.kind == "consumer" else "CLP-06"
                 yield rule, f"a {end.kind} on {end.topic} was not created again", "CLC-02 SUB-03 CLP-06"

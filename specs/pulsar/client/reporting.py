@@ -129,7 +129,9 @@ def _forgive(state: ClientState, op: str, given: Any) -> ClientState:
     """What a failed command would have led to is not due."""
     if op == "ack":
         return state._replace(unacked=())
-    if op in ("send", "send_async", "await"):
+    if op in ("send", "send_async", "await"):  # who says that it failed need not send it again
+        for at, end in enumerate(state.ends):
+            state = state.put_end(at, end._replace(resend=()))
         return state._replace(payloads=())
     return state
 

@@ -17,10 +17,10 @@ _PARTITION = re.compile(r"(.*)-partition-(\d+)")
 
 
 class Line(NamedTuple):
-    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests
-    that we did     not answer, by (family, id). `odd`: we said what may end it; `must`: the rule
-    by which it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least. `place`:
-    the address that it leads to."""
+    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests that we did
+    not answer, by (family, id). `odd`: we said what may end it; `must`: the rule by which it has to end. `probe`: the
+    client sent a PING and we said nothing since, for `low` ms at least; `unanswered`: it had no PONG. `place`: the
+    address that it leads to."""
 
     greeted: bool = False
     welcomed: bool = False
@@ -35,6 +35,7 @@ class Line(NamedTuple):
     must: str = ""
     probe: bool = False
     pinged: bool = False
+    unanswered: bool = False
     low: int = 0
     place: str = ""
 
@@ -42,7 +43,7 @@ class Line(NamedTuple):
 class End(NamedTuple):
     """A producer or consumer of the client. `phase`: "asked", "open", "lost", "closed". `sent`: (sequence id,
     payloads, receipted) of a producer's SENDs in order. `queue`: messages pushed to a consumer, not given to the
-    application."""
+    application. `forced`: the tester ended it, and `cut` its connection with it."""
 
     kind: str
     topic: str
@@ -61,6 +62,7 @@ class End(NamedTuple):
     resend: tuple[int, ...] = ()
     ready: bool = True
     forced: bool = False
+    cut: bool = False
 
 
 class ClientState(NamedTuple):

@@ -1,0 +1,94 @@
+"""Correct clients and brokers of unusual habits: whole conversations in which nobody may be blamed."""
+
+from __future__ import annotations
+
+import pytest
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.pulsar.client import Client
+from impls.pulsar.reference import Broker
+from strategies.common import Op, Program
+from strategies.pulsar import aimed, oddities, scenes, serving
+from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_kit import PULSAR, ready
+
+FACTS = {name: fact.default for name, fact in PULSAR.facts.items()}
+DROP = ("drop", 0, 0, 0, 0, 0)
+
+
+def must_fail(recording):
+    faults = recording.judgement.faults
+    levels = [(each.breach.level or PULSAR.requirements[each.breach.requirement].level, each.breach) for each in faults]
+    assert recording.judgement.verdict != "error", recording.judgement.why
+    return [breach for level, breach in levels if level == "MUST"]
+
+
+def served(kind, head, ops, **switches):
+    """A client in a conversation of the suites."""
+    config = PULSAR.configure("client", "modern", FACTS, {})
+    program = Program(head, tuple(Op(name, tuple(args)) for name, *args in ops))
+    plan = (getattr(serving, kind, None) or getattr(oddities, kind))(program, config)
+    return drive(plan, Setting(PULSAR, config, "client", MemoryGround(lambda: Client(**switches))), "u-")
+
+
+@pytest.mark.parametrize(
+    ("ops", "switches"),
+    [
+        # it asks for the answer to its acknowledgements, and does nothing before that has come
+        ([("receive", 0, n, 0, 1, 0) for n in range(4)], {"ack_answers": True}),
+        ([("many", 0, 3, 15, 0, 0), ("receive", 0, 3, 0, 7, 0)], {"ack_answers": True, "ack_ms": 100}),
+        # it ends the connection on which it gets what it cannot read
+        *([[("spoiled", 0, n, 0, 0, 0)], {"unreadable": "reconnect"}] for n in range(11)),
+        # an error that is about no request is the end of the connection for it
+        ([("receive", 0, 0, 0, 1, 0), ("strays", 0, 3, 0, 0, 0)], {"errors": "reconnect"}),
+        # it comes back when there is something to send
+        ([("send", 0, 0, 0, 0, 0), DROP, ("send", 0, 0, 0, 0, 0)], {"reopening": "when-needed"}),
+        # the application is told that a message is not confirmed, and may send it again
+        ([("drop", 0, 1, 0, 2, 0)], {"sends_again": False}),
+    ],
+)
+def test_a_client_may(ops, switches):
+    for head in ((0, 0, 0), (1, 1, 1)):
+        assert must_fail(served("interpret", head, ops, **switches)) == []
+
+
+def test_a_client_may_end_a_connection_on_which_its_ping_is_not_answered():
+    assert must_fail(served("swallowing", (0, 0, 0, 0, 0, 0), [], keepalive_ms=400)) == []
+
+
+def test_the_ping_of_a_client_is_answered():
+    recording = served("oddly", (0, 5, 0, 1, 0), [], keepalive_ms=30)
+    assert any(getattr(event, "frame", None) is not None and event.frame.kind == "PONG" for event in recording.events)
+
+
+def played(play, **switches):
+    config = PULSAR.configure("broker", "modern", FACTS, {})
+    writer = Writer(config)
+    play(writer)
+    return drive(writer.plan(), Setting(PULSAR, config, "broker", MemoryGround(lambda: Broker(**switches))), "u-")
+
+
+def batches(w):
+    _, _, pen = ready(w)
+    for many in (1, 3, 64, 65):
+        w.send(pen, messages=many)
+    for n in range(4):
+        scenes.part(w, Op("part", (n, n, n, n, n)), aimed.MODERN)
+    w.wait()
+
+
+def idle(w):
+    ready(w, sends=1)
+    w.wait(3000)
+
+
+@pytest.mark.parametrize(
+    ("play", "switches"),
+    [
+        (batches, {"ack_sets": "all"}),  # the messages of a batch that are left are named though it is all of them
+        (idle, {"keepalive_ms": 500}),  # how long it waits for a sign of life nobody has said
+    ],
+)
+def test_a_broker_may(play, switches):
+    assert must_fail(played(play, **switches)) == []
