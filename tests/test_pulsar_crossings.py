@@ -258,10 +258,13 @@ def test_a_producer_made_again_may_go_on_from_what_it_was_told_first(again, numb
     assert followed(*events) == rule
 
 
-@pytest.mark.parametrize(("ended", "rule"), [(True, "PULSAR-CMP-02"), (False, "PULSAR-REQ-04")])
-def test_a_client_that_died_is_told_apart_from_one_that_hung_up(ended, rule):
+@pytest.mark.parametrize(("consumer", "ended", "rule"), [
+    (0, True, "PULSAR-CMP-02"), (0, False, ""),  # it may have enough of whom it cannot understand
+    (9, True, "PULSAR-MSG-04"), (9, False, "PULSAR-REQ-04"),
+])  # fmt: skip
+def test_a_client_that_died_is_told_apart_from_one_that_hung_up(consumer, ended, rule):
     lookup, create = way(0, 1, "SUBSCRIBE")
-    given = {"consumer_id": 0, "message_id": {"ledgerId": 1, "entryId": 1}}
+    given = {"consumer_id": consumer, "message_id": {"ledgerId": 1, "entryId": 1}}
     spoiled = said(0, "broker", "MESSAGE", {**META, "compression": 2, "uncompressed_size": 9}, b"no zlib", **given)
     events = [*hello(0), told("connect"), reported(None), told("subscribe", topic=TOPIC), *lookup, *create,
               reported("c"), flow(0, 0), spoiled, Closed(0, "client")]  # fmt: skip
