@@ -187,7 +187,7 @@ class Session(Publishing):
         else:
             self.catch_up()
             self.acknowledge(consumer, body)
-            if "request_id" in body:
+            if "request_id" in body and self.broker.version >= SINCE["ACK_RESPONSE"]:
                 self.say("ACK_RESPONSE", {"consumer_id": consumer.id, "request_id": body["request_id"]})
 
     def acknowledge(self, consumer: Consumer, body: Message) -> None:
@@ -212,7 +212,7 @@ class Session(Publishing):
         if at is None:
             return
         words = message_id.get("ack_set")
-        if not words:
+        if not words or self.broker.version < SINCE["ACK_RESPONSE"]:  # who does not know the field reads the rest
             subscription.ack(at)
         elif self.switches.batch_index_acks:
             subscription.ack_some(at, words)

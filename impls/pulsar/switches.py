@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 NEWEST = {"seed": 7, "modern": 21}
-OLDEST = {"seed": 6, "modern": 17}
+OLDEST = {"seed": 6, "modern": 12}
 """The protocol versions that a broker of each profile may have."""
 
 

@@ -180,7 +180,8 @@ class PulsarMemory:
             case "redirect" | "connect":
                 return self._named(key, REDIRECT if ref.name == "redirect" else CONNECT)
             case "redirected":
-                return bool(self._looked[found].authoritative) if (found := self.topic(key)) in self._looked else None
+                body = self._looked.get(self.topic(key) or "")
+                return None if body is None else bool(body.authoritative)
             case "url":
                 return f"pulsar://{self._address}" if self._address else None
             case "elsewhere":

@@ -22,6 +22,8 @@ EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
 KINDS = ("Exclusive", "Shared", "Failover", "Key_Shared")
 CLOSES = 5
 """Since this version a broker can close one producer or consumer, and not only the connection."""
+RECEIPTS = 17
+"""Since this version an ACK may ask for an answer, and a broker is known to read an ack_set."""
 RETRY = (6, 14)
 """Errors that say "not now": ServiceNotReady and TooManyRequests. Whoever gives them refuses nothing for good."""
 
@@ -130,7 +132,7 @@ class Conn(NamedTuple):
     connection. `may_close`: it may. `synced`: clock of the latest thing said that an answer has overtaken. `acks`: ACKs
     that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long at least, and at most,
     we said nothing; `idle`: for how long at least the broker sent no PING. `place`: the address where it was opened, if
-    that is one that a lookup named."""
+    that is one that a lookup named. `spoken`: the version that the broker named."""
 
     phase: Phase = Phase.NEW
     version: int = 0
@@ -156,6 +158,7 @@ class Conn(NamedTuple):
     ended_producers: frozenset[int] = frozenset()
     misuse: str = ""
     place: str = ""
+    spoken: int = 0
 
 
 class Entry(NamedTuple):

@@ -78,8 +78,7 @@ class Desk:
     def metadata(self, partitions: int | Ref = 0) -> None:
         """The answer to PARTITIONED_METADATA."""
         asked = Ref("open", (self.home, "PARTITIONED_METADATA"))
-        answer = {"request_id": asked, "response": 0, "partitions": partitions}
-        self.say("PARTITIONED_METADATA_RESPONSE", conn=self.home, **answer)
+        self.say("PARTITIONED_METADATA_RESPONSE", conn=self.home, request_id=asked, response=0, partitions=partitions)
 
     def lookup(
         self, count: int = 1, where: str = "", response: int = 1, conn: int | None = None, **fields: Any

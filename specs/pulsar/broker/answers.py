@@ -102,7 +102,8 @@ def _connected(state: State, number: int, frame: Frame) -> Outcome:
         covers += ids("VER-04")
     if not body.server_version:
         lapses.append(blame("CONN-10", "server_version is empty", state, level="SHOULD"))
-    return Allow(state.put(number, conn._replace(phase=NEXT[conn.phase]["broker CONNECTED"])), covers, tuple(lapses))
+    conn = conn._replace(phase=NEXT[conn.phase]["broker CONNECTED"], spoken=body.protocol_version)
+    return Allow(state.put(number, conn), covers, tuple(lapses))
 
 
 def _spoken(state: State, number: int, frame: Frame) -> Outcome:

@@ -12,6 +12,7 @@ from typing import Any
 from specs.pulsar.states import (
     EXCLUSIVE,
     FAILOVER,
+    RECEIPTS,
     Consumer,
     Id,
     Key,
@@ -129,7 +130,7 @@ def acked(state: State, key: Key, body: Any) -> State:
                     wanted[other] = at is not None and sub.places[at].owner == key
         elif at is not None:
             if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
-                sub = _partly(sub, at, bits(each.ack_set))
+                sub = _partly(sub, at, bits(each.ack_set), known=state.conn(key[0]).spoken >= RECEIPTS)
                 continue
             wanted[at] = sub.places[at].owner is not None
     places, marks = dict(sub.places), []
@@ -149,11 +150,13 @@ def acked(state: State, key: Key, body: Any) -> State:
     return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
 
 
-def _partly(sub: Sub, at: int, left: int) -> Sub:
+def _partly(sub: Sub, at: int, left: int, *, known: bool) -> Sub:
     """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
-    acknowledgements: what is left of the batch may come again, or all of it."""
+    acknowledgements: what is left of the batch may come again, or all of it. One that is too old to have heard of them
+    reads an ACK of the batch."""
     place = sub.places[at]
-    return sub._replace(places={**sub.places, at: place._replace(left=left)})
+    place = place._replace(left=left) if known else place._replace(left=left, acked=place.acked or "maybe", need=0)
+    return sub._replace(places={**sub.places, at: place})
 
 
 def overtaken(state: State, number: int, at: int) -> State:

@@ -8,6 +8,7 @@ from specs.events import Quiet
 from specs.model import Allow, Breach, Outcome
 from specs.pulsar.broker import pushing
 from specs.pulsar.states import (
+    RECEIPTS,
     Phase,
     State,
     blame,
@@ -37,7 +38,7 @@ def due(state: State) -> Iterator[tuple[str, str]]:
             for each in waiting:
                 if each.kind in ("PRODUCER", "SUBSCRIBE") and each.want != "success" and _probing(state):
                     continue  # it may ask first whether the one that has the place is still there
-                if each.kind != "ACK" or each.about is not None:
+                if each.kind != "ACK" or (each.about is not None and conn.spoken >= RECEIPTS):
                     yield each.rule, f"{each.kind} was not answered"
         if conn.pings:
             yield "KA-02", "PING was not answered"

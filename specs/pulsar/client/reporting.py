@@ -39,8 +39,8 @@ def fact(state: ClientState, event: Fact) -> Outcome:
     if event.name == "accepted":
         return Allow(state._replace(accepted=max(state.accepted, int(event.value))))
     if event.name == "exit":
-        unread = state.unread[-1:]  # what it could not read may be what it died of
-        return blame(*unread or ("FRM-13",), f"the client ended: {event.value}", also="FRM-13" if unread else "")
+        rule = state.unread[-1] if state.unread else "FRM-13"  # what it could not read may be what it died of
+        return blame(rule, f"the client ended: {event.value}", also="FRM-13")
     return Allow(state)
 
 
