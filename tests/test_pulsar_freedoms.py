@@ -82,9 +82,9 @@ def said(conn, by, kind, meta=None, payload=b"", check="good", **fields):
     return Said(conn, by, resolve(Draft(kind, fields, meta, payload, check), None))
 
 
-def hello(conn):
-    yield said(conn, "client", "CONNECT", client_version="x", protocol_version=7)
-    yield said(conn, "broker", "CONNECTED", server_version="x", protocol_version=7)
+def hello(conn, version=7):
+    yield said(conn, "client", "CONNECT", client_version="x", protocol_version=max(version, 7))
+    yield said(conn, "broker", "CONNECTED", server_version="x", protocol_version=version)
 
 
 def subscribed(conn, number, request):

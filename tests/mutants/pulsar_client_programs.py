@@ -60,6 +60,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "not-decompressed": ("interpret", (1, 3, 0), ("spoiled", 3, 8, 3, 1, 5)),
     "anybodys-messages": ("interpret", (0, 1, 0), ("strays", 8, 6, 2, 5, 3)),
     "acks-the-next": ("interpret", (2, 2, 0), ("receive", 11, 8, 0, 7, 5)),
+    "acks-up-to-it": ("interpret", (0, 0, 0), ("many", 0, 2, 2, 0, 0)),
     "acks-when-taken": ("interpret", (2, 2, 0), ("receive", 11, 8, 0, 7, 5)),
     "acks-the-batch-at-once": ("interpret", (0, 0, 0), ("receive", 0, 3, 0, 1, 0)),
     "acks-by-the-last": (

@@ -184,6 +184,16 @@ class AcksTheNext(Receiver):
         super().flush()
 
 
+@client("acks-up-to-it", "ACK-13", accept="VER-06", history=True)
+class AcksUpToIt(Receiver):
+    """Acknowledges, with a message, all that came before it."""
+
+    def say_ack(self, kind: int, group: list[Message]) -> None:
+        """See `Receiver`."""
+        for each in group:
+            super().say_ack(1, [each])
+
+
 @client("acks-when-taken", "ACK-13")
 class AcksWhenTaken(Receiver):
     """Acknowledges what the application takes."""

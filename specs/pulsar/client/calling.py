@@ -200,6 +200,12 @@ def _early(state: ClientState, end: End, mid: tuple[int, int], *, upto: bool, pa
         return f"ACK of {mid} before the application has acknowledged it"
     if mid not in state.wholly:
         return f"ACK of all of the batch {mid}, the application has acknowledged part of it"
+    if upto:
+        given = {name for _, (name, _, _) in state.refs.values()} | {
+            name for (name, _, _), _, _, sure in end.queue if sure
+        }
+        early = sorted(name for name in given - state.wholly if name < mid and state.pushed.get(name) == end.topic)
+        return f"ACK of all up to {mid}, the application has not acknowledged {early[0]}" if early else ""
     return ""
 
 

@@ -40,7 +40,7 @@ def fact(state: ClientState, event: Fact) -> Outcome:
         return Allow(state._replace(accepted=max(state.accepted, int(event.value))))
     if event.name == "exit":
         rule = state.unread[-1] if state.unread else "FRM-13"  # what it could not read may be what it died of
-        return blame(rule, f"the client ended: {event.value}", also="FRM-13")
+        return blame(rule, f"the client ended: {event.value}", also="FRM-13" if state.unread else "")
     return Allow(state)
 
 
