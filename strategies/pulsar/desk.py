@@ -13,6 +13,8 @@ from strategies.pulsar.writer import NOW
 
 VERSIONS = {"seed": (6, 7, 7), "modern": (12, 17, 19, 20)}
 RECEIVE_MS = 300
+PLACES = ((5, 0), (5, 0), (300, 127), (1 << 31, 0), ((1 << 32) + 7, 1 << 31), ((1 << 40) + 1, 1 << 32))
+"""Where messages are stored: a ledger, and behind which entry of it."""
 
 
 class Desk:
@@ -26,6 +28,7 @@ class Desk:
         self.steps: list[Step] = []
         self.at = self.home = self.last = 0
         self.entries = self.handles = self.sends = 0
+        self.ledger, self.first = PLACES[head[1] % len(PLACES)]
         self.pens: list[tuple[str, str]] = []
         self.ears: list[tuple[str, str, int]] = []
         self.shared: set[str] = set()
@@ -158,6 +161,10 @@ class Desk:
             value["_key"] = f"s{self.sends}"
         self.do(op, value, when)
 
+    def id(self) -> dict[str, int]:
+        """Where the last entry is stored."""
+        return {"ledgerId": self.ledger, "entryId": self.first + self.entries}
+
     def receipt(self, upto: int = 1) -> None:
         """SEND_RECEIPT for what is sent."""
         for _ in range(upto):
@@ -168,7 +175,7 @@ class Desk:
                 "SEND_RECEIPT",
                 producer_id=Ref("sent", (self.at, "producer_id")),
                 sequence_id=Ref("sent", (self.at, "sequence_id")),
-                message_id={"ledgerId": 9, "entryId": self.entries},
+                message_id=self.id(),
             )
 
     def consumer(
@@ -238,7 +245,7 @@ class Desk:
             payload = compress(compression, payload)
         fields = {
             "consumer_id": Ref("fed", (self.at, "SUBSCRIBE", nth)) if who is None else who,
-            "message_id": {"ledgerId": 5, "entryId": self.entries},
+            "message_id": self.id(),
         }
         content = payload if raw is None else raw
         made = Draft(

@@ -15,6 +15,8 @@ from strategies.pulsar.desk import Desk
 from strategies.pulsar.writer import PROPERTIES
 
 PERMITS = (10, 1, 2, 4, 100)
+MANY = (1, 2, 3, 4, 2, 3, 4, 12)
+LAST = (0, 1, 2, 3, 4, 5, 6, 7, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 
 
@@ -52,7 +54,7 @@ def _ear(d: Desk, op: Op) -> tuple[str, int]:
 
 def _producer(d: Desk, op: Op) -> None:
     a, b, c, _, _ = op.args
-    fields = {"last_sequence_id": c} if b % 3 == 2 and d.config.profile == "modern" else {}
+    fields = {"last_sequence_id": LAST[c % len(LAST)]} if b % 3 == 2 and d.config.profile == "modern" else {}
     d.producer(f"x{d.handles}", ("", "named")[a % 2], **fields)
 
 
@@ -112,9 +114,10 @@ def _receive(d: Desk, op: Op) -> None:
 def _many(d: Desk, op: Op) -> None:
     """As many messages as permitted, at once."""
     ear, nth = _ear(d, op)
-    for n in range(1 + op.args[1] % 4):
+    many = MANY[op.args[1] % len(MANY)]
+    for n in range(many):
         d.push(nth, when="turn" if n == 0 else "now")
-    for n in range(1 + op.args[1] % 4):
+    for n in range(many):
         key = d.receive(ear)
         if op.args[2] >> n & 1:
             d.ack(ear, key)
@@ -362,6 +365,16 @@ def _elsewhere(d: Desk, op: Op) -> None:
 def _partitioned(d: Desk, op: Op) -> None:
     """A topic of several partitions."""
     count = (1, 2, 3, 4, 2, 3, 5, 11)[op.args[0] % 8]
+    if op.args[4] % 3 == 2:  # a message on each, perhaps from the last one on
+        nth = d.subscribed
+        key = d.consumer(f"q{d.handles}", kind=("Shared", "Exclusive")[op.args[1] % 2], partitions=count)
+        for n in range(count):
+            d.push(nth + (n if op.args[2] % 2 else count - 1 - n), when="turn" if n == 0 else "now")
+        for n in range(count):
+            got = d.receive(key)
+            if op.args[3] >> n & 1:
+                d.ack(key, got)
+        return
     key = d.producer(f"q{d.handles}", partitions=count)
     for n in range(1 + op.args[1] % 8):
         d.send(key, key=("a", None, "b", None, "c")[(op.args[2] + n * op.args[3]) % 5], op="send")

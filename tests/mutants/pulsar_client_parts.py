@@ -30,6 +30,8 @@ def client_of(part: type) -> type[Client]:
             named = {"receiver_type": type("FaultyReceiver", (PartitionedReceiver,), {"receiver_type": part})}
         elif issubclass(part, PartitionedSender):
             named = {"sender_type": part}
+        elif issubclass(part, PartitionedReceiver):
+            named = {"receiver_type": part}
         caller = type("FaultyCaller", (Caller,), named)
     return type("Faulty", (Client,), {"caller_type": caller})
 

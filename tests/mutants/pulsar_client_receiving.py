@@ -7,7 +7,7 @@ from typing import Any
 from impls.pulsar.channel import Channel
 from impls.pulsar.checksum import crc32c
 from impls.pulsar.framing import open_batch, open_block, part
-from impls.pulsar.receiving import Discard, Id, Incoming, Receiver
+from impls.pulsar.receiving import Discard, Id, Incoming, PartitionedReceiver, Receiver
 from impls.pulsar.wire import Malformed, Message
 from tests.mutants.pulsar_client_parts import client
 
@@ -57,7 +57,7 @@ class GrantsOnce(Receiver):
         """See `Receiver`."""
 
 
-@client("every-third-lost", "FLOW-08", accept="FRM-04 MSG-04 BAT-07", history=True)
+@client("every-third-lost", "FLOW-08", accept="FRM-15 FRM-04 MSG-04 BAT-07", history=True)
 class EveryThirdLost(Receiver):
     """Loses every third message."""
 
@@ -192,6 +192,40 @@ class AcksUpToIt(Receiver):
         """See `Receiver`."""
         for each in group:
             super().say_ack(1, [each])
+
+
+@client("acks-in-32-bits", "ACK-13", history=True)
+class AcksIn32Bits(Receiver):
+    """Keeps 32 bits of the ledger that a message is in."""
+
+    def say_ack(self, kind: int, group: list[Message]) -> None:
+        """See `Receiver`."""
+        super().say_ack(kind, [{**each, "ledgerId": each["ledgerId"] & 0xFFFFFFFF} for each in group])
+
+
+@client("queue-of-eight", "FLOW-08", history=True)
+class QueueOfEight(Receiver):
+    """Has room for eight messages, however many it permits."""
+
+    def on_message(self, body: Message, rest: bytes) -> None:
+        """See `Receiver`."""
+        super().on_message(body, rest)
+        while len(self.queue) > 8:
+            self.queue.pop()
+
+
+@client("acks-on-the-first-partition", "ACK-13", history=True)
+class AcksOnTheFirstPartition(PartitionedReceiver):
+    """Acknowledges what any partition brought on its first one."""
+
+    def take(self) -> Incoming | None:
+        """See `PartitionedReceiver`."""
+        found = super().take()
+        if found is None or found.receiver is self.parts[0]:
+            return found
+        first = self.parts[0]
+        first.unacked[found.id], first.ids[found.id] = {found.at}, found.receiver.ids[found.id]
+        return found._replace(receiver=first)
 
 
 @client("acks-when-taken", "ACK-13")

@@ -171,6 +171,17 @@ class ThirdBeforeSecond(Sender):
         super().opened(channel, answer)
 
 
+@client("sequence-in-32-bits", "PROD-12", accept="SEND-02 SEND-03", history=True)
+class SequenceIn32Bits(Sender):
+    """Reads 32 bits of the last sequence id."""
+
+    def opened(self, channel: Channel, answer: Message) -> None:
+        """See `Sender`."""
+        if "last_sequence_id" in answer:
+            answer = {**answer, "last_sequence_id": answer["last_sequence_id"] & 0xFFFFFFFF}
+        super().opened(channel, answer)
+
+
 @client("too-large-all-the-same", "FRM-11", level="SHOULD")
 class TooLargeAllTheSame(Channel):
     """Does not read how large a message may be."""
