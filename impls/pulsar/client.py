@@ -46,13 +46,13 @@ class ClientSwitches:
     flow: str = switch("half", "each")
     ack_ms: int = switch(0, 3, 100)
     ack_lists: bool = switch(True, False)
+    redeliver: str = switch("list", "all")
+    backoff_ms: int = switch(0, 5, 50)  # before whatever was closed is opened again; doubled each time
+    pieces: str = switch("whole", "octets", "some")
     ack_answers: bool = switch(False, True)  # asked for, and waited for, from brokers that know them
     unreadable: str = switch("refuse", "reconnect")  # a message that cannot be taken apart
     reopening: str = switch("at-once", "when-needed")  # of a producer whose connection ended
     errors: str = switch("ignore", "reconnect")  # those that are about no request
-    redeliver: str = switch("list", "all")
-    backoff_ms: int = switch(0, 5, 50)  # before whatever was closed is opened again; doubled each time
-    pieces: str = switch("whole", "octets", "some")
 
     # Not drawn
     profile: str = "modern"

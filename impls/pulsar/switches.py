@@ -67,7 +67,6 @@ class Switches:
     alphabet: str = switch("octets", "letters")  # in which names of consumers are sorted; letters: whatever their case
     takeover: str = switch("leave", "rewind")  # what the old master holds when another one takes over
     failover_delay_ms: int = switch(0, 20)
-    ack_sets: str = switch("left", "all")  # of a batch: when some of it is acknowledged, or of every one
     active_change: str = switch("after", "before")  # ActiveConsumerChange and the SUCCESS of the consumer that joins
     exclusive_redelivery: str = switch("rewind", "listed")
     standby_redelivery: str = switch("ignore", "release")
@@ -98,6 +97,7 @@ class Switches:
     field_order: str = switch("number", "reverse", "random")
     unknown_fields: bool = switch(False, True)
     pieces: str = switch("whole", "octets", "some")
+    ack_sets: str = switch("left", "all")  # of a batch: when some of it is acknowledged, or of every one
 
     # Not drawn
     profile: str = "modern"

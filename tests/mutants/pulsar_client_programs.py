@@ -63,7 +63,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "acks-in-32-bits": ("interpret", (0, 4, 0), ("many", 0, 0, 1, 0, 0)),
     "queue-of-eight": ("interpret", (0, 0, 0), ("consumer", 0, 0, 0, 0, 0), ("many", 0, 7, 0, 0, 0)),
     "acks-on-the-first-partition": ("interpret", (0, 0, 0), ("partitioned", 1, 0, 0, 3, 2)),
-    "sequence-in-32-bits": ("interpret", (0, 0, 0), ("producer", 0, 2, 10, 0, 0), ("send", 0, 0, 0, 0, 0)),
+    "sequence-in-32-bits": ("interpret", (0, 0, 0), ("producer", 0, 2, 6, 0, 0), ("send", 0, 0, 0, 0, 0)),
     "acks-up-to-it": ("interpret", (0, 0, 0), ("many", 0, 2, 2, 0, 0)),
     "acks-when-taken": ("interpret", (2, 2, 0), ("receive", 11, 8, 0, 7, 5)),
     "acks-the-batch-at-once": ("interpret", (0, 0, 0), ("receive", 0, 3, 0, 1, 0)),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from impls.pulsar.channel import Channel
 from impls.pulsar.client import Caller
+from impls.pulsar.promises import Failed
+from impls.pulsar.receiving import Receiver
 from impls.pulsar.wire import Malformed, Message
 from tests.mutants.pulsar_client_parts import client
 
@@ -58,12 +60,16 @@ class UnknownAnswers(Channel):
 
 
 @client("refusal-unheard", "REQ-03", accept="INV-CLIENT-33 INV-CLIENT-34 PROD-01")
-class RefusalUnheard(Channel):
+class RefusalUnheard(Receiver):
     """Takes the refusal of a consumer for its success."""
 
-    def answered(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        super().answered("SUCCESS" if name == "ERROR" and body["error"] != 6 else name, body)
+    async def open(self) -> None:
+        """See `Receiver`."""
+        try:
+            await super().open()
+        except Failed as failed:
+            if failed.code is None:
+                raise
 
 
 @client("one-request-id", "PROD-04", accept="REQ-03")
