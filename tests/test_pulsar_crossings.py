@@ -81,6 +81,17 @@ def test_what_was_asked_for_again_may_be_seen_where_it_went_first():
     assert faults([*two(SHARED), *published(1), pushed(1, 2), pushed(0, 1), END]) == ["PULSAR-SUB-07"]
 
 
+def test_who_has_what_came_to_two_that_asked_for_it_nobody_knows():
+    again = [said(n, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=n + 1) for n in (1, 0)]
+    events = [*two(SHARED), *published(0), pushed(0, 1), *again, pushed(1, 2)]
+    for number in (0, 1):
+        closing = said(number, "client", "CLOSE_CONSUMER", consumer_id=number + 1, request_id=8)
+        done = said(number, "broker", "SUCCESS", request_id=8)
+        assert not faults([*events, closing, done, END])
+        other = pushed(1 - number, 2 - number)
+        assert not faults([*events, closing, done, other, END])
+
+
 def test_one_wish_for_redelivery_brings_what_was_seen_once():
     again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
     alone = [*hello(0), *consumer(0, 1, SHARED), flow(0, 1), *published(0)]

@@ -183,7 +183,8 @@ class Entry(NamedTuple):
 
 class Place(NamedTuple):
     """An entry in a subscription. `need`: clock since when it must be pushed, 0 for not; `may`: how often it may be
-    pushed yet; `acked`: "", "maybe", "yes"; `skip`: it is older than the subscription."""
+    pushed yet; `acked`: "", "maybe", "yes"; `skip`: it is older than the subscription. `rival`: who has it if its
+    owner has not: it was pushed to both, and nobody knows in which order."""
 
     need: int = 0
     may: int = 1
@@ -193,6 +194,7 @@ class Place(NamedTuple):
     skip: bool = False
     again: str = ""
     left: int = 0
+    rival: Key | None = None
 
 
 class Sub(NamedTuple):

@@ -189,11 +189,11 @@ def redelivering(state: State, key: Key, body: Any) -> State:
     places = dict(sub.places)
     standby = sub.kind == FAILOVER and (len(sub.members) > 1 or sub.stale)
     for at, place in places.items():
-        if place.owner != key or place.acked == "yes":
+        if key not in (place.owner, place.rival) or place.acked == "yes":
             continue
         named = not listed or state.entries[at].id in listed
         if named or sub.kind in SINGLE:
-            sure = named and not place.acked and consumer.phase == "open" and not standby
+            sure = named and not (place.acked or place.rival or standby) and consumer.phase == "open"
             places[at] = place._replace(
                 may=place.may + 1, need=state.clock if sure else place.need, again="RED",
             )  # fmt: skip
@@ -217,7 +217,7 @@ def leaving(state: State, key: Key) -> State:
         return state
     places = {
         at: place._replace(may=place.may + 1, again=place.again or "CLOSE")
-        if place.owner == key and place.acked != "yes" else place
+        if key in (place.owner, place.rival) and place.acked != "yes" else place
         for at, place in sub.places.items()
     }  # fmt: skip
     state = state.put_sub(consumer.sub, sub._replace(places=places, back=sub.back + 1))
@@ -244,7 +244,10 @@ def left(state: State, key: Key, *, lost: bool = False, told: bool = False) -> S
         return state
     places = {}
     for at, place in sub.places.items():
-        if place.owner == key and place.acked != "yes":
+        if place.rival is not None and key in (place.owner, place.rival):  # the other one may have it
+            other = place.rival if place.owner == key else place.owner
+            place = place._replace(owner=other, rival=None, may=max(place.may, 1))  # noqa: PLW2901 - as it is now
+        elif place.owner == key and place.acked != "yes":
             need = place.need if place.acked or sub.loose else place.need or state.clock
             again = "LOST" if lost and place.again != "SEEK" else place.again or "CLOSE"
             place = place._replace(owner=None, need=need, may=max(place.may, 1), again=again)  # noqa: PLW2901 - as it is now

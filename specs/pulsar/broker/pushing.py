@@ -319,7 +319,7 @@ def _pushed(  # noqa: PLR0915 - what one frame shows, one thing after the other
         covers += ids("RED-05") if sub.kind == EXCLUSIVE else ()
     after = place._replace(
         need=0, may=max(place.may - 1, 0) + hazy, owner=holder or key, pushed=place.pushed + 1,
-        again=place.again if not hazy else "RED",
+        again=place.again if not hazy else "RED", rival=key if holder and place.may > 0 else None,
     )  # fmt: skip
     master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
     sub = sub._replace(places={**sub.places, at: after}, back=back, cursor=given, stepped=stepped, master=master)
