@@ -58,6 +58,10 @@ def _mark_first(item: list[str], dice: Dice) -> None:
     item.insert(where(item), "?")
 
 
+def _mark_last(item: list[str], dice: Dice) -> None:
+    item.insert(name_at(item) + 1, "?")
+
+
 def _bad_id(item: list[str], dice: Dice) -> None:
     item[:1] = dice.pick((["-", "1"], ["1.5"], ["0x1"], ["x"], ["-", "0"], ["1e3"], ["one"], ["1_0"]))
 
@@ -184,6 +188,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "late modifier": Mutation("FIELD-03", _field(_late_modifier)),
     "nullable twice": Mutation("FIELD-04", _field(_nullable_twice)),
     "question mark first": Mutation("FIELD-04", _field(_mark_first)),
+    "question mark last": Mutation("FIELD-06", _field(_mark_last)),
     "bad id": Mutation("FIELD-06", _field(_bad_id)),
     "no id": Mutation("FIELD-06", _field(_no_id)),
     "no colon": Mutation("INV-11", _field(_no_colon)),
