@@ -57,7 +57,7 @@ def full_buffer(config: Any) -> Any:
     return interpret(Program((3, 0), (Op("sized", (0, 0, 43, 5, 2)),)), config)
 
 
-@mutant("full-buffer-cut", "FRAG-01", full_buffer, accept="RESP-01 PIPE-01 REQ-03")
+@mutant("full-buffer-cut", "FRAG-01", full_buffer, accept="RESP-01 PIPE-01 REQ-03 01")
 class FullBufferCut(Session):
     """What comes in a read of one octet more than whole buffers of 4096 lacks its last octet."""
 
