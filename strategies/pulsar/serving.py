@@ -55,7 +55,10 @@ def _ear(d: Desk, op: Op) -> tuple[str, int]:
 def _producer(d: Desk, op: Op) -> None:
     a, b, c, _, _ = op.args
     fields = {"last_sequence_id": LAST[c % len(LAST)]} if b % 3 == 2 and d.config.profile == "modern" else {}
-    d.producer(f"x{d.handles}", ("", "named")[a % 2], **fields)
+    pen = d.producer(f"x{d.handles}", ("", "named")[a % 2], **fields)
+    if fields:  # where it goes on shows in what it sends
+        d.send(pen)
+        d.receipt()
 
 
 def _send(d: Desk, op: Op) -> None:
