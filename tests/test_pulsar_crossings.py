@@ -285,6 +285,11 @@ def test_a_client_that_died_is_told_apart_from_one_that_hung_up(consumer, ended,
     assert followed(*events, Fact(0, "client", "exit", -11) if ended else END) == rule
 
 
+def test_a_connection_that_was_to_be_cut_before_it_was_there_is_waited_on():
+    events = [told("connect"), reported(None), told("producer", topic=TOPIC), Fact(0, "broker", "drop", None)]
+    assert followed(*events, next(iter(hello(0))), END) == ""
+
+
 @pytest.mark.parametrize(("got", "rules"), [(b"tiny", {"PULSAR-CMP-03"}), (b"tiny\0\0", {"PULSAR-CMP-02"})])
 def test_a_message_whose_size_is_wrong_may_be_given_as_it_is(got, rules):
     lookup, create = way(0, 1, "SUBSCRIBE")

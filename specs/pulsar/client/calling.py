@@ -33,7 +33,8 @@ def heard(state: ClientState, number: int, frame: Frame) -> Outcome:
     if not line.greeted:
         if kind != "CONNECT":
             return blame("CONN-01", f"the first frame is {kind}")
-        line = line._replace(greeted=True, announced=frame.body.protocol_version)
+        # one that was to be cut before it was there is there now
+        line = line._replace(greeted=True, announced=frame.body.protocol_version, over=False)
         return Allow(state.put(number, line), covers + ids("CONN-01"))
     if kind == "CONNECT":
         return blame("CONN-01", "a second CONNECT")
