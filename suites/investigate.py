@@ -82,11 +82,15 @@ class Investigator:
         return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
 
     def _confirmed(self, case: _Case, plan: Plan) -> Seen | None:
-        """What `plan` shows; a silence only if it holds with long patience."""
+        """What `plan` shows; a silence only if it holds with long patience, and without what is left to do of
+        conversations that were given up: who serves one after the other is busy with those first."""
         seen = case.again(plan)
         if seen is None or not _silent(seen):
             return seen
-        return case.shown(plan, self._patient(case))
+        patient, smoke = self._patient(case), case.hunter.smoke()
+        if smoke is not None:
+            case.hunter.play(smoke, patient)
+        return case.shown(plan, patient)
 
     def _patient(self, case: _Case) -> Setting:
         """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown

@@ -29,7 +29,14 @@ def config_for():
 
 def hunted(write, *parts, wire=0):
     """The one fault that is reported when a plan is played against a server made of faulty parts."""
-    make, found = server_of(*parts), []
+    found = reported(write, server_of(*parts), wire=wire)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def reported(write, make, *, wire=0):
+    """The faults that are reported when a plan is played against a server."""
+    found = []
 
     def interpret(program, config, *, hurry):
         writer = Writer(config, wire=wire, hurry=hurry)
@@ -46,8 +53,7 @@ def hunted(write, *parts, wire=0):
     for name, _, _ in hunter.blamed(tally_of)[:1]:
         hunter._spent = 0.0
         hunter._look(prop, program, name)
-    assert len(found) == 1, found
-    return found[0]
+    return found
 
 
 def blamed_on(fault):
@@ -207,6 +213,23 @@ def test_a_plan_is_over_at_the_silence_that_it_is_played_for():
     )
     assert drive(writer.plan(), setting, "p-").judgement.verdict == "fail"
     assert [judgement.verdict for judgement in asked] == ["fail"]
+
+
+class Backlog(Server):
+    """Takes 3 s for each conversation, one after the other, and whoever is given up stays in the line."""
+
+    free = 0.0
+
+    def open(self) -> Session:
+        session = super().open()
+        self.free = mine = max(self.free, self.now) + 3000
+        take = session.take
+        session.take = lambda: take() if self.now >= mine else b""
+        return session
+
+
+def test_who_has_a_backlog_is_only_slow():
+    assert not reported(lambda w: w.hang(w.connect(0)), Backlog)
 
 
 def test_repetitions_end_when_their_time_is_up(monkeypatch):
