@@ -57,7 +57,8 @@ class Setting:
 @dataclass(slots=True)
 class Recording:
     """What happened. `stamps` are milliseconds since the plan began, one for each event; `wire` holds
-    (ms, conn, "sent" | "received" | "closed by us" | "closed by peer", octets), cut after KEEP_WIRE octets.
+    (ms, conn, "sent" | "received" | "closed by us" | "closed by peer", octets), cut after KEEP_WIRE octets; and where a
+    connection "reached" another address, that address.
     `skipped` counts steps that could not be done. `overflow` says why the plan was given up, if it was."""
 
     events: list[Event] = field(default_factory=list)
@@ -218,6 +219,7 @@ class _Drive:
             self._out.skipped += 1
             return
         self._opened(step.conn, link)
+        self._log(step.conn, "reached", where.encode())
         self._feed(Fact(step.conn, self._played, "reach", where))
 
     def _say(self, step: Say, line: _Line) -> bool:

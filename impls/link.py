@@ -267,8 +267,10 @@ class TcpGround:
         """See `Ground.open`. Raises LinkError, also for another machine: that may be anybody's."""
         host, _, port = where.rpartition(":")
         given = self._address()[0]
-        if not port.isdigit() or (host != given and not (host in LOOPBACK and given in LOOPBACK)):
+        if host != given and not (host in LOOPBACK and given in LOOPBACK):
             raise LinkError(f"{where} is on another machine than {given}")
+        if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 1 << 16):
+            raise LinkError(f"{where} has no port")
         return TcpLink((host, int(port)), self.CONNECT_S)
 
     def wait(self, links: Sequence[Link], ms: float) -> None:

@@ -82,6 +82,9 @@ def _steps(trace: Trace) -> Iterator[str]:
             yield f"    ], {_cuts(step.get('cuts'))}),"
         elif do in ("wait", "expect-quiet"):
             yield f'    ("wait", {_whole(step.get("ms"), 3_600_000)}),'
+        elif do == "reach":
+            yield "    # where the implementation said that it is to be found; it may be another address by now"
+            yield f'    ("reach", {conn}, {ascii_only(text_of(step, "where"), 200)!r}),'
         elif do == "close":
             yield f'    ("close", {conn}, {step.get("how") == "reset"}),'
         else:
@@ -206,10 +209,17 @@ def value(conn, pattern, nth):
     return found()[0]
 
 
-def send(host, port, conn, parts, cuts):
+def reach(conn, where):
+    host, _, port = where.rpartition(":")
+    if not port.isdigit() or int(port) >= 1 << 16:
+        sys.exit("%r is no HOST:PORT" % where)
+    conns[conn], received[conn] = socket.create_connection((host.strip("[]"), int(port)), 10), bytearray()
+    conns[conn].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def send(address, conn, parts, cuts):
     if conn not in conns:
-        conns[conn], received[conn] = socket.create_connection((host, port), 10), bytearray()
-        conns[conn].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reach(conn, address)
     data = b"".join(part if isinstance(part, bytes) else value(conn, *part) for part in parts)
     for start, end in zip([0] + cuts, cuts + [len(data)]):
         if conns[conn] is None:
@@ -238,15 +248,17 @@ def close(conn, reset):
 def main():
     if len(sys.argv) != 2 or not sys.argv[1].rpartition(":")[2].isdigit():
         sys.exit("usage: %s HOST:PORT" % sys.argv[0])
-    host, _, port = sys.argv[1].rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
+    address = ("127.0.0.1" if sys.argv[1].startswith(":") else "") + sys.argv[1]
     for step in STEPS:
         if step[0] == "turn":
             listen(PATIENCE, quiet=PAUSE)
         elif step[0] == "wait":
             listen(step[1] / 1000)
         elif step[0] == "send":
-            send(host, int(port), *step[1:])
+            send(address, *step[1:])
+        elif step[0] == "reach":
+            listen(PATIENCE, quiet=PAUSE)
+            reach(*step[1:])
         else:
             close(*step[1:])
     listen(PATIENCE, quiet=1.0)

@@ -156,6 +156,8 @@ def _script(recording: Recording, protocol: Protocol) -> list[dict[str, Any]]:
             heard = True
         elif what == "closed by us":
             steps.append({"do": "close", "conn": conn})
+        elif what == "reached":
+            steps.append({"do": "reach", "conn": conn, "where": data.decode("utf-8", "replace")})
     return [*steps, {"do": "wait", "ms": 500}]
 
 

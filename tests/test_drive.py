@@ -18,7 +18,7 @@ from impls.drive import PATIENCES, Setting, drive
 from impls.link import LinkError, MemoryGround, TcpGround, TcpLink
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Wait
+from specs.plan import Blurt, Hang, Plan, Reach, Ref, Say, Wait
 
 PATIENCE_MS = 80.0
 SLACK_S = 1.5
@@ -585,3 +585,16 @@ def test_what_was_driven_can_be_judged_again(house, line, lagged):
     assert isinstance(where.protocol.model, Lagged) is lagged
     played = drive(Plan((Say(0, line("HELLO")), Say(0, line("PUT", "a")), Say(0, line("BYE")))), where, "q")
     assert judge(where.protocol.model, where.config, tuple(played.events), "server") == played.judgement
+
+
+@pytest.mark.parametrize(
+    "where", ["", "x", "10.0.0.1:80", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:²", "127.0.0.1:1"]
+)
+def test_an_address_where_nobody_is_leaves_out_what_is_said_there(listen, run, line, where):
+    def polite(conn, stop):
+        while data := conn.recv(100):
+            conn.sendall(b"WELCOME\n" * data.count(b"HELLO"))
+
+    played = run(listen(polite), Say(0, line("HELLO")), Reach(1, where), Say(1, line("HELLO")))
+    assert played.judgement.verdict == "pass"
+    assert played.skipped == 2

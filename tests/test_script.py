@@ -43,6 +43,42 @@ def test_the_script_plays_the_conversation(tmp_path: Path) -> None:
     harmless(done.stdout)
 
 
+def test_the_script_goes_where_the_implementation_said_that_it_is(tmp_path: Path) -> None:
+    heard: dict[int, bytes] = {}
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+
+        def serve(nth: int, server: socket.socket) -> None:
+            conn, _ = server.accept()
+            with conn:
+                heard[nth] = conn.recv(100)
+
+        threads = [threading.Thread(target=serve, args=each, daemon=True) for each in enumerate((first, second))]
+        for thread in threads:
+            thread.start()
+        there = f"127.0.0.1:{second.getsockname()[1]}"
+        steps = [{"do": "send", "conn": 0, "parts": [{"hex": "61"}]}, {"do": "reach", "conn": 1, "where": there},
+                 {"do": "send", "conn": 1, "parts": [{"hex": "62"}]}]  # fmt: skip
+        path = script.write(tmp_path / "x.json", {"script": steps})
+        done = subprocess.run(
+            [sys.executable, "-I", path, f"127.0.0.1:{first.getsockname()[1]}"],
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+        for thread in threads:
+            thread.join(10)
+    assert done.returncode == 0, done.stderr
+    assert heard == {0: b"a", 1: b"b"}
+
+
+@pytest.mark.parametrize("where", ["", "x", "127.0.0.1:99999", "127.0.0.1:²", 7])
+def test_an_address_that_is_none_ends_the_script_with_a_sentence(tmp_path: Path, where: object) -> None:
+    path = script.write(tmp_path / "x.json", {"script": [{"do": "reach", "conn": 0, "where": where}]})
+    done = subprocess.run(
+        [sys.executable, "-I", path, "127.0.0.1:1"], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1
+    assert "is no HOST:PORT" in done.stderr
+
+
 def test_the_script_says_how_it_is_used_and_when_nobody_is_there(tmp_path: Path) -> None:
     path = script.write(tmp_path / "x.json", TRACE)
     for arguments, says in (([], "usage:"), (["x"], "usage:"), (["127.0.0.1:1"], "no connection to 127.0.0.1:1")):
