@@ -6,6 +6,7 @@ waits for a deadline: an implementation that hangs, floods or dies ends the plan
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -210,16 +211,16 @@ class _Drive:
             raise _Stop
         where = self._memory.resolve(step.where) if isinstance(step.where, Ref) else step.where
         reach = getattr(self._ground, "reach", None)
-        try:
-            link = None if where is None or reach is None else reach(where)
-        except LinkError:
-            link = None
+        link = None
+        if isinstance(where, str) and reach is not None:
+            with contextlib.suppress(LinkError):
+                link = reach(where)
         if link is None:
             self._gone.add(step.conn)
             self._out.skipped += 1
             return
         self._opened(step.conn, link)
-        self._log(step.conn, "reached", where.encode())
+        self._log(step.conn, "reached", str(where).encode())
         self._feed(Fact(step.conn, self._played, "reach", where))
 
     def _say(self, step: Say, line: _Line) -> bool:
