@@ -58,12 +58,20 @@ def _bad_mode(w: Writer, line: Line, a: int, b: int) -> None:
     w.say(line, "SUBSCRIBE", [("id", "bad"), ("destination", QUEUE), ("ack", mode), w.receipt()])
 
 
+def _say_elsewhere(w: Writer, command: str, *headers: tuple[str, str | Ref]) -> None:
+    """On another connection: what has this name there has it nowhere else."""
+    w.say(w.line(1), command, [*headers, w.receipt()])
+    w.wait()
+
+
 def _unsub_unknown(w: Writer, line: Line, a: int, b: int) -> None:
     if a % 3 == 2:
         sub = w.subscribe(line, PLACES[2], receipt=w.receipt())
         w.unsubscribe(line, sub, receipt=w.receipt())
         w.say(line, "UNSUBSCRIBE", [("id", sub.id), w.receipt()])
     else:
+        if b % 3 == 2:
+            _say_elsewhere(w, "SUBSCRIBE", ("id", "unknown"), ("destination", TOPIC))
         w.say(line, "UNSUBSCRIBE", [*((("id", "unknown"),) if a % 3 else ()), w.receipt()])
 
 
@@ -126,10 +134,14 @@ def _end_unknown(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, "COMMIT", [("transaction", "done"), w.receipt()])
         w.say(line, verb, [("transaction", "done"), w.receipt()])
     else:
+        if b % 6 > 3:
+            _say_elsewhere(w, "BEGIN", ("transaction", "unknown"))
         w.say(line, verb, [*((("transaction", "unknown"),) if a % 3 == 0 else ()), w.receipt()])
 
 
 def _unknown_tx(w: Writer, line: Line, a: int, b: int) -> None:
+    if b % 3 == 2:
+        _say_elsewhere(w, "BEGIN", ("transaction", "unknown"))
     if a % 3 == 0:
         w.say(
             line, "SEND", [("destination", TOPIC), ("transaction", "unknown"), ("k", f"{w.fresh()}"), w.receipt()], b"x"

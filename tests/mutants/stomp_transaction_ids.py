@@ -102,6 +102,25 @@ class CommitOfAnother(Session):
 
 
 @plan
+def _send_into_another(w: plans.Writer) -> None:
+    first, second = w.line(), w.line(1)
+    begin(w, first)
+    w.wait()
+    w.say(second, "SEND", [("destination", QUEUE), ("transaction", "t"), w.receipt()], b"x")
+
+
+@mutant("send-into-another", "TXN-12", _send_into_another, accept="TXN-02 TXN-04 TXN-07 INV-12 INV-13")
+class SendIntoAnother(Session):
+    """A connection can send within the transaction of another one."""
+
+    def open_transaction(self, frame: Frame) -> Transaction:
+        for session in self.server.sessions.values():
+            if frame.first.get("transaction") in session.transactions and frame.command == "SEND":
+                return Session.open_transaction(session, frame)
+        return super().open_transaction(frame)
+
+
+@plan
 def _used_again(w: plans.Writer) -> None:
     line = listening(w)
     begin(w, line)
