@@ -302,3 +302,14 @@ def test_a_message_whose_size_is_wrong_may_be_given_as_it_is(got, rules):
               told("ack", consumer="c", ref="1"), reported(None), ack, END]  # fmt: skip
     found = judge(ClientModel(), Config(role="client", profile="modern"), events, "client")
     assert {rule for each in found.faults for rule in (each.breach.requirement, *each.breach.also)} & CMP == rules
+
+
+@pytest.mark.parametrize(("ms", "rule"), [(5000, ""), (20, "PULSAR-REQ-03")])
+def test_a_client_may_give_up_what_it_has_waited_for(ms, rule):
+    lookup, create = way(0, 1, "PRODUCER")
+    meta = {**META, "publish_time": 1_700_000_000_000}
+    sent = said(0, "client", "SEND", meta, b"m", producer_id=0, sequence_id=0)
+    events = [*hello(0), told("connect"), reported(None), told("producer", topic=TOPIC), *lookup, *create,
+              reported("p"), told("send", producer="p", payload_hex="6d"), sent, Quiet(0, ms),
+              Fact(0, "client", "answer", {"error": "it took too long"})]  # fmt: skip
+    assert followed(*events) == rule

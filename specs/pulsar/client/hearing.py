@@ -41,7 +41,7 @@ def no_frame(state: ClientState, event: Noise) -> ClientState:
 def said(state: ClientState, number: int, frame: Frame) -> ClientState:
     """What the tester said as the broker."""
     line, kind, body = state.line(number)._replace(probe=False, low=0), frame.kind, frame.body
-    state = state.put(number, line)
+    state = state._replace(idle=0).put(number, line)
     if kind == "CONNECTED":
         if line.welcomed or not line.greeted:
             return _spoil(_tried(state._replace(doubt=True), 24), number, "CONNECTED out of place")

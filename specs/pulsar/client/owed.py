@@ -15,7 +15,7 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
         yield state.hung
     if state.left and not state.told:
         return
-    waiting = any(line.open or (line.greeted and not line.welcomed) for line in state.lines.values() if not line.over)
+    waiting = state.waits
     for number, line in state.lines.items():
         if line.pings and not line.over and not line.odd:
             yield "KA-01", f"PING on connection {number} was not answered", "KA-09"
@@ -23,7 +23,7 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
             yield line.must, f"connection {number} stays open: {line.odd}", ""
     if state.doubt or state.beyond or (state.told and state.too_large(*state.told[0])):
         waiting = True
-    if state.told and not waiting and not _needs_receipt(state):
+    if state.told and not waiting and not state.lacks_receipt:
         op = state.told[0][0]
         yield ("FLOW-08" if op == "receive" else "CONN-01"), f"{op}: nothing follows", "REQ-03 LOOK-04 LOOK-05 PROD-01"
     stuck = [op for op, _ in state.told] in (["send"], ["await"])  # it waits for a receipt of what it has to send again
@@ -61,17 +61,10 @@ def due(state: ClientState) -> Iterator[tuple[str, str, str]]:
             yield "FLOW-07", f"all messages were taken, and no more were permitted for {end.topic}", ""
 
 
-def _needs_receipt(state: ClientState) -> bool:
-    """True when the client waits for a receipt."""
-    op = state.told[0][0] if state.told else ""
-    return op in ("send", "await", "close", "disconnect") and any(
-        not done for end in state.ends if end.phase == "open" for _, _, done, _ in end.sent
-    )
-
-
 def quiet(state: ClientState, event: Quiet) -> Outcome:
     """Nothing was said for a while."""
     keepalive = state.config.keepalive_ms
+    state = state._replace(idle=state.idle + event.elapsed)
     for number, line in state.lines.items():
         line = line._replace(low=line.low + event.ms)  # noqa: PLW2901
         state = state.put(number, line)

@@ -7,7 +7,7 @@ from typing import Any
 from specs.events import Fact
 from specs.model import Allow, Outcome
 from specs.pulsar.client.hearing import lost
-from specs.pulsar.client.state import ClientState, base, blame, ids
+from specs.pulsar.client.state import GIVES_UP_MS, ClientState, base, blame, ids
 
 OPS = (
     "connect",
@@ -91,10 +91,11 @@ def _reported(state: ClientState, value: Any) -> Outcome:
     if not state.told:
         return Allow(state)
     (op, given), *rest = state.told
+    gave_up = (state.waits or state.lacks_receipt) and state.idle >= GIVES_UP_MS
     state = state._replace(told=tuple(rest))
     failed = not isinstance(value, dict) or "ok" not in value
     if failed:
-        excused = state.odd or state.doubt or state.left or state.beyond or state.too_large(op, given)
+        excused = gave_up or state.odd or state.doubt or state.left or state.beyond or state.too_large(op, given)
         if excused or not isinstance(value, dict) or value.get("error") == "unsupported":
             return Allow(_forgive(state, op, given))
         if any(end.phase == "lost" for end in state.ends) or any(line.over for line in state.lines.values()):

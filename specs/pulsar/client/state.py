@@ -11,6 +11,8 @@ from specs.pulsar.states import Config, P
 
 FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
 """Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
+GIVES_UP_MS = 1000
+"""How long a client waits for us at least before it may say that what it was told has failed."""
 METADATA = 256
 """How long metadata may be, more or less."""
 _PARTITION = re.compile(r"(.*)-partition-(\d+)")
@@ -103,6 +105,20 @@ class ClientState(NamedTuple):
     keys: Mapping[tuple[str, str], str] = {}
     accepted: int = 0
     hung: tuple[str, str, str] | None = None
+    idle: int = 0
+
+    @property
+    def waits(self) -> bool:
+        """True while the client waits for an answer of ours."""
+        return any(line.open or (line.greeted and not line.welcomed) for line in self.lines.values() if not line.over)
+
+    @property
+    def lacks_receipt(self) -> bool:
+        """True while what the client was told first waits for a receipt of ours."""
+        op = self.told[0][0] if self.told else ""
+        return op in ("send", "await", "close", "disconnect") and any(
+            not done for end in self.ends if end.phase == "open" for _, _, done, _ in end.sent
+        )
 
     @property
     def beyond(self) -> bool:
