@@ -125,7 +125,7 @@ class AlwaysPartitioned(Caller):
         return [f"{topic}-partition-0"] if found == [topic] else found
 
 
-@client("partitions-again", "PART-04", level="SHOULD", history=True)
+@client("partitions-again", "PART-04", accept="PART-02", level="SHOULD", history=True)
 class PartitionsAgain(Caller):
     """Asks for partitions before each lookup."""
 

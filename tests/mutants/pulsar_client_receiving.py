@@ -277,7 +277,7 @@ class CloseOfConsumerUnheard(Channel):
             super().serve(name, body, rest)
 
 
-@client("close-of-consumer-ends-all", "CLC-02", accept="SUB-03 CLP-07", history=True)
+@client("close-of-consumer-ends-all", "CLC-02", accept="SUB-03 CLP-07 INV-CLIENT-23", history=True)
 class CloseOfConsumerEndsAll(Channel):
     """Hangs up when the broker closes a consumer."""
 

@@ -219,7 +219,7 @@ class ChecksumWrongCode(Session):
         super().send_error(body, "UnknownError" if code == "ChecksumError" else code, why)
 
 
-@mutant("checksum-ends-producer", "CHK-04", unsound, accept="SEND-04 SEND-13 CHK-05 SEND-10", history=True)
+@mutant("checksum-ends-producer", "CHK-04", unsound, accept="SEND-04 SEND-13 CHK-05 CHK-08 SEND-10", history=True)
 class ChecksumEndsProducer(Session):
     """Hears a producer no more once a checksum of it was wrong."""
 
@@ -310,7 +310,7 @@ class Rewriting(Topic):
         return super().store(changed, checksum if changed == block else _sum(changed), metadata)
 
 
-@mutant("empty-payload", "FRM-04", empty, accept="CHK-11 MD-03")
+@mutant("empty-payload", "FRM-04", empty, accept="CHK-11 E2E-02 MD-03")
 class EmptyPayload(Rewriting):
     """An empty payload becomes a zero."""
 

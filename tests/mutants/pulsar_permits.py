@@ -43,7 +43,7 @@ class OneTooMany(Consumer):
         return self.permits > -1 if self.pushed else super().permitted
 
 
-@mutant("one-too-many-later", "FLOW-02", permitted(1, 1, 1), accept="FLOW-03", history=True)
+@mutant("one-too-many-later", "FLOW-02", permitted(1, 1, 1), accept="FLOW-03 FLOW-09 RED-06", history=True)
 class OneTooManyLater(Consumer):
     """Every third FLOW grants one more than it says."""
 

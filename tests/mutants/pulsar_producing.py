@@ -181,7 +181,13 @@ def stray(w: Writer) -> None:
     w.ping(line)
 
 
-@mutant("anybodys-send", "SEND-11", stray, accept="INV-BROKER-16 INV-BROKER-17 CLP-01 INV-BROKER-15", level="MUST")
+@mutant(
+    "anybodys-send",
+    "SEND-11",
+    stray,
+    accept="INV-BROKER-15 INV-BROKER-16 INV-BROKER-17 INV-BROKER-18 CLP-01",
+    level="MUST",
+)
 class AnybodysSend(Session):
     """Stores what a producer sends that was never created."""
 
@@ -219,7 +225,7 @@ def failing(w: Writer) -> None:
     w.send(pen)
 
 
-@mutant("one-fails-all-fail", "SEND-13", failing, accept="SEND-04 SEND-10 CHK-04", history=True)
+@mutant("one-fails-all-fail", "SEND-13", failing, accept="SEND-04 SEND-10 CHK-04 CHK-08", history=True)
 class OneFailsAllFail(Session):
     """Refuses all producers of a connection once one was refused."""
 
