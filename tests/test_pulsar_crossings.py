@@ -110,6 +110,14 @@ def test_a_request_about_a_consumer_that_the_broker_closes_meanwhile_may_be_refu
     assert faults([*hello(0), *consumer(0, 1, SHARED), asked, refused, END])
 
 
+def test_who_is_alone_since_the_broker_closed_the_others_may_unsubscribe():
+    asked = said(1, "client", "UNSUBSCRIBE", consumer_id=2, request_id=8)
+    closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
+    done = said(1, "broker", "SUCCESS", request_id=8)
+    assert not faults([*two(SHARED), asked, closed, done, END])
+    assert faults([*two(SHARED), asked, done, END]) == ["PULSAR-SUB-13"]
+
+
 def test_an_acknowledgement_that_is_answered_may_be_of_a_consumer_that_is_gone():
     ack = said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[ID], request_id=9)
     closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)

@@ -168,6 +168,8 @@ def _closed_consumer(state: State, number: int, body: Any) -> Outcome:
     state = consuming.unsure(state, number, where)
     state = consuming.left(state, (number, body.consumer_id), lost=True, told=True)
     state = _crossed(state, number, OF_CONSUMERS, body.consumer_id)
+    for other, name in [key for key, _ in consuming.consumers_of(state, where)]:  # it may be alone by now
+        state = _crossed(state, other, ("UNSUBSCRIBE",), name)
     conn = state.conn(number)
     return Allow(state.put(number, conn._replace(gone=conn.gone | {body.consumer_id})), ids("CLC-02"))
 
@@ -218,7 +220,7 @@ def _answer(state: State, number: int, frame: Frame) -> Outcome:
     if request.want == "error":
         found = blame(request.rule, f"{request.kind} succeeded: {request.why}", level="MUST")
         # what the broker closes of its own accord on another connection may still be on its way
-        return replace(found, steady=request.rule in ("SUB-05", "SUB-11", "PROD-09"))
+        return replace(found, steady=request.rule in ("SUB-05", "SUB-11", "SUB-13", "PROD-09"))
     return _succeeded(state, number, request, frame)
 
 
