@@ -128,6 +128,28 @@ def test_an_acknowledgement_that_is_answered_may_be_of_a_consumer_that_is_gone()
         assert faults([*there, ack, END]) == rules
 
 
+@pytest.mark.parametrize("crossed", [True, False])
+def test_which_part_of_a_batch_was_acknowledged_may_be_lost_with_its_consumer(crossed):
+    many, three = {**META, "num_messages_in_batch": 3}, batch([({}, b"m")] * 3)
+    sent = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77),
+            said(0, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p"),
+            said(0, "client", "SEND", many, three, producer_id=1, sequence_id=0, num_messages=3),
+            said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID)]  # fmt: skip
+    acks = [said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[{**ID, "ack_set": [left]}])
+            for left in (0b110, 0b100)]  # fmt: skip
+    heard = [said(0, "client", "PING"), said(0, "broker", "PONG")]
+    closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
+    again = [*consumer(0, 5, SHARED), flow(0, 5),
+             said(0, "broker", "MESSAGE", many, three, consumer_id=5, message_id=ID, ack_set=[0b110])]  # fmt: skip
+    before = [said(0, "client", "CONNECT", client_version="x", protocol_version=19),
+              said(0, "broker", "CONNECTED", server_version="x", protocol_version=19),
+              *consumer(0, 1, SHARED), flow(0, 1), *sent,
+              said(0, "broker", "MESSAGE", many, three, consumer_id=1, message_id=ID)]  # fmt: skip
+    last = [acks[1]] if crossed else [acks[1], *heard]
+    found = faults([*before, acks[0], *heard, *last, closed, *again, END], "modern")
+    assert ("PULSAR-ACK-12" in found) is not crossed
+
+
 @pytest.mark.parametrize(("together", "rule"), [(1, "PULSAR-RED-06"), (2, "PULSAR-FLOW-09")])
 def test_how_batches_use_permits_is_our_reading_alone(together, rule):
     meta = {**META, **({"num_messages_in_batch": together} if together > 1 else {})}

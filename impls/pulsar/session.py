@@ -199,6 +199,8 @@ class Session(Publishing):
         else:
             for each in ids:
                 self.ack_one(subscription, each)
+        if self.switches.batch_permits == "whole":
+            subscription.wake()  # a batch that waited for more permits may be out of the way
         for each in [*subscription.consumers]:
             each.session.check_end(each)
 

@@ -194,6 +194,8 @@ class Place(NamedTuple):
     skip: bool = False
     again: str = ""
     left: int = 0
+    left_at: int = 0
+    vague: bool = False
     rival: Key | None = None
 
 

@@ -130,7 +130,8 @@ def acked(state: State, key: Key, body: Any) -> State:
                     wanted[other] = at is not None and sub.places[at].owner == key
         elif at is not None:
             if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
-                sub = _partly(sub, at, bits(each.ack_set), known=state.conn(key[0]).spoken >= RECEIPTS)
+                known = state.conn(key[0]).spoken >= RECEIPTS
+                sub = _partly(sub, at, bits(each.ack_set), state.clock, known=known)
                 continue
             wanted[at] = sub.places[at].owner is not None
     places, marks = dict(sub.places), []
@@ -150,12 +151,13 @@ def acked(state: State, key: Key, body: Any) -> State:
     return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
 
 
-def _partly(sub: Sub, at: int, left: int, *, known: bool) -> Sub:
+def _partly(sub: Sub, at: int, left: int, clock: int, *, known: bool) -> Sub:
     """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
     acknowledgements: what is left of the batch may come again, or all of it. One that is too old to have heard of them
     reads an ACK of the batch."""
-    place = sub.places[at]
-    place = place._replace(left=left) if known else place._replace(left=left, acked=place.acked or "maybe", need=0)
+    place = sub.places[at]._replace(left=left, left_at=clock)
+    if not known:
+        place = place._replace(acked=place.acked or "maybe", need=0)
     return sub._replace(places={**sub.places, at: place})
 
 
@@ -196,11 +198,17 @@ def redelivering(state: State, key: Key, body: Any) -> State:
             sure = named and not (place.acked or place.rival or standby) and consumer.phase == "open"
             places[at] = place._replace(
                 may=place.may + 1, need=state.clock if sure else place.need, again="RED",
+                vague=_unread(state, key, place),
             )  # fmt: skip
     clean = not any(place.need for place in sub.places.values())
     sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
     state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
     return state.put_consumer(key, consumer._replace(haze=(*consumer.haze, state.clock)))
+
+
+def _unread(state: State, key: Key, place: Place) -> bool:
+    """True when nothing shows that the last acknowledgement of a part has been read."""
+    return place.vague or place.left_at > state.conn(key[0]).synced
 
 
 def unsure(state: State, number: int, where: tuple[str, str]) -> State:
@@ -216,7 +224,7 @@ def leaving(state: State, key: Key) -> State:
     if consumer is None or sub is None:
         return state
     places = {
-        at: place._replace(may=place.may + 1, again=place.again or "CLOSE")
+        at: place._replace(may=place.may + 1, again=place.again or "CLOSE", vague=_unread(state, key, place))
         if key in (place.owner, place.rival) and place.acked != "yes" else place
         for at, place in sub.places.items()
     }  # fmt: skip
@@ -250,7 +258,8 @@ def left(state: State, key: Key, *, lost: bool = False, told: bool = False) -> S
         elif place.owner == key and place.acked != "yes":
             need = place.need if place.acked or sub.loose else place.need or state.clock
             again = "LOST" if lost and place.again != "SEEK" else place.again or "CLOSE"
-            place = place._replace(owner=None, need=need, may=max(place.may, 1), again=again)  # noqa: PLW2901 - as it is now
+            vague = _unread(state, key, place)
+            place = place._replace(owner=None, need=need, may=max(place.may, 1), again=again, vague=vague)  # noqa: PLW2901 - as it is now
         places[at] = place
     members = tuple(each for each in sub.members if each != key)
     stale = sub.stale or (lost and bool(members or not told))
