@@ -187,14 +187,17 @@ class TcpLink:
     """How long a peer may refuse to read before the connection counts as ended."""
 
     def __init__(self, address: tuple[str, int], timeout_s: float) -> None:
-        try:
-            self.socket = socket.create_connection(address, timeout=timeout_s)
-        except OSError as error:
-            raise LinkError(f"cannot connect to {address[0]}:{address[1]}: {error.strerror or error}") from None
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket.setblocking(False)
         self._ended = self._deaf = False
         self._inbox = bytearray()
+        try:
+            self.socket = socket.create_connection(address, timeout=timeout_s)
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except (ConnectionResetError, ConnectionAbortedError):
+            # somebody was there, accepted and reset it before this thread ran again: a connection that has ended
+            self.socket, self._ended = socket.socket(), True
+        except OSError as error:
+            raise LinkError(f"cannot connect to {address[0]}:{address[1]}: {error.strerror or error}") from None
+        self.socket.setblocking(False)
 
     def send(self, data: bytes) -> bool:
         """See `Link`. Reads on while it cannot write, so that two full pipes never wait for each other. Once a write

@@ -267,6 +267,18 @@ def test_a_server_that_accepts_and_leaves_at_once(listen, run, line, how):
     assert played.events[-1] == Closed(0, "server")
 
 
+def test_a_connection_that_is_reset_before_it_can_be_used(run, line, monkeypatch):
+    """Whether connecting fails then or the first write depends on which thread runs first."""
+
+    def reset(address, timeout):
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    monkeypatch.setattr(socket, "create_connection", reset)
+    played = run(("127.0.0.1", 9), Say(0, line("HELLO")), Wait(0))
+    assert played.judgement.verdict == "fail"
+    assert played.events[-1] == Closed(0, "server")
+
+
 def test_nobody_listens(run, line):
     with socket.create_server(("127.0.0.1", 0)) as door:
         address = door.getsockname()
