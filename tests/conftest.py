@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from echo import joined
 from hypothesis import settings
 
 settings.register_profile("untimed", deadline=None)  # a machine under load is no failure
@@ -22,3 +23,16 @@ def pytest_xdist_make_scheduler(config, log):
             return "spark" if nodeid.startswith("tests/test_spark.py") else nodeid
 
     return OneSpark(config, log)
+
+
+@pytest.fixture(scope="module")
+def house():
+    """The house with the miniature protocol in it."""
+    with joined() as found:
+        yield found
+
+
+@pytest.fixture
+def line(house):
+    """A frame of the miniature protocol."""
+    return house.frames.Line

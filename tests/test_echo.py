@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from echo import joined, play, setting
+from echo import play, setting
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
@@ -21,12 +21,6 @@ from specs.plan import Blurt, Plan, Ref, Say
 
 ROOT = Path(__file__).resolve().parent.parent
 ROLES = ("server", "client")
-
-
-@pytest.fixture(scope="module")
-def house():
-    with joined() as found:
-        yield found
 
 
 def test_roles_name_each_other(house):

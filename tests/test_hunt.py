@@ -6,19 +6,13 @@ import math
 from dataclasses import replace
 
 import pytest
-from echo import joined, setting
+from echo import setting
 
 from specs.plan import Plan
 from strategies.common import programs
 from suites.hunt import PROGRAMS, Hunter, Property, Tally
 
 KINDS = {"a": 1, "b": 2}
-
-
-@pytest.fixture(scope="module")
-def house():
-    with joined() as found:
-        yield found
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from echo import joined, setting
+from echo import setting
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
@@ -16,13 +16,6 @@ from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.lag import MAX_QUEUED, Lag, Lagged
 from specs.model import ANYTHING, Allow, Breach, Watcher, judge
 from specs.plan import Hang, Plan
-
-
-@pytest.fixture(scope="module")
-def house():
-    with joined() as found:
-        yield found
-
 
 # -- a correct peer behind slow pipes --------------------------------------------------------------------------------
 

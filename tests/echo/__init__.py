@@ -16,6 +16,7 @@ import specs
 import strategies
 from impls.drive import Recording, Setting, drive
 from impls.link import MemoryGround
+from specs.events import Said
 from specs.lag import Lagged
 from specs.plan import Plan
 
@@ -59,3 +60,21 @@ def play(house: SimpleNamespace, role: str, make: Callable[[], Any], program: An
     where = setting(house, role, make, lagged=hurry)
     plan: Plan = house.plans.interpret(program, where.config, hurry=hurry)
     return drive(plan, where, "q")
+
+
+def play_in_memory(house: SimpleNamespace, make: Callable[[], Any], *steps: Any, **more: Any) -> Recording:
+    """These steps against the server that `make()` makes; `more` are other fields of the setting."""
+    return drive(Plan(steps), replace(setting(house, "server", make), **more), "q")
+
+
+def requirements(played: Recording) -> list[str]:
+    """What is blamed."""
+    return [blame.breach.requirement for blame in played.judgement.blamed]
+
+
+def shape(played: Recording) -> list[str]:
+    """Events in short."""
+    return [
+        f"{event.by} {event.frame.word} {event.frame.name}".strip() if isinstance(event, Said) else type(event).__name__
+        for event in played.events
+    ]
