@@ -175,6 +175,48 @@ def test_a_batch_may_wait_for_a_shared_consumer_that_has_few_permits(feeds):
     assert not faults([*events, flow(0, 1), pushed(0, 1), *published_batch, *(flow(*feed) for feed in feeds), END])
 
 
+@pytest.mark.parametrize(("permits", "rules"), [(3, []), (4, ["PULSAR-RED-01"])])
+def test_who_asks_for_one_message_again_may_get_all_of_them_and_a_batch_of_them_first(permits, rules):
+    many, two_of = {**META, "num_messages_in_batch": 2}, batch([({}, b"m")] * 2)
+    sent = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77),
+            said(0, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p"),
+            said(0, "client", "SEND", many, two_of, producer_id=1, sequence_id=0, num_messages=2),
+            said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+            said(0, "broker", "MESSAGE", many, two_of, consumer_id=1, message_id=ID)]  # fmt: skip
+    last = {**ID, "entryId": 1}
+    again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1, message_ids=[last])
+    events = [*hello(0), *consumer(0, 1, FAILOVER), flow(0, 1, permits + 1), *sent, *published(0, 1), pushed(0, 1, 1)]
+    assert faults([*events, again, END]) == rules
+
+
+@pytest.mark.parametrize("lost", ["SUBSCRIBE", "UNSUBSCRIBE", ""])
+@pytest.mark.parametrize("refused", [True, False])
+def test_whether_a_subscription_is_there_whose_request_was_cut_off_nobody_knows(lost, refused):
+    """It may be older or younger than what was published meanwhile, and whoever is refused it has not ended it."""
+    asked = said(1, "client", "SUBSCRIBE", topic=TOPIC, subscription="s-1", subType=SHARED, consumer_id=1, request_id=1)
+    done = said(1, "broker", "SUCCESS", request_id=1)
+    leave = said(1, "client", "UNSUBSCRIBE", consumer_id=1, request_id=2)
+    before = {"SUBSCRIBE": [asked], "UNSUBSCRIBE": [asked, done, leave], "": []}[lost]
+    events = [*hello(0), *consumer(0, 1, SHARED), *hello(1), *before, Closed(1, "client", "close"), *published(0)]
+    again = {"topic": TOPIC, "subscription": "s-1", "subType": SHARED, "consumer_id": 2, "request_id": 2}
+    if refused and lost:
+        events += [said(0, "client", "SUBSCRIBE", **again),
+                   said(0, "broker", "ERROR", request_id=2, error=5, message="busy"), Quiet(1500, 1500)]  # fmt: skip
+    events += [*consumer(0, 2, SHARED, subscription="s-1"), flow(0, 2)]
+    assert not faults([*events, END])
+    assert faults([*events, pushed(0, 2), END]) == ([] if lost else ["PULSAR-SUB-10"])
+    assert faults([*events, *published(0, 1), END]) == ["PULSAR-FLOW-04"]
+
+
+def test_a_subscription_may_be_made_anew_by_who_crosses_its_end():
+    asked = said(1, "client", "SUBSCRIBE", topic=TOPIC, subscription="s", subType=SHARED, consumer_id=2, request_id=1)
+    events = [*hello(0), *consumer(0, 1, SHARED), *hello(1), asked, flow(1, 2),
+              said(0, "client", "UNSUBSCRIBE", consumer_id=1, request_id=8), said(0, "broker", "SUCCESS", request_id=8),
+              *published(0), said(1, "broker", "SUCCESS", request_id=1)]  # fmt: skip
+    assert not faults([*events, END])
+    assert not faults([*events, pushed(1, 2), END])
+
+
 def test_a_name_that_was_made_up_is_free_when_its_producer_is_closed():
     first = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5)]
     again = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=2, request_id=6),

@@ -203,8 +203,9 @@ class Sub(NamedTuple):
     """A subscription. `sure`: it exists beyond doubt. `members` are attached beyond doubt, `stale` clock-time after a
     lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and
     `stepped`: the last id pushed, and when the order last stepped back. `moved`: clock of the last change of
-    members. `doubted`: an UNSUBSCRIBE of it was never answered. `ousted`: the consumer that the broker must have
-    closed, since another one on its connection got what was its own; that it says so is still to come."""
+    members. `doubted`: a SUBSCRIBE that would make it, or an UNSUBSCRIBE, was never answered. `ousted`: the consumer
+    that the broker must have closed, since another one on its connection got what was its own; that it says so is
+    still to come."""
 
     kind: int
     sure: bool = False

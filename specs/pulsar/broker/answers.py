@@ -296,7 +296,7 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
         if consumer is not None and consumer.phase == "pending":
             where = consumer.sub
             born = {"\0".join(where): state.clock, **state.shares} if where in state.subs else state.shares
-            if where in state.subs and not state.subs[where].sure:
+            if where in state.subs and (not state.subs[where].sure or state.subs[where].doubted):
                 born = {**state.shares, "\0".join(where): state.clock}
             state = consuming.attached(state._replace(shares=born), (number, about))
             extra = {0: "SUB-05 SUB-06", 1: "SUB-07 SUB-11", 2: "SUB-11"}.get(consumer.kind, "")
@@ -310,7 +310,10 @@ def _succeeded(state: State, number: int, request: Request, frame: Frame) -> Out
             if kind == "UNSUBSCRIBE":
                 shares = {k: v for k, v in state.shares.items() if k != "\0".join(consumer.sub)}
                 shares["\0".join(("gone", *consumer.sub))] = 1
-                state = state.put_sub(consumer.sub, None)._replace(shares=shares)
+                # somebody else's SUBSCRIBE may have made it anew
+                again = state.subs[consumer.sub]._replace(sure=False, doubted=True)
+                others = any(consuming.consumers_of(state, consumer.sub))
+                state = state.put_sub(consumer.sub, again if others else None)._replace(shares=shares)
             conn = state.conn(number)
             state = state.put(number, conn._replace(gone=conn.gone | {about}))
         elif request.rule == "CLC-04":

@@ -53,10 +53,21 @@ def subscribed(state: State, key: Key, body: Any) -> State:
         reborn = "\0".join(("gone", *where)) in state.shares
         sub = Sub(kind, places=places, earliest=earliest, loose=loose, reborn=reborn)
         state = state.put_sub(where, sub)
-    elif not sub.members and not sub.stale:
-        state = state.put_sub(where, sub._replace(kind=kind))
+    else:
+        if not sub.members and not sub.stale:
+            sub = sub._replace(kind=kind)
+        state = state.put_sub(where, _hazy(sub) if sub.doubted else sub)
     consumer = Consumer(where, kind, body.consumer_name)
     return state.put_consumer(key, consumer)
+
+
+def _hazy(sub: Sub) -> Sub:
+    """A subscription of which nobody knows whether it was there before: whatever was published may come, or not."""
+    places = {
+        at: place._replace(need=0, may=max(place.may, 1), skip=False, acked="maybe" if place.acked else "", again="")
+        for at, place in sub.places.items()
+    }
+    return sub._replace(places=places, back=sub.back + 2, clean=False)
 
 
 def attached(state: State, key: Key) -> State:
@@ -65,6 +76,10 @@ def attached(state: State, key: Key) -> State:
     if consumer is None:
         return state
     sub = state.subs.get(consumer.sub) or Sub(consumer.kind)
+    if sub.doubted:  # there it is; a request that may still end it keeps it in doubt
+        open_still = any(each.kind == "UNSUBSCRIBE" for conn in state.conns.values()
+                         for waiting in conn.requests.values() for each in waiting)  # fmt: skip
+        sub = _hazy(sub)._replace(doubted=open_still)
     members = (*sub.members, key)
     places = dict(sub.places)
     if len(members) > 1 and sub.kind == FAILOVER:
@@ -266,6 +281,7 @@ def left(state: State, key: Key, *, lost: bool = False, told: bool = False) -> S
     state = state.put_sub(consumer.sub, sub._replace(
         places=places, members=members, stale=stale, moved=state.clock, master=None, back=sub.back + 1,
         alone=sub.alone and not lost, ousted=None if lost and sub.ousted == key else sub.ousted,
+        doubted=sub.doubted or (lost and not sub.sure),
     ))  # fmt: skip
     return state.put_consumer(key, None)
 
@@ -276,7 +292,7 @@ def forgotten(state: State, key: Key) -> State:
     if consumer is None:
         return state
     sub = state.subs.get(consumer.sub)
-    if sub is not None and not sub.sure and not any(
+    if sub is not None and not sub.sure and not sub.doubted and not any(
         there.sub == consumer.sub and (number, name) != key
         for number, conn in state.conns.items() for name, there in conn.consumers.items()
     ):  # fmt: skip

@@ -364,7 +364,7 @@ def due(state: State) -> Iterator[tuple[str, str]]:
         # nobody says whether a batch that is larger than the permits that are left is pushed or waits for more of them,
         # and what is behind it with it
         size = max(state.entries[at].many for at, place in sub.places.items() if at in needed
-                   or (place.may and not place.pushed and not place.acked and not place.skip))  # fmt: skip
+                   or (place.may and place.acked != "yes" and not place.skip))  # fmt: skip
         fed = [
             there is not None and there.phase == "open" and there.sure - there.used >= size
             and state.conn(key[0]).phase is Phase.LIVE and state.conn(key[0]).version >= 4 for key, there in members
