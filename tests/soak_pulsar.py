@@ -25,7 +25,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from impls.drive import Recording, Setting, drive
 from impls.link import Ground, MemoryGround, TcpGround
-from impls.pulsar.client import CLIENT_SWITCHES, Client
+from impls.pulsar.client import CLIENT_SWITCHES
+from impls.pulsar.client_memory import Client
 from impls.pulsar.reference import SWITCHES, Broker
 from specs.protocol import find
 from suites.hunt import Property
@@ -107,7 +108,7 @@ def soak(role: str, plans: int, number: int, make: Callable[[int], Made], show: 
                 found += 1
                 whys[alarm[:120]] += 1
                 if whys[alarm[:120]] == 1 and len(whys) <= show:
-                    print("\n".join([f"{role}: {alarm:.300}", f"  {prop.name}", f"  {name}", *told(recording)[-24:]]))
+                    print("\n".join([f"{role}: {alarm:.300}", f"  {prop.name}", f"  {name}", *told(recording)[-200:]]))
     spent = time.process_time() - begun
     print(f"{role}: {played} plans in {spent:.0f} s of processor time, {found} false alarms; {dict(verdicts)}")
     for why, count in whys.most_common(20):

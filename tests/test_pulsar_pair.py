@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impls.pulsar.client import Client, SeedClient
+from impls.pulsar.client_memory import Client, SeedClient
 from impls.pulsar.reference import Broker, Seed
 
 # --- each against the other -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
-from impls.pulsar.client import Client
+from impls.pulsar.client_memory import Client
 from impls.pulsar.reference import Broker
 from strategies.common import Op, Program
 from strategies.pulsar import aimed, oddities, scenes, serving

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from impls.pulsar.channel import Channel
-from impls.pulsar.client import Caller, Client
+from impls.pulsar.client import Caller
+from impls.pulsar.client_memory import Client
 from impls.pulsar.receiving import PartitionedReceiver, Receiver
 from impls.pulsar.sending import PartitionedSender, Sender
 from specs.plan import Plan
