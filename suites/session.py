@@ -7,10 +7,9 @@ the command dies, an image is missing) is trouble of the harness: it is recorded
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,31 +32,20 @@ from records.rows import (
 )
 from records.writer import Writer
 from reports import script
-from specs.events import Closed, Fact, Quiet, Said
-from specs.plan import Blurt, Plan, Wait
+from specs.events import Said
+from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import trace
 from suites.hunt import Fault, Hunter, Property, Tally
-from suites.investigate import CONFIRM_MS, Investigator
+from suites.investigate import Investigator
+from suites.meeting import PROBE_MS, Meeting, NotJudged, hung_up
 
 SUITE_VERSION = "0.1.0"
-PROBE_MS = 1_500.0
-"""Patience of one readiness probe."""
-SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
-"""Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
-WARM_S, WARMTH = 10.0, 1.2
-"""A process is spoken to when it is this many times as old as the first one was when it answered, or as old as that."""
-UNSPOKEN, UNSPOKEN_MS = 3.0, 500
-"""How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
 DYING_MS = 300.0
 """How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
-
-
-class NotJudged(Exception):
-    """The implementation could not be brought to a state in which it can be judged; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +94,9 @@ class Session:
         """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
         try:
             self._start()
-            self._meet()
+            meeting = self._meeting()
+            meeting.meet()
+            self.learnt, self.patience_ms = meeting.learnt, meeting.patience_ms
         except (LaunchError, NotJudged) as error:
             self.trouble = str(error)
         self.head()  # after discovery, which learns the version
@@ -123,7 +113,7 @@ class Session:
         self._start()
         if isinstance(self.ground, PipeGround):
             try:
-                self._warm(self.ground)
+                self._meeting().warm(self.ground)
             except NotJudged as error:
                 self.trouble = str(error)
 
@@ -204,95 +194,13 @@ class Session:
             raise ConnectionError(no_answer(said, ended=ended))
         return True
 
-    def _meet(self) -> None:
-        """Smoke, discovery and calibration. Raises NotJudged when there is nothing to judge."""
-        assert self.protocol.smoke is not None
-        # what is slow when it is first met, or always, must not be taken for one that refuses
-        setting = replace(self.setting(), patience_ms=max(CONFIRM_MS, self.patience_ms))
-        if isinstance(self.ground, PipeGround):
-            self._warm(self.ground)
-        slowest = 0.0
-        for n in range(5):
-            recording = drive(self.protocol.smoke(setting.config), setting, f"smoke{n}-")
-            slowest = max(slowest, _slowest(recording, self.impl.role))
-            if n == 0:
-                self._must_talk(recording)
-        if self.address is not None or isinstance(self.ground, PipeGround):
-            self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
-        discover = _discovery(self.protocol)
-        if discover is None:
-            return
-        count = 0
-
-        def play(plan: Plan, config: Any) -> tuple[Any, Any]:
-            nonlocal count
-            count += 1
-            recording = drive(plan, replace(self.setting(), config=config), f"ask{count}-")
-            return tuple(recording.events), recording.judgement
-
-        self.learnt = dict(discover(play, self._configure))
-
-    def _warm(self, ground: PipeGround) -> None:
-        """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
-        assert self.protocol.smoke is not None
-        setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
-        recording = drive(self.protocol.smoke(setting.config), setting, "warm-")
-        self._must_talk(recording)
-        ground.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
-
-    def _must_talk(self, recording: Recording) -> None:
-        if recording.refused:
-            raise NotJudged(recording.refused)
-        said = [event.frame for event in recording.events if isinstance(event, Said) and event.by == self.impl.role]
-        if not said:
-            ended = _hung_up(recording, self.impl.role)
-            if ended and self._waits(recording):
-                return
-            how = "closed the connection" if ended else "said nothing"
-            raise NotJudged(
-                f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
-            )
-        silent = any(isinstance(recording.events[blame.at], Quiet) for blame in recording.judgement.blamed)
-        if recording.judgement.verdict == "fail" and len(said) == 1 and not silent:
-            text = self.protocol.describe(said[0])
-            spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
-            if spoken:
-                raise NotJudged(
-                    f"{self.impl.name} does not speak {self.impl.profile}, but {' and '.join(spoken)}: judge it with "
-                    f"--profile={spoken[0]}, or say profile = {spoken[0]!r} in its manifest; it said: {text:.400}"
-                )
-            if self.protocol.wires.get(self.impl.role, "tcp") != "tcp":
-                return  # nobody refuses the program that started it: what it says is judged
-            raise NotJudged(
-                f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
-            )
-
-    def _waits(self, recording: Recording) -> bool:
-        """True when a program that ended once it was spoken to lives until it is: its end is an answer, and judged."""
-        if self.protocol.wires.get(self.impl.role, "tcp") != "stdio":
-            return False
-        alone = Plan((Blurt(0, b""), Wait(UNSPOKEN_MS + int(UNSPOKEN * recording.stamps[-1]))))
-        return not _hung_up(drive(alone, self.setting(), "alone-"), self.impl.role)
-
-    def _speaks(self, profile: str) -> bool:
-        """True when a session of another profile than the claimed one can be opened."""
-        assert self.protocol.smoke is not None
-        if profile == self.impl.profile:
-            return False
-        config = self.protocol.configure(self.impl.role, profile, self.impl.facts, {})
-        opening = Plan(self.protocol.smoke(config).steps[:1])
-        setting = replace(self.setting(), config=config, patience_ms=max(PROBE_MS, self.patience_ms))
-        recording = drive(opening, setting, f"profile-{profile}-")
-        answered = any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
-        return answered and recording.judgement.verdict == "pass"
-
-    def _configure(self, learnt: Mapping[str, Any]) -> Any:
-        return self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, learnt)
+    def _meeting(self) -> Meeting:
+        assert self.ground is not None
+        return Meeting(self.impl, self.protocol, self.ground, self.patience_ms, dict(self.learnt))
 
     def setting(self) -> Setting:
         """How plans are driven against this implementation."""
-        assert self.ground is not None
-        return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.ground, self.patience_ms)
+        return self._meeting().setting()
 
     # -- hunting --------------------------------------------------------------------------------------------------
 
@@ -382,7 +290,7 @@ class Session:
             return ""
         running = self.running
         hurt = recording.refused or recording.judgement.verdict == "fail"
-        if running is None or not hurt or not (recording.refused or _hung_up(recording, self.impl.role)):
+        if running is None or not hurt or not (recording.refused or hung_up(recording, self.impl.role)):
             return ""
         if not self._died(running):
             return ""
@@ -456,36 +364,6 @@ def _factory(impl: Implementation) -> Callable[[], Any]:
     except (ImportError, AttributeError) as error:
         raise NotJudged(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
     return made  # type: ignore[no-any-return]
-
-
-def _discovery(protocol: Protocol) -> Callable[..., Mapping[str, Any]] | None:
-    """`strategies.<protocol>.discover`, if the protocol has one."""
-    if importlib.util.find_spec(f"strategies.{protocol.name}") is None:
-        return None
-    return getattr(importlib.import_module(f"strategies.{protocol.name}"), "discover", None)
-
-
-def _slowest(recording: Recording, role: str) -> float:
-    """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard."""
-    slowest, asked = 0.0, None
-    for ms, event in zip(recording.stamps, recording.events, strict=True):
-        if isinstance(event, Said | Fact) and event.by != role:
-            asked = ms
-        elif asked is not None and (isinstance(event, Said | Closed) or getattr(event, "name", "") == "answer"):
-            slowest, asked = max(slowest, ms - asked), None
-    return slowest
-
-
-def _first(recording: Recording, role: str) -> float:
-    """When it first answered anything, in ms: what a program prints while it starts is no answer."""
-    for ms, event in zip(recording.stamps, recording.events, strict=True):
-        if isinstance(event, Said | Fact) and event.by == role and getattr(event, "name", "answer") == "answer":
-            return ms
-    return 0.0
-
-
-def _hung_up(recording: Recording, role: str) -> bool:
-    return any(isinstance(event, Closed) and event.by == role for event in recording.events)
 
 
 def shares(weights: Iterable[float], budget_s: float) -> list[float]:

@@ -16,7 +16,7 @@ from strategies.common import Op, Program
 from strategies.kcl import discover, hosting, misuse, sessions
 from strategies.kcl.writer import ESCAPE, Ways, Writer
 from suites.hunt import Hunter, Property
-from suites.session import _slowest
+from suites.meeting import _slowest
 
 KCL = find("kcl")
 

@@ -29,6 +29,10 @@ OF_CONSUMERS = ("ACK", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAG
 """Requests about one that is there."""
 
 
+BUSY = 5
+"""The error ConsumerBusy."""
+
+
 def heard(state: State, number: int, frame: Frame) -> Outcome:
     """What the broker said."""
     conn = state.conn(number)
@@ -262,6 +266,8 @@ def _refused(state: State, number: int, request: Request, error: int) -> Outcome
         rule = request.rule
         if request.kind == "PRODUCER" and request.extra == "reused":
             rule = "CLP-04"
+        if rule == "SUB-12" and error == BUSY:  # a name would not have helped
+            rule = "SUB-01"
         # who has just named this broker knows that the topic is here, but that may change
         return replace(blame(rule, f"{request.kind} was refused: error {error}"), steady=error in RETRY)
     lapses = []
