@@ -42,9 +42,10 @@ Made = tuple[Ground, str, bool, str]
 """Where it is, its profile, whether it misses recommendations, and what it is called in a report."""
 
 
-def config_for(role: str, profile: str) -> Any:
+def config_for(role: str, profile: str, dedup: bool = False) -> Any:
     """What the references declare."""
     facts = {name: fact.default for name, fact in PULSAR.facts.items()} | (FACTS if role == "broker" else {})
+    facts["dedup"] = dedup
     return PULSAR.configure(role, profile, facts, {})
 
 
@@ -80,7 +81,7 @@ def soak(role: str, plans: int, number: int, make: Callable[[int], Made], show: 
     begun, chance = time.process_time(), random.Random(number)
     while played < plans:
         ground, profile, misses, name = make(chance.randrange(1 << 30))
-        setting = Setting(PULSAR, config_for(role, profile), role, ground)
+        setting = Setting(PULSAR, config_for(role, profile, "dedup" in name), role, ground)
         done: list[Recording] = []
         prop = cases[chance.randrange(len(cases))]
 
@@ -128,9 +129,11 @@ def in_memory(role: str, **fixed: Any) -> Callable[[int], Made]:
 
     def make(number: int) -> Made:
         profile = ("seed", "modern")[number % 2]
-        peer = PEERS[role].random(number, profile=profile, **fixed)
+        dedup = {"deduplication": True} if role == "broker" and number % 5 == 1 else {}
+        peer = PEERS[role].random(number, profile=profile, **dedup, **fixed)
         misses = "unreadable=reconnect" in unusual(role, peer) or (role == "broker" and not peer.switches.recommended)
-        return MemoryGround(lambda: peer), profile, misses, f"{profile}: {unusual(role, peer)}"
+        name = f"{profile}: {'dedup, ' if dedup else ''}{unusual(role, peer)}"
+        return MemoryGround(lambda: peer), profile, misses, name
 
     return make
 

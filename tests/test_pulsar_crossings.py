@@ -256,6 +256,22 @@ def way(conn, request, kind, **fields):
     return lookup, create
 
 
+@pytest.mark.parametrize(("name", "given", "rules"), [
+    ("p", (0, 1), ["PULSAR-SEND-16"]), ("p", (0, 0), []), ("p", (NOBODY, NOBODY), []), ("q", (0, 1), []),
+])  # fmt: skip
+def test_a_sequence_id_is_repeated_by_a_producer_of_the_same_name_alone(name, given, rules):
+    """A name that was made up for it is a new one each time, whatever the metadata say."""
+    events = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5),
+              said(0, "broker", "SUCCESS", request_id=5),
+              said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=6),
+              said(0, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name=name),
+              said(0, "client", "SEND", {**META, "sequence_id": 0}, b"n", producer_id=1, sequence_id=0),
+              said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0,
+                   message_id={"ledgerId": given[0] or ID["ledgerId"], "entryId": given[1]})]  # fmt: skip
+    found = judge(PulsarModel(), Config(dedup=True), [*events, END], "broker")
+    assert [each.breach.requirement for each in found.faults] == rules
+
+
 def test_two_lookups_of_a_topic_are_good_for_two():
     pen, ear = way(0, 1, "PRODUCER"), way(0, 2, "SUBSCRIBE")
     both = [*hello(0), *(each for part in (*pen, *ear) for each in part)]

@@ -113,7 +113,7 @@ def host(role, *said, pid=True):
         if by in ("child", "host"):
             found.append(says(kid if by == "child" else role, value))
         else:
-            found.append(Fact(0, kid if by == "call" else role, by, value))
+            found.append(Fact(0, kid if by in ("call", "task_ids") else role, by, value))
     return found
 
 
@@ -138,6 +138,15 @@ def test_a_host_that_passes_over_what_means_nothing_misses_a_recommendation(role
     begin = list(tuples("1")) if role == "bolt-host" else [("call", {"op": "next"}), ("host", {"command": "next"})]
     assert blamed(judged(role, *host(role, *begin, ("child", said)), SILENCE)) == {row: "SHOULD"}
     assert blamed(judged(role, *host(role, *begin, ("child", said), ("failed", {"why": "odd"})))) == {}
+
+
+@pytest.mark.parametrize(("heard", "ids", "rules"), [(False, [7], []), (False, [4], []), (True, [7], ["BOLT-15"])])
+def test_an_emit_may_come_before_the_task_ids_that_are_told_beside_it(heard, ids, rules):
+    told, answer = ("task_ids", {"ids": [4]}), ("answer", {"op": "task_ids"})
+    emit = ("child", {"command": "emit", "tuple": ["x"]})
+    emitted = ("emit", {"tuple": ["x"], "stream": "default", "anchors": []})
+    order = [answer, emit, emitted] if heard else [emit, emitted, answer]
+    assert list(blamed(judged("bolt-host", *host("bolt-host", told, *order, ("host", ids)), SILENCE))) == rules
 
 
 def test_a_host_that_makes_something_of_what_means_nothing_misses_a_recommendation():

@@ -163,7 +163,8 @@ class Conn(NamedTuple):
 
 class Entry(NamedTuple):
     """What one SEND brought. `fate`: "sent", "stored", "refused", or "doubtful", and then `rule` says what a receipt
-    or a delivery breaks. `floor`: the highest id on its topic that was known when it was sent."""
+    or a delivery breaks. `floor`: the highest id on its topic that was known when it was sent. `name`: that of its
+    producer, as far as it was known then."""
 
     topic: str
     source: Key
@@ -179,6 +180,7 @@ class Entry(NamedTuple):
     at: int = 0
     floor: Id | None = None
     tags: tuple[str, ...] = ()
+    name: str = ""
 
 
 class Place(NamedTuple):

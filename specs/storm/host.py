@@ -79,6 +79,8 @@ def _ids(config: Config, conv: HostConv, value: list[Any]) -> Outcome:
         if same_tasks(conv.settings[at], value):
             covers += ["BOLT-17"] if bolt and len(conv.settings) > 1 else []
             return allow(after._replace(lowest=at), *covers)
+    if conv.lists[0] < 0:  # the host may not have heard of any list when the emit came
+        return allow(after)
     if bolt and any(same_tasks(known, value) for known in conv.settings):
         return breach(by, "BOLT-17", f"the task ids {shown(value)} came for another emit than theirs")
     return breach(by, named, f"task ids are {shown(value)}, and should be {shown(conv.settings[lowest])}")
@@ -343,7 +345,7 @@ def _emitted(config: Config, conv: HostConv, value: Mapping[str, Any]) -> HostCo
     )
     after = conv if SEEN in value else conv._replace(effects=(*conv.effects, effect))
     if wants_ids(config.extensions, value):
-        after = after._replace(lists=(*conv.lists, max(0, conv.known - 1)))
+        after = after._replace(lists=(*conv.lists, conv.known - 1))
     if value.get("id") is not None:
         after = after._replace(outstanding=(*after.outstanding, value["id"]))
     return after

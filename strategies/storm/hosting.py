@@ -125,8 +125,8 @@ class Writer:
 
     def say(self, frame: Message | Text, *, now: bool = False) -> None:
         """A message of the child."""
-        when = "now" if now or (self.hurry and not self._first) else "turn"
-        self._first = False
+        first, self._first = self._first, False
+        when = "now" if now or (self.hurry and not first) else "turn"
         ways = self.ways
         style: Style | None = None
         cuts: tuple[int, ...] = ()
@@ -137,7 +137,7 @@ class Writer:
             if ways.bits & 8 and isinstance(frame.value, Mapping):
                 name, value = texts.MEMBERS[ways.how % len(texts.MEMBERS)]
                 frame = Message({**frame.value, name: value}, frame.needs)
-            if ways.bits & JOIN and ways.how % 2:
+            if ways.bits & JOIN and ways.how % 2 and not first:
                 when = "join"
             style, cuts = ways.style, ways.cuts
             cuts, self.pieces = cuts[: max(3, self.pieces)], self.pieces - len(cuts)

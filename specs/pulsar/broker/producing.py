@@ -160,7 +160,7 @@ def sent(state: State, number: int, frame: Frame) -> State:  # noqa: PLR0915 - o
         state = shaken(state, number, odd, "a SEND that contradicts itself")
     entry = Entry(producer.topic, (number, body.producer_id), body.sequence_id, frame.headers or b"", frame.payload,
                   count, batched, frame.check, fate, rule, at=state.clock, floor=state.tops.get(producer.topic),
-                  tags=tuple(tags))  # fmt: skip
+                  tags=tuple(tags), name=producer.name)  # fmt: skip
     at = len(state.entries)
     state = state._replace(entries=(*state.entries, entry))
     producer = producer._replace(sends=(*producer.sends, at))
@@ -226,7 +226,7 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
         state = state.put_producer((number, body.producer_id), producer)
         return Allow(state.put_entry(at, entry._replace(fate="refused")), ids("SEND-16"))
     first = _first(state, entry) if state.config.dedup else None
-    if first is not None and given is not None:
+    if first is not None and given is not None and (given == first.id or first.source == entry.source):
         if given != first.id:
             return blame("SEND-16", f"the sequence id {entry.seq} was confirmed before, and is stored again as {given}")
         state = state.put_producer((number, body.producer_id), producer)
@@ -245,15 +245,15 @@ def receipt(state: State, number: int, body: Any) -> Outcome:
 
 
 def _first(state: State, entry: Entry) -> Entry | None:
-    """The message with the same sequence id of the same producer whose receipt had come when this one was sent."""
-    return next(
-        (
-            there for there in state.entries
-            if (there.source, there.seq, there.fate) == (entry.source, entry.seq, "stored") and there.at < entry.at
-            and there.id is not None and entry.floor is not None and there.id <= entry.floor
-        ),
-        None,
-    )  # fmt: skip
+    """The message with the same sequence id of a producer of the same name whose receipt had come when this one was
+    sent: one of the same connection, if there is one."""
+    found = [
+        there for there in state.entries
+        if (there.topic, there.name, there.seq, there.fate) == (entry.topic, entry.name, entry.seq, "stored")
+        and there.name and there.at < entry.at
+        and there.id is not None and entry.floor is not None and there.id <= entry.floor
+    ]  # fmt: skip
+    return max(found, key=lambda there: (there.source == entry.source, there.at), default=None)
 
 
 def _bad_id(state: State, producer: Producer, entry: Entry, given: tuple[int, int]) -> Outcome | None:
