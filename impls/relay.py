@@ -5,10 +5,10 @@ impls/relay_child.py, which hands its own stdin and stdout to the suite over a l
 conversation.
 
 A plan's `Do` is: `start` {…} (the child's command is added here), `call` {"op": …, …}, `checkpointer` and other names
-of requests, and what a child does: `exit` STATUS, `kill` SIGNAL, `stderr` COUNT, `touch` DIRECTORY (make its file
-there). `close` ends what the program is told. Facts: `answer`, `connected` (with the child's `pid`), every event by
-its name, `touched` (what went wrong, or ""), `ended` when the child's process is gone, `exit` when the program itself
-has ended.
+of requests, and what a child does: `exit` STATUS, `kill` SIGNAL, `stderr` COUNT, `deaf` and `hear` (read no more, and
+read on), `touch` DIRECTORY (make its file there). `close` ends what the program is told. Facts: `answer`, `connected`
+(with the child's `pid`), every event by its name, `touched` (what went wrong, or ""), `ended` when the child's process
+is gone, `exit` when the program itself has ended.
 """
 
 from __future__ import annotations
@@ -116,6 +116,8 @@ class RelayLink:
             return self._frame(b"k", str(value).encode())
         if name == "stderr":
             return self._frame(b"e", b"x" * int(value))
+        if name in ("deaf", "hear"):
+            return self._frame(b"d" if name == "deaf" else b"h", b"")
         if name == "touch":
             self._found.append(("touched", self._touch(Path(str(value)))))
             return True

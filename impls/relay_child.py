@@ -7,6 +7,7 @@ the end of STDIN is the end of what it says. What the suite sends is framed, sin
 octet for the kind, four for the length, and the data.
 
     o  write to STDOUT      e  write to STDERR      x  end with the status in the data      k  end by the signal in it
+    d  read STDIN no more   h  read on
 
 The end of the suite's side ends it too, and so does the end of its parent's wish to run it. Standard library only, and
 of it only what is written in C: each conversation starts one of these, and importing `socket`, `signal` and `threading`
@@ -24,11 +25,12 @@ UNCATCHABLE = (9, 19)
 """SIGKILL and SIGSTOP."""
 
 
-def upwards(link: _socket.socket) -> None:
-    """STDIN to the suite."""
+def upwards(link: _socket.socket, reading: _thread.LockType) -> None:
+    """STDIN to the suite, as long as nobody else holds `reading`."""
     try:
         while data := os.read(0, 65536):
-            link.sendall(data)
+            with reading:
+                link.sendall(data)
         link.shutdown(_socket.SHUT_WR)
     except OSError:
         pass  # the suite is gone; the other thread sees that too
@@ -57,13 +59,18 @@ def main() -> int:
     link.connect(("127.0.0.1", int(sys.argv[1])))
     link.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
     link.sendall(f"{sys.argv[2]} {os.getpid()}\n".encode())
-    _thread.start_new_thread(upwards, (link,))
+    reading = _thread.allocate_lock()
+    _thread.start_new_thread(upwards, (link, reading))
     while len(head := exactly(link, 5)) == 5:
         kind, data = head[:1], exactly(link, int.from_bytes(head[1:], "big"))
         if kind == b"o":
             write(1, data)
         elif kind == b"e":
             write(2, data)
+        elif kind == b"d":
+            reading.acquire()
+        elif kind == b"h":
+            reading.release()
         elif kind == b"x":
             os._exit(int(data))
         elif kind == b"k":

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import pytest
 from impls.drive import Setting, drive
 from impls.link import LinkError
 from impls.pipes import PipeGround, Pool, environment
-from impls.relay import RelayGround
+from impls.relay import CHILD, RelayGround
 from specs.events import Fact
 from specs.protocol import find
 
@@ -161,3 +162,23 @@ def test_what_a_program_leaves_in_its_temporary_folder_goes_with_the_run(tmp_pat
     assert left.is_dir()
     pool.close()
     assert not left.parent.exists()
+
+
+def test_a_relayed_child_reads_no_more_when_it_is_told_so():
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        argv = [sys.executable, "-I", "-S", str(CHILD), str(door.getsockname()[1]), "token"]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as relay:
+            link, _ = door.accept()
+            with link:
+                assert link.recv(100).split() == [b"token", str(relay.pid).encode()]
+                link.sendall(b"d\0\0\0\0" + b"o\0\0\0\1!")
+                assert relay.stdout.read(1) == b"!"  # so it has been told by now
+                relay.stdin.write(b"unheard")
+                relay.stdin.flush()
+                link.settimeout(0.05)
+                with pytest.raises(TimeoutError):
+                    link.recv(100)
+                link.settimeout(20)
+                link.sendall(b"h\0\0\0\0")
+                assert link.recv(100) == b"unheard"
+            assert relay.wait(20) == 0

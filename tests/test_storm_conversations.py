@@ -113,7 +113,7 @@ def host(role, *said, pid=True):
         if by in ("child", "host"):
             found.append(says(kid if by == "child" else role, value))
         else:
-            found.append(Fact(0, kid if by in ("call", "task_ids") else role, by, value))
+            found.append(Fact(0, kid if by in ("call", "deaf", "task_ids") else role, by, value))
     return found
 
 
@@ -171,6 +171,32 @@ def test_the_end_of_a_child_is_never_passed_over():
     talk = host("bolt-host", *tuples("1"))
     ended = [Fact(0, "bolt", "exit", 0), Closed(0, "bolt", "end")]
     assert blamed(judged("bolt-host", *talk, *ended, SILENCE)) == {"END-04": "MUST"}
+
+
+def test_what_is_logged_as_an_error_may_be_reported_as_one():
+    config = STORM.configure("bolt-host", "seed+x-loglevel", {}, {})
+
+    def reported(level):
+        said = {"command": "log", "msg": "t1 broken", "level": level}
+        seen = ("log", {"msg": "t1 broken", "level": "error" if level == 4 else "warn"})
+        talk = host("bolt-host", ("child", said), seen, ("error", {"msg": "ShellLog pid:42 t1 broken"}), *tuples("1"))
+        return blamed(judge(STORM.model, config, talk, "bolt-host"))
+
+    assert reported(4) == {}
+    assert set(reported(3).values()) == {"MUST"}
+
+
+def test_while_a_child_does_not_read_nothing_is_owed_and_its_lists_keep_their_order():
+    emits = [("call", {"op": "tuple", **given(id="1", tuple=["1"])})]
+    for ids in ([4], [5]):
+        emits += [("task_ids", {"ids": ids}), ("answer", {"op": "task_ids", "ok": None}), ("child", EMITS)]
+        emits += [("emit", {"tuple": EMITS["tuple"]})]
+    talk = host("bolt-host", ("answer", {"op": "start", "ok": None}), ("deaf", None), *emits)
+    assert blamed(judged("bolt-host", *talk, SILENCE)) == {}
+    heard = [*talk, Fact(0, "bolt", "hear", None)]
+    assert blamed(judged("bolt-host", *heard, says("bolt-host", [4]), says("bolt-host", [5]))) == {}
+    assert blamed(judged("bolt-host", *heard, says("bolt-host", [5]), says("bolt-host", [4]))) == {"BOLT-17": "MUST"}
+    assert set(blamed(judged("bolt-host", *heard, SILENCE)).values()) == {"MUST"}
 
 
 TIMED = {"conf": {"topology.subprocess.timeout.secs": 3}, "context": context()}

@@ -31,9 +31,9 @@ class HostSwitches:
     id. `null_comp`: heartbeats have. `beat_ms`: from heartbeat to heartbeat, and before the first. `fails`: how
     giving up is told, "failed", "exited", "error" or "answer". `lenient`: what may be taken or refused is taken; `lax`:
     what should be refused is passed over.
-    `decorated`: the log has more than what was logged. `levels`: logs have one. `answers`: requests are answered at
-    once or when done. `default`: effects name the default stream.
-    `turned_ids`: task ids are sent from the last to the first.
+    `decorated`: the log has more than what was logged. `levels`: logs have one. `alarms`: what is logged as an error is
+    reported as one too. `answers`: requests are answered at once or when done. `default`: effects name the default
+    stream. `turned_ids`: task ids are sent from the last to the first.
     """
 
     ascii_only: bool = False
@@ -52,6 +52,7 @@ class HostSwitches:
     lax: bool = False
     decorated: bool = False
     levels: bool = True
+    alarms: bool = False
     answers: bool = True
     default: bool = True
     turned_ids: bool = False
@@ -88,6 +89,7 @@ class Host:
         self.events: list[tuple[str, Any]] = []
         self.now_ms = 0.0
         self.started = self.ready = self.over = self.closed = False
+        self.blocked = False  # the child does not read, and the pipe is full
         self.folder = "/pids"
         self.task_ids: list[Any] = [7]
         self.timeout_ms = 0.0
@@ -155,6 +157,8 @@ class Host:
 
     def flush(self) -> None:
         """Write what is due."""
+        if self.blocked:
+            return
         due = [item for item in self.queue if item[0] <= self.now_ms]
         self.queue = [item for item in self.queue if item[0] > self.now_ms]
         for _, _, message in sorted(due, key=lambda item: item[1]):
@@ -277,6 +281,8 @@ class Host:
             known = whole_number(level) and 0 <= int(str(level)) < len(LEVELS)
             event["level"] = LEVELS[int(str(level))] if known else "info"
         self.events.append(("log", event))
+        if self.switches.alarms and event.get("level") == "error":
+            self.events.append(("error", {"msg": event["msg"]}))
 
     def sync(self) -> None:
         """The child says sync. Raises Failed."""

@@ -48,6 +48,9 @@ class Session:
             host.call(value)
         elif name == "task_ids":
             host.give(value["ids"])
+        elif name in ("deaf", "hear"):
+            host.blocked = name == "deaf"
+            host.flush()
         elif name == "kill" and value == 19:
             self._stopped = True
         elif name in ("exit", "kill"):

@@ -49,6 +49,8 @@ def does(config: Config, conv: HostConv, name: str, value: Any) -> Outcome:
         return allow(after._replace(failing=conv.failing or ("END-04" if noticed else "")))
     if name == "stderr":
         return allow(conv._replace(skipped=(*conv.skipped, "END-06")))
+    if name in ("deaf", "hear"):
+        return allow(conv._replace(deaf=name == "deaf"))
     if name == "close":
         return allow(conv._replace(closing=True))
     if name == "octets":
@@ -136,6 +138,9 @@ def _error(config: Config, conv: HostConv, value: Mapping[str, Any]) -> Outcome:
     for at, told in enumerate(conv.errors):
         if told in text:
             return allow(conv._replace(errors=conv.errors[:at] + conv.errors[at + 1 :]), "EXT-05")
+    for at, told in enumerate(conv.alarms):
+        if told in text:
+            return allow(conv._replace(alarms=conv.alarms[:at] + conv.alarms[at + 1 :]))
     return _gave_up(config, conv._replace(failed=True), conv, f"an error of the component: {text:.200}")
 
 
@@ -333,7 +338,7 @@ def owed(config: Config, conv: HostConv) -> Iterator[str]:
         if not conv.gone and not conv.muted:
             yield "END-05"
         return
-    if conv.failed or conv.given is None:
+    if conv.failed or conv.given is None or conv.deaf:
         return
     if conv.failing:
         yield conv.failing

@@ -246,6 +246,8 @@ def _odd_numbers(config: Config, conv: HostConv, frame: Text) -> HostConv:
     return conv._replace(lists=lists, effects=(*conv.effects, due))
 
 
+ERROR = 4
+"""The level of a log that tells of an error (x-loglevel)."""
 SEEN = "\0seen"
 """A member of what was said after a sync, once its effect was seen."""
 ODD = "\0odd number"
@@ -302,8 +304,9 @@ def _done(conv: HostConv, kind: str, live: Live) -> HostConv:
 
 
 def _logged(conv: HostConv, value: Mapping[str, Any]) -> HostConv:
-    text = str(value.get("msg")).strip()  # blanks at its ends are nobody's loss
-    return conv._replace(logs=(*conv.logs, (text, value.get("level"))))
+    text, level = str(value.get("msg")).strip(), value.get("level")  # blanks at its ends are nobody's loss
+    alarms = (*conv.alarms, text) if same(level, ERROR) else conv.alarms
+    return conv._replace(logs=(*conv.logs, (text, level)), alarms=alarms)
 
 
 def _sync(config: Config, conv: HostConv) -> Outcome:

@@ -244,15 +244,17 @@ class HostConv(NamedTuple):
     `waiting` are tuples that were not seen on the wire, or commands of a spout; `live` those that were, `ids` every id
     that was used on the wire; `command` is the open command of a spout and `held` what the child said after its sync.
     `lists`: for each emit that waits for task ids the setting that held; `effects` what must show beside the wire,
-    `logs` the same of logs. `outstanding`: message ids of a spout's emits that were neither acked nor failed.
+    `logs` the same of logs, and `alarms` those that may be reported as errors too. `outstanding`: message ids of
+    a spout's emits that were neither acked nor failed.
 
     `beats`: heartbeats without an answer, `seen` how many there were. `quiet_ms`, `most_ms`: how long the child has not
     given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
     `lived`: the child took a good part of it and spoke.
 
     `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
-    invalid input that was sent. `stopped`: the child stands still, and what is sent to it is not seen; `left`: it
-    has ended, `closing`: its caller is done with it, `gone`: the child's process is seen to have ended.
+    invalid input that was sent. `stopped`: the child stands still, and what is sent to it is not seen; `deaf`: it does
+    not read, and what is sent to it comes later; `left`: it has ended, `closing`: its caller is done with it, `gone`:
+    the child's process is seen to have ended.
     """
 
     phase: Phase = Phase.NEW
@@ -273,6 +275,7 @@ class HostConv(NamedTuple):
     lists: tuple[int, ...] = ()
     effects: tuple[Due, ...] = ()
     logs: tuple[Any, ...] = ()
+    alarms: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     outstanding: tuple[Any, ...] = ()
     beats: int = 0
@@ -287,6 +290,7 @@ class HostConv(NamedTuple):
     failed: bool = False
     skipped: tuple[str, ...] = ()
     stopped: bool = False
+    deaf: bool = False
     left: bool = False
     closing: bool = False
     gone: bool = False

@@ -31,12 +31,17 @@ BOLT: Mapping[str, int] = {
     "rest": 1,
     "stderr": 1,
     "many": 1,
+    "deaf": 1,
 }
 SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1}
 MOST = 32
 """Starting a host and its child takes longer than many ops."""
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
+FULL = 400_000
+"""More characters than a pipe and who reads it hold."""
+SETTLED_MS = 5
+"""After this long most hosts have done what they were told."""
 SYNC = {"command": "sync"}
 TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], list(range(1, 60)))
 """Lists that are told apart."""
@@ -193,7 +198,7 @@ class Writer:
         """Let time pass."""
         self.steps.append(Wait(ms))
 
-    def do(self, name: str, value: Any) -> None:
+    def do(self, name: str, value: Any = None) -> None:
         """Something else that a child does."""
         self.steps.append(Do(0, name, value))
 
@@ -298,6 +303,8 @@ def _bolt(w: Writer, op: Op) -> None:
         _burst(w, op)
     elif op.kind == "many":
         _many(w, op)
+    elif op.kind == "deaf":
+        _deaf(w, op)
     else:
         _common(w, op)
     if not w.hurry and e % 8 == 7:
@@ -330,6 +337,22 @@ def _many(w: Writer, op: Op) -> None:
             emitting(w, Op("emit", (a, b + n, n, c, 0)), n)
     while w.open:
         w.settle("fail" if (d >> len(w.open) % 8) % 2 else "ack", w.open.pop(c % len(w.open)))
+
+
+def _deaf(w: Writer, op: Op) -> None:
+    """Emits, each with task ids of its own, while the child does not read: what the host writes has to wait, and its
+    lists keep their order. Whether it reads on meanwhile is its own affair, so nothing is waited for but time."""
+    a, b, c, d, _ = op.args
+    w.wait(0)
+    w.do("deaf")
+    w.tuple(["x" * FULL], d, now=True)
+    for n in range(2 + a % 3):
+        w.task_ids(c + n, now=True)
+        w.wait(SETTLED_MS)
+        w.emit([texts.value(b + n)], now=True)
+        w.wait(SETTLED_MS)
+    w.do("hear")
+    w.wait(0)
 
 
 def _spout(w: Writer, op: Op) -> None:
@@ -402,7 +425,7 @@ class Aim:
 
 
 TUPLES = Aim({"tuple": 10, "settle": 8, "many": 1})
-EMITS = Aim({"emit": 16, "tuple": 4, "burst": 4, "many": 1})
+EMITS = Aim({"emit": 16, "tuple": 4, "burst": 4, "many": 1, "deaf": 3})
 MIXED = Aim({"burst": 5, "settle": 2, "tuple": 2, "log": 2, "stderr": 1})
 BOLT_FRAMING = Aim({"tuple": 2, "emit": 3, "settle": 2, "log": 2}, ways=ANYHOW | JOIN)
 COMMANDS = Aim({"next": 8, "several": 6, "after": 2, "rest": 2, "many": 1})

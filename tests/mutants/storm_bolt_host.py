@@ -163,6 +163,26 @@ class LateList(BoltHost):
         super().send(message, rank)
 
 
+def _unread(w: Any) -> None:
+    """Two emits with task ids of their own while the child does not read."""
+    w.do("deaf")
+    for n in (0, 3):
+        w.task_ids(n, now=True)
+        w.emit([n], now=True)
+    w.do("hear")
+
+
+@host("host-lists-backwards", "BOLT-17", _unread)
+class ListsBackwards(BoltHost):
+    """Of the lists that wait to be written the last comes first."""
+
+    def flush(self) -> None:
+        if not self.blocked:
+            lists = [item for item in self.queue if isinstance(item[2], list)]
+            self.queue = [lists.pop() if isinstance(item[2], list) else item for item in self.queue]
+        super().flush()
+
+
 @host("host-no-empty-list", "BOLT-15", out(1, ids=1))
 class NoEmptyList(BoltHost):
     """An empty list is not sent."""

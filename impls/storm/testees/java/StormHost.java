@@ -1,4 +1,7 @@
-// A test program around ShellBolt and ShellSpout of Storm 2.8: StormHost bolt|spout [activate]
+// A test program around ShellBolt and ShellSpout of Storm: StormHost bolt|spout [activate]
+//
+// What differs between releases is in Release.java of storm-2.8 and storm-0.10, apart from the name of the package, which
+// setup.sh changes for the older one.
 package testee;
 
 import java.io.BufferedReader;
@@ -16,9 +19,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.storm.shade.net.minidev.json.JSONObject;
-import org.apache.storm.shade.net.minidev.json.parser.JSONParser;
 import org.apache.storm.generated.Bolt;
 import org.apache.storm.generated.ComponentCommon;
 import org.apache.storm.generated.ComponentObject;
@@ -27,8 +27,7 @@ import org.apache.storm.generated.Grouping;
 import org.apache.storm.generated.NullStruct;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.generated.StreamInfo;
-import org.apache.storm.metrics2.StormMetricRegistry;
-import org.apache.storm.multilang.ShellMsg;
+import org.apache.storm.multilang.JsonSerializer;
 import org.apache.storm.spout.ISpoutOutputCollector;
 import org.apache.storm.spout.ShellSpout;
 import org.apache.storm.spout.SpoutOutputCollector;
@@ -38,9 +37,6 @@ import org.apache.storm.task.ShellBolt;
 import org.apache.storm.task.TopologyContext;
 import org.apache.storm.tuple.Fields;
 import org.apache.storm.tuple.Tuple;
-import org.apache.storm.tuple.TupleImpl;
-import org.apache.storm.utils.ShellLogHandler;
-import org.apache.storm.utils.ShellProcess;
 
 @SuppressWarnings("unchecked")
 public final class StormHost {
@@ -54,7 +50,7 @@ public final class StormHost {
 
     private static void say(Map<String, Object> line) {
         synchronized (OUT) {
-            byte[] text = (JSONObject.toJSONString(line) + "\n").getBytes(StandardCharsets.UTF_8);
+            byte[] text = (Release.text(line) + "\n").getBytes(StandardCharsets.UTF_8);
             OUT.write(text, 0, text.length);
             OUT.flush();
         }
@@ -66,19 +62,11 @@ public final class StormHost {
         return line;
     }
 
-    /** Where the library hands over what a child logs. */
-    public static final class Logs implements ShellLogHandler {
-        @Override
-        public void setUpContext(Class<?> owner, ShellProcess process, TopologyContext where) {
-        }
-
-        @Override
-        public void log(ShellMsg message) {
-            Map<String, Object> line = event("log");
-            line.put("msg", message.getMsg());
-            line.put("level", message.getLogLevel().name().toLowerCase());
-            say(line);
-        }
+    static void logged(String message, String level) {
+        Map<String, Object> line = event("log");
+        line.put("msg", message);
+        line.put("level", level.toLowerCase());
+        say(line);
     }
 
     private static void emitted(String stream, Collection<Tuple> anchors, List<Object> values, Integer task, Object id) {
@@ -129,11 +117,9 @@ public final class StormHost {
             say(line);
         }
 
-        @Override
         public void resetTimeout(Tuple tuple) {
         }
 
-        @Override
         public void flush() {
         }
 
@@ -155,12 +141,10 @@ public final class StormHost {
             emitted(stream, null, values, task, id);
         }
 
-        @Override
         public long getPendingCount() {
             return 0;
         }
 
-        @Override
         public void flush() {
         }
 
@@ -207,9 +191,7 @@ public final class StormHost {
         String base = System.getenv("TMPDIR"); // which whoever started this removes, and Java would not ask for
         File folder = (base == null ? Files.createTempDirectory("storm")
             : Files.createTempDirectory(Path.of(base), "storm")).toFile();
-        return new TopologyContext(topology, conf, tasks, sorted, fields, new HashMap<>(), "topology", folder.getPath(),
-            folder.getPath(), own, 6700, new ArrayList<>(tasks.keySet()), new HashMap<>(), new HashMap<>(),
-            new HashMap<>(), new HashMap<>(), new AtomicBoolean(false), new StormMetricRegistry());
+        return Release.context(topology, conf, tasks, sorted, fields, folder.getPath(), own);
     }
 
     private static Grouping grouping(Map<String, Object> how) {
@@ -219,18 +201,15 @@ public final class StormHost {
 
     private static void start(String role, Map<String, Object> request) throws Exception {
         Map<String, Object> conf = new HashMap<>((Map<String, Object>) request.get("conf"));
-        conf.put("topology.multilang.serializer", "org.apache.storm.multilang.JsonSerializer");
-        conf.put("topology.multilang.log.handler", Logs.class.getName());
+        conf.put("topology.multilang.serializer", JsonSerializer.class.getName());
         conf.putIfAbsent("supervisor.worker.timeout.secs", 30);
         context = built(conf, (Map<String, Object>) request.get("context"));
         String[] child = ((List<String>) request.get("child")).toArray(new String[0]);
         if (role.equals("bolt")) {
-            bolt = new ShellBolt(child);
-            bolt.changeChildCWD(false);
+            bolt = Release.bolt(conf, child);
             bolt.prepare(conf, context, new OutputCollector(new BoltEnd()));
         } else {
-            spout = new ShellSpout(child);
-            spout.changeChildCWD(false);
+            spout = Release.spout(conf, child);
             spout.open(conf, context, new SpoutOutputCollector(new SpoutEnd()));
             if (activates) {
                 spout.activate();
@@ -240,7 +219,7 @@ public final class StormHost {
 
     private static boolean call(String op, Map<String, Object> request) {
         if (op.equals("tuple") && bolt != null) {
-            Tuple tuple = new TupleImpl(context, (List<Object>) request.get("tuple"), (String) request.get("comp"),
+            Tuple tuple = Release.tuple(context, (List<Object>) request.get("tuple"), (String) request.get("comp"),
                 ((Number) request.get("task")).intValue(), (String) request.get("stream"));
             NAMES.put(tuple, (String) request.get("id"));
             bolt.execute(tuple);
@@ -284,10 +263,10 @@ public final class StormHost {
             "stream->target->grouping")) {
             given.put(name, new HashMap<>());
         }
-        JSONObject.toJSONString(Map.of("context", built(new HashMap<>(), given).toJSONString()));
-        new ShellBolt("true");
-        new ShellSpout("true");
-        Class.forName("org.apache.storm.multilang.JsonSerializer").getDeclaredConstructor().newInstance();
+        Release.text(Map.of("context", built(new HashMap<>(), given).toJSONString()));
+        Release.bolt(new HashMap<>(), "true");
+        Release.spout(new HashMap<>(), "true");
+        new JsonSerializer();
         new ProcessBuilder("true").start().waitFor();
         say(event("ready"));
     }
@@ -300,7 +279,7 @@ public final class StormHost {
         ExecutorService worker = Executors.newSingleThreadExecutor();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            Map<String, Object> request = (Map<String, Object>) new JSONParser(JSONParser.MODE_RFC4627).parse(line);
+            Map<String, Object> request = (Map<String, Object>) Release.parsed(line);
             String op = (String) request.get("op");
             if (op.equals("task_ids")) {
                 List<Integer> ids = new ArrayList<>();
