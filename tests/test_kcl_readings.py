@@ -64,6 +64,44 @@ def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
     assert (found.verdict, found.faults) == ("pass", ())
 
 
+class HandsOn(Host):
+    """What is no number is the checkpointer's affair."""
+
+    def tried(self, number, members):
+        return super().tried(number, members) if number is None else self.attempt(str(number))
+
+
+class EmptyIsNone(Host):
+    def tried(self, number, members):
+        return self.attempt(self.last) if number == "" else super().tried(number, members)
+
+
+class FloatIsNone(Host):
+    def tried(self, number, members):
+        return self.attempt(self.last) if isinstance(number, float) else super().tried(number, members)
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [(HandsOn, 0), (EmptyIsNone, 0), (FloatIsNone, 1)])
+def test_what_a_host_may_try_for_a_number_that_is_none(kind, wrong):
+    found = [judged("host", lambda: Hosts(host=kind), asks_for(number)) for number in ("abc", 1.5, "", [], True)]
+    blamed = [blame.breach.requirement for judgement in found for blame in judgement.faults]
+    assert blamed == ["KCL-INV-HOST-11"] * wrong
+
+
+def asks_for(number):
+    def write(w):
+        w.checkpointer("IllegalArgumentException")
+        w.batch([(b"data", "key")])
+        w.checkpoint(number)
+        w.wait()
+        w.status()
+        w.final("ZOMBIE")
+        w.status()
+        w.exit()
+
+    return write
+
+
 def test_host_that_refuses_the_next_number_is_wrong():
     class Refuses(Host):
         def tried(self, number, members):

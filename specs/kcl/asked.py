@@ -261,10 +261,10 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
     if config.hasty and working and not (conv.must_fail or conv.stray or strange):
         return allow(after)  # the answer to the request before may still be on its way
     if conv.phase is Phase.ASKING and conv.must_fail:
-        return _misread(conv.must_fail, at)
+        return allow(after) if _refused(conv, conv.must_fail, at) else _misread(conv.must_fail, at)
     if not any(fits(at, number, conv.last) for number in conv.requests):
         if strange:
-            return _misread(strange, at)
+            return allow(after) if _refused(conv, strange, at) else _misread(strange, at)
         if conv.stray == "INV-HOST-10" or conv.phase in (Phase.ENDING, Phase.DEAF):
             return breach("INV-HOST-10", f"a checkpoint at {at!r:.80} was tried outside of its time", by="host")
         if conv.action in CLOSED_TO_CHECKPOINTS:
@@ -273,6 +273,12 @@ def tries(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
         asked = ", ".join(repr(number)[:60] for number in conv.requests) or "nothing"
         return breach("CHECKPOINT-09", f"a checkpoint was tried at {at!r:.80}; asked for was {asked}", by="host")
     return allow(after)
+
+
+def _refused(conv: Conv, requirement: str, at: Any) -> bool:
+    """True when no checkpointer takes what a host made of a number that is none: nothing comes of trying it. An empty
+    text stands for no number in some languages."""
+    return requirement == "INV-HOST-11" and (conv.number == "" or not (at is None or conv.knows(at)))
 
 
 def _misread(requirement: str, at: Any) -> Breach:

@@ -137,6 +137,14 @@ class BadNumberGranted(Host):
         return None if isinstance(number, str) and number.isalpha() else super().tried(number, members)
 
 
+@host("bad-number-is-none", "INV-HOST-11", bad_child("INV-HOST-11", 1), profile=SEQ)
+class BadNumberIsNone(Host):
+    """A number of another type is taken for none, so that the last one delivered is tried."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return super().tried(None if isinstance(number, float) else number, members)
+
+
 @host("bad-sub-number", "INV-HOST-12", bad_child("INV-HOST-12"), profile=SEQ, accept="CHECKPOINT-06")
 class BadSubNumber(Host):
     """A subSequenceNumber that is no number is not looked at."""
