@@ -47,12 +47,20 @@ NUMBERS = {"MP-FMT-04", "MP-FMT-05"}
 """What a language with one number type misses, as a recommendation."""
 
 
-def config_for(role: str, ground: Ground, facts: Mapping[str, Any]) -> Any:
+def profile_for(role: str, number: int) -> str:
+    """Some of the extensions, drawn by a number; all of them half of the time."""
+    whole = PROFILES.get(role, "core")
+    chance = random.Random(number)
+    core, *more = whole.split("+")
+    return whole if chance.random() < 0.5 else "+".join([core, *(each for each in more if chance.random() < 0.5)])
+
+
+def config_for(role: str, ground: Ground, facts: Mapping[str, Any], profile: str = "") -> Any:
     """What discovery learns."""
     given_facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(facts)
 
     def configure(learnt: Mapping[str, Any]) -> Any:
-        return MSGPACK.configure(role, PROFILES.get(role, "core"), given_facts, learnt)
+        return MSGPACK.configure(role, profile or PROFILES.get(role, "core"), given_facts, learnt)
 
     def play(plan: Any, config: Any) -> tuple[Any, Any]:
         recording = drive(plan, Setting(MSGPACK, config, role, ground), "ask")
@@ -90,7 +98,8 @@ def soak(role: str, plans: int, number: int, make: Callable[[int], tuple[Ground,
     begun, chance = time.monotonic(), random.Random(number)
     while played < plans:
         ground, facts, name = make(chance.randrange(1 << 30))
-        setting = Setting(MSGPACK, config_for(role, ground, facts), role, ground)
+        profile = profile_for(role, chance.randrange(1 << 30))
+        setting = Setting(MSGPACK, config_for(role, ground, facts, profile), role, ground)
         done: list[Recording] = []
         prop = cases[chance.randrange(len(cases))]
 
@@ -116,7 +125,7 @@ def soak(role: str, plans: int, number: int, make: Callable[[int], tuple[Ground,
             for alarm in alarms(recording):
                 found += 1
                 if found <= 5:
-                    print("\n".join([f"{role}: {alarm:.300}", f"  {prop.name}", f"  {name}", *told(recording)[-20:]]))
+                    print("\n".join([f"{role}: {alarm:.300}", f"  {prop.name} {profile}", f"  {name}", *told(recording)[-60:]]))
     print(f"{role}: {played} plans in {time.monotonic() - begun:.0f} s, {found} false alarms; {dict(verdicts)}")
     return found
 

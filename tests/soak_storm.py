@@ -15,6 +15,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -59,8 +60,7 @@ def made(role: str, extensions: frozenset[str], number: int, pipes: bool) -> tup
 
 
 def soak(role: str, extensions: frozenset[str], plans: int, first: int, pipes: bool, told: Any) -> None:
-    """Play `plans` plans."""
-    profile = "+".join(["seed", *sorted(extensions)])
+    """Play `plans` plans, half of the batches with all of `extensions` and half with some of them."""
     props = properties("storm", role)
     if pipes:
         props = [(prop, weight) for prop, weight in props if "timing" not in prop.name and "big" not in prop.name]
@@ -69,7 +69,11 @@ def soak(role: str, extensions: frozenset[str], plans: int, first: int, pipes: b
         slow = "big" in prop.name or ("invalid_input" in prop.name and "host" in prop.name)
         count = max(3, share // 10) if slow else share
         for batch in range(0, count, EACH):
-            ground, what = made(role, extensions, first * 7919 + number * 10_007 + batch, pipes)
+            place = first * 7919 + number * 10_007 + batch
+            chance = Random(place)
+            some = extensions if place % 2 else frozenset(each for each in extensions if chance.random() < 0.5)
+            ground, what = made(role, some, place, pipes)
+            profile = "+".join(["seed", *sorted(some)])
             _batch(prop, role, profile, ground, min(EACH, count - batch), first + number * 7919 + batch, what, told)
             if isinstance(ground, PipeGround):
                 ground.close()
@@ -104,7 +108,8 @@ def _batch(prop: Any, role: str, profile: str, ground: Any, count: int, number: 
             level = blame.breach.level or STORM.requirements[blame.breach.requirement].level
             asked_for = ASKED_FOR + LAX if "lax=True" in what else ASKED_FOR
             if level != "SHOULD" or not blame.breach.requirement.startswith(asked_for):
-                alarms.append(_told(recording, f"{prop.name} {blame.breach.requirement}: {blame.breach.why}", what))
+                alarms.append(_told(recording, f"{prop.name} {blame.breach.requirement}: {blame.breach.why}",
+                                    f"{profile} {what}"))  # fmt: skip
         if judgement.verdict == "error":
             alarms.append(_told(recording, judgement.why, what))
         if judgement.verdict == "inconclusive":
