@@ -125,7 +125,8 @@ def soak(role: str, plans: int, number: int, make: Callable[[int], tuple[Ground,
             for alarm in alarms(recording):
                 found += 1
                 if found <= 5:
-                    print("\n".join([f"{role}: {alarm:.300}", f"  {prop.name} {profile}", f"  {name}", *told(recording)[-60:]]))
+                    what = f"{role}: {alarm:.300}\n  {prop.name} {profile}\n  {name}"
+                    print("\n".join([what, *told(recording)[-60:]]))
     print(f"{role}: {played} plans in {time.monotonic() - begun:.0f} s, {found} false alarms; {dict(verdicts)}")
     return found
 
