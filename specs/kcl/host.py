@@ -15,7 +15,7 @@ from specs.kcl.answers import answer
 from specs.kcl.child import allow, breach, impatient
 from specs.kcl.frames import Message, Text
 from specs.kcl.hurt import EVERY_MESSAGE, by_host, perhaps, skipping, unanswered
-from specs.kcl.scripts import Latest, callback, job, octets
+from specs.kcl.scripts import Latest, alike, callback, job, octets
 from specs.kcl.states import ACTIONS, FINALS, KNOWN, Config, Conv, Phase
 from specs.model import Breach, Outcome
 
@@ -270,7 +270,8 @@ def _other_records(asked: list[Any], sent: list[Any], escaped: bool) -> Breach |
         if number != sent_number:
             return by_host("REC-04", f"the sequenceNumber {number!r:.80} was sent as {sent_number!r:.80}")
         if key != sent_key:
-            wrong = str(key).isascii() or (escaped and not str(sent_key).isascii())  # no charset did that
+            known = alike(key, sent_key) or (escaped and not str(sent_key).isascii())  # no charset did that
+            wrong = str(key).isascii() or known
             named = "REC-01" if wrong else "FRAME-12"
             return by_host(named, f"the partitionKey {key!r:.80} was sent as {sent_key!r:.80}")
         if data != sent_data and not (data == "" and sent_data is None and text is None):

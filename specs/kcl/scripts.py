@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from specs.kcl.frames import Message
 from specs.kcl.states import Seen
@@ -158,11 +159,16 @@ def difference(due: Seen, seen: Seen) -> tuple[str, str]:
         if sent[0] != got[0] and sent[1:] == got[1:]:
             return "REC-11", f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"
     for sent, got in zip(due.value, seen.value, strict=True):
-        raw = sent[1] is not None and not sent[1].isascii() and not due.escaped
+        raw = sent[1] is not None and not sent[1].isascii() and not due.escaped and not alike(sent[1], got[1])
         if sent[1] != got[1] and sent[2] == got[2] and raw:
             return "FRAME-12", f"user code got the partition key {got[1]!r:.80}, sent was {sent[1]!r:.80}"
     wrong = next((sent, got) for sent, got in zip(due.value, seen.value, strict=True) if sent != got)
     return "REC-10", f"user code got the record {wrong[1]!r:.120}, sent was {wrong[0]!r:.120}"
+
+
+def alike(sent: Any, got: Any) -> bool:
+    """True for two texts that are one once they are normalised: who made one of the other knew the characters."""
+    return normalize("NFC", str(sent)) == normalize("NFC", str(got))
 
 
 def same(due: Seen, seen: Seen) -> bool:

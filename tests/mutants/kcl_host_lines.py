@@ -70,6 +70,16 @@ class LatinKeys(Host):
         return found
 
 
+@host("normal-keys", "REC-01", batch(b"x", key="e\u0301"), accept="FRAME-12")
+class NormalKeys(Host):
+    """Characters that are made of two become one."""
+
+    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        found = super().record(record)
+        found["partitionKey"] = str(found["partitionKey"]).replace("e\u0301", "\u00e9")
+        return found
+
+
 @host("unflushed", "PROC-03", batch(b"x"), accept="FRAME-11")
 class Unflushed(Host):
     """processRecords stays in a buffer."""
