@@ -1,4 +1,4 @@
-"""What correct programs of the interface language do though few do it, and what beside it is a fault."""
+"""What correct programs do though few do it, and what beside it is a fault."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import json
 
 import pytest
 
+from impls.msgpack.octets import Broken
+from impls.msgpack.reference import Server, Session
+from impls.msgpack.server import Reading
 from specs.events import Fact, Said
-from specs.msgpack.frames import request, response
+from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
+from specs.plan import Blurt, Plan, Wait
 from tests.mutants.msgpack_kit import PROFILES
+from tests.test_msgpack_mutants import config_for, judged
 from tests.test_msgpack_readings import END, TAG, TOLD, verdict
 
 
@@ -141,3 +146,40 @@ def test_a_key_by_an_alias_may_be_refused_but_is_read_rightly():
 def test_a_foreign_type_may_be_the_empty_rest_of_a_line():
     found = [{"k": "message", "name": "M"}, {"k": "typespec", "for": "cpp", "target": "M", "foreign": ""}]
     assert parsed("message M {\n}\ntypespec cpp M\n", {"ast": {"definitions": found}}) == ("MPIDL-TS-01 SHOULD",)
+
+
+# -- servers -----------------------------------------------------------------------------------------------------------
+
+
+class Wary(Reading):
+    """Refuses what is announced to be large before it has come."""
+
+    most = 0
+
+    def _head(self, first):
+        what, size, width = super()._head(first)
+        if size > self.most:
+            raise Broken("more than is taken")
+        return what, size, width
+
+
+def begun(rest, most):
+    """How a server is judged that takes elements and octets up to `most`, when a request ends in `rest`."""
+    reading = type("OwnReading", (Wary,), {"most": most})
+    session = type("OwnSession", (Session,), {"reading_type": reading})
+    server = type("OwnServer", (Server,), {"session_type": session})
+    plan = Plan((Blurt(0, encode(request(9, "echo", 0), None)[:-1] + rest), Wait(5)))
+    _, faults = judged(plan, "server", lambda: server(malformed="error-then-close"), config_for("server"))
+    return tuple(blame.breach.requirement for blame in faults)
+
+
+@pytest.mark.parametrize("head", [0xDB, 0xC6, 0xC9, 0xDD, 0xDF])
+@pytest.mark.parametrize("size", [1 << 26, (1 << 31) - 1, (1 << 32) - 1])
+def test_a_size_beyond_all_bounds_may_be_refused_before_what_it_announces_has_come(head, size):
+    assert begun(bytes([head]) + size.to_bytes(4, "big"), 1 << 20) == ()
+
+
+@pytest.mark.parametrize("rest", [b"\xdd\0\0\1\0", b"\xdb\0\0\1\0", b"\xdf\0\0\1\0"])
+def test_a_size_that_everybody_takes_may_not(rest):
+    assert begun(rest, 255) == ("MP-FMT-10",)
+    assert begun(rest, 256) == ()

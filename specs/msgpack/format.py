@@ -16,7 +16,8 @@ from specs.msgpack.values import Ext, Float, Map, Text
 MAX_DEPTH = 128
 """Containers around a value that are read; one more is Malformed("too-deep")."""
 MAX_OCTETS = 1 << 25
-"""Octets of one str, bin or ext that are waited for; more is Malformed("over-limit")."""
+"""Octets of one str, bin or ext, or elements of one array or map, that are waited for; more is Malformed("over-limit"):
+whoever announces more may be refused before it comes."""
 NEVER_USED = 0xC1
 
 _INTS = {
@@ -98,9 +99,9 @@ def read(reader: Reader) -> Generator[None, None, tuple[Any, tuple[str, ...]]]:
             count = int.from_bytes(octets, "big") if width else small
             if width and 1 + width > _smallest_head(kind, count):
                 wide.append(kind)
+            if count > MAX_OCTETS:
+                raise Malformed("over-limit")
             if kind not in ("array", "map"):
-                if count > MAX_OCTETS:
-                    raise Malformed("over-limit")
                 data = yield from reader.exactly(count + (kind == "ext"))
                 value = _contents(kind, data)
             elif count:

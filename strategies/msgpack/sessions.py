@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
+from specs.msgpack import values as v
 from specs.msgpack.frames import encode, request
 from specs.msgpack.states import Config
 from specs.plan import Plan
@@ -25,7 +26,7 @@ ALIKE: Sequence[str] = ("Echo", "echo ", "ech", "ECHO", " echo", "echo()", "add 
 
 EVERYTHING: Mapping[str, int] = {
     "echo": 12, "small": 3, "odd": 3, "add": 3, "fail": 3, "unknown": 3, "sleep": 2, "note": 4, "arity": 2, "burst": 2,
-    "halves": 2, "hang": 1, "turn": 2, "sized": 1,
+    "halves": 2, "hang": 1, "turn": 2, "sized": 1, "number": 1, "left": 1,
 }  # fmt: skip
 
 
@@ -87,9 +88,26 @@ def _sized(w: Writer, op: Op) -> None:
     w.call(line, "echo", (w.fresh(),), when="now")
 
 
+def _number(w: Writer, op: Op) -> None:
+    """An integer beside a power of two, in any form."""
+    slot, identity, style, a, b = op.args
+    w.call(w.line(slot), "echo", values.beside(a, b), identity=identity, style=style)
+
+
+def _long(w: Writer, op: Op) -> None:
+    """A container with as many elements as a boundary has, at times with as many as every server takes."""
+    slot, identity, style, a, b = op.args
+    size = values.pick((256, 255, 257, 15, 16, 17, 1000, 65_536, 65_535, 256, 1000), a)
+    value: Any = v.Map(tuple((f"{n}", n) for n in range(min(size, 1000)))) if b % 3 == 2 else (1,) * size
+    w.call(w.line(slot), "echo", value, identity=identity, style=style)
+
+
 def _odd(w: Writer, op: Op) -> None:
     slot, identity, style, a, b = op.args
-    w.call(w.line(slot), "echo", values.odd(a, b), identity=identity, style=style)
+    value: Any = values.odd(a, b)
+    if identity & 64:
+        value = ((1, value), v.Map((("k", value),)))[style % 2]
+    w.call(w.line(slot), "echo", value, identity=identity, style=style)
     if not w.hurry:
         w.wait()
     w.hang(slot)  # it may be refused, and the connection with it
@@ -102,8 +120,10 @@ def _add(w: Writer, op: Op) -> None:
 
 
 def _fail(w: Writer, op: Op) -> None:
-    slot, identity, style, a, _ = op.args
+    slot, identity, style, a, b = op.args
     w.call(w.line(slot), "fail", ("no", "x" * 40, "é", "0", "false", "nil")[a % 6], identity=identity, style=style)
+    for _ in range((0, 0, 0, 0, 0, 0, 1, 30)[b % 8]):
+        w.call(w.line(slot), "fail", "again", when="now")
 
 
 def _unknown(w: Writer, op: Op) -> None:
@@ -132,7 +152,11 @@ def _note(w: Writer, op: Op) -> None:
     )
     if which & 128:
         params = (*params, 1)
-    w.notify(line, method, *params, style=style)
+    times = (1, 1, 1, 5)[b // 16 % 4]
+    if times > 1:
+        w.call(line, "sleep", 5)  # something is open, so that nothing may end the connection
+    for _ in range(times):
+        w.notify(line, method, *params, style=style, when="now" if times > 1 else "")
     if which & 64:
         small(w, slot, "" if style & 1 else "now")
 
@@ -180,6 +204,14 @@ def _hang(w: Writer, op: Op) -> None:
     w.hang(slot, "reset" if b % 4 == 3 else "close")
 
 
+def _left(w: Writer, op: Op) -> None:
+    """Two connections with the same id open, of which one is closed."""
+    slot, _, _, a, b = op.args
+    for ms, line in ((5, w.line(slot)), (20, w.line(slot + 1))):
+        w.call(line, "sleep", ms, identity=2 + 4 * a, when="now")
+    w.hang(slot, "reset" if b % 4 == 3 else "close")
+
+
 def _turn(w: Writer, op: Op) -> None:
     w.wait()
 
@@ -187,6 +219,7 @@ def _turn(w: Writer, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Writer, Op], None]] = {
     "echo": _echo, "small": _small, "odd": _odd, "add": _add, "fail": _fail, "unknown": _unknown, "sleep": _sleep,
     "note": _note, "arity": _arity, "burst": _burst, "halves": _halves, "hang": _hang, "turn": _turn, "sized": _sized,
+    "number": _number, "long": _long, "left": _left,
 }  # fmt: skip
 
 

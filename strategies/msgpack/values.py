@@ -109,6 +109,12 @@ def legal(a: int, b: int) -> Any:
     return (pick(SIMPLE, b), pick(FLOATS, b), pick(TEXTS[:9], b), pick(BINARIES[:8], b), pick(INTEGERS, b))
 
 
+def beside(a: int, b: int) -> int:
+    """An integer at a power of two or beside it, or the negative of one."""
+    number = (1 << a % 64) + (0, -1, 1)[b % 3]
+    return -number if b // 3 % 2 and number <= 1 << 63 else min(number, (1 << 64) - 1)
+
+
 def odd(a: int, b: int) -> Any:
     """A value that a correct server may refuse, or give back changed."""
     which = a % 8

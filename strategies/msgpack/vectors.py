@@ -80,9 +80,8 @@ def _wide(q: Questions, op: Op) -> None:
 
 def _number(q: Questions, op: Op) -> None:
     """Integers around every power of two, in every form."""
-    _, c, style, a, b = op.args
-    number = (1 << a % 64) + (0, -1, 1)[b % 3]
-    number = -number if c % 2 and number <= 1 << 63 else min(number, (1 << 64) - 1)
+    _, _, style, a, b = op.args
+    number = values.beside(a, b)
     q.vector(styled(number, 0 if style % 2 else WIDEST if style % 4 else 2 + style), number)
 
 
@@ -122,14 +121,19 @@ def _ext(q: Questions, op: Op) -> None:
     _, _, style, a, b = op.args
     size = values.pick(values.EXT_SIZES[:15], a)
     code = (b - 128) if b != 127 else 0  # every code but that of a timestamp
-    value = v.Ext(code, bytes(n % 251 for n in range(size)))
+    value = _within(v.Ext(code, bytes(n % 251 for n in range(size))), op)
     q.vector(styled(value, style % 4 and 1 + style), value, "either", "08")
 
 
 def _stamp(q: Questions, op: Op) -> None:
     *_, a, b = op.args
-    value = values.pick(values.TIMESTAMPS if a % 3 else values.BAD_TIMESTAMPS, b)
+    value = _within(values.pick(values.TIMESTAMPS if a % 3 else values.BAD_TIMESTAMPS, b), op)
     q.vector(encoded(value), value, "either", "09")
+
+
+def _within(value: v.Ext, op: Op) -> Any:
+    """The value, or a container with it."""
+    return (value, value, (1, value), v.Map((("k", value),)))[op.args[1] % 4]
 
 
 def _never(q: Questions, op: Op) -> None:

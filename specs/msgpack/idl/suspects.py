@@ -18,6 +18,8 @@ from specs.msgpack.idl.tree import Application, Field, Message, Service, Type, T
 _COMMENT = re.compile(r"(?P<line>#|//)(?P<body>[^\r\n]*)|/\*")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _STUCK = tuple(sorted(RESERVED))
+DEEP = 4
+"""Type arguments within type arguments that are seldom seen: with more, they are the first to be suspected."""
 
 
 def lexical(source: str) -> Iterator[str]:
@@ -65,6 +67,10 @@ def structural(source: str, reading: Reading) -> Iterator[str]:
     services = [each for each in given if isinstance(each, Service)]
     functions = [function for service in services for function in service.functions]
     every = items + [arg for function in functions for arg in function.args]
+    types = [item.type for item in every] + [function.ret for function in functions]
+    aliases = [each.type for each in given if isinstance(each, Typedef)]
+    if any(_depth(kind) > DEEP for kind in types + aliases):
+        yield "TYPE-04"
     if Typespec in kinds:
         yield "TS-01"
     if any(item.default is not None for item in every):
@@ -76,7 +82,7 @@ def structural(source: str, reading: Reading) -> Iterator[str]:
     yield from _applications([each for each in given if isinstance(each, Application)])
     yield from _services(services)
     yield from _exceptions([each for each in given if isinstance(each, Message) and each.kind == "exception"])
-    yield from _types([item.type for item in every] + [function.ret for function in functions], reading)
+    yield from _types(types, reading)
     yield from _fields([each.fields for each in given if isinstance(each, Message)])
     if any(each.kind == "message" and not each.fields for each in given if isinstance(each, Message)):
         yield "FIELD-05"
@@ -130,6 +136,10 @@ def _types(given: list[Type], reading: Reading) -> Iterator[str]:
         yield "TYPE-05"
     if any(part.null for part in every):
         yield "FIELD-04"
+
+
+def _depth(kind: Type) -> int:
+    return 1 + max(map(_depth, kind.of)) if kind.of else 0
 
 
 def _inside(kind: Type) -> Iterator[Type]:
