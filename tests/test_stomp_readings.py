@@ -276,3 +276,28 @@ def test_what_came_again_on_a_connection_that_ends_may_have_been_there_before(he
     sent = client("SEND", QUEUE, ("k", "2"), ("receipt", "s"), conn=1, body=b"marker")
     events += [sent, server("RECEIPT", ("receipt-id", "s"), conn=1)]
     assert verdict(*events)[0] == ("pass" if held else "fail")
+
+
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_subscriptions_of_one_connection_may_share_one_window(acknowledged):
+    """Until the first subscription's delivery is acknowledged, nothing is owed to the second."""
+    first, second = ("destination", "/queue/one"), ("destination", "/queue/two")
+    given = (("message-id", "1"), ("subscription", "0"), ("ack", "1"))
+    trace = [
+        *session("1.2"),
+        client("SUBSCRIBE", ("id", "0"), first, ("ack", "client"), ("receipt", "a")),
+        server("RECEIPT", ("receipt-id", "a")),
+        client("SUBSCRIBE", ("id", "1"), second, ("ack", "client"), ("receipt", "b")),
+        server("RECEIPT", ("receipt-id", "b")),
+        client("SEND", first, ("k", "1"), ("receipt", "c")),
+        server("RECEIPT", ("receipt-id", "c")),
+        server("MESSAGE", first, ("k", "1"), *given),
+        client("SEND", second, ("k", "2"), ("receipt", "d"), body=b"y"),
+        server("RECEIPT", ("receipt-id", "d")),
+    ]
+    if acknowledged:
+        trace += [client("ACK", ("id", "1"), ("receipt", "e")), server("RECEIPT", ("receipt-id", "e"))]
+    config = Config(queue=replace(Config().queue, own=True, keeps=True))
+    found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
+    assert found.verdict == ("fail" if acknowledged else "pass")
+    assert [blame.breach.requirement for blame in found.blamed] == ["STOMP-1.2-SUB-05"] * acknowledged

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from impls.stomp.broker import Delivery, Message, Refused, Subscription
+from impls.stomp.broker import Delivery, Destination, Message, Refused, Subscription
 from impls.stomp.connection import Connection
 from impls.stomp.parser import Frame
 
@@ -153,6 +153,8 @@ class Session(Connection):
                 self.tolerate(delivery.key)
         if self.switches.unsubscribed == "requeue":
             self.server.broker.take_back(pending, "front")
+        if self.switches.prefetch_scope == "connection":
+            self.refill(subscription.destination)
 
     # ACK and NACK
 
@@ -203,7 +205,14 @@ class Session(Connection):
             self.release(each)
         if not accepted:
             self.reject(settled)
-        delivery.subscription.destination.dispatch()
+        self.refill(delivery.subscription.destination)
+
+    def refill(self, destination: Destination) -> None:
+        """Deliver what there is room for now: from `destination`, or to all that share the connection's window."""
+        shared = self.switches.prefetch_scope == "connection"
+        places = dict.fromkeys(each.destination for each in self.subscriptions.values()) if shared else (destination,)
+        for place in places:
+            place.dispatch()
 
     def covered_by(self, delivery: Delivery) -> list[Delivery]:
         """What an acknowledgement settles, in the order of delivery."""
@@ -321,10 +330,9 @@ class Session(Connection):
     def has_room(self, subscription: Subscription) -> bool:
         """True when a subscription in a client mode may get another message before it acknowledges one."""
         switches = self.switches
+        waiting = self.unacked if switches.prefetch_scope == "connection" else subscription.unacked
         return (
-            len(subscription.unacked) < switches.window
-            and len(self.unacked) < switches.max_open
-            and self.owed < switches.max_owed
+            len(waiting) < switches.window and len(self.unacked) < switches.max_open and self.owed < switches.max_owed
         )
 
     def deliver(self, subscription: Subscription, message: Message) -> None:

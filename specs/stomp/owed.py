@@ -71,10 +71,14 @@ def _sub(state: State, serial: int) -> Sub | None:
 
 
 def _idle(state: State, sub: Sub) -> bool:
-    """True unless the server may be holding back because of what this subscription has not acknowledged, or may not
-    have: of a delivery that was freed nobody knows, and what came again elsewhere may have been there before."""
-    held = ("out", "freed")
-    return sub.ack == "auto" or not any(d.sub == sub.serial and d.fate in held for d in state.deliveries.values())
+    """True unless the server may be holding back because of what was not acknowledged, or may not have been: of a
+    delivery that was freed nobody knows, and what came again elsewhere may have been there before. Whether each
+    subscription has a window of its own or all of a connection share one is the server's choice."""
+    return sub.ack == "auto" or not any(
+        (d.sub == sub.serial and d.fate in ("out", "freed"))
+        or (d.conn == sub.conn and d.mode != "auto" and d.fate == "out")
+        for d in state.deliveries.values()
+    )
 
 
 def _due(state: State) -> Iterator[tuple[Message, Sub]]:
