@@ -453,6 +453,10 @@ def interpret(
     witness = writer.line(8)
     writer.subscribe(witness, TOPIC, receipt=writer.receipt())
     play(writer, Program((0, 0, 0), program.ops))
+    within = [("transaction", "witness")]
+    if around & 8:
+        writer.say(witness, "BEGIN", [*within, writer.receipt()])
+        writer.send(witness, TOPIC, b"within", within)
     writer.wait()
     line = writer.line(0)
     if around & 1:
@@ -462,6 +466,8 @@ def interpret(
         writer.send(line, TOPIC, b"behind", receipt=writer.receipt(), when="now")
     writer.wait()
     writer.send(witness, TOPIC, b"marker", receipt=writer.receipt())
+    if around & 8:
+        writer.say(witness, "COMMIT", [*within, writer.receipt()])
     if around & 4:
         after = writer.connect(7)
         writer.send(after, TOPIC, b"after", receipt=writer.receipt())

@@ -65,15 +65,20 @@ def again(writer: Writer, op: Op) -> None:
 
 
 def _subscriptions(writer: Writer, line: Line, place: Ref, times: int, flags: int) -> None:
-    """Subscribed and unsubscribed, with one id or with many; the last one stays and gets a message."""
+    """Subscribed and unsubscribed, with one id or with many, at one destination or at two in turns; the last one stays
+    and gets a message, and what is sent to the other destination is not for it."""
+    other = PLACES[(PLACES.index(place) + 1) % writer.places] if flags & 64 else place
     for n in range(1, times + 1):
+        where = (place, other)[(times - n) % 2]
         identity = "same" if flags & 5 else f"c{writer.fresh()}"
-        sub = writer.subscribe(line, place, _mode(flags >> 4), identity, receipt=_ask(writer, flags, n, times))
+        sub = writer.subscribe(line, where, _mode(flags >> 4), identity, receipt=_ask(writer, flags, n, times))
         if flags & 2 or n == times:
-            writer.send(line, place, receipt=writer.receipt())
+            writer.send(line, where, receipt=writer.receipt())
         if n < times:
             writer.unsubscribe(line, sub, receipt=writer.receipt())
             writer.wait()
+    if other != place:
+        writer.send(line, other, receipt=writer.receipt())
 
 
 def _ids(writer: Writer, line: Line, count: int, flags: int, taken: Sequence[str]) -> list[str]:

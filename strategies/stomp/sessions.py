@@ -198,7 +198,7 @@ def _ack(writer: Writer, op: Op) -> None:
         _sub(writer, Op("sub", (*op.args[:3], 1 + op.args[3] % 2, op.args[4])))
         return
     sub = subs[op.args[1] % len(subs)]
-    free = [n for n in range(writer.sent.get(sub.place, 0)) if n not in sub.taken]
+    free = sub.open_ones(writer.sent.get(sub.place, 0))
     if not free:
         _send(writer, Op("send", (op.args[0], PLACES.index(sub.place), 0, 0, 0)))
         return

@@ -24,7 +24,7 @@ _MESSAGES = (1, 2, 3, 4, 5, 6, 8, 11)
 
 def settlements() -> SearchStrategy[Program]:
     """Up to eight acknowledgements."""
-    return programs({"ack": 5, "nack": 1}, head=HEAD, most=8)
+    return programs({"ack": 5, "nack": 2}, head=HEAD, most=8)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -42,7 +42,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         writer.say(line, "BEGIN", [("transaction", tx), writer.receipt()])
     for number, op in enumerate(program.ops):
         sub = subs[op.args[0] % len(subs)]
-        free = [n for n in range(each) if n not in sub.taken]
+        free = sub.open_ones(each)
         if not free:
             continue
         verb = "NACK" if op.kind == "nack" and config.version != "1.0" else "ACK"

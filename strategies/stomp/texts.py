@@ -83,6 +83,8 @@ _FORMED = [
     "2020-01-01",
     "a  b",
     "a\n b",
+    "a:b:c:d:e:f:g",
+    "\\n\\c" * 5,
     *("w" * size for size in (17, 33, 65, 101, 129, 256, 300)),
 ]
 _PAIRS = ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
@@ -168,11 +170,14 @@ BODIES: Sequence[bytes] = (
     b":",
     b"\0" * 64,
 )
-LONG_BODIES: Sequence[bytes] = tuple(
-    bytes(33 + n % 94 for n in range(size))
-    for size in (255, 256, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8191, 8193, 16_384, 32_768, 65_535)
+LONG_BODIES: Sequence[bytes] = (
+    *(
+        bytes(33 + n % 94 for n in range(size))
+        for size in (255, 256, 1023, 1024, 1025, 2048, 4095, 4096, 4097, 8191, 8193, 16_384, 32_768, 65_535)
+    ),
+    bytes(n % 251 for n in range(40_000)),
 )
-"""Bodies around the sizes of buffers. The last is the largest for which no server may plead its limits."""
+"""Bodies around the sizes of buffers, up to the largest for which no server may plead its limits; one holds NULs."""
 MIME_TYPES = (
     "text/plain",
     "text/plain;charset=utf-8",

@@ -27,14 +27,20 @@ Headers = Sequence[tuple[str, Any]]
 
 @dataclass(slots=True)
 class Sub:
-    """A subscription that the plan opened. `taken` are the numbers of deliveries that it has acknowledged. `again`: its
-    id was used before on this connection, so that its deliveries cannot be counted."""
+    """A subscription that the plan opened. `taken` are the numbers of deliveries that it has acknowledged, `rejected`
+    is how many of those with NACK: so many more may come. `again`: its id was used before on this connection, so that
+    its deliveries cannot be counted."""
 
     id: str
     place: Ref
     mode: str
     taken: set[int] = field(default_factory=set)
+    rejected: int = 0
     again: bool = False
+
+    def open_ones(self, sent: int) -> list[int]:
+        """The numbers of deliveries that may be acknowledged, when so many messages were sent to its destination."""
+        return [nth for nth in range(sent + self.rejected) if nth not in self.taken]
 
 
 @dataclass(slots=True)
@@ -273,7 +279,9 @@ class Writer:
         style: int = 0,
     ) -> None:
         """ACK or NACK of the nth delivery of a subscription."""
-        sub.taken |= set(range(nth + 1)) if sub.mode == "client" else {nth}
+        covered = (set(range(nth + 1)) if sub.mode == "client" else {nth}) - sub.taken
+        sub.taken |= covered
+        sub.rejected += len(covered) if verb == "NACK" else 0
         headers: list[tuple[str, Any]] = self.handle(line, sub.id, nth)
         if tx is not None:
             headers.append(("transaction", tx))

@@ -57,6 +57,25 @@ class UnescapedBeforeSplitting(Parser):
         return first, rest
 
 
+@mutant("fifth-escape-kept", "ENC-03", round_trip(("a", ":::::")), accept="ENC-02 SEND-04 MSG-08")
+class FifthEscapeKept(Parser):
+    """Of more than four escapes in one text only four are undone."""
+
+    def unescape(self, text: str) -> str:
+        super().unescape(text)
+        known = {r"\n": "\n", r"\r": "\r", r"\c": ":", r"\\": "\\"}
+        return re.sub(r"\\.", lambda found: known[found[0]], text, count=4)
+
+
+@mutant("cr-at-the-end-lost", "ENC-03", round_trip(("a", "x\r")), accept="ENC-02 ENC-07 SEND-04 MSG-08")
+class CrAtTheEndLost(Parser):
+    """A CR at the end of a value is taken for a part of the line end, escaped as it was."""
+
+    def decode_header(self, name: str, value: str) -> tuple[str, str]:
+        name, value = super().decode_header(name, value)
+        return name, value.removesuffix("\r")
+
+
 @mutant("undefined-escape-kept", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")
 class UndefinedEscapeKept(Parser):
     """An undefined escape is taken literally."""
@@ -279,6 +298,15 @@ def _unescaped(*pairs: tuple[str, str]) -> type[Writer]:
 @mutant("colon-written-raw", "ENC-10", round_trip(("a", "x:y")), accept="ENC-02 ERROR-08")
 class ColonWrittenRaw(_unescaped(("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"))):
     """Colons are not escaped when they are written."""
+
+
+@mutant("one-colon-written", "ENC-10", round_trip(("a", "x:y:z")), accept="ENC-02 ERROR-08")
+class OneColonWritten(Writer):
+    """Of several colons in a text the first is escaped when it is written."""
+
+    def escape_header(self, text: str) -> str:
+        first, colon, rest = super().escape_header(text).partition(r"\c")
+        return first + colon + rest.replace(r"\c", ":")
 
 
 @mutant("cr-written-raw", "ENC-02", round_trip(("a", "x\ry")), accept="ENC-03 SEND-04 MSG-08")
