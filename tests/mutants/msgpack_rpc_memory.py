@@ -103,6 +103,20 @@ class UnknownNotesClose(Session):
             self.close()
 
 
+@mutant(
+    "full-output",
+    "RESP-01",
+    plan(call("echo", "x" * 20_000, when="join"), call("echo", 1, when="now")),
+    accept="PIPE-01 01",
+)
+class FullOutput(Session):
+    """What is said while 16,384 octets wait to be written is dropped."""
+
+    def say(self, message: list[Any]) -> None:
+        if len(self._out) < 16_384:
+            super().say(message)
+
+
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
