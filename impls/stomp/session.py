@@ -62,6 +62,7 @@ class Session(Connection):
         self.subscriptions: dict[object, Subscription] = {}
         self.transactions: dict[str, Transaction] = {}
         self.unacked: dict[object, Delivery] = {}
+        self.kept = 0  # what ended subscriptions did not acknowledge, where it goes on taking room
         self.tolerated: dict[object, None] = {}  # ids whose ACK is ignored rather than refused
         self.owed = 0  # what unacknowledged messages and transactions take
 
@@ -153,7 +154,9 @@ class Session(Connection):
                 self.tolerate(delivery.key)
         if self.switches.unsubscribed == "requeue":
             self.server.broker.take_back(pending, "front")
-        if self.switches.prefetch_scope == "connection":
+        if self.switches.prefetch_scope == "connection-for-good":
+            self.kept += len(pending)
+        if self.switches.prefetch_scope != "subscription":
             self.refill(subscription.destination)
 
     # ACK and NACK
@@ -209,7 +212,7 @@ class Session(Connection):
 
     def refill(self, destination: Destination) -> None:
         """Deliver what there is room for now: from `destination`, or to all that share the connection's window."""
-        shared = self.switches.prefetch_scope == "connection"
+        shared = self.switches.prefetch_scope != "subscription"
         places = dict.fromkeys(each.destination for each in self.subscriptions.values()) if shared else (destination,)
         for place in places:
             place.dispatch()
@@ -330,9 +333,11 @@ class Session(Connection):
     def has_room(self, subscription: Subscription) -> bool:
         """True when a subscription in a client mode may get another message before it acknowledges one."""
         switches = self.switches
-        waiting = self.unacked if switches.prefetch_scope == "connection" else subscription.unacked
+        waiting = subscription.unacked if switches.prefetch_scope == "subscription" else self.unacked
         return (
-            len(waiting) < switches.window and len(self.unacked) < switches.max_open and self.owed < switches.max_owed
+            len(waiting) + self.kept < switches.window
+            and len(self.unacked) < switches.max_open
+            and self.owed < switches.max_owed
         )
 
     def deliver(self, subscription: Subscription, message: Message) -> None:

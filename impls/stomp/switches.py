@@ -106,7 +106,10 @@ class Switches:
     work_delay_ms: int = switch(0, 3, 20)  # at most, between two frames of one connection
 
     # Behind all the others, so that what a number draws for them stays
-    prefetch_scope: str = switch("subscription", "connection")  # who shares one window
+    prefetch_scope: str = switch(
+        "subscription", "connection", "connection-for-good"
+    )  # who shares one window; for good:
+    # what an ended subscription did not acknowledge goes on taking room
 
     # Sizes, names and credentials: not drawn
     login: str = ""  # empty: anyone may enter

@@ -76,7 +76,7 @@ def _idle(state: State, sub: Sub) -> bool:
     subscription has a window of its own or all of a connection share one is the server's choice."""
     return sub.ack == "auto" or not any(
         (d.sub == sub.serial and d.fate in ("out", "freed"))
-        or (d.conn == sub.conn and d.mode != "auto" and d.fate == "out")
+        or (d.conn == sub.conn and d.mode != "auto" and d.fate in ("out", "freed"))
         for d in state.deliveries.values()
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impls.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription
 from strategies.stomp import writer as plans
-from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, mutant, one, plan
+from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
 
 # -- ending ------------------------------------------------------------------------------------------------------------
 
@@ -157,28 +157,3 @@ class IdStillDead(Session):
     def unsubscribe(self, subscription: Subscription) -> None:
         super().unsubscribe(subscription)
         self.used |= {subscription.key}
-
-
-@plan
-def _window_used_up(w: plans.Writer) -> None:
-    line = w.line()
-    sub = w.subscribe(line, QUEUE, "client")
-    w.send(line, QUEUE)
-    w.wait()
-    w.unsubscribe(line, sub, receipt=w.receipt())
-    w.subscribe(line, QUEUE_2, "client", receipt=w.receipt())
-    w.send(line, QUEUE_2)
-
-
-@mutant("window-leaks", "UNSUB-05", _window_used_up, accept="SUB-05 SUB-11", switches={"unsubscribed": "drop"})
-class WindowLeaks(Session):
-    """What an ended subscription did not acknowledge goes on counting against the connection's window of one."""
-
-    leaked = 0
-
-    def has_room(self, subscription: Subscription) -> bool:
-        return super().has_room(subscription) and len(self.unacked) + self.leaked < 1
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        self.leaked += len(subscription.unacked)
-        super().unsubscribe(subscription)
