@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from echo import play_in_memory, requirements, setting, shape
 
-from impls.drive import drive
+from impls.drive import PATIENCES, drive
 from impls.link import LinkError, MemoryGround
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
@@ -216,6 +216,40 @@ def shape_of(played):
     return [
         event if isinstance(event, Quiet) else text for event, text in zip(played.events, shape(played), strict=True)
     ]
+
+
+class Slow:
+    """A server that thinks for 60 ms about everything."""
+
+    def __init__(self):
+        self.now, self.due, self.out, self.closed = 0.0, [], b"", False
+
+    def open(self):
+        return self
+
+    def advance(self, ms):
+        self.now += ms
+
+    def send(self, data):
+        for said in data.splitlines():
+            answer = b"WELCOME\n" if said == b"HELLO" else b"DONE %b\n" % said[4:]
+            self.due.append((max([self.now, *(at for at, _ in self.due)]) + 60, answer))
+
+    def take(self):
+        ready, self.due = [each for each in self.due if each[0] <= self.now], [e for e in self.due if e[0] > self.now]
+        return b"".join(answer for _, answer in ready)
+
+    def hang_up(self):
+        self.closed = True
+
+
+def test_a_server_that_is_slow_but_right_is_not_blamed(house, line):
+    """Each answer comes within the patience, all of them do not come within the plan's deadline."""
+    steps = [Say(0, line("HELLO")), *[Say(0, line("PUT", f"n{i}")) for i in range(2 * PATIENCES)]]
+    played = play_in_memory(house, Slow, *steps, patience_ms=100.0)
+    assert played.judgement.verdict == "inconclusive"
+    assert "not over after" in played.judgement.why
+    assert played.judgement.covered["ECHO-PUT-01"] > 5
 
 
 def test_stamps_stand_beside_every_event_and_never_go_back(house, line):
