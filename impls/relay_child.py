@@ -9,6 +9,7 @@ octet for the kind, four for the length, and the data.
     o  write to STDOUT      e  write to STDERR      x  end with the status in the data      k  end by the signal in it
     d  read STDIN no more   h  read on
 
+The last two take effect at once, also while STDOUT is full: a host that waits until it is read may not read either.
 The end of the suite's side ends it too, and so does the end of its parent's wish to run it. Standard library only, and
 of it only what is written in C: each conversation starts one of these, and importing `socket`, `signal` and `threading`
 takes as long as starting the interpreter.
@@ -16,6 +17,7 @@ takes as long as starting the interpreter.
 
 from __future__ import annotations
 
+import _queue
 import _socket
 import _thread
 import os
@@ -47,30 +49,44 @@ def exactly(link: _socket.socket, count: int) -> bytes:
     return data
 
 
+def downwards(link: _socket.socket, reading: _thread.LockType, todo: _queue.SimpleQueue[tuple[bytes, bytes]]) -> None:
+    """What the suite wants: whether to read, here; all else behind what was wanted before."""
+    try:
+        while len(head := exactly(link, 5)) == 5:
+            kind, data = head[:1], exactly(link, int.from_bytes(head[1:], "big"))
+            if kind == b"d":
+                reading.acquire()
+            elif kind == b"h":
+                reading.release()
+            else:
+                todo.put((kind, data))
+    except OSError:
+        pass  # the suite is gone
+    todo.put((b"x", b"0"))
+
+
 def write(file: int, data: bytes) -> None:
     """All of it."""
     while data:
         data = data[os.write(file, data) :]
 
 
-def main() -> int:
-    """The status that the suite asks for."""
+def main() -> None:
+    """Until the suite asks for the end, or is gone."""
     link = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     link.connect(("127.0.0.1", int(sys.argv[1])))
     link.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
     link.sendall(f"{sys.argv[2]} {os.getpid()}\n".encode())
     reading = _thread.allocate_lock()
+    todo: _queue.SimpleQueue[tuple[bytes, bytes]] = _queue.SimpleQueue()
     _thread.start_new_thread(upwards, (link, reading))
-    while len(head := exactly(link, 5)) == 5:
-        kind, data = head[:1], exactly(link, int.from_bytes(head[1:], "big"))
+    _thread.start_new_thread(downwards, (link, reading, todo))
+    while True:
+        kind, data = todo.get()
         if kind == b"o":
             write(1, data)
         elif kind == b"e":
             write(2, data)
-        elif kind == b"d":
-            reading.acquire()
-        elif kind == b"h":
-            reading.release()
         elif kind == b"x":
             os._exit(int(data))
         elif kind == b"k":
@@ -79,7 +95,6 @@ def main() -> int:
 
                 signal.signal(int(data), signal.SIG_DFL)
             os.kill(os.getpid(), int(data))
-    os._exit(0)
 
 
 if __name__ == "__main__":
