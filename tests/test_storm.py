@@ -1,8 +1,10 @@
 """Storm's frames, tables, references and properties: the list of docs/add-a-protocol.md."""
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -10,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from impls.drive import Setting, drive
 from impls.link import MemoryGround
 from impls.ndjson import Commands
+from impls.pipes import PipeGround, Pool, environment
 from impls.storm import child, freedoms, host, hosts
 from impls.storm.host_memory import Hosts
 from impls.storm.memory import Children
@@ -28,6 +31,7 @@ from strategies.storm.texts import VALUES
 from tests.properties import properties
 
 STORM = find("storm")
+ROOT = Path(__file__).resolve().parent.parent
 EXTENDED = "+".join(["seed", *sorted(ALL)])
 ROLES = {"bolt": child.Bolt, "spout": child.Spout, "bolt-host": hosts.BoltHost, "spout-host": hosts.SpoutHost}
 ASKED_FOR = {"STORM-HB-07", "STORM-HS-12"}
@@ -182,6 +186,26 @@ def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(
             assert level == "SHOULD", fault
             missed.add(fault.breach.requirement)
     assert len(missed) > 8
+
+
+LATE = "import time; time.sleep(0.3); import impls.storm.__main__ as m; m.main(['bolt'])"
+
+
+@pytest.mark.parametrize(
+    "prop", [prop for prop, _ in properties("storm", "bolt") if "pipelined" in prop.name], ids=lambda prop: prop.name
+)
+def test_a_bolt_is_never_hurried_before_its_process_id_has_come(prop):
+    pool = Pool("late", [sys.executable, "-c", LATE], environment({"PYTHONPATH": str(ROOT)}, str), ROOT, depth=1)
+    config = STORM.configure("bolt", "seed", {"scripted": True}, {})
+    ground = PipeGround(pool)
+    try:
+        for program in programs_of(prop, 2, 5):
+            judgement = drive(
+                prop.plan(program, config), Setting(STORM, config, "bolt", ground, 5000.0), "t-"
+            ).judgement
+            assert (judgement.verdict, judgement.faults) == ("pass", ()), judgement
+    finally:
+        ground.close()
 
 
 def asked(role, ground, plan, config):

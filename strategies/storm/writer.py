@@ -105,7 +105,7 @@ class Writer:
         self.steps.append(Do(0, "folder", [name, OTHER] if folder % 2 else name))
         told = {"conf": dict(conf or {}), "pidDir": Ref("folder", ""), "context": context(later)}
         self.say(Message(told), when="turn")
-        self.wait()
+        self.steps.append(Wait(0))  # in a hurry too: nothing may be said before the process id has come
 
     # -- to bolts ------------------------------------------------------------------------------------------------------
 
