@@ -130,7 +130,10 @@ def result(
     force; `decisive` are the levels at which a failure counts.
     """
     claimed = requirement.applies == "judged" and not requirement.untestable
-    ordered = sorted(faults, key=lambda fault: (fault.requirement != requirement.id, weight(fault)))
+    # The strongest is shown, and of these the requirement's own before those that break it beside another.
+    ordered = sorted(
+        faults, key=lambda each: (rank(_level(each, requirement)), each.requirement != requirement.id, weight(each))
+    )
     own = [fault for fault in ordered if fault.requirement == requirement.id]
     # A deed that breaks a second requirement says nothing about one that this implementation does not claim.
     blaming = ordered if claimed else own

@@ -20,7 +20,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from impls.drive import Setting, drive
-from impls.kcl.child import Children, drawn
+from impls.kcl.child import drawn
+from impls.kcl.memory import Children
 from impls.link import Ground, MemoryGround
 from impls.pipes import PipeGround, Pool, environment
 from specs.protocol import find

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from impls.drive import Setting, drive
-from impls.kcl.child import Children
 from impls.kcl.host import Hosts
+from impls.kcl.memory import Children
 from impls.link import MemoryGround
 from specs.protocol import find
 from tests.mutants import KCL_MUTANTS

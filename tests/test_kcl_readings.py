@@ -5,8 +5,9 @@ import json
 import pytest
 
 from impls.drive import Recording, Setting, drive
-from impls.kcl.child import Child, Children, Switches
+from impls.kcl.child import Child, Switches
 from impls.kcl.host import Host, Hosts, HostSwitches, Session
+from impls.kcl.memory import Children
 from impls.link import MemoryGround
 from specs.events import Fact, Said
 from specs.kcl.frames import Text, message, read

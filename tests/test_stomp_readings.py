@@ -302,3 +302,27 @@ def test_subscriptions_of_one_connection_may_share_one_window(settled):
     found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
     assert found.verdict == ("fail" if settled == "ACK" else "pass")
     assert [blame.breach.requirement for blame in found.blamed] == ["STOMP-1.2-SUB-05"] * (settled == "ACK")
+
+
+@pytest.mark.parametrize(("across", "requirement"), [(True, "ACKMODE-07"), (False, "NACK-03")])
+def test_what_a_cumulative_ack_may_have_taken_is_laid_on_it_before_a_nack(across, requirement):
+    """Two deliveries, one refused; the other one never comes again. Beside them, perhaps, a cumulative ACK."""
+    place, other = ("destination", "/queue/one"), ("destination", "/queue/two")
+    trace = [*session("1.2")]
+    trace += receipted(client("SUBSCRIBE", ("id", "0"), place, ("ack", "client-individual")))
+    for number in ("1", "2"):
+        trace += receipted(client("SEND", place, ("k", number), body=b"x"))
+        given = (("message-id", number), ("subscription", "0"), ("ack", number), ("content-length", "1"))
+        trace.append(server("MESSAGE", place, ("k", number), *given, body=b"x"))
+    if across:
+        trace += receipted(client("SUBSCRIBE", ("id", "1"), other, ("ack", "client")))
+        trace += receipted(client("SEND", other, ("k", "3"), body=b"x"))
+        given = (("message-id", "3"), ("subscription", "1"), ("ack", "3"), ("content-length", "1"))
+        trace += [server("MESSAGE", other, ("k", "3"), *given, body=b"x")]
+        trace += receipted(client("ACK", ("id", "3")))
+    trace += [*receipted(client("NACK", ("id", "1"))), Closed(0, "client"), Closed(0, "server")]
+    trace += [replace(event, conn=1) for event in session("1.2")]
+    trace += [replace(event, conn=1) for event in receipted(client("SUBSCRIBE", ("id", "0"), place))]
+    config = Config(queue=replace(Config().queue, own=True, keeps=True, redelivers=True))
+    found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
+    assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.blamed] == [requirement]

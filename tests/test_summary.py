@@ -101,6 +101,17 @@ def test_a_deed_accepted_once_needs_no_second_entry() -> None:
     assert [found.standing for found in summary.results] == ["accepted", "failed", "failed"]
 
 
+def test_a_deed_accepted_elsewhere_makes_nothing_worse() -> None:
+    known = FaultRow(requirement="A-01", why="known", also=("A-02",))
+    weak = FaultRow(requirement="A-02", why="weak", level="SHOULD")
+    _, second, _ = summed(known, weak, ids=IDS, deviations={"A-01": Known()}).results
+    assert (second.standing, second.failed_as, second.message) == ("warned", "SHOULD", "weak")
+    assert [fault.why for fault in second.faults] == ["weak"]
+    _, second, _ = summed(known, weak, ids=IDS).results
+    assert (second.standing, second.failed_as) == ("failed", "MUST")
+    assert second.message == "broken by the same deed as A-01: known"
+
+
 def test_a_fault_of_a_requirement_nobody_listed_is_not_lost() -> None:
     summary = summed(judged(), FaultRow(requirement="Z-99", why="bad"))
     assert summary.results[-1].id == "Z-99"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from impls.kcl.child import Children
 from impls.kcl.host import Hosts
+from impls.kcl.memory import Children
 
 ChildSeed = partial(Children, "kcl1-seed")
 ChildSeq = partial(Children, "kcl1-seq")

@@ -226,14 +226,17 @@ def _twice_begun(state: State, message: Message) -> bool:
 
 def _not_again(state: State, message: Message, why: str) -> Breach:
     last = state.deliveries[message.deliveries[-1]]
-    others = [d for d in state.deliveries.values() if d.conn == last.conn and d.fate in ("settled", "acked")]
+    others = [d for d in state.deliveries.values() if d.conn == last.conn and d.fate in ("settled", "acked", "nacked")]
+    beside = [d for d in others if d.sub != last.sub]
     text = f"{why}: a second time, although it was never acknowledged and this server redelivers"
     name = "ACK-02"
     if last.by == "abort":
         name = "ACK-06"
-    elif any(d.sub == last.sub and d.fate == "nacked" for d in state.deliveries.values()):
+    elif any(d.mode == "client" for d in beside):  # what covers more than itself reaches too far more easily
+        name = "ACKMODE-07"
+    elif any(d.sub == last.sub and d.fate == "nacked" for d in others):
         name = "NACK-03"
-    elif any(d.sub != last.sub for d in others):
+    elif beside:
         name = "ACKMODE-07"
     elif others:
         name = "ACKMODE-05" if last.mode == "client-individual" else "ACKMODE-04"

@@ -6,26 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Hang, Plan, Ref
-from specs.pulsar.batches import batch
-from specs.pulsar.frames import SAFE_TOTAL, Draft, draft
+from specs.plan import Plan, Ref
+from specs.pulsar.frames import Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
-from strategies.pulsar.writer import Line, Pen, Writer
-
-Numbers = tuple[int, ...]
-Misuse = Callable[[Writer, Numbers], None]
-
-
-def _ready(w: Writer, n: Numbers) -> tuple[Line, Pen]:
-    """A producer and a consumer with permits, with some messages."""
-    line = w.line()
-    ear = w.ear(line, "t", "s", n[4] % 2)
-    w.flow(ear, 100)
-    pen = w.pen(line, "t")
-    for _ in range(n[3] % 3):
-        w.send(pen)
-    return line, pen
+from strategies.pulsar.malformed import MALFORMED, Misuse, Numbers, largest, ready
+from strategies.pulsar.writer import Pen, Writer
 
 
 def _first(w: Writer, n: Numbers) -> None:
@@ -67,63 +53,9 @@ def _credentials(w: Writer, n: Numbers) -> None:
     w.wait()
 
 
-def _size(w: Writer, n: Numbers) -> None:
-    """A frame that is announced too large."""
-    line = w.line()
-    sizes = (6_000_000, 5_253_121, 16_777_216, 1 << 31, (1 << 32) - 1)
-    w.blurt(line, sizes[n[0] % 5].to_bytes(4, "big") + bytes(100))
-
-
-def _short(w: Writer, n: Numbers) -> None:
-    """A frame that ends inside its command."""
-    w.blurt(w.line(), (9 - 1 - n[0] % 5).to_bytes(4, "big") + bytes.fromhex("0000000508129201") + b"\x00" * 8)
-
-
-def _behind(w: Writer, n: Numbers) -> None:
-    line, _pen = _ready(w, n)
-    w.say(line, Draft("PING", rest=(b"\x00", b"\x00\x00\x00\x09", b"abcdefgh")[n[0] % 3]))
-
-
-def _garbage(w: Writer, n: Numbers) -> None:
-    bodies = (b"\xff" * 7, b"\x08", b"\x08\x05", b"\x08\x05\x2a\x00", b"\x08\x04\x22\x02\x0a\x00", b"", b"\x00" * 5)
-    body = bodies[n[0] % len(bodies)]
-    w.blurt(w.line(), (4 + len(body)).to_bytes(4, "big") + len(body).to_bytes(4, "big") + body)
-
-
-def _lying(w: Writer, n: Numbers) -> None:
-    """CMD_SIZE beyond the frame."""
-    sizes = (6, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
-    w.blurt(
-        w.line(), bytes.fromhex("00000009") + sizes[n[0] % len(sizes)].to_bytes(4, "big") + bytes.fromhex("0812920100")
-    )
-
-
-def _unknown(w: Writer, n: Numbers) -> None:
-    kinds = (1, 69, 99, 127)
-    w.blurt(w.line(), bytes.fromhex("0000000600000002") + bytes((8, kinds[n[0] % 4])))
-
-
-def _hollow(w: Writer, n: Numbers) -> None:
-    """A type without its sub-message."""
-    kinds = (4, 5, 10, 11, 18, 23)
-    w.blurt(w.line(), bytes.fromhex("0000000600000002") + bytes((8, kinds[n[0] % 6])))
-
-
-def _double(w: Writer, n: Numbers) -> None:
-    """Two sub-messages in one command."""
-    line, _ = _ready(w, n)
-    w.settle()
-    w.say(
-        line,
-        draft("LOOKUP", topic=Ref("topic", "t"), request_id=w.request(line)).__class__(
-            "LOOKUP", {"topic": Ref("topic", "t"), "request_id": w.request(line)}, extra=bytes.fromhex("920100")
-        ),
-    )
-
-
 def _backwards(w: Writer, n: Numbers) -> None:
     """What only a broker says."""
-    line, pen = _ready(w, n)
+    line, pen = ready(w, n)
     w.settle()
     said = (
         draft("SUCCESS", request_id=1),
@@ -142,52 +74,8 @@ def _backwards(w: Writer, n: Numbers) -> None:
     w.say(line, said[n[0] % len(said)])
 
 
-def _checksum(w: Writer, n: Numbers) -> None:
-    """SENDs with a wrong checksum among good ones."""
-    _, pen = _ready(w, n)
-    for i in range(1 + n[1] % 3):
-        if n[2] >> i & 1:
-            w.send(pen)
-        w.send(pen, 0, None if n[3] % 4 else b"", check="bad", messages=n[0] % 3 if n[3] % 4 else 0)
-    w.send(pen, check="good" if n[4] // 2 % 2 else "")
-    w.wait()
-
-
-def _metadata(w: Writer, n: Numbers) -> None:
-    """METADATA_SIZE beyond the frame."""
-    line, pen = _ready(w, n)
-    size = (1000, 1 << 31, (1 << 32) - 1)[n[0] % 3]
-    w.settle()
-    w.say(
-        line, Draft("SEND", {"producer_id": pen.id, "sequence_id": pen.seq}, rest=size.to_bytes(4, "big") + b"abcdef")
-    )
-
-
-def _simple(w: Writer, n: Numbers) -> None:
-    """SEND without a payload part."""
-    line, pen = _ready(w, n)
-    w.settle()
-    w.say(line, draft("SEND", producer_id=pen.id, sequence_id=pen.seq))
-
-
-def _batch_lies(w: Writer, n: Numbers) -> None:
-    """A batch that cannot be taken apart: nothing that a broker looks at."""
-    _, pen = _ready(w, n)
-    payloads = (
-        b"\xff\xff\xff\xff",
-        batch([({"payload_size": 1000}, b"x")]),
-        batch([({"payload_size": -5}, b"x")]),
-        b"",
-    )
-    w.send(
-        pen, 0, payloads[n[0] % 4], meta={"num_messages_in_batch": 1 + n[1] % 3}, fields={"num_messages": 1 + n[1] % 3}
-    )
-    w.send(pen)
-    w.wait()
-
-
 def _no_producer(w: Writer, n: Numbers) -> None:
-    line, _ = _ready(w, n)
+    line, _ = ready(w, n)
     w.settle()
     ghost = Pen(line.number, (77, 1 << 33)[n[0] % 2], "t")
     w.send(ghost)
@@ -195,7 +83,7 @@ def _no_producer(w: Writer, n: Numbers) -> None:
 
 
 def _after_close(w: Writer, n: Numbers) -> None:
-    _line, pen = _ready(w, n)
+    _line, pen = ready(w, n)
     w.settle()
     w.close_pen(pen)
     if n[0] % 2:
@@ -206,7 +94,7 @@ def _after_close(w: Writer, n: Numbers) -> None:
 
 def _repeated(w: Writer, n: Numbers) -> None:
     """The same sequence id, or a lower one, again."""
-    _, pen = _ready(w, n)
+    _, pen = ready(w, n)
     w.send(pen)
     w.settle()
     pen.seq = max(pen.seq - 1 - n[0] % 2, 0)
@@ -217,7 +105,7 @@ def _repeated(w: Writer, n: Numbers) -> None:
 
 
 def _same_producer(w: Writer, n: Numbers) -> None:
-    line, pen = _ready(w, n)
+    line, pen = ready(w, n)
     if n[0] % 2:
         w.settle()
     topic = ("t", "t-1")[n[1] % 2]
@@ -226,7 +114,7 @@ def _same_producer(w: Writer, n: Numbers) -> None:
 
 
 def _same_consumer(w: Writer, n: Numbers) -> None:
-    line, _ = _ready(w, n)
+    line, _ = ready(w, n)
     ear = line.ears[0]
     w.settle()
     w.say(line, draft("SUBSCRIBE", topic=Ref("topic", "t"), subscription="s2", subType=0, consumer_id=ear.id,
@@ -282,14 +170,14 @@ def _denied(w: Writer, n: Numbers) -> None:
 
 def _permits(w: Writer, n: Numbers) -> None:
     """FLOW of nothing, or of very much."""
-    line, _ = _ready(w, n)
+    line, _ = ready(w, n)
     w.settle()
     w.flow(line.ears[0], (0, 1 << 31, (1 << 32) - 1, (1 << 31) - 1)[n[0] % 4])
 
 
 def _strangers(w: Writer, n: Numbers) -> None:
     """Things about consumers that are not there: no harm."""
-    line, pen = _ready(w, n)
+    line, pen = ready(w, n)
     ghost = 4242
     said = (
         draft("FLOW", consumer_id=ghost, messagePermits=10),
@@ -306,7 +194,7 @@ def _strangers(w: Writer, n: Numbers) -> None:
 
 
 def _odd_cumulative(w: Writer, n: Numbers) -> None:
-    line, pen = _ready(w, n)
+    line, pen = ready(w, n)
     ear = line.ears[0]
     w.send(pen)
     w.send(pen)
@@ -329,14 +217,6 @@ def _reused_request(w: Writer, n: Numbers) -> None:
     w.wait()
 
 
-def _last_word(w: Writer, n: Numbers) -> None:
-    """Part of a frame, then nothing."""
-    line, _ = _ready(w, n)
-    w.blurt(line, bytes.fromhex("0000000900000005081292")[: 1 + n[0] % 10])
-    w.settle()
-    w.hang(0, ("close", "reset")[n[1] % 2])
-
-
 def _pending(w: Writer, n: Numbers) -> None:
     """PRODUCER twice, the first one not answered yet."""
     line = w.line()
@@ -356,7 +236,7 @@ def _nameless(w: Writer, n: Numbers) -> None:
 
 def _overflow(w: Writer, n: Numbers) -> None:
     """Permits that add up to more than 2^31."""
-    line, _ = _ready(w, n)
+    line, _ = ready(w, n)
     for _ in range(3):
         w.flow(line.ears[0], (1 << 30) + n[0])
     w.wait()
@@ -364,7 +244,7 @@ def _overflow(w: Writer, n: Numbers) -> None:
 
 def _counts(w: Writer, n: Numbers) -> None:
     """num_messages, or highest_sequence_id, that does not fit."""
-    _, pen = _ready(w, n)
+    _, pen = ready(w, n)
     if n[0] % 2 and w.config.profile == "modern":
         pen.seq = 5
         w.send(pen, fields={"highest_sequence_id": 2})
@@ -392,7 +272,7 @@ def _others(w: Writer, n: Numbers) -> None:
 
 def _asking(w: Writer, n: Numbers) -> None:
     """Questions about consumers that are not there, SEEK to nowhere."""
-    line, _ = _ready(w, n)
+    line, _ = ready(w, n)
     if w.config.profile != "modern":
         w.ping(line)
         return
@@ -402,25 +282,6 @@ def _asking(w: Writer, n: Numbers) -> None:
         w.say(line, draft("CONSUMER_STATS", consumer_id=4242, request_id=w.request(line)))
     else:
         w.say(line, draft("SEEK", consumer_id=ear.id, request_id=w.request(line)))
-    w.wait()
-
-
-def _half(w: Writer, n: Numbers) -> None:
-    """Our side of the connection ends."""
-    _ready(w, n)
-    w.settle()
-    line = w.lines.pop(0)
-    w.steps.append(Hang(line.number, "eof"))
-    w.wait()
-
-
-def _big(w: Writer, n: Numbers) -> None:
-    """As large as every reading of the limit allows."""
-    line = w.line()
-    ear, pen = w.ear(line, "t", "s"), w.pen(line, "t")
-    w.flow(ear, 10)
-    w.send(pen, payload=b"\x0e\x01" * ((SAFE_TOTAL - 120 - n[0]) // 2))
-    w.send(pen)
     w.wait()
 
 
@@ -442,16 +303,13 @@ def _circle(w: Writer, n: Numbers) -> None:
 
 
 MISUSES: Mapping[str, Misuse] = {
-    "circle": _circle,
-    "pending": _pending, "nameless": _nameless, "overflow": _overflow, "counts": _counts, "others": _others,
-    "asking": _asking, "half": _half, "ended": _ended_topic,
-    "first": _first, "first-lookup": _first_lookup, "twice": _twice, "credentials": _credentials, "size": _size,
-    "short": _short, "behind": _behind, "garbage": _garbage, "lying": _lying, "unknown": _unknown, "hollow": _hollow,
-    "double": _double, "backwards": _backwards, "checksum": _checksum, "metadata": _metadata, "simple": _simple,
-    "batch-lies": _batch_lies, "no-producer": _no_producer, "after-close": _after_close, "repeated": _repeated,
-    "same-producer": _same_producer, "same-consumer": _same_consumer, "same-name": _same_name, "bad-topic": _bad_topic,
-    "denied": _denied, "permits": _permits, "strangers": _strangers, "odd-cumulative": _odd_cumulative,
-    "reused-request": _reused_request, "last-word": _last_word,
+    **MALFORMED,
+    "circle": _circle, "pending": _pending, "nameless": _nameless, "overflow": _overflow, "counts": _counts,
+    "others": _others, "asking": _asking, "ended": _ended_topic, "first": _first, "first-lookup": _first_lookup,
+    "twice": _twice, "credentials": _credentials, "backwards": _backwards, "no-producer": _no_producer,
+    "after-close": _after_close, "repeated": _repeated, "same-producer": _same_producer,
+    "same-consumer": _same_consumer, "same-name": _same_name, "bad-topic": _bad_topic, "denied": _denied,
+    "permits": _permits, "strangers": _strangers, "odd-cumulative": _odd_cumulative, "reused-request": _reused_request,
 }  # fmt: skip
 
 
@@ -463,7 +321,7 @@ def misuses() -> SearchStrategy[Program]:
 def big(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """One large message."""
     w = Writer(config, hurry=hurry, slots=8)
-    _big(w, (*program.head[1:], 0))
+    largest(w, (*program.head[1:], 0))
     return w.plan()
 
 

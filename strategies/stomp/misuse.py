@@ -6,7 +6,7 @@ it stand a good frame before and behind, a witness on another connection, and a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hypothesis.strategies import SearchStrategy
 
@@ -14,11 +14,10 @@ from specs.plan import Plan, Ref
 from specs.stomp.bundle import connect
 from specs.stomp.states import PREFIX, Config
 from strategies.common import Program, programs
+from strategies.stomp import malformed
+from strategies.stomp.malformed import QUEUE, TOPIC, Misuse, delivery
 from strategies.stomp.sessions import EVEN, HEAD, play, version_of
 from strategies.stomp.writer import PLACES, Line, Writer
-
-Misuse = Callable[[Writer, Line, int, int], None]
-QUEUE, TOPIC = PLACES[0], PLACES[1]
 
 
 def _send_without_destination(w: Writer, line: Line, a: int, b: int) -> None:
@@ -75,14 +74,6 @@ def _unsub_unknown(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, "UNSUBSCRIBE", [*((("id", "unknown"),) if a % 3 else ()), w.receipt()])
 
 
-def _delivery(w: Writer, line: Line, mode: str) -> str:
-    """One message delivered to a new subscription on `line`; the subscription's id."""
-    sub = w.subscribe(line, PLACES[2], mode, receipt=w.receipt())
-    w.send(line, PLACES[2], receipt=w.receipt())
-    w.wait()
-    return sub.id
-
-
 def _bad_ack(w: Writer, line: Line, a: int, b: int) -> None:
     verb = "NACK" if b % 2 and line.version != "1.0" else "ACK"
     modes = ("client", "client-individual") if line.version != "1.0" else ("client", "client")
@@ -97,18 +88,18 @@ def _bad_ack(w: Writer, line: Line, a: int, b: int) -> None:
     elif form == 1:
         w.say(line, verb, [w.receipt()])
     elif form == 2:
-        sub = _delivery(w, line, mode)
+        sub = delivery(w, line, mode)
         w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
         w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
     elif form == 3:
         other = w.line(1)
-        sub = _delivery(w, other, mode)
+        sub = delivery(w, other, mode)
         w.say(line, verb, [*w.handle(other, sub, 0), w.receipt()])
     elif form == 4:
-        sub = _delivery(w, line, "auto")
+        sub = delivery(w, line, "auto")
         w.say(line, verb, [*w.handle(line, sub, 0), w.receipt()])
     else:
-        sub = _delivery(w, line, mode)
+        sub = delivery(w, line, mode)
         old = Line(line.number, "1.1")
         w.say(line, verb, [*w.handle(old, sub, 0), w.receipt()])
 
@@ -148,90 +139,13 @@ def _unknown_tx(w: Writer, line: Line, a: int, b: int) -> None:
         )
         return
     verb = "ACK" if a % 3 == 1 or line.version == "1.0" else "NACK"
-    sub = _delivery(w, line, "client")
+    sub = delivery(w, line, "client")
     w.say(line, verb, [*w.handle(line, sub, 0), ("transaction", "unknown"), w.receipt()])
-
-
-def _raw(w: Writer, line: Line, lines: Sequence[bytes], body: bytes = b"x", *, command: bytes = b"SEND") -> None:
-    """A SEND (or another frame) with header lines given as octets, between a destination and a receipt."""
-    known = [b"\nk:%d\nreceipt:%b\n" % (w.fresh(), w.receipt()[1].encode()), *[text + b"\n" for text in lines]]
-    w.blurt(line, command + b"\ndestination:", TOPIC, *known, b"\n" + body + b"\0")
-
-
-def _undefined_escape(w: Writer, line: Line, a: int, b: int) -> None:
-    escape = (b"\\t", b"\\C", b"\\0", b"\\:", b"\\x41", b"\\R", b"\\\xc3\xa9", b"\\ ")[a % 8]
-    text = (b"a:x%by", b"a%b:x", b"a:%b", b"a:\\\\%b")[b % 4] % escape
-    if b % 16 == 15:
-        w.say(line, "BEGIN", [("transaction", "bad"), w.receipt()])
-        w.send(line, TOPIC, b"inside", [("transaction", "bad")], receipt=None)
-        verb = (b"COMMIT", b"ABORT")[a % 2]
-        w.blurt(line, verb + b"\ntransaction:bad\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
-    elif b % 16 == 13:
-        sub = _delivery(w, line, "client")
-        (name, ref), *_ = w.handle(line, sub, 0)
-        known = b"\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode())
-        w.blurt(line, b"ACK\n" + name.encode() + b":", ref, known)
-    elif b % 8 == 7:
-        w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
-    elif b % 8 == 6:
-        w.blurt(
-            line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt()[1].encode()), TOPIC, b"\n\n\0"
-        )
-    else:
-        _raw(w, line, [text])
-
-
-def _trailing_backslash(w: Writer, line: Line, a: int, b: int) -> None:
-    _raw(w, line, [(b"a:x\\", b"a\\:x", b"a:\\", b"a:x\\\\\\")[a % 4]])
-
-
-def _short_length(w: Writer, line: Line, a: int, b: int) -> None:
-    body = (b"0123456789", b"ab\0cd", "é漢".encode(), b"x" * 300)[b % 4]
-    _raw(w, line, [b"content-length:%d" % (a % len(body))], body)
-
-
-def _bad_length(w: Writer, line: Line, a: int, b: int) -> None:
-    _raw(w, line, [b"content-length:" + (b"abc", b"", b"-1", b"1e1", b"0x5", b"5.0", b"1,0", b"NaN")[a % 8]])
-
-
-def _padded_length(w: Writer, line: Line, a: int, b: int) -> None:
-    _raw(w, line, [b"content-length:" + (b"+1", b" 1", b"1 ", b"001", b"+0001")[a % 5]])
-
-
-def _huge_length(w: Writer, line: Line, a: int, b: int) -> None:
-    number = (2**31, 2**32 + 1, 2**63 + 1, 2**64 + 1, 10**17, 10**29)[a % 6]
-    _raw(w, line, [b"content-length:%d" % number])
-
-
-def _repeated_length(w: Writer, line: Line, a: int, b: int) -> None:
-    body = b"0123456789"
-    w.features.add("lengths")
-    _raw(w, line, [b"content-length:10", b"content-length:%d" % (3, 5, 20)[a % 3]], body)
-
-
-def _broken_line(*forms: bytes) -> Misuse:
-    def misuse(w: Writer, line: Line, a: int, b: int) -> None:
-        _raw(w, line, [forms[a % len(forms)]])
-
-    return misuse
-
-
-def _unknown_command(w: Writer, line: Line, a: int, b: int) -> None:
-    command = (b"FOO", b"send", b"Send", b"SEND ", b" SEND", b"SENDX", b"MESSAGES", b"PING")[a % 8]
-    _raw(w, line, [], command=command)
 
 
 def _server_command(w: Writer, line: Line, a: int, b: int) -> None:
     command = ("CONNECTED", "MESSAGE", "RECEIPT", "ERROR")[a % 4]
     w.say(line, command, [("version", "1.2"), ("receipt-id", "x"), ("destination", TOPIC), w.receipt()])
-
-
-def _no_blank_line(w: Writer, line: Line, a: int, b: int) -> None:
-    w.blurt(line, b"SEND\nk:%d\ndestination:" % w.fresh(), TOPIC, b"\n\0")
-
-
-def _lone_nul(w: Writer, line: Line, a: int, b: int) -> None:
-    w.blurt(line, b"\0" * (1 + a % 3))
 
 
 def _body_on_bodyless(w: Writer, line: Line, a: int, b: int) -> None:
@@ -290,50 +204,6 @@ def _after_disconnect(w: Writer, line: Line, a: int, b: int) -> None:
     fresh.ended = True
 
 
-def _too_much(w: Writer, line: Line, a: int, b: int) -> None:
-    fresh = w.connect(4)
-    form = a % 5
-    if form == 0:
-        _raw(w, fresh, [b"long:" + b"x" * 65_536])
-    elif form == 1:
-        _raw(w, fresh, [b"h%d:x" % n for n in range(2000)])
-    elif form == 2:
-        _raw(w, fresh, [], b"x" * (1 << 20))
-    elif form == 3:
-        w.blurt(fresh, b"X" * 4096 + b"\n\n\0")
-    else:
-        w.blurt(fresh, b"SEND\nlong:" + b"x" * 300_000)
-        w.hang(fresh)
-    fresh.ended = True
-
-
-def _junk_first(w: Writer, line: Line, a: int, b: int) -> None:
-    fresh = w.bare(4)
-    hello = bytes.fromhex("16030100c8010000c40303") + bytes(range(200))
-    w.blurt(fresh, (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", hello, bytes(range(256)), b"\xff" * 64, b"\r\r\n")[a % 5])
-    w.hang(fresh)
-
-
-def _cut_off(w: Writer, line: Line, a: int, b: int) -> None:
-    fresh = w.connect(4)
-    start = b"SEND\nk:%d\ndestination:" % w.fresh()
-    rest = b"\ncontent-length:5\n\nhello\0"
-    keep = (a * 7 + b) % len(rest)
-    w.blurt(fresh, start, TOPIC, rest[:keep])
-    w.hang(fresh, "reset" if b % 2 else "close")
-
-
-def _unfinished(w: Writer, line: Line, a: int, b: int) -> None:
-    """A frame whose end comes late (legal): nothing may follow from it before."""
-    number = w.fresh()
-    body = (b"hello", b"a\0b\0c", "é漢😀".encode())[b % 3]
-    head = b"\nk:%d\nreceipt:%b\ncontent-length:%d\n\n" % (number, w.receipt()[1].encode(), len(body))
-    keep = a % len(body)
-    w.blurt(line, b"SEND\ndestination:", TOPIC, head + body[:keep])
-    w.wait(30)
-    w.blurt(line, body[keep:] + b"\0")
-
-
 def _flood(w: Writer, line: Line, a: int, b: int) -> None:
     fresh = w.connect(4)
     for _ in range(100):
@@ -342,21 +212,9 @@ def _flood(w: Writer, line: Line, a: int, b: int) -> None:
     w.hang(fresh)
 
 
-def _escaped_cr(w: Writer, line: Line, a: int, b: int) -> None:
-    r"""A `\\r` or a CR LF in a 1.1 session, where neither has a meaning."""
-    if "1.1" not in w.config.supports:
-        return
-    w.version, before = "1.1", w.version
-    old = w.connect(4)
-    w.version = before
-    _raw(w, old, [(b"a:x\\ry", b"a\\r:x", b"a:\\r")[a % 3]] if b % 4 else [b"a:x\r"])
-    w.wait()
-    old.ended = True
-
-
 def _late_ack(w: Writer, line: Line, a: int, b: int) -> None:
     """ACK or NACK of a delivery whose subscription is gone: free."""
-    sub = _delivery(w, line, "client")
+    sub = delivery(w, line, "client")
     w.say(line, "UNSUBSCRIBE", [("id", sub), w.receipt()])
     line.subs = [known for known in line.subs if known.id != sub]
     w.say(line, "NACK" if a & 1 and line.version != "1.0" else "ACK", [*w.handle(line, sub, 0), w.receipt()])
@@ -382,23 +240,23 @@ MISUSES: Mapping[str, Misuse] = {
     "INV-11": _begin_twice,
     "INV-12": _end_unknown,
     "INV-13": _unknown_tx,
-    "INV-14": _undefined_escape,
-    "INV-15": _trailing_backslash,
-    "INV-16": _short_length,
-    "INV-17": _bad_length,
-    "INV-18": _padded_length,
-    "INV-19": _huge_length,
-    "INV-20": _repeated_length,
-    "INV-21": _broken_line(b"nocolon", b"x y", b" "),
-    "INV-22": _broken_line(b":x", b":"),
-    "INV-23": _broken_line(b"a:b:c", b"a::"),
-    "INV-24": _broken_line(b"a:x\ry", b"\ra:x"),
-    "INV-25": _broken_line(b"a:x\0y", b"\0", b"a\0:x"),
-    "INV-26": _broken_line(b"a:\xff\xfe", b"\xc3:x", b"a:\xed\xa0\x80"),
-    "INV-27": _unknown_command,
+    "INV-14": malformed.undefined_escape,
+    "INV-15": malformed.trailing_backslash,
+    "INV-16": malformed.short_length,
+    "INV-17": malformed.bad_length,
+    "INV-18": malformed.padded_length,
+    "INV-19": malformed.huge_length,
+    "INV-20": malformed.repeated_length,
+    "INV-21": malformed.broken_line(b"nocolon", b"x y", b" "),
+    "INV-22": malformed.broken_line(b":x", b":"),
+    "INV-23": malformed.broken_line(b"a:b:c", b"a::"),
+    "INV-24": malformed.broken_line(b"a:x\ry", b"\ra:x"),
+    "INV-25": malformed.broken_line(b"a:x\0y", b"\0", b"a\0:x"),
+    "INV-26": malformed.broken_line(b"a:\xff\xfe", b"\xc3:x", b"a:\xed\xa0\x80"),
+    "INV-27": malformed.unknown_command,
     "INV-28": _server_command,
-    "INV-29": _no_blank_line,
-    "INV-30": _lone_nul,
+    "INV-29": malformed.no_blank_line,
+    "INV-30": malformed.lone_nul,
     "INV-31": _body_on_bodyless,
     "INV-32": _before_connect,
     "INV-33": _second_connect,
@@ -412,13 +270,13 @@ MISUSES: Mapping[str, Misuse] = {
         *({"heart-beat": text} for text in ("abc", "5", "1,2,3", "-1,0", "1.5,2", "", " 0 , 0 ", "9" * 20 + ",0", "0,"))
     ),
     "INV-38": _after_disconnect,
-    "INV-39": _too_much,
-    "INV-40": _junk_first,
-    "INV-41": _cut_off,
+    "INV-39": malformed.too_much,
+    "INV-40": malformed.junk_first,
+    "INV-41": malformed.cut_off,
     "INV-42": _flood,
-    "INV-43": _escaped_cr,
+    "INV-43": malformed.escaped_cr,
     "UNSUB-06": _late_ack,
-    "CLEN-08": _unfinished,
+    "CLEN-08": malformed.unfinished,
     "LINGER-01": _many_sessions,
     "CONNECT-03": _connecting({"login": "nobody", "passcode": "wrong"}, {"login": None, "passcode": None}),
     "NEGO-02": _connecting({"accept-version": None}, {"accept-version": None, "host": None}),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Children, Exit, Need, Running, Session, Switches
+from impls.kcl.child import BadLine, Child, Exit, Need, Running, Switches
+from impls.kcl.memory import Children, Session
 from impls.kcl.wire import parse
 from specs.kcl.frames import Text, message
 from strategies.kcl import misuse, texts

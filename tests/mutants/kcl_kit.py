@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from impls.kcl.child import Child, Children, Switches
+from impls.kcl.child import Child, Switches
 from impls.kcl.host import Host, Hosts, HostSwitches
+from impls.kcl.memory import Children
 from specs.kcl.states import PREFIX, Config
 from specs.plan import Blurt, Do, Plan, Say
 from strategies.kcl import hosting

@@ -64,7 +64,7 @@ class CumulativeButItself(Session):
     "cumulative-and-the-next",
     "ACK-03",
     acked(1, cumulative=True),
-    accept="FLOW-04 CLC-03 E2E-01 MSG-03 RED-05 SEND-12",
+    accept="FLOW-03 FLOW-04 CLC-03 E2E-01 MSG-03 RED-05 SEND-12",
     history=True,
 )
 class CumulativeAndTheNext(Subscription):

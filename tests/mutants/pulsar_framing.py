@@ -1,14 +1,13 @@
-"""Brokers that are wrong about octets: frames, sizes, checksums, metadata, batches, and what is no command."""
+"""Brokers that are wrong about octets: frames, sizes, what is no command, and the first one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.compress import decompress
 from impls.pulsar.connection import Close, Phase
-from impls.pulsar.framing import Frame, Part, close_block, loaded, open_block
-from impls.pulsar.reference import Broker, Entry, Producer, Reader, Session, Topic
-from impls.pulsar.wire import Malformed, Message, encode, encode_command
+from impls.pulsar.framing import Frame
+from impls.pulsar.reference import Broker, Reader, Session
+from impls.pulsar.wire import Malformed, Message, encode_command
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import mutant, ready
 
@@ -27,46 +26,10 @@ def one(w: Writer) -> None:
     ready(w, sends=1)
 
 
-def empty(w: Writer) -> None:
-    """An empty message."""
-    _, _, pen = ready(w)
-    w.send(pen, payload=b"")
-
-
 def extra(w: Writer) -> None:
     """A field that nobody knows."""
     _, _, pen = ready(w)
     w.send(pen, extra=b"\x98\x1f\x07")
-
-
-def unsound(w: Writer) -> None:
-    """A wrong checksum between two good ones."""
-    _, _, pen = ready(w, sends=1)
-    w.send(pen, check="bad")
-    pen.seq -= 1
-    w.send(pen)
-
-
-def unchecked(w: Writer) -> None:
-    """No checksum."""
-    _, _, pen = ready(w)
-    w.send(pen, check="")
-
-
-def twice(w: Writer) -> None:
-    """Pushed, and pushed again."""
-    _, ear, _ = ready(w, sends=2)
-    w.redeliver(ear)
-
-
-def headed(*pairs: tuple[str, str]) -> Any:
-    """A message with properties."""
-
-    def play(w: Writer) -> None:
-        _, _, pen = ready(w)
-        w.send(pen, properties=pairs)
-
-    return play
 
 
 # -- frames ------------------------------------------------------------------------------------------------------------
@@ -174,218 +137,6 @@ class CommandBeyondFrame(Reader):
         """See `Reader`."""
         size = min(int.from_bytes(data[:4], "big"), len(data) - 4)
         return super().parse(size.to_bytes(4, "big") + data[4:])
-
-
-# -- checksums ---------------------------------------------------------------------------------------------------------
-
-
-@mutant("checksum-ignored", "CHK-04", unsound, accept="SEND-10 CHK-05 E2E-02")
-class ChecksumIgnored(Session):
-    """Stores whatever its checksum says."""
-
-    def intact(self, load: Part) -> bool:
-        """See `Session`."""
-        return True
-
-
-@mutant("checksum-ignored-later", "CHK-04", unsound, accept="SEND-10 CHK-05 E2E-02", history=True)
-class ChecksumIgnoredLater(Session):
-    """Looks at the checksum of a connection's first message only."""
-
-    seen = 0
-
-    def intact(self, load: Part) -> bool:
-        """See `Session`."""
-        self.seen += 1
-        return self.seen > 1 or super().intact(load)
-
-
-@mutant("checksum-silent", "CHK-05", unsound, accept="SEND-10 SEND-04 CHK-04", level="SHOULD")
-class ChecksumSilent(Session):
-    """Drops what has a wrong checksum without a word."""
-
-    def send_error(self, body: Message, code: str, why: str) -> None:
-        """See `Session`."""
-        if code != "ChecksumError":
-            super().send_error(body, code, why)
-
-
-@mutant("checksum-wrong-code", "CHK-05", unsound, level="SHOULD")
-class ChecksumWrongCode(Session):
-    """Calls a wrong checksum an unknown error."""
-
-    def send_error(self, body: Message, code: str, why: str) -> None:
-        """See `Session`."""
-        super().send_error(body, "UnknownError" if code == "ChecksumError" else code, why)
-
-
-@mutant("checksum-ends-producer", "CHK-04", unsound, accept="SEND-04 SEND-13 CHK-05 CHK-08 SEND-10", history=True)
-class ChecksumEndsProducer(Session):
-    """Hears a producer no more once a checksum of it was wrong."""
-
-    def send_error(self, body: Message, code: str, why: str) -> None:
-        """See `Session`."""
-        super().send_error(body, code, why)
-        self.unloaded[body["producer_id"]] = None
-        self.producers.pop(body["producer_id"], None)
-
-
-@mutant("checksum-required", "CHK-08", unchecked, accept="SEND-04 SEND-10", level="ASSUMED")
-class ChecksumRequired(Session):
-    """Refuses what has no checksum."""
-
-    def intact(self, load: Part) -> bool:
-        """See `Session`."""
-        return load.checksum is not None and super().intact(load)
-
-
-@mutant("checksum-of-payload", "CHK-03", one, accept="CHK-11")
-class ChecksumOfPayload(Session):
-    """Its own checksum leaves the size of the metadata out."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        super().say_message(body, block, Part(None, block[4:]).checksum if checksum is None else _sum(block[4:]))
-
-
-def _sum(data: bytes) -> int:
-    from impls.pulsar.checksum import crc32c  # noqa: PLC0415 - one place needs it
-
-    return crc32c(data)
-
-
-@mutant("checksum-backwards", "CHK-01", one, accept="CHK-03 CHK-11")
-class ChecksumBackwards(Session):
-    """Writes its checksum with the lowest octet first."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        turned = None if checksum is None else int.from_bytes(checksum.to_bytes(4, "big"), "little")
-        super().say_message(body, block, turned)
-
-
-@mutant("checksum-of-redelivered", "CHK-03", twice, accept="CHK-11", history=True)
-class ChecksumOfRedelivered(Session):
-    """The checksum is wrong in what is pushed again."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        again = (
-            body.get("redelivery_count", 0) or (body["consumer_id"], body["message_id"]["entryId"]) in self.early_ids
-        )
-        self.early_ids.add((body["consumer_id"], body["message_id"]["entryId"]))
-        super().say_message(body, block, checksum ^ 1 if again and checksum is not None else checksum)
-
-    def __init__(self, broker: Any, number: int) -> None:
-        super().__init__(broker, number)
-        self.early_ids: set[tuple[int, int]] = set()
-
-
-@mutant("other-magic", "CHK-02", one, accept="CHK-03 CHK-11 FRM-14 FRM-05 FRM-04 MD-03 FRM-01")
-class OtherMagic(Session):
-    """Writes another magic number."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        data = loaded(self.command("MESSAGE", body), block, checksum)
-        self.emit(data.replace(b"\x0e\x01", b"\x0e\x03", 1))
-
-
-# -- what is passed on -------------------------------------------------------------------------------------------------
-
-
-class Rewriting(Topic):
-    """Stores something else than came."""
-
-    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """What is stored instead."""
-        raise NotImplementedError
-
-    def store(self, block: bytes, checksum: int | None, metadata: Message) -> Entry:
-        """See `Topic`."""
-        head, payload = self.rewrite(*open_block(block))
-        changed = close_block(encode("MessageMetadata", head), payload)
-        if head == metadata and payload == open_block(block)[1]:
-            changed = block
-        return super().store(changed, checksum if changed == block else _sum(changed), metadata)
-
-
-@mutant("empty-payload", "FRM-04", empty, accept="CHK-11 E2E-02 MD-03")
-class EmptyPayload(Rewriting):
-    """An empty payload becomes a zero."""
-
-    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """See `Rewriting`."""
-        return metadata, payload or b"\0"
-
-
-@mutant("metadata-cleaned", "MD-03", lambda w: w.send(ready(w)[2], more=b"\x98\x1f\x07"), accept="CHK-11")
-class MetadataCleaned(Topic):
-    """Leaves out the fields of metadata that it does not know."""
-
-    def store(self, block: bytes, checksum: int | None, metadata: Message) -> Entry:
-        """See `Topic`."""
-        changed = close_block(encode("MessageMetadata", metadata), open_block(block)[1])
-        return super().store(changed, _sum(changed), metadata)
-
-
-@mutant("properties-sorted", "MD-05", headed(("z", "1"), ("a", "2")), accept="MD-03 CHK-11")
-class PropertiesSorted(Rewriting):
-    """Sorts properties by their names."""
-
-    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """See `Rewriting`."""
-        pairs = sorted(metadata.get("properties", []), key=lambda pair: pair["key"])
-        return {**metadata, "properties": pairs}, payload
-
-
-@mutant("properties-merged", "MD-05", headed(("a", "1"), ("a", "2")), accept="MD-03 CHK-11")
-class PropertiesMerged(Rewriting):
-    """Of properties with one name keeps the last."""
-
-    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """See `Rewriting`."""
-        pairs = {pair["key"]: pair for pair in metadata.get("properties", [])}
-        return {**metadata, "properties": list(pairs.values())}, payload
-
-
-@mutant("properties-obeyed", "MD-04", headed(("a", "1")), accept="E2E-01 FLOW-04 SUB-08 MSG-03")
-class PropertiesObeyed(Session):
-    """Confirms what has a property named a, and does not store it."""
-
-    def accept(self, producer: Producer, body: Message, load: Part, metadata: Message) -> None:
-        """See `Session`."""
-        if any(pair["key"] == "a" for pair in metadata.get("properties", [])):
-            self.receipt(producer, body, producer.topic.message_id(producer.topic.new_id()))
-        else:
-            super().accept(producer, body, load, metadata)
-
-
-@mutant("batch-receipts", "BAT-06", lambda w: w.send(ready(w)[2], messages=3), accept="SEND-10 SEND-04 SEND-07 REQ-02")
-class BatchReceipts(Session):
-    """Confirms each message of a batch."""
-
-    def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        """See `Session`."""
-        for number in range(body.get("num_messages", 1)):
-            super().receipt(producer, {**body, "sequence_id": body["sequence_id"] + number}, message_id)
-
-
-def compressed(w: Writer) -> None:
-    w.send(ready(w)[2], payload=b"a" * 99, compression=2)
-
-
-@mutant("decompressed", "CMP-01", compressed, accept="MD-03 CHK-11 E2E-02")
-class Decompressed(Rewriting):
-    """Decompresses what it passes on."""
-
-    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """See `Rewriting`."""
-        kind = metadata.get("compression", 0)
-        if not kind:
-            return metadata, payload
-        plain = decompress(kind, payload, metadata.get("uncompressed_size", 0))
-        return {name: value for name, value in metadata.items() if name != "compression"}, plain
 
 
 # -- connecting --------------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from impls.pulsar.reference import Broker, Consumer, Producer, Session, Subscrip
 from impls.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
-from tests.mutants.pulsar_framing import Rewriting
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
+from tests.mutants.pulsar_payloads import Rewriting
 
 
 def unsound_and_empty(w: Writer) -> None:
