@@ -15,6 +15,7 @@ from impls.drive import Recording, Setting, drive
 from impls.link import Ground, TcpGround
 from impls.manifest import Implementation
 from impls.pipes import PipeGround
+from impls.printable import printable
 from specs.events import Closed, Fact, Quiet, Said
 from specs.plan import Blurt, Plan, Wait
 from specs.protocol import Protocol
@@ -89,6 +90,7 @@ class Meeting:
             how = "closed the connection" if ended else "said nothing"
             raise NotJudged(
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
+                + _last_words(recording)
             )
         silent = any(isinstance(recording.events[blame.at], Quiet) for blame in recording.judgement.blamed)
         if recording.judgement.verdict == "fail" and len(said) == 1 and not silent:
@@ -152,6 +154,14 @@ def _first(recording: Recording, role: str) -> float:
         if isinstance(event, Said | Fact) and event.by == role and getattr(event, "name", "answer") == "answer":
             return ms
     return 0.0
+
+
+def _last_words(recording: Recording) -> str:
+    """How a program ended, and the last line that it wrote to STDERR: most often why it could not be run."""
+    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
+    told = f" Its exit status was {facts['exit']}." if "exit" in facts else ""
+    lines = [line for line in str(facts.get("stderr", "")).replace("\\n", "\n").splitlines() if line.strip()]
+    return told + (f" Its last words: {printable(lines[-1].strip())}" if lines else "")
 
 
 def hung_up(recording: Recording, role: str) -> bool:

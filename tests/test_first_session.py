@@ -30,3 +30,11 @@ def test_one_that_ends_when_it_is_spoken_to_is_judged(protocol, tmp_path):
 @pytest.mark.parametrize("code", ["import sys; sys.exit(3)", "import time; time.sleep(0.2)", "import no_such_module"])
 def test_one_that_ends_by_itself_is_trouble(protocol, code, tmp_path):
     assert "closed the connection" in session(protocol, code, tmp_path).trouble
+
+
+def test_it_is_told_how_the_program_ended_and_what_it_said_last(tmp_path):
+    trouble = session(
+        "storm", "import sys; sys.stderr.write('first\\nno such\\x1b[2Jmodule\\n'); sys.exit(4)", tmp_path
+    ).trouble
+    assert trouble.endswith("Its exit status was 4. Its last words: no such\\x1b[2Jmodule")
+    assert "first\\n" not in trouble
