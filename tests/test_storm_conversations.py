@@ -278,3 +278,17 @@ def test_a_tuple_whose_id_is_a_number_may_be_an_anchor(anchor, blames):
         "bolt", ("host", given(id=7)), ("child", {**EMITS, "anchors": [anchor]}), ("host", [4]), ("child", settles(7))
     )
     assert blamed(judged("bolt", *talk, SILENCE, scripted=False)) == blames
+
+
+@pytest.mark.parametrize(("printed", "requirement"), [('{"command":"sync"}\nend\n', "FRAME-08"), ("hello", "SPOUT-04")])
+def test_a_sync_that_user_code_printed_is_no_fault_of_what_comes_after_it(printed, requirement):
+    """The command ends too early because the print went to the pipe."""
+    script = [{"op": "print", "text": printed}, {"op": "emit", "tuple": ["a"]}, {"op": "raise"}]
+    setup = {**SETUP, "conf": {"wireproof.script": [script]}}
+    talk = [
+        Fact(0, "spout", "folder", "/p"), says("host", setup),
+        Fact(0, "spout", "file", {"name": "42", "size": 0, "ours": True}), says("spout", {"pid": 42}),
+        says("host", {"command": "next"}), Fact(0, "spout", "observed", {"call": "next"}),
+        says("spout", {"command": "sync"}), says("spout", {"command": "emit", "tuple": ["a"]}),
+    ]  # fmt: skip
+    assert list(blamed(judged("spout", *talk))) == [requirement]

@@ -38,7 +38,8 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return breach(by, named, f"{shown(frame.value)} has no command")
     outcome = bolt.said(config, conv, frame) if by == "bolt" else spout.said(config, conv, frame)
     if isinstance(outcome, Breach):
-        if f'"{frame.command}"' in conv.talked:  # what user code printed was a message
+        after_sync = outcome.requirement == "STORM-SPOUT-04" and '"sync"' in conv.talked
+        if f'"{frame.command}"' in conv.talked or after_sync:  # what user code printed was a message
             return breach(by, "FRAME-08", f"{outcome.why}; user code had printed one")
         return outcome
     more = ["FRAME-10"] if config.has("x-utf8") else []
