@@ -30,6 +30,8 @@ SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
 """Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
+REST_MS, RESTS_MS = 1_000, 5_000
+"""How long a server may be busy with connections that were left, before the next one comes; and all rests of a plan."""
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -83,14 +85,19 @@ class Investigator:
 
     def _confirmed(self, case: _Case, plan: Plan) -> Seen | None:
         """What `plan` shows; a silence only if it holds with long patience, and without what is left to do of
-        conversations that were given up: who serves one after the other is busy with those first."""
+        connections that were given up, in earlier conversations or in this one: who serves one after the other is
+        busy with those first, and what is left of a subscription may take a message."""
         seen = case.again(plan)
         if seen is None or not _silent(seen):
             return seen
         patient, smoke = self._patient(case), case.hunter.smoke()
         if smoke is not None:
             case.hunter.play(smoke, patient)
-        return case.shown(plan, patient)
+        seen, calm = case.shown(plan, patient), rested(plan)
+        if seen is None or calm == plan:
+            return seen
+        passed = all(case.hunter.play(calm, patient).judgement.verdict == "pass" for _ in range(2))
+        return None if passed else seen
 
     def _patient(self, case: _Case) -> Setting:
         """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown
@@ -165,6 +172,20 @@ def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
         for start in range(0, len(movable), size):
             yield _lacking(plan, movable[start : start + size])
         size //= 2
+
+
+def rested(plan: Plan) -> Plan:
+    """The plan with a rest before each connection that is opened when another one has nothing more to say."""
+    spoken: dict[int, list[int]] = {}
+    for at, step in enumerate(plan.steps):
+        if not isinstance(step, Wait):
+            spoken.setdefault(step.conn, []).append(at)
+    left = min((steps[-1] for steps in spoken.values()), default=0)
+    late = {steps[0] for steps in spoken.values() if steps[0] > left}
+    rest = Wait(min(REST_MS, RESTS_MS // max(1, len(late))))
+    return replace(
+        plan, steps=tuple(s for at, step in enumerate(plan.steps) for s in ((rest,) * (at in late) + (step,)))
+    )
 
 
 def _lacking(plan: Plan, left_out: Container[int]) -> Plan:

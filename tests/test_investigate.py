@@ -236,3 +236,58 @@ def test_repetitions_end_when_their_time_is_up(monkeypatch):
     now = iter(range(0, 10_000, 40))
     monkeypatch.setattr(investigate.time, "monotonic", lambda: next(now))
     assert len(list(investigate._turns(5))) == 2
+
+
+class Lingers(Session):
+    """Is given messages for a while after it has ended."""
+
+    def on_lost_connection(self):
+        self.server.left.append((self.server.now + 120, super().on_lost_connection))
+
+
+class Tidies(Server):
+    """Ends what connections leave behind when there is time for it."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.left = []
+
+    def advance(self, ms):
+        super().advance(ms)
+        for due in [each for each in self.left if each[0] <= self.now]:
+            self.left.remove(due)
+            due[1]()
+
+
+class Never(Tidies):
+    """Ends it never."""
+
+    def advance(self, ms):
+        Server.advance(self, ms)
+
+
+def leaves(w):
+    """One leaves the queue, another one comes."""
+    w.subscribe(w.connect(0), QUEUE, receipt=w.receipt())
+    w.disconnect(w.line(0))
+    w.subscribe(w.connect(1), QUEUE, receipt=w.receipt())
+    w.send(w.line(1), QUEUE, b"x", receipt=w.receipt())
+    w.wait()
+
+
+@pytest.mark.parametrize(("kind", "names"), [(Tidies, []), (Never, ["SUB-05"])])
+def test_what_is_left_of_a_connection_may_take_a_message_for_a_while(kind, names):
+    assert [blamed_on(fault) for fault in reported(leaves, server_of(Lingers, kind))] == names
+
+
+def test_a_rest_stands_before_each_connection_that_follows_another():
+    def say(conn):
+        return Say(conn, conn)
+
+    calm = investigate.rested(Plan((say(0), say(1), say(0), say(2), Wait(0), say(1), say(3), say(2))))
+    rest = Wait(investigate.REST_MS)
+    assert calm.steps == (say(0), say(1), say(0), rest, say(2), Wait(0), say(1), rest, say(3), say(2))
+    alone = Plan((say(0), Wait(5), say(0)))
+    assert investigate.rested(alone) == alone
+    many = investigate.rested(Plan(tuple(map(say, range(21)))))
+    assert sum(step.ms for step in many.steps if isinstance(step, Wait)) == investigate.RESTS_MS
