@@ -26,12 +26,15 @@ CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
 REPEATS, REPEATS_S = 5, 60.0
 """Repetitions of the shortest plan, and seconds after which no further one begins: each may wait with long patience."""
+LEAST_S = 5.0
+"""Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
 """Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
-REST_MS, RESTS_MS = 1_000, 5_000
-"""How long a server may be busy with connections that were left, before the next one comes; and all rests of a plan."""
+REST_MS, RESTS_MS = 1_000, 2_000
+"""How long a server may be busy with connections that were left, before the next one comes; and all rests of a plan, in
+which nobody must miss a sign of life."""
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -56,7 +59,9 @@ class Investigator:
         first = case.plan(program)
         seen = case.again(first)
         if seen is None:
-            return case.vanished(program, first, self._patient(case), after_s, begun)
+            found = case.vanished(program, first, self._patient(case), after_s, begun, max(LEAST_S, self.total_s / 4))
+            self.total_s -= time.monotonic() - begun
+            return found
         if self._spoilt(case, seen):
             return case.spoilt(program, after_s, begun)
         case.level = seen[1]
@@ -197,9 +202,9 @@ def _lacking(plan: Plan, left_out: Container[int]) -> Plan:
     return replace(plan, steps=tuple(kept))
 
 
-def _turns(count: int) -> Iterator[int]:
+def _turns(count: int, seconds: float = REPEATS_S) -> Iterator[int]:
     """Numbers of repetitions, as many as there is time for; the first is always made."""
-    until = time.monotonic() + REPEATS_S
+    until = time.monotonic() + seconds
     for n in range(count):
         if n and time.monotonic() > until:
             return
@@ -359,10 +364,12 @@ class _Case:
         """True if one of a few repetitions fails."""
         return any(self.shown(plan, kind=kind) is not None for _ in range(REPEATS))
 
-    def vanished(self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float) -> Fault | None:
+    def vanished(
+        self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float, seconds: float
+    ) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
         given at once: what is slow now and then is nothing but slow."""
-        for _ in _turns(3 * REPEATS):
+        for _ in _turns(3 * REPEATS, min(REPEATS_S, seconds)):
             again = self.shown(plan, patient)
             if again is not None:
                 return self.fault(program, plan, again, 1, after_s, begun)

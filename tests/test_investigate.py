@@ -236,6 +236,23 @@ def test_repetitions_end_when_their_time_is_up(monkeypatch):
     now = iter(range(0, 10_000, 40))
     monkeypatch.setattr(investigate.time, "monotonic", lambda: next(now))
     assert len(list(investigate._turns(5))) == 2
+    assert len(list(investigate._turns(5, 20.0))) == 1
+
+
+def test_what_does_not_come_again_costs_less_and_less(monkeypatch):
+    """Each suspicion that nothing confirms leaves the next one a smaller share of what all of them may take."""
+    given, clock = [], iter(range(0, 10_000, 20))
+    monkeypatch.setattr(investigate.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(investigate._Case, "again", lambda case, plan: None)
+    monkeypatch.setattr(investigate._Case, "vanished", lambda *given_: given.append(given_[-1]))
+    setting = Setting(STOMP, config_for(), "server", MemoryGround(Server))
+    hunter = Hunter(setting, {}, investigate=Investigator(), report=print)
+    prop = Property("none", programs({"none": 1}, head=1, most=1, least=0), lambda *_, **__: Plan(()))
+    investigator = Investigator()
+    for _ in range(8):
+        investigator(hunter, prop, Program((0,), ()), "STOMP-1.2-SUB-05", 0.0)
+    assert given[:3] == [30.0, 25.0, 20.0]
+    assert given[-1] == investigate.LEAST_S
 
 
 class Lingers(Session):
