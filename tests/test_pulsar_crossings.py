@@ -401,3 +401,22 @@ def test_a_client_may_give_up_what_it_has_waited_for(ms, rule):
               reported("p"), told("send", producer="p", payload_hex="6d"), sent, Quiet(0, ms),
               Fact(0, "client", "answer", {"error": "it took too long"})]  # fmt: skip
     assert followed(*events) == rule
+
+
+REDIRECTED = "pulsar://127.0.0.1:2"
+
+
+@pytest.mark.parametrize(("follows", "blamed"), [(True, ""), (False, "PULSAR-LOOK-04")])
+def test_a_lookup_that_followed_its_redirect_may_begin_anew(follows, blamed):
+    """The connection that it was sent to may be lost, which is seen a moment later."""
+
+    def look(conn, number, authoritative):
+        return said(conn, "client", "LOOKUP", topic=TOPIC, request_id=number, authoritative=authoritative)
+
+    sent = {"request_id": 1, "response": 0, "brokerServiceUrl": REDIRECTED, "authoritative": True}
+    events = [Fact(0, "client", "address", "127.0.0.1:1"), Fact(0, "client", "elsewhere", "127.0.0.1:2"),
+              told("connect"), reported(None), told("producer", topic=TOPIC), *hello(0), look(0, 1, False),
+              said(0, "broker", "LOOKUP_RESPONSE", **sent)]  # fmt: skip
+    if follows:
+        events += [Fact(1, "client", "through", "127.0.0.1:2"), *hello(1), look(1, 2, True)]
+    assert followed(*events, look(0, 3, False)) == blamed

@@ -99,13 +99,16 @@ def _spoken(state: ClientState, number: int, frame: Frame) -> Outcome:
 
 def _looks_up(state: ClientState, number: int, body: Any, covers: tuple[str, ...]) -> Outcome:
     if body.topic in state.redirects:
-        wanted, count, place = state.redirects[body.topic]
+        wanted, count, place, followed = state.redirects[body.topic]
+        if followed and not body.authoritative:  # it begins anew: the connection that it asked on may be lost by now
+            return Allow(state, covers)
         if body.authoritative != wanted:
             return blame("LOOK-04", f"redirected with authoritative={wanted}, asked with {body.authoritative}")
         if count > MAX_REDIRECTS:
             return blame("LOOK-07", f"{count} redirects were followed")
         if state.astray(number, (place,)):
             return blame("LOOK-04", f"redirected to {place}, asked again at another address")
+        state = state._replace(redirects={**state.redirects, body.topic: (wanted, count, place, True)})
         return Allow(state, covers + ids("LOOK-04 LOOK-07"))
     if body.authoritative:
         return blame("LOOK-03", "the first lookup is authoritative")

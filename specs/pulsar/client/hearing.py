@@ -130,8 +130,10 @@ def _answer(state: ClientState, number: int, frame: Frame) -> ClientState:
             redirects = {key: value for key, value in state.redirects.items() if key != topic}
             return state._replace(redirects=redirects)
         if body.response == 0 and body.brokerServiceUrl:
-            count = state.redirects.get(topic, (False, 0, ""))[1] + 1
-            return state._replace(redirects={**state.redirects, topic: (body.authoritative, count, _place(body))})
+            count = state.redirects[topic][1] + 1 if topic in state.redirects else 1
+            return state._replace(
+                redirects={**state.redirects, topic: (body.authoritative, count, _place(body), False)}
+            )
         return state._replace(doubt=True)
     if kind == "PARTITIONED_METADATA_RESPONSE":
         if body.response == 0 and body.HasField("response"):

@@ -70,12 +70,13 @@ class End(NamedTuple):
 class ClientState(NamedTuple):
     """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: how many LOOKUPs of a topic
     were answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`:
-    the last answer that was Redirect, as (authoritative, how many there were, the address). `refs`: what the
-    application was given, by ref. `unacked`: message ids whose acknowledgement was asked for and not seen; `released`
-    all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is left of. `pushed`:
-    on which topic what was pushed. `refused`: what must be acknowledged with a validation_error, as (id, error, rules).
-    `accepted`: connections that the client is known to have opened. `hung`: the client hung up without a reason, as
-    (rule, why, what else it breaks); a client that died does so too, and that is known a moment later."""
+    the last answer that was Redirect, as (authoritative, how many there were, the address, whether it was followed).
+    `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked for and not
+    seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is
+    left of. `pushed`: on which topic what was pushed. `refused`: what must be acknowledged with a validation_error, as
+    (id, error, rules). `accepted`: connections that the client is known to have opened. `hung`: the client hung up
+    without a reason, as (rule, why, what else it breaks); a client that died does so too, and that is known a moment
+    later."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -84,7 +85,7 @@ class ClientState(NamedTuple):
     handles: Mapping[str, tuple[str, str]] = {}
     partitions: Mapping[str, int] = {}
     looked: Mapping[str, int] = {}
-    redirects: Mapping[str, tuple[bool, int, str]] = {}
+    redirects: Mapping[str, tuple[bool, int, str, bool]] = {}
     refs: Mapping[str, tuple[str, Any]] = {}
     unacked: tuple[tuple[Any, bool], ...] = ()
     refused: tuple[tuple[Any, int, str], ...] = ()
