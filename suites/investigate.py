@@ -101,8 +101,12 @@ class Investigator:
         seen, calm = case.shown(plan, patient), rested(plan)
         if seen is None or calm == plan:
             return seen
-        passed = all(case.hunter.play(calm, patient).judgement.verdict == "pass" for _ in range(2))
-        return None if passed else seen
+        # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
+        forgiven = all(
+            case.hunter.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None
+            for _ in range(2)
+        )
+        return None if forgiven else seen
 
     def _patient(self, case: _Case) -> Setting:
         """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown

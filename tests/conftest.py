@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from echo import joined
 from hypothesis import settings
+
+from specs import protocol as protocols
+from tests import made_up
 
 settings.register_profile("untimed", deadline=None)  # a machine under load is no failure
 settings.load_profile("untimed")
@@ -36,3 +41,23 @@ def house():
 def line(house):
     """A frame of the miniature protocol."""
     return house.frames.Line
+
+
+@pytest.fixture
+def two_protocols(monkeypatch):
+    """There are two made-up protocols and no other."""
+    monkeypatch.setattr(protocols, "names", lambda: sorted(made_up.PROTOCOLS))
+    monkeypatch.setattr(protocols, "find", made_up.PROTOCOLS.__getitem__)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a manifest."""
+
+    def written(text: str, name: str = "it.toml") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return written

@@ -1,5 +1,7 @@
 """The shortest plan of a fault, and what it is blamed on: features, connections and steps that are not needed go."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from impls.drive import Setting, drive
@@ -308,3 +310,17 @@ def test_a_rest_stands_before_each_connection_that_follows_another():
     assert investigate.rested(alone) == alone
     many = investigate.rested(Plan(tuple(map(say, range(21)))))
     assert sum(step.ms for step in many.steps if isinstance(step, Wait)) == investigate.RESTS_MS
+
+
+@pytest.mark.parametrize(("then", "believed"), [(["x", "x"], False), ([None, "x"], True), (["x", None], True)])
+def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, believed):
+    """The plan fails, then it may or may not, and each time it passes with a rest."""
+    monkeypatch.setattr(investigate, "_silent", lambda seen: True)
+    shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
+    setting = Setting(STOMP, config_for(), "server", MemoryGround(Server))
+    hunter = SimpleNamespace(setting=setting, smoke=lambda: None, play=lambda plan, setting: passes)
+    case = SimpleNamespace(
+        hunter=hunter, again=lambda plan: "x", shown=lambda plan, setting=None: next(shown), blames=None
+    )
+    plan = Plan((Say(0, 0), Say(1, 1)))
+    assert (Investigator()._confirmed(case, plan) == "x") is believed

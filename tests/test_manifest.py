@@ -1,73 +1,18 @@
-"""Manifests: what a good one becomes, what every bad one is answered, and how `--impl` finds them."""
+"""Manifests: what a good one becomes, and what every bad one is answered."""
 
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from impls import manifest
-from impls.manifest import CATALOG, Deviation, ManifestError, Start, load, resolve
+from impls.manifest import READY_S, Deviation, ManifestError, Start, load
 from specs import protocol as protocols
-from specs.protocol import Fact, Protocol
-from specs.requirement import Registry, Requirement
+from tests.made_up import COMMAND, IMAGE, IMPL, START, protocol
 
-
-def _url(url: str) -> tuple[str, int, dict[str, object]]:
-    host, _, port = url.partition("://")[2].rpartition("@")[2].rpartition(":")
-    if not port.isdecimal():
-        raise ValueError("there is no port")
-    return host, int(port), {"login": "fred"}
-
-
-def _protocol(name: str, **changes: object) -> Protocol:
-    requirement = Requirement("FAKE-01", "1", "MUST", ("server",), ("2",), "text 1", "It answers.")
-    unused = dict.fromkeys(
-        ("model", "decoder", "encode", "resolve", "memory", "configure", "describe", "to_json", "from_json")
-    )
-    given: dict[str, object] = {
-        "roles": {"server": "client", "client": "server"},
-        "profiles": ("2", "1"),
-        "facts": {
-            "login": Fact(str, "guest", "the login name"),
-            "queue": Fact(str, "/queue/{name}", "where one subscriber gets each message"),
-            "keepalive_s": Fact(float, None, "the ping interval in seconds"),
-            "scripted": Fact(bool, True, "whether scripts are obeyed"),
-            "limit": Fact(int, 7, "a limit"),
-        },
-        "requirements": Registry([requirement]),
-        **unused,
-        **changes,
-    }
-    return Protocol(name=name, **given)  # type: ignore[arg-type]
-
-
-@pytest.fixture(autouse=True)
-def two_protocols(monkeypatch):
-    """Two made-up protocols, so that nothing here depends on a real one."""
-    known = {"fake": _protocol("fake", schemes={"fake": _url}), "other": _protocol("other")}
-    monkeypatch.setattr(protocols, "names", lambda: sorted(known))
-    monkeypatch.setattr(protocols, "find", lambda name: known[name])
-
-
-@pytest.fixture
-def write(tmp_path):
-    def written(text: str, name: str = "it.toml") -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return written
-
-
-IMPL = '[impl]\nname = "it"\nprotocol = "fake"\nrole = "server"\n'
-START = '[start]\naddress = "127.0.0.1:7"\n'
-IMAGE = '[start]\nimage = "broker:1"\n'
-COMMAND = '[start]\ncommand = ["it", "{port}"]\n'
+pytestmark = pytest.mark.usefixtures("two_protocols")
 
 
 # --- a good one -------------------------------------------------------------------------------------------------------
@@ -100,7 +45,7 @@ def test_all_fields_are_read(write):
 def test_what_is_absent_gets_its_default(write):
     impl = load(write(IMPL + START))
     assert (impl.version, impl.profile, dict(impl.deviations)) == ("", "2", {})
-    assert impl.start == Start("address", "127.0.0.1:7", None, {}, manifest.READY_S)
+    assert impl.start == Start("address", "127.0.0.1:7", None, {}, READY_S)
     assert impl.facts["queue"] == "/queue/{name}"
 
 
@@ -121,7 +66,7 @@ def test_each_kind_of_start(write, start, value, port, takes_port):
 
 
 def test_profile_is_what_the_protocol_says_it_is(write, monkeypatch):
-    bundle = _protocol("fake", valid_profile=lambda text: text.startswith("2+"))
+    bundle = protocol("fake", valid_profile=lambda text: text.startswith("2+"))
     monkeypatch.setattr(protocols, "find", lambda name: bundle)
     assert load(write(IMPL + 'profile = "2+x"\n' + START)).profile == "2+x"
 
@@ -384,124 +329,3 @@ def test_whatever_is_wrong_is_a_manifest_error_of_one_printable_line(tmp_path, c
         message = str(error)
     assert message.isprintable()
     assert message.startswith(f"{path}: ")
-
-
-# --- finding them -----------------------------------------------------------------------------------------------------
-
-
-def test_a_name_is_looked_for_here_then_in_the_given_folders_then_in_the_catalogue(write, tmp_path, monkeypatch):
-    places = [tmp_path / name for name in ("here", "first", "second", "catalogue")]
-    for place in places:
-        write(IMPL + START, f"{place.name}/it.toml")
-    monkeypatch.chdir(places[0])
-    monkeypatch.setattr(manifest, "CATALOG", places[3])
-    for place in places:
-        (found,) = resolve("it", [places[1], tmp_path / "absent", places[2]])
-        assert found.folder == place
-        (place / "it.toml").unlink()
-    with pytest.raises(ManifestError) as caught:
-        resolve("it", places[1:3])
-    assert str(caught.value) == (
-        f"--impl 'it': no manifest of that name; looked for NAME.toml in {', '.join(map(str, places))}; "
-        "give a name that is there, the path of a manifest, reference or a URL"
-    )
-
-
-@pytest.mark.parametrize(("name", "meant"), [("rabitmq", "rabbitmq"), ("refrence", "reference")])
-def test_a_misspelt_name_gets_a_hint(name, meant):
-    with pytest.raises(ManifestError, match=f"did you mean '{meant}'"):
-        resolve(name)
-
-
-@pytest.mark.parametrize("name", ["", "a\0b", "x" * 5000, "\x1b[2J"])
-def test_a_name_that_no_file_can_have(name):
-    with pytest.raises(ManifestError) as caught:
-        resolve(name)
-    assert str(caught.value).isprintable()
-
-
-def test_a_path_is_taken_as_it_is(write, monkeypatch, tmp_path):
-    write(IMPL + START, "sub/it.toml")
-    monkeypatch.chdir(tmp_path)
-    assert resolve("sub/it.toml")[0].folder == tmp_path / "sub"
-    with pytest.raises(ManifestError, match="there is no such file"):
-        resolve("it.toml")  # a path too: nobody means a file called it.toml.toml
-
-
-def test_reference_stands_for_all_references(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(manifest, "HERE", tmp_path)
-    write(IMPL + START, "fake/reference.toml")
-    write(IMPL.replace('"it"', '"two"') + START, "fake/reference-client.toml")
-    write(IMPL.replace('"fake"', '"other"') + START, "other/reference.toml")
-    assert [found.protocol for found in resolve("reference")] == ["fake", "fake", "other"]
-    assert [found.name for found in resolve("reference", (), "fake")] == ["two", "it"]
-    (tmp_path / "other" / "reference.toml").write_text("broken")
-    assert len(resolve("reference", (), "fake")) == 2
-    with pytest.raises(ManifestError, match=r"there is no reference of third in .*/third; give a name"):
-        resolve("reference", (), "third")
-
-
-def test_a_url_is_an_address_with_facts():
-    (found,) = resolve("FAKE://fred:secret@127.0.0.1:7")
-    assert (found.name, found.protocol, found.role, found.profile) == ("127.0.0.1:7", "fake", "server", "2")
-    assert found.start == Start("address", "127.0.0.1:7")
-    assert found.facts == {
-        "login": "fred",
-        "queue": "/queue/{name}",
-        "keepalive_s": None,
-        "scripted": True,
-        "limit": 7,
-    }
-    assert found.path is None
-
-
-@pytest.mark.parametrize(
-    ("url", "protocol", "message"),
-    [
-        (
-            "fke://h:1",
-            None,
-            "--impl fke://h:1: the scheme 'fke' is unknown (did you mean 'fake'?); write one of: fake://",
-        ),
-        (
-            "fake://h:1",
-            "other",
-            "--impl fake://h:1: the scheme 'fake' is unknown; write one of: none for this protocol; give a manifest",
-        ),
-        ("fake://u:p@ss/w@h", None, "--impl fake://***@h: there is no port; write fake://HOST:PORT"),
-        (
-            "fake://h:70000",
-            None,
-            "--impl fake://h:70000: 'h:70000' is not HOST:PORT; write for instance 127.0.0.1:61613 or [::1]:61613",
-        ),
-    ],
-)
-def test_a_bad_url(url, protocol, message):
-    with pytest.raises(ManifestError) as caught:
-        resolve(url, (), protocol)
-    assert str(caught.value) == message
-
-
-def test_another_protocol_than_the_one_judged_is_an_error(write):
-    path = write(IMPL + START)
-    with pytest.raises(ManifestError) as caught:
-        resolve(str(path), (), "other")
-    assert str(caught.value) == (
-        f"{path}: impl.protocol: is fake, but other is judged; "
-        "run the suites of fake, or give an implementation of other"
-    )
-
-
-# --- the catalogue ----------------------------------------------------------------------------------------------------
-
-
-REAL_NAMES, REAL_FIND = protocols.names, protocols.find
-
-
-@pytest.mark.parametrize("path", sorted(CATALOG.glob("*.toml")), ids=lambda path: path.stem)
-def test_every_manifest_of_the_catalogue_is_good(path, monkeypatch):
-    monkeypatch.setattr(protocols, "names", REAL_NAMES)
-    monkeypatch.setattr(protocols, "find", REAL_FIND)
-    (found,) = resolve(path.stem)
-    assert found.path == path
-    assert found.name == path.stem

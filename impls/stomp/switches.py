@@ -105,11 +105,9 @@ class Switches:
     output_delay_ms: int = switch(0, 3, 20)  # at most; drawn for each frame, order kept on each connection
     work_delay_ms: int = switch(0, 3, 20)  # at most, between two frames of one connection
 
-    # Behind all the others, so that what a number draws for them stays
-    prefetch_scope: str = switch(
-        "subscription", "connection", "connection-for-good"
-    )  # who shares one window; for good:
-    # what an ended subscription did not acknowledge goes on taking room
+    # Who shares one window; for good: with what ended subscriptions did not acknowledge. It stands behind all the
+    # others, so that what a number draws for them stays
+    prefetch_scope: str = switch("subscription", "connection", "connection-for-good")
 
     # Sizes, names and credentials: not drawn
     login: str = ""  # empty: anyone may enter

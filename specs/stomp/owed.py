@@ -75,9 +75,7 @@ def _idle(state: State, sub: Sub) -> bool:
     delivery that was freed nobody knows, and what came again elsewhere may have been there before. Whether each
     subscription has a window of its own or all of a connection share one is the server's choice."""
     return sub.ack == "auto" or not any(
-        (d.sub == sub.serial and d.fate in ("out", "freed"))
-        or (d.conn == sub.conn and d.mode != "auto" and d.fate in ("out", "freed"))
-        for d in state.deliveries.values()
+        d.conn == sub.conn and d.mode != "auto" and d.fate in ("out", "freed") for d in state.deliveries.values()
     )
 
 
