@@ -132,7 +132,8 @@ class Lagged:
             elif isinstance(outcome, Allow):
                 yield replace(outcome, state=after)
             else:
-                yield replace(outcome, then=after)
+                behind = None if outcome.behind is None else here._replace(inner=outcome.behind)
+                yield replace(outcome, then=after, behind=behind)
 
     def _pruned(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Without those that another one, which is blamed for nothing, can still become by consuming."""

@@ -9,11 +9,11 @@ when every reading that is still alive blames it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from specs.events import Event, Trace
+from specs.events import Event, Quiet, Trace
 
 MAX_STATES = 64
 """Live readings kept at once; over it the verdict is inconclusive, never pass or fail."""
@@ -39,6 +39,9 @@ class Breach:
     thing: `about` says of which.
     `then` is the state after it where the text states the consequence. `otherwise`: what is broken in any case, where
     `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
+    `kind` is what sort of breach it is, without any value of this run: the name of the rule that found it. `behind` is
+    the state from which judging can go on where this fault is known and set aside, None where there is none. `duty` is
+    what `Model.owed` called it, where something that was owed did not come.
     """
 
     by: str
@@ -50,6 +53,14 @@ class Breach:
     steady: bool = False
     otherwise: str = ""
     about: str = ""
+    kind: str = ""
+    behind: Any = None
+    duty: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this sort of fault from another one of the same requirement, in every run."""
+        return f"{self.requirement} {self.kind}".rstrip()
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -57,13 +68,14 @@ class Allow:
     """The event is allowed and leads to `state`.
 
     `covers` are the requirements that this event could have broken and did not. `lapses` are recommendations missed
-    on the way: breaches that do not end the judging, because the text allows what happened. (Final, not frozen: see
-    `specs.events.Said`.)
+    on the way: breaches that do not end the judging, because the text allows what happened. `leans` are the freedoms
+    without which the event would have been a breach. (Final, not frozen: see `specs.events.Said`.)
     """
 
     state: Final[Any]
     covers: Final[tuple[str, ...]] = ()
     lapses: Final[tuple[Breach, ...]] = ()
+    leans: Final[tuple[str, ...]] = ()
 
 
 Outcome = Allow | Breach
@@ -99,6 +111,8 @@ class Judgement:
 
     `verdict`: "pass", "fail", "inconclusive" (too many readings, or our own side broke the protocol first) or "error"
     (the model has no rule for what happened). `excused_from`: index of the event after which anything was allowed.
+    `leaned` counts the freedoms that it took to allow what happened; `known` are faults that were set aside and behind
+    which judging went on.
     """
 
     verdict: str
@@ -107,6 +121,8 @@ class Judgement:
     covered: Counter[str] = field(default_factory=Counter)
     excused_from: int | None = None
     why: str = ""
+    leaned: Counter[str] = field(default_factory=Counter)
+    known: tuple[Blame, ...] = ()
 
     @property
     def faults(self) -> tuple[Blame, ...]:
@@ -122,14 +138,20 @@ class _Reading:
     trail: tuple[Any, ...] | None = None
     lapses: tuple[Blame, ...] = ()
     breach: Blame | None = None
+    known: tuple[Blame, ...] = ()
 
 
 class Watcher:
-    """Judges a conversation while it happens."""
+    """Judges a conversation while it happens.
 
-    def __init__(self, model: Model, config: Any, watched: str) -> None:
+    `set_aside` are faults that are known already, by `Breach.fingerprint`, and what is no longer waited for, by
+    `Breach.duty`: judging goes on behind them from the state that the breach gives (`Breach.behind`).
+    """
+
+    def __init__(self, model: Model, config: Any, watched: str, set_aside: frozenset[str] = frozenset()) -> None:
         self._model = model
         self._watched = watched
+        self._set_aside = set_aside
         self._readings = [_Reading(model.initial(config))]
         self._events = 0
         self._excused_from: int | None = None
@@ -149,7 +171,7 @@ class Watcher:
                 after.append(reading)
                 continue
             known = len(after)
-            after += [self._follow(reading, outcome, index) for outcome in self._model.step(reading.state, event)]
+            after += self._followed(reading, event, index)
             if len(after) == known:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index
@@ -167,17 +189,33 @@ class Watcher:
         else:
             self._spread()
 
-    def _follow(self, reading: _Reading, outcome: Outcome, index: int) -> _Reading:
+    def _followed(self, reading: _Reading, event: Event, index: int) -> Iterator[_Reading]:
+        """Every reading that `event` leads to. What the tester's own actions show is credited to nobody."""
+        credited = isinstance(event, Quiet) or event.by == self._watched
+        for outcome in self._model.step(reading.state, event):
+            if isinstance(outcome, Breach) and self._is_set_aside(outcome):
+                behind = replace(reading, state=outcome.behind, known=(*reading.known, Blame(outcome, index)))
+                # what was owed is forgiven in the state before the event, which is judged again from there
+                yield from self._followed(behind, event, index) if outcome.duty else (behind,)
+            else:
+                yield self._follow(reading, outcome, index, credited)
+
+    def _is_set_aside(self, breach: Breach) -> bool:
+        return breach.behind is not None and breach.by == self._watched and breach.fingerprint in self._set_aside
+
+    def _follow(self, reading: _Reading, outcome: Outcome, index: int, credited: bool) -> _Reading:
         if isinstance(outcome, Allow):
-            trail = (reading.trail, outcome.covers) if outcome.covers else reading.trail
-            lapses = reading.lapses
+            trail, lapses = reading.trail, reading.lapses
+            if credited and (outcome.covers or outcome.leans):
+                trail = (trail, outcome.covers, outcome.leans)
             if outcome.lapses:
                 lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
-            return _Reading(outcome.state, trail, lapses, reading.breach)
+            return _Reading(outcome.state, trail, lapses, reading.breach, reading.known)
         if outcome.by != self._watched and outcome.then is not ANYTHING:
-            return _Reading(outcome.then, reading.trail, reading.lapses, reading.breach)  # the text says what follows
+            # the text says what follows
+            return _Reading(outcome.then, reading.trail, reading.lapses, reading.breach, reading.known)
         blame = reading.breach or Blame(outcome, index)
-        return _Reading(outcome.then, reading.trail, reading.lapses, blame)
+        return _Reading(outcome.then, reading.trail, reading.lapses, blame, reading.known)
 
     def _spread(self) -> None:
         """Add the states that silent moves lead to."""
@@ -189,7 +227,7 @@ class Watcher:
             if reading.state is ANYTHING:
                 continue
             for state in self._model.drift(reading.state):
-                moved = _Reading(state, reading.trail, reading.lapses, reading.breach)
+                moved = replace(reading, state=state)
                 if _merge(self._readings, moved, self._watched):
                     todo.append(moved)
                 if len(self._readings) > MAX_STATES:
@@ -210,9 +248,9 @@ class Watcher:
         """
         if self._excused_from is not None:
             return False
-        owed = self._model.owed
+        owed, aside = self._model.owed, self._set_aside
         for reading in self._readings if len(self._readings) == 1 else self._living():
-            owes = reading.state is not ANYTHING and next(iter(owed(reading.state, role)), None) is not None
+            owes = reading.state is not ANYTHING and any(mark not in aside for mark in owed(reading.state, role))
             if owes is maybe:
                 return maybe
         return not maybe
@@ -231,20 +269,24 @@ class Watcher:
             return Judgement("error", excused_from=self._excused_from, why=self._hole)
         best = min(self._readings, key=lambda reading: _guilt(reading, self._watched))
         names: list[str] = []
+        leans: list[str] = []
         trail = best.trail
         while trail is not None:
-            trail, covers = trail
+            trail, covers, freedoms = trail
             names += covers
-        covered = Counter(names)
+            leans += freedoms
+        found = Judgement(
+            "pass", covered=Counter(names), excused_from=self._excused_from, leaned=Counter(leans), known=best.known
+        )
         if self._crowded:
-            return Judgement("inconclusive", covered=covered, excused_from=self._excused_from, why="too many readings")
-        lapses = tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched)
+            return replace(found, verdict="inconclusive", why="too many readings")
+        found = replace(found, lapses=tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched))
         if best.breach is None:
-            return Judgement("pass", lapses=lapses, covered=covered, excused_from=self._excused_from)
+            return found
         if any(reading.breach is None or reading.breach.breach.by != self._watched for reading in self._readings):
             why = f"our own side broke the protocol: {best.breach.breach.why}"
-            return Judgement("inconclusive", (), lapses, covered, self._excused_from, why)
-        return Judgement("fail", (best.breach,), lapses, covered, self._excused_from)
+            return replace(found, verdict="inconclusive", why=why)
+        return replace(found, verdict="fail", blamed=(best.breach,))
 
 
 def _guilt(reading: _Reading, watched: str) -> tuple[int, int, int]:

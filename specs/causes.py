@@ -1,0 +1,116 @@
+"""Ranked causes: asked only after a breach, to name the requirement that is the likeliest behind it.
+
+Detection says that something is wrong in any case: an answer is missing, or nobody asked for what came. Several
+requirements may explain that. A cause has a circumstance (`could`) without which it cannot be the reason, and a body
+that looks for evidence. Because the circumstance is known without the symptom, the same declaration says what is
+credited when all went well: what could have been blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+
+class Named(NamedTuple):
+    """What a diagnosis says: the requirement to blame, why, and which cause said so (for `Breach.kind`)."""
+
+    requirement: str
+    why: str
+    kind: str = ""
+    also: tuple[str, ...] = ()
+    level: str | None = None
+    steady: bool = False
+    otherwise: str = ""
+
+
+class Cause(NamedTuple):
+    """One possible reason. `evidence(case)` answers why, a `Named`, or "" when nothing speaks for it."""
+
+    requirements: tuple[str, ...]
+    could: Callable[[Any], bool] | None
+    evidence: Callable[[Any], str | Named]
+    which: Callable[[Any], str] | None
+    also: tuple[str, ...]
+    options: dict[str, Any]
+
+
+Evidence = Callable[[Any], Any]
+
+
+class Causes:
+    """Causes in the order in which they are asked: the first that is given and has evidence is blamed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ranked: list[Cause] = []
+
+    def cause(
+        self,
+        requirements: str,
+        *,
+        could: Callable[[Any], bool] | None = None,
+        which: Callable[[Any], str] | None = None,
+        also: str = "",
+        level: str | None = None,
+        steady: bool = False,
+        otherwise: str = "",
+    ) -> Callable[[Evidence], Evidence]:
+        """Register the decorated search for evidence, behind those that are there.
+
+        `requirements` is one full id, or the closed set of ids (separated by blanks) from which `which` picks one for a
+        case, "" meaning none. The other arguments become fields of the breach.
+        """
+
+        def registered(evidence: Evidence) -> Evidence:
+            options = {"level": level, "steady": steady, "otherwise": otherwise}
+            ids = tuple(requirements.split())
+            if len(ids) > 1 and which is None:
+                raise ValueError(f"{evidence.__name__}: which of {requirements}?")
+            self.ranked.append(Cause(ids, could, evidence, which, tuple(also.split()), options))
+            return evidence
+
+        return registered
+
+    def likeliest(self, case: Any) -> Named | None:
+        """The first cause with evidence, or None when nothing explains the symptom."""
+        for cause in self.ranked:
+            if cause.could is not None and not cause.could(case):
+                continue
+            found = cause.evidence(case)
+            if not found:
+                continue
+            if isinstance(found, Named):
+                return found if found.kind else found._replace(kind=cause.evidence.__name__)
+            name = picked(cause.requirements, cause.which, case)
+            if name:
+                return Named(name, found, cause.evidence.__name__, cause.also, **cause.options)
+        return None
+
+    def credits(self, case: Any) -> list[str]:
+        """Requirements that could have been blamed for the symptom, had it shown."""
+        found: list[str] = []
+        for cause in self.ranked:
+            if cause.could is None or cause.could(case):
+                name = picked(cause.requirements, cause.which, case)
+                found += (name, *cause.also) if name else ()
+        return found
+
+    def blamable(self) -> Iterator[str]:
+        """Every requirement that some cause may name."""
+        for cause in self.ranked:
+            yield from cause.requirements
+            yield from cause.also
+            if cause.options["otherwise"]:
+                yield cause.options["otherwise"]
+
+
+def picked(requirements: Sequence[str], which: Callable[[Any], str] | None, case: Any) -> str:
+    """The requirement that a declaration is about in this case, or "". Raises ValueError for one that it did not
+    declare: an error of the model."""
+    if which is None:
+        return requirements[0]
+    name = which(case)
+    if name and name not in requirements:
+        raise ValueError(f"{name} is not among {', '.join(requirements)}")
+    return name
