@@ -16,9 +16,11 @@ from typing import Protocol as Structural
 import specs
 from specs.codec import Decoder
 from specs.events import Event
+from specs.machine import Machine
 from specs.model import Model
 from specs.plan import Plan, Ref
 from specs.requirement import Registry
+from specs.rules import Rulebook
 
 
 class Memory(Structural):
@@ -75,7 +77,8 @@ class Protocol:
     is seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was
     sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up
     itself: first group of the nth match. `beat(frame)` is true for what a peer says every so often of its own accord:
-    it is no sign that an answer is under way.
+    it is no sign that an answer is under way. `books` are, for each role that can be judged, the rulebooks by which it
+    is: what can credit or blame it. `machines` are the tables that its model executes, by a name for people.
     """
 
     name: str
@@ -102,6 +105,8 @@ class Protocol:
     hasty: Callable[[Any], Any] = lambda config: config
     replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
     beat: Callable[[Any], bool] = lambda frame: False
+    books: Mapping[str, Sequence[Rulebook]] = field(default_factory=dict)
+    machines: Mapping[str, Machine] = field(default_factory=dict)
 
     def claims(self, profile: str) -> bool:
         """True when `profile` is one that an implementation may claim."""
