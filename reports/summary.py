@@ -93,10 +93,11 @@ class Summary:
         return tuple(found for found in self.results if found.standing == word)
 
     @property
-    def failing(self) -> dict[str, tuple[str, str]]:
-        """What a new baseline must accept, id to reason and trace: what fails and counts, or is accepted already."""
+    def failing(self) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+        """What a new baseline must accept, id to reason, trace and fingerprints: what fails and counts, or is accepted
+        already."""
         chosen = (*self.standing("failed"), *self.standing("accepted"))
-        return {found.id: (found.message, found.witness or "") for found in chosen}
+        return {found.id: (found.message, found.witness or "", found.fingerprints) for found in chosen}
 
     @property
     def unsettled(self) -> frozenset[str]:
@@ -133,7 +134,7 @@ class Tally:
 def baseline(rows: Iterable[Row]) -> dict[str, Acceptance]:
     """The baseline that was in force when the run began, as its rows tell."""
     return {
-        row.id: Acceptance(row.id, row.reason, row.issue, _day(row.expires), row.sometimes)
+        row.id: Acceptance(row.id, row.reason, row.issue, _day(row.expires), row.sometimes, row.fingerprints)
         for row in rows
         if isinstance(row, AcceptanceRow)
     }
@@ -246,7 +247,7 @@ def _results(
         counts = (exercised[name], judged[name])
         accepted = _accepted(name, mine, in_force)
         if accepted is None:  # what is accepted elsewhere makes nothing worse here
-            mine = [fault for fault in mine if fault.requirement not in in_force]
+            mine = [f for f in mine if f.requirement not in in_force or not in_force[f.requirement].accepts(f)]
         found.append(
             result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=accepted, decisive=decisive)
         )
@@ -254,11 +255,14 @@ def _results(
 
 
 def _accepted(name: str, faults: list[FaultRow], entries: Mapping[str, Acceptance]) -> Acceptance | None:
-    """The entry that accepts that `name` fails; a deed accepted under one requirement needs no second entry."""
+    """The entry that accepts that `name` fails; an action accepted under one requirement needs no second entry."""
+    failing = [fault for fault in faults if fault.verdict != "inconclusive"]
     if name in entries:
-        return entries[name]
-    causes = sorted({fault.requirement for fault in faults if fault.verdict != "inconclusive"})
-    return entries[causes[0]] if causes and all(cause in entries for cause in causes) else None
+        own = [fault for fault in failing if fault.requirement == name]
+        return entries[name] if all(map(entries[name].accepts, own)) else None
+    causes = sorted({fault.requirement for fault in failing})
+    accepted = all(f.requirement in entries and entries[f.requirement].accepts(f) for f in failing)
+    return entries[causes[0]] if causes and accepted else None
 
 
 def _stale(entries: Mapping[str, Acceptance], results: tuple[Result, ...]) -> tuple[Stale, ...]:

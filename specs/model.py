@@ -317,9 +317,9 @@ def _merge(kept: list[_Reading], reading: _Reading, watched: str) -> bool:
     return True
 
 
-def judge(model: Model, config: Any, trace: Trace, watched: str) -> Judgement:
-    """Judge a whole recorded conversation."""
-    watcher = Watcher(model, config, watched)
+def judge(model: Model, config: Any, trace: Trace, watched: str, set_aside: frozenset[str] = frozenset()) -> Judgement:
+    """Judge a whole recorded conversation, behind the known faults in `set_aside`."""
+    watcher = Watcher(model, config, watched, set_aside)
     for event in trace:
         watcher.feed(event)
     return watcher.judgement()

@@ -379,7 +379,7 @@ class Rulebook:
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
-        return Allow(self._after(case, action, cell), covers, found.lapses, found.leans)
+        return Allow(self._after(case, action, cell), tuple(dict.fromkeys(covers)), found.lapses, found.leans)
 
     @staticmethod
     def broken(breach: Breach, then: Any, behind: Any) -> Breach:

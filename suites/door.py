@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -131,8 +131,6 @@ class Door:
         return found
 
     def _with_profile(self, impl: Implementation, profile: str) -> Implementation:
-        from dataclasses import replace  # noqa: PLC0415 - used here only
-
         if not find(impl.protocol).claims(profile):
             known = ", ".join(find(impl.protocol).profiles)
             raise usage(f"--profile {profile}: {impl.protocol} has the profiles {known}")
@@ -330,7 +328,8 @@ class Door:
         try:
             if session.trouble:
                 return f"not judged: {session.trouble}", 1
-            recording = drive(plan, session.setting(), f"{session.run[-8:]}replay-")
+            setting = replace(session.setting(), set_aside=frozenset(map(str, stored.get("set_aside", ()))))
+            recording = drive(plan, setting, f"{session.run[-8:]}replay-")
         finally:
             session.close()
         shown = {**stored, "conversation": trace.conversation(recording, session.protocol)}

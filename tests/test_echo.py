@@ -28,12 +28,6 @@ def test_roles_name_each_other(house):
     assert {roles[roles[role]] for role in roles} == set(roles)
 
 
-def test_every_phase_is_in_the_table_with_every_deed(house):
-    table = house.states.NEXT
-    assert set(table) == set(house.states.Phase)
-    assert len({tuple(row) for row in table.values()}) == 1
-
-
 @pytest.mark.parametrize("hurry", [False, True], ids=["lock-step", "pipelined"])
 @pytest.mark.parametrize("role", ROLES)
 def test_reference_keeps_to_the_text(house, role, hurry):
