@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from specs import machine
 from specs.machine import Machine, never, unreachable
-from specs.stomp.ids import CONNECT_11, DISC_04, ERROR_02, INV_33
+from specs.stomp.ids import CONNECT_02, CONNECT_11, DISC_04, ERROR_02, INV_33
 
 
 class Phase(machine.Phase):
@@ -25,7 +25,7 @@ class Phase(machine.Phase):
 
 
 _EARLY = never(CONNECT_11, "before CONNECTED")
-_AGAIN = never(INV_33, "a second CONNECTED on one connection")
+_AGAIN = never(f"{CONNECT_02} {INV_33}", "a second CONNECTED on one connection")
 _LATE = never(DISC_04, "after the RECEIPT of DISCONNECT")
 _OVER = never(ERROR_02, "after ERROR")
 _ODD = never("STOMP-1.2-FRAME-08", "nothing that a server says")

@@ -108,6 +108,7 @@ from specs.stomp.ids import (
     UNSUB_06,
 )
 from specs.stomp.machine import Phase
+from specs.stomp.server.book import REQUIREMENTS
 from specs.stomp.states import Conn, Delivery, Free, Refusal, State, Tx, Verdict
 
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
@@ -177,7 +178,7 @@ _SEND_NOWHERE, _SEND_NOWHERE_IN_1_0 = (
     lenient(SEND_01, SEND_06, INV_01),
 )
 _SEND_TO_NO_NAME = free("STOMP-1.2-INV-02", silent="SHOULD")
-_SEND_ANYWHERE = free(SEND_03, INV_03, silent="MUST", requirement=SEND_06)
+SEND_ANYWHERE = free(SEND_03, INV_03, silent="MUST", requirement=SEND_06)
 _SERVERS_HEADER = free(SEND_09, plain=True)
 _NO_SUCH_TX, _EMPTY_TX = lenient(TXN_12, "STOMP-1.2-INV-13"), free(TXN_12)
 
@@ -205,6 +206,14 @@ _NOT_BEGUN, _NOT_BEGUN_IN_1_0 = lenient(TXN_08, INV_12, accepted="MUST"), lenien
 
 _IN_OTHER_CASE = refusal(FRAME_05)
 """A frame that lacks a header which it has in other letter case: see `_lacking`."""
+
+
+def named(call: Refusal, level: str) -> tuple[str, ...]:
+    """The requirements that a refusal names where not refusing is as grave as `level`: those of that level first. What
+    the client broke may be a MUST, and that it should be told so a recommendation of its own."""
+    ids = (call.requirement, *call.also)
+    first = next((name for name in ids if REQUIREMENTS[name].level == level), ids[0])
+    return (first, *(name for name in ids if name != first))
 
 
 def _late(call: Refusal) -> Refusal:
@@ -363,7 +372,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if refused is not None:
         return refused, ()
     if state.config.kind(destination) is None:
-        return _SEND_ANYWHERE, ()
+        return SEND_ANYWHERE, ()
     claims: tuple[str, ...] = ()
     if conn.txs:
         claims = (TXN_10,) if len(conn.txs) > 1 else (TXN_11,) if frame.get("transaction") is None else ()
@@ -462,7 +471,7 @@ def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     return None, (UNSUB_02, UNSUB_04) if frame.get("destination") is None else (UNSUB_04,)
 
 
-def named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
+def delivery_named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
     """The delivery that an ACK or NACK names in the version of its session; the latest when several match."""
     if conn.version == "1.2":
         wanted = frame.get("id")
@@ -486,7 +495,7 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if frame.get("id") is None and conn.version == "1.2":
         declared = _ACK_OF_1_1 if frame.get("message-id") is not None else _ACK_WITHOUT_ID
         return _lacking(frame, "id", declared.because(f"{frame.command} without id")), ()
-    delivery = named(state, number, conn, frame)
+    delivery = delivery_named(state, number, conn, frame)
     if delivery is None:
         declared = _NO_DELIVERY_IN_1_0 if conn.version == "1.0" else _NO_DELIVERY
         return declared.because(f"{frame.command} names no delivery on this connection"), ()

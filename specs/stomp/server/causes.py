@@ -90,7 +90,7 @@ CLAIMS = (
 )  # fmt: skip
 """What may be special about a frame that must be accepted: see calls.py, headers.py."""
 _CLAIMS = " ".join(CLAIMS)
-_SOFT = frozenset({REPEAT_01, ACK_06, NACK_04})
+_SOFT = frozenset({REPEAT_01, ACK_06, NACK_04, NEGO_04})
 """Claims on which an end of the connection is not laid more gravely than the text has them."""
 _COMMON = frozenset({SEND_05, SEND_07, CONNECT_10})
 """Claimed by nearly every frame: says nothing about why one was refused."""

@@ -433,19 +433,6 @@ def _came_before(case: Case) -> bool:
     return bool(case.message.deliveries) and not (kind is not None and kind.fanout)
 
 
-@MISSING.cause(
-    f"{ACK_06} {ACKMODE_07} {NACK_03} {ACKMODE_05} {ACKMODE_04} {ACK_02}",
-    which=lambda case: "", could=_came_before, steady=True,
-)  # fmt: skip
-def not_delivered_again(case: Case) -> Named:
-    """Whether a message comes again is the server's choice (docs/ambiguities.md, N-09): it is owed only where discovery
-    saw it every time. What an acknowledgement of another message did to it breaks a MUST, the rest a SHOULD."""
-    name = _held_by(case)
-    text = f"{case.text}: a second time, although it was never acknowledged and this server redelivers"
-    level = "MUST" if name in (ACKMODE_04, ACKMODE_05, ACKMODE_07) else "SHOULD"
-    return Named(name, text, "not_delivered_again", (), level, steady=True)
-
-
 def _held_by(case: Case) -> str:
     """Which rule makes it owed that a message comes again."""
     last = case.state.deliveries[case.message.deliveries[-1]]
@@ -466,6 +453,19 @@ def _held_by(case: Case) -> str:
     if others:
         return ACKMODE_05 if last.mode == "client-individual" else ACKMODE_04
     return ACK_02
+
+
+@MISSING.cause(
+    f"{ACK_06} {ACKMODE_07} {NACK_03} {ACKMODE_05} {ACKMODE_04} {ACK_02}",
+    which=_held_by, could=_came_before, steady=True,
+)  # fmt: skip
+def not_delivered_again(case: Case) -> Named:
+    """Whether a message comes again is the server's choice (docs/ambiguities.md, N-09): it is owed only where discovery
+    saw it every time. What an acknowledgement of another message did to it breaks a MUST, the rest a SHOULD."""
+    name = _held_by(case)
+    text = f"{case.text}: a second time, although it was never acknowledged and this server redelivers"
+    level = "MUST" if name in (ACKMODE_04, ACKMODE_05, ACKMODE_07) else "SHOULD"
+    return Named(name, text, "not_delivered_again", (), level, steady=True)
 
 
 @MISSING.cause(

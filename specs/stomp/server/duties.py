@@ -27,8 +27,8 @@ from specs.stomp.ids import (
 )
 from specs.stomp.machine import Phase
 from specs.stomp.server.book import BOOK
-from specs.stomp.server.calls import REFUSALS
-from specs.stomp.server.case import Case
+from specs.stomp.server.calls import REFUSALS, named
+from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
 from specs.stomp.server.causes_messages import MISSING
 from specs.stomp.server.effects import alone, put, subscribers
@@ -88,13 +88,14 @@ def refusal_of_a_frame(state: State) -> Iterator[Due]:
         found = _refused(conn)
         if found is not None and isinstance(found.call, Refusal):
             call = found.call
+            name, *also = named(call, call.ignored)
             yield Due(
                 f"neither ERROR nor a close ({call.why or found.frame.command})",
                 about=(number, found),
                 kind=found.frame.command if found.frame.command.isalpha() else "",
-                requirement=call.requirement,
+                requirement=name,
                 level=call.ignored,
-                also=call.also,
+                also=tuple(also),
             )
 
 
@@ -235,6 +236,12 @@ def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
     for causes in (rule.causes, rule.shows):
         covers += causes.credits(case) if causes is not None else ()
     return tuple(covers)
+
+
+def refused(case: Case) -> tuple[str, ...]:
+    """What an end shows of a frame that had to be refused: `refusal_of_a_frame` is met."""
+    call = gravest(case).call
+    return (call.requirement, *call.also) if isinstance(call, Refusal) else ()
 
 
 def owed(state: State) -> Iterator[str]:

@@ -30,7 +30,7 @@ from specs.stomp.ids import (
     TXN_05,
 )
 from specs.stomp.machine import CONNECTS, GOODBYE, LEAVES, MACHINE, SAYS, Phase
-from specs.stomp.server.calls import call, common, named, offered, sub_key
+from specs.stomp.server.calls import call, common, delivery_named, offered, sub_key
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx
 
 HAUNTED_MS = 2000
@@ -245,7 +245,7 @@ def departed(state: State, subs: Iterable[Sub]) -> State:
 def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     if isinstance(pending.call, Refusal):
         return state
-    delivery = named(state, number, conn, pending.frame)
+    delivery = delivery_named(state, number, conn, pending.frame)
     if delivery is None:
         return state
     if delivery.fate != "out":

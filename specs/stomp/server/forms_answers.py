@@ -46,7 +46,7 @@ from specs.stomp.ids import (
 )
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import REFUSALS, offered
+from specs.stomp.server.calls import REFUSALS, named, offered
 from specs.stomp.server.case import Case, other_at_fault
 from specs.stomp.server.causes import GIVEN_UP, UNASKED
 from specs.stomp.server.duties import answer_to_connect, met, receipt
@@ -55,7 +55,8 @@ from specs.stomp.states import Free, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 ANSWERED = "RECEIPT of a frame"
-_REQUIREMENTS = " ".join(dict.fromkeys(call.requirement for call in REFUSALS))
+_OUT = "out of phase"
+_REQUIREMENTS = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
 """What can be broken by agreeing to a frame: calls.py says which, and how grave that is."""
 MANY = 50
 """Frames in flight on one connection that make a client a slow reader."""
@@ -85,8 +86,9 @@ def _agreed(case: Case, what: str) -> Broken:
     call = case.subject.call
     assert isinstance(call, Refusal)
     why = f"{what} ({call.why or case.subject.frame.command})"
-    also = (*call.also, RECEIPT_03) if call.accepted == "MUST" else call.also
-    return Broken(why, call.accepted, also=also, ends=not call.forgives)
+    name, *also = named(call, call.accepted)
+    also += [RECEIPT_03] if call.accepted == "MUST" else []
+    return Broken(why, call.accepted, requirement=name, also=tuple(also), ends=not call.forgives)
 
 
 def _offers_none(case: Case) -> bool:
@@ -318,20 +320,19 @@ def of_a_freedom(case: Case) -> tuple[str, ...]:
 
 # -- what the phase forbids --------------------------------------------------------------------------------------------
 
-_OUT = "out of phase"
-
 
 @BOOK.form(
     "STOMP-1.2-CONNECT-12",
-    on=_OUT,
+    on=f"{_OUT}, CONNECTED",
     also=INV_36,
     when=(Phase.WAIT, Phase.LEAVING),
-    if_=lambda case: case.frame.command == "RECEIPT",
+    if_=lambda case: case.conn.connect is not None and case.conn.connect.receipt is not None,
 )
 def no_receipt_for_connect(case: Case) -> str:
     """STOMP 1.2, Header receipt: any client frame other than CONNECT may ask for a receipt."""
     connect = case.conn.connect
-    return "RECEIPT for a CONNECT frame" if connect is not None and case.wanted == connect.receipt else ""
+    asked = connect is not None and case.wanted == connect.receipt
+    return "RECEIPT for a CONNECT frame" if asked and case.frame.command == "RECEIPT" else ""
 
 
 @BOOK.form(DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")

@@ -38,9 +38,10 @@ from specs.stomp.ids import (
 )
 from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import FREEDOMS, REFUSALS
+from specs.stomp.server.calls import FREEDOMS, REFUSALS, SEND_ANYWHERE
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
+from specs.stomp.server.duties import refused
 from specs.stomp.server.effects import failed, left, put
 from specs.stomp.server.forms_answers import of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
@@ -50,7 +51,6 @@ from specs.stomp.states import Conn, Free, Pending, Refusal, State
 MARGIN = 0.05
 """A client given up within this part of its interval after the end of it was given no margin."""
 _ENDS = "ERROR, close"
-_REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
 _ANSWERED_BY = {SEND_01: SEND_06, SUB_01: SUB_06, NEGO_03: NEGO_03}
 """Rules that a client broke for which the text itself asks for an ERROR, and the rule about that ERROR."""
 
@@ -184,19 +184,6 @@ def early_frames_are_taken(case: Case) -> str:
     return f"{_what(case)} in a legal session: a frame before CONNECTED was refused"
 
 
-def _refusal(case: Case) -> str:
-    if not _blamed(case):
-        return ""
-    call = gravest(case).call
-    return call.requirement if isinstance(call, Refusal) else ""
-
-
-@BOOK.form(_REFUSED, on=_ENDS, which=_refusal)
-def what_must_be_refused_is(case: Case) -> str:
-    """What a client frame calls for is declared in calls.py, with its clause."""
-    return ""
-
-
 @BOOK.form(CLEN_02, on=_ENDS, also=INV_16, if_=lambda case: case.conn.lost == CLEN_02)
 def octets_behind_the_body_end_it(case: Case) -> str:
     """STOMP 1.2, Header content-length: NUL must follow the body."""
@@ -327,6 +314,17 @@ def close_has_a_reason(case: Case) -> Broken:
     return Broken(case.text, ends=True)
 
 
+def _anywhere(case: Case) -> bool:
+    """It was a SEND to a destination of which nothing is known."""
+    return _blamed(case) and gravest(case).call is SEND_ANYWHERE
+
+
+@BOOK.form(SEND_06, on=_ENDS, also=f"{SEND_03} {INV_03}", steady=True, goes_on=True, if_=_anywhere)
+def odd_destination_gets_an_error(case: Case) -> str:
+    """L107-110: a SEND that the server cannot process gets an ERROR."""
+    return "" if case.frame.command else "closed without ERROR"
+
+
 def _without_error(case: Case) -> str:
     """The requirement that a close without ERROR misses: the rule about ERROR rather than what the client broke."""
     if not _blamed(case):
@@ -340,20 +338,31 @@ def _without_error(case: Case) -> str:
     return next((_ANSWERED_BY.get(name, name) for name in asks), call.requirement)
 
 
+_ASK_FOR_ERRORS = [
+    *(name for call in REFUSALS for name in (call.requirement, *call.also)),
+    *(call.requirement for call in FREEDOMS if call.silent),
+    *_ANSWERED_BY.values(),
+]
+
+
 @BOOK.form(
-    " ".join(dict.fromkeys([*_REFUSED.split(), *(call.requirement for call in FREEDOMS), *_ANSWERED_BY.values()])),
-    on="close", which=_without_error, steady=True, goes_on=True,
-)  # fmt: skip
-def what_is_refused_gets_an_error(case: Case) -> Broken:
+    " ".join(dict.fromkeys(_ASK_FOR_ERRORS)),
+    on=_ENDS,
+    which=_without_error,
+    unless=_anywhere,
+    steady=True,
+    goes_on=True,
+)
+def what_is_refused_gets_an_error(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: the server may say with an ERROR what went wrong; some frames call for one."""
     call = gravest(case).call
     assert call is not None
-    if isinstance(call, Refusal):
-        return Broken(f"closed without ERROR ({call.why})", call.silent)
-    return Broken("closed without ERROR", call.silent, also=tuple(n for n in call.covers if n in _ALSO))
+    if case.frame.command:
+        return ""
+    return Broken(
+        f"closed without ERROR ({call.why})" if isinstance(call, Refusal) else "closed without ERROR", call.silent
+    )
 
-
-_ALSO = (SEND_03, INV_03)
 
 # -- together ----------------------------------------------------------------------------------------------------------
 
@@ -373,8 +382,10 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
 
 
 def _freedom(case: Case) -> tuple[str, ...]:
-    """Permissions of which use was made by refusing the gravest of several frames."""
-    return of_a_freedom(case._replace(about=gravest(case))) if case.suspects else ()
+    """What the end shows of the gravest of several frames: that it was refused, or a permission of which use was made."""
+    if not case.suspects:
+        return ()
+    return refused(case) + of_a_freedom(case._replace(about=gravest(case)))
 
 
 def closed(state: State, event: Closed) -> Outcome:
@@ -401,6 +412,8 @@ def closed(state: State, event: Closed) -> Outcome:
         text = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
         case = case if _given_up(case) else case._replace(text="closed the connection in a legal session")
         found = BOOK.ask(topic, unanswered(case if case.text else case._replace(text=text)))
+    if topic == _PARTED and owing is None:
+        kept += tuple(name for p in conn.pending if p.frame.command == "DISCONNECT" for name in p.claims)
     return outcome(found, after, kept + (() if _excused(case) else _freedom(case)))
 
 

@@ -190,7 +190,7 @@ def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     return Broken(why, None if behind.accepted == "MUST" else "SHOULD", ends=True)
 
 
-@BOOK.form(MSG_10, on=_OF_SEND, causes=TWICE)
+@BOOK.form(MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, unless=lambda case: bool(case.message.never))
 def comes_once(case: Case) -> str:
     """L148-170: a message is delivered to a subscription once, unless its connection failed or a NACK gave it back."""
     if case.copy is not Copy.AGAIN:
@@ -418,5 +418,10 @@ def unseen(state: State) -> tuple[str, ...]:
         if hidden and sent.destination in places:
             copy = Copy.NEVER if sent.never else Copy.MAY
             case = Case(state, sent.conn, state.conns[sent.conn], sent=sent, copy=copy)
+            covers += BOOK.ask(_UNSEEN, case).covers
+    for delivery in state.deliveries.values():
+        sent = state.messages[delivery.message]
+        if delivery.fate == "settled" and sent.destination in places:
+            case = Case(state, delivery.conn, state.conns[delivery.conn], sent=sent, last=delivery)
             covers += BOOK.ask(_UNSEEN, case).covers
     return covers
