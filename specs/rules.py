@@ -38,8 +38,10 @@ class Broken(NamedTuple):
 
     `level`: where the text is weaker in this situation; "" means that nothing was broken, but what follows cannot be
     judged. `goes_on`: the text says what follows, namely what always follows this action. `ends`: nothing that comes
-    later is judged, although what happened is allowed (only for a missed recommendation). `requirement`: one of the
-    declared ones. `steady`, `about`, `otherwise`, `also`: see `specs.model.Breach`.
+    later is judged, although what happened is allowed (only for a missed recommendation). `grave`: what happened is a
+    breach, although of a recommendation: nothing that follows can be judged, and another reading of the conversation
+    that is not blamed is better. `requirement`: one of the declared ones. `steady`, `about`, `otherwise`, `also`: see
+    `specs.model.Breach`.
     """
 
     why: str
@@ -51,6 +53,7 @@ class Broken(NamedTuple):
     steady: bool | None = None
     about: str = ""
     otherwise: str = ""
+    grave: bool = False
 
 
 class Due(NamedTuple):
@@ -353,7 +356,7 @@ class Rulebook:
                 return Finding(None, False, self._sum(row, held) + beside, lapses, leans, unjudged=True)
             breach = self._breach(rule, ids, broken, case)
             covers = self._sum(row, held) + beside
-            if self.level(breach) == "MUST":
+            if broken.grave or self.level(breach) == "MUST":
                 goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
                 return Finding(breach, goes_on, covers, lapses, leans)
             lapses += (breach,)
@@ -361,8 +364,9 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str) -> Outcome:
-        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect."""
+    def judge(self, case: Any, action: str, *, credit: bool = True) -> Outcome:
+        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect. Without
+        `credit` nothing is covered: for a role that the tester plays."""
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
         found = self.ask(action, case)
@@ -376,6 +380,8 @@ class Rulebook:
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
             return self.broken(breach, behind if goes_on else ANYTHING, behind)
+        if not credit:
+            return Allow(self._after(case, action, cell), (), found.lapses)
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
