@@ -24,13 +24,15 @@ from specs.kcl.host import forms as host_forms
 from specs.kcl.host import forms_calls, hearing
 from specs.kcl.host.book import BOOK as HOST
 from specs.kcl.host.case import Case as HostCase
-from specs.kcl.machine import ASKING, DEAF, ENDING, WORKING
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, WORKING
 from specs.kcl.scripts import observed
 from specs.kcl.states import ACTIONS, Config, Conv, Oddity, State
 from specs.model import ANYTHING, Allow, Breach, Outcome
 
 DECLARED = (child_forms, forms_observed, child_duties, host_forms, forms_calls, host_duties)
 """Modules that are read for the rules that they declare."""
+FORBIDDING = tuple(frozenset(phase for phase, _, _ in MACHINE.forbids(role)) for role in ("child", "host"))
+"""Phases in which a judged child, or host, is forbidden something."""
 PAUSE_MS = 20
 """A silence that counts as one."""
 
@@ -76,7 +78,7 @@ def _placed(state: State, number: int, before: Conv, outcome: Outcome, *, mine: 
             return outcome
         if mine:
             conv = conv._replace(since=()) if conv.since else conv
-        elif conv.phase is not before.phase:
+        elif conv.phase is not before.phase and before.phase in FORBIDDING[state.config.asked]:
             conv = conv._replace(since=(*conv.since, before.phase))
         return Allow(state.put(number, conv), outcome.covers, outcome.lapses, outcome.leans)
     then, behind = outcome.then, outcome.behind
