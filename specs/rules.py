@@ -375,7 +375,7 @@ class Rulebook:
             breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
-            return self.broken(breach, behind if goes_on else ANYTHING, behind)
+            return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
