@@ -54,7 +54,9 @@ def render(summary: Summary, width: int = 100, color: bool = False, results: Pat
             shown += ["", paint(f"{title} ({len(found_here)})", "bold"), *_listed(found_here, width, results)]
     unsteady = [found for found in summary.standing("inconclusive") if found.faults]
     if unsteady:
-        shown += ["", paint(f"Seen once in a while ({len(unsteady)})", "bold"), *_listed(unsteady, width, results)]
+        title = f"Suspected, not settled, or seen once in a while ({len(unsteady)})"
+        shown += ["", paint(title, "bold"), *_listed(unsteady, width, results)]
+    shown += _freedoms(summary, width)
     shown += _baseline(summary, width, paint)
     shown += _troubles(summary, width, paint)
     shown += ["", *_last(summary, width, paint, results)]
@@ -69,6 +71,18 @@ def _head(summary: Summary, paint: Paint) -> Iterator[str]:
     budget = f", budget {printable(run.budget, 40)}" if run.budget else ""
     partial = ", partial" if run.partial else ""
     yield f"seed {run.seed}{budget}{partial}; {summary.plans} conversations, {summary.steps} steps"
+
+
+def _freedoms(summary: Summary, width: int) -> list[str]:
+    """The readings of the text without which some conversations would have failed."""
+    counts = ", ".join(
+        f"{printable(name, 40)} ({count})" for name, count in list(summary.freedoms.items())[:MAX_LISTED]
+    )
+    return (
+        ["", *_prose("", f"Conversations that leaned on a reading of docs/ambiguities.md: {counts}", width)]
+        if counts
+        else []
+    )
 
 
 def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
