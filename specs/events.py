@@ -25,7 +25,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Bytes (`data`) that are no frame; `why` is the slug of the grammar rule they break (see the protocol's frames module)."""
+    """Bytes (`data`) that are no frame; `why` is the slug of the grammar rule they break (see the protocol's frames
+    module)."""
 
     conn: int
     by: str
