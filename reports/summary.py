@@ -57,7 +57,8 @@ class Summary:
 
     `unfinished` maps workers that did not end to what is known of it. `plans` and `steps` are sums over the properties;
     `seconds` is the sum of their times, more than the clock on the wall when workers share them. `freedoms` counts the
-    conversations that only a reading of docs/ambiguities.md allowed, by its id.
+    conversations that only a reading of docs/ambiguities.md allowed, by its id; `obstacles` those that a known fault
+    ended, by its requirement.
     """
 
     run: RunRow
@@ -75,6 +76,7 @@ class Summary:
     counts: Mapping[str, int] = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
     freedoms: Mapping[str, int] = field(default_factory=dict)
+    obstacles: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def plans(self) -> int:
@@ -189,6 +191,7 @@ def fold(
         counts={verdict: sum(found.verdict == verdict for found in results) for verdict in VERDICTS},
         sections=_sections(results),
         freedoms=_freedoms(distinct),
+        obstacles=_obstacles(distinct),
     )
     verdict, reasons = _verdict(summary)
     return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
@@ -200,6 +203,16 @@ def _freedoms(rows: list[Row]) -> dict[str, int]:
     for row in _of(FreedomRow, rows):
         counts[row.freedom] += row.leaned
     return dict(counts.most_common())
+
+
+def _obstacles(rows: list[Row]) -> dict[str, int]:
+    """How many conversations each known fault ended, the worst first. What nobody can read counts nothing."""
+    counts: Counter[str] = Counter()
+    for row in _of(PropertyRow, rows):
+        for text in row.obstacles:
+            name, _, count = text.rpartition(" ")
+            counts[name] += int(count) if count.isascii() and count.isdigit() and len(count) < 16 else 0
+    return {name: count for name, count in counts.most_common() if count}
 
 
 def _of(kind: type[AnyRow], rows: Iterable[Row]) -> list[AnyRow]:

@@ -226,3 +226,12 @@ def test_freedoms_that_were_leaned_on_are_counted_and_told():
     summary = summed(judged("A-01"), *rows)
     assert summary.freedoms == {"X 2": 4, "X 1": 2}
     assert "leaned on a reading of docs/ambiguities.md: X 2 (4), X 1 (2)" in terminal.render(summary)
+
+
+def test_a_fault_that_ends_most_conversations_is_told_as_an_obstacle():
+    rows = [PropertyRow(property=name, plans=50, obstacles=("A-01 40", "A-02 1", "x y z")) for name in ("p", "q")]
+    summary = summed(judged("A-01"), *rows)
+    assert summary.obstacles == {"A-01": 80, "A-02": 2}
+    text = terminal.render(summary)
+    assert "A-01 ended 80 of 100 conversations" in text
+    assert "A-02 ended" not in text
