@@ -161,6 +161,13 @@ class Finding:
     settled: bool = False
     unjudged: bool = False
 
+    def then(self, later: Finding) -> Finding:
+        """What both found, one after the other."""
+        later.covers = self.covers + later.covers
+        later.lapses, later.leans = self.lapses + later.lapses, self.leans + later.leans
+        later.settled = self.settled or later.settled
+        return later
+
 
 @dataclass(slots=True)
 class _Row:
@@ -373,11 +380,16 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str) -> Outcome:
-        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect."""
+    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
+
+        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        """
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
-        found = self.ask(action, case)
+        found = self.ask(first or action, case)
+        if first and found.breach is None and not found.unjudged:
+            found = found.then(self.ask(action, case))
         if found.unjudged:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
