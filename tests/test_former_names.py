@@ -10,7 +10,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = "drive link ndjson pipes program relay manifest fields launch running process front printable".split()
+MODULES = [
+    "drive",
+    "link",
+    "ndjson",
+    "pipes",
+    "program",
+    "relay",
+    "manifest",
+    "fields",
+    "launch",
+    "running",
+    "process",
+    "front",
+    "printable",
+]
 
 
 def ran(*arguments: str) -> str:
