@@ -409,7 +409,7 @@ class Rulebook:
             breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
-            return self.broken(breach, behind if goes_on else ANYTHING, behind)
+            return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
         if not credit:
             return Allow(self._after(case, action, cell), (), found.lapses)
         covers = found.covers + self.met(case, action)
@@ -458,7 +458,7 @@ class Rulebook:
     def _sum(self, row: _Row, held: int) -> tuple[str, ...]:
         found = row.sums.get(held)
         if found is None:
-            names = [name for bit, _, ids in row.forms if held & bit for name in ids]
+            names = [name for bit, *_, ids in row.forms if held & bit for name in ids]
             found = row.sums[held] = tuple(dict.fromkeys(names))
         return found
 
