@@ -176,6 +176,7 @@ class Rulebook:
         self._homes: dict[str, str] = {}
         self._rows: dict[tuple[str, Any, str, str], _Row] = {}
         self._effects: dict[str, Callable[[Any], Any]] = {}
+        self._meeting: dict[str, list[Rule]] = {}
 
     # -- declaring
 
@@ -448,7 +449,11 @@ class Rulebook:
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        for rule in self.duties:
+        return self._open(self.duties, state)
+
+    @staticmethod
+    def _open(rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
+        for rule in rules:
             found = rule.body(state)
             if not found:
                 continue
@@ -468,8 +473,11 @@ class Rulebook:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
         may be several, says which one is meant (None: any)."""
         covers: tuple[str, ...] = ()
-        for duty in self.open(case.state):
-            if action in duty.rule.on and (case.about is None or case.about is duty.due.about):
+        rules = self._meeting.get(action)
+        if rules is None:
+            rules = self._meeting[action] = [rule for rule in self.duties if action in rule.on]
+        for duty in self._open(rules, case.state):
+            if case.about is None or case.about is duty.due.about:
                 covers += (duty.requirement, *duty.rule.also, *duty.due.also)
                 for causes in (duty.rule.causes, duty.rule.shows):
                     covers += tuple(causes.credits(case)) if causes is not None else ()
