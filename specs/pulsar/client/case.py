@@ -17,6 +17,8 @@ MANY = 200
 """Messages that a batch of a client has at most."""
 SMALL = 1 << 16
 """A size that reads so when its octets are turned round, and over the limit when they are not, was turned round."""
+PATIENCE = 4
+"""Redirects in a row after which a client may give up."""
 GIVES_UP_MS = 1000
 """How long a client waits for us at least before it may say that what it was told has failed."""
 
@@ -145,6 +147,8 @@ class Said(Case):
     def __init__(self, state: ClientState, number: int, frame: Frame) -> None:
         super().__init__(state, number)
         self.frame, self.kind, self.body = frame, frame.kind, frame.body
+        if self.kind in ("PRODUCER", "SUBSCRIBE"):
+            self.about = -1 if self.before is None else self.before
 
     @found_once
     def meta(self) -> Any:
@@ -227,23 +231,22 @@ class Said(Case):
         return found
 
     @found_once
-    def refusing(self) -> tuple[str, str, str]:
+    def refusing(self) -> tuple[str, str, tuple[str, ...]]:
         """What an ACK makes of messages that cannot be read: the requirement, why it is broken, and what else is by
         that."""
         given, held = self.body.validation_error, ""
         for each in self.acked:
             if each.refusal is None:
                 continue
-            kept, held = each.refusal.unreadable.kept, each.refusal.unreadable.refused
+            unreadable, row = each.refusal.unreadable, each.refusal.oddity.row
+            held = unreadable.refused
             if not self.body.HasField("validation_error"):
-                beside = (
-                    "" if each.entry in self.state.released else kept
-                )  # what can be read of it was given and acknowledged
-                return held, f"the message {each.entry} cannot be read, and was acknowledged like any other", beside
-            if given != each.refusal.unreadable.error:
-                wanted = each.refusal.unreadable.error
-                return held, f"acknowledged with validation_error {given}, not {wanted}", held
-        return held, "", ""
+                # what can be read of it may have been given to the application, and acknowledged by it
+                kept = () if each.entry in self.state.released or unreadable.kept == held else (unreadable.kept,)
+                return held, f"the message {each.entry} cannot be read, and was acknowledged like any other", (*kept, row)
+            if given != unreadable.error:
+                return held, f"acknowledged with validation_error {given}, not {unreadable.error}", (row,)
+        return held, "", ()
 
     def _early(self, entry: tuple[int, int], *, upto: bool, part: bool) -> str:
         """Why the consumer may not acknowledge this, or all up to it: "" if it may."""
@@ -433,6 +436,8 @@ class Reported(Case):
             return True
         if not isinstance(self.value, dict) or self.value.get("error") == "unsupported":
             return True
+        if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
+            return True
         lost = any(end.stage is Stage.LOST for end in state.endpoints)
         return lost or any(line.over for line in state.lines.values())
 
@@ -453,6 +458,16 @@ class Reported(Case):
     def wanted(self) -> int:
         """How many there should be."""
         return max(self.state.partitions.get(str(self.given.get("topic")), 0), 1)
+
+    # -- send, await
+
+    @property
+    def refused(self) -> bool:
+        """True for a message that we refused, of which no other one of the same octets had a receipt."""
+        given = self.given
+        text = given.get("payload_hex", "") if self.op == "send" else self.state.sending.get(str(given.get("handle")), "")
+        sent = [each for end in self.state.endpoints for each in end.sent if each.payload.hex() == text]
+        return any(each.refused for each in sent) and not any(each.receipted for each in sent)
 
     # -- receive
 

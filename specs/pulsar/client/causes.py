@@ -18,6 +18,8 @@ BATCH_GIVEN = "PULSAR-BAT-07"
 """The consumer gives the entries of a batch in order, with their own properties and key."""
 SUBSCRIBED_ELSEWHERE = "PULSAR-CLC-02"
 """When its consumer is closed the client looks up and subscribes again; the connection stays."""
+HARMLESS = "PULSAR-REQ-04"
+"""An answer to an unknown request id does no harm."""
 LARGE = 4_500_000
 """Octets of a payload that make a frame of nearly 5 MB."""
 
@@ -174,9 +176,11 @@ def what_is_of_nobody_was_not_passed_over(case: Case) -> str:
     )
 
 
-@HUNG_UP.cause("PULSAR-REQ-04", could=lambda case: Oddity.UNKNOWN_REQUEST in case.state.tried or case.state.odd)
-def an_answer_to_nothing_did_harm(case: Case) -> str:
+@HUNG_UP.cause(HARMLESS, could=lambda case: case.state.odd)
+def an_answer_to_nothing_did_harm(case: Case) -> Named | str:
     """An answer to an unknown request id does no harm (follows from the seed)."""
-    return (
-        "the client closed the connection over something that it must ignore" if _hung(case) and _hung(case).odd else ""
-    )
+    if not _hung(case) or not _hung(case).odd:
+        return ""
+    rows = tuple(each.row for each in (Oddity.UNKNOWN_REQUEST, Oddity.NO_CONSUMER) if each in case.state.tried)
+    why = "the client closed the connection over something that it must ignore"
+    return Named(HARMLESS, why, also=rows)

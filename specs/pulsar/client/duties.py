@@ -65,7 +65,8 @@ def to_end_the_connection(state: ClientState) -> Iterator[Due]:
     for number, line in state.lines.items():
         if line.must and not line.over:
             why = f"connection {number} stays open: {line.misuse}"
-            yield Due(why, about=number, requirement=line.must, forgive=_without_musts)
+            also = (line.row,) if line.row != line.must else ()
+            yield Due(why, about=number, requirement=line.must, also=also, forgive=_without_musts)
 
 
 def _without_musts(state: ClientState) -> ClientState:

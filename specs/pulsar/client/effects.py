@@ -202,6 +202,8 @@ def reported(case: Reported) -> ClientState:
     if case.op in ("producer", "subscribe"):
         handle = (case.made, str(case.given.get("topic")))
         return state._replace(handles={**state.handles, str(case.told): handle})
+    if case.op == "send_async":
+        return state._replace(sending={**state.sending, str(case.told): str(case.given.get("payload_hex", ""))})
     if case.outcome is Outcome.MESSAGE and case.found is not None:
         at, i = case.found
         end, name = state.endpoints[at], case.name

@@ -30,7 +30,7 @@ def _spoilt(state: ClientState, number: int, oddity: Oddity, why: str, must: str
     """Something was said that may end the connection, or must."""
     state = tried(state, oddity)
     line = state.line(number).moved("misuses")
-    line = line._replace(misuse=line.misuse or why, must=line.must or must)
+    line = line._replace(misuse=line.misuse or why, must=line.must or must, row=line.row or oddity.row)
     return state._replace(odd=True).with_line(number, line)
 
 
@@ -230,8 +230,18 @@ def _send_failed(state: ClientState, number: int, frame: Frame) -> ClientState:
     """SEND_ERROR: the send fails, or is tried again on another connection."""
     state = state._replace(doubt=True)
     if frame.body.error == CHECKSUM_ERROR:
-        return tried(state, Oddity.SEND_CHECKSUM)
+        return tried(_failed(state, number, frame.body), Oddity.SEND_CHECKSUM)
     return _spoilt(state, number, Oddity.SEND_REFUSED, "SEND_ERROR")
+
+
+def _failed(state: ClientState, number: int, body: Any) -> ClientState:
+    """The messages of that number did not arrive."""
+    at = state.endpoint("producer", number, body.producer_id)
+    if at is None:
+        return state
+    end = state.endpoints[at]
+    sent = tuple(each._replace(refused=each.refused or each.sequence == body.sequence_id) for each in end.sent)
+    return state.with_endpoint(at, end._replace(sent=sent))
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -210,10 +210,11 @@ def several_ids_in_an_ack_are_for_brokers_that_know_of_it(case: Said) -> str:
 @BOOK.form(REFUSALS, on="ACK", when=TALKING, which=lambda case: case.refusing[0], goes_on=True)
 def what_cannot_be_read_is_acknowledged_with_the_reason(case: Said) -> Broken | str:
     """ACK with validation_error (seed, Ack). A wrong reason is a recommendation missed, whatever is wrong."""
-    held, why, beside = case.refusing
+    _, why, beside = case.refusing
     if not why:
         return ""
-    return Broken(why, level="SHOULD") if beside == held else Broken(why, also=(beside,) if beside else ())
+    level = "SHOULD" if case.body.HasField("validation_error") else None
+    return Broken(why, level=level, also=beside)
 
 
 @BOOK.form(ACKS, on="ACK", when=TALKING, if_=lambda case: any(not each.refusal for each in case.acked))

@@ -72,6 +72,14 @@ def nothing_is_reported_as_made_before_its_answer(case: Reported) -> str:
     return f"{case.op} is said to be done before its answer came" if early else ""
 
 
+@BOOK.form(Oddity.SEND_CHECKSUM.row, on="reports",
+           if_=lambda case: case.op in ("send", "await") and Oddity.SEND_CHECKSUM in case.state.tried)  # fmt: skip
+def what_was_refused_is_not_reported_as_sent(case: Reported) -> str:
+    """SEND_ERROR: the send fails, or is tried again until its receipt comes."""
+    false = case.outcome is Outcome.DONE and case.refused
+    return "the client reports that it has sent what we refused" if false else ""
+
+
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 

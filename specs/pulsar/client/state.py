@@ -30,8 +30,8 @@ class Line(NamedTuple):
     """A connection. `left`: phases that it left since the client spoke last. `greeted`: CONNECT came. `announced`:
     the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
-    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it
-    has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent
+    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it has to end, `row` that
+    of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent
     one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
 
     phase: Phase = NEW
@@ -45,6 +45,7 @@ class Line(NamedTuple):
     pings: int = 0
     misuse: str = ""
     must: str = ""
+    row: str = ""
     probe: bool = False
     pinged: bool = False
     unanswered: bool = False
@@ -77,6 +78,7 @@ class Sent(NamedTuple):
     many: int
     payload: bytes
     receipted: bool = False
+    refused: bool = False
 
 
 class Name(NamedTuple):
@@ -176,8 +178,8 @@ class HangUp(NamedTuple):
 
 
 class ClientState(NamedTuple):
-    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its
-    producers and consumers: kind and topic. `partitions` by topic; `looked`: how many LOOKUPs of a topic were
+    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its producers
+    and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were
     answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`: the
     open redirects by topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose
     acknowledgement was asked for and not seen. `released`: all that was acknowledged by the application, of batches
@@ -194,6 +196,7 @@ class ClientState(NamedTuple):
     told: tuple[tuple[str, Any], ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
     handles: Mapping[str, tuple[str, str]] = {}
+    sending: Mapping[str, str] = {}
     partitions: Mapping[str, int] = {}
     looked: Mapping[str, int] = {}
     redirects: Mapping[str, Redirect] = {}
