@@ -11,7 +11,7 @@ from specs.events import Event
 from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
-from specs.pulsar import frames
+from specs.pulsar import client, frames
 from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
 from specs.pulsar.memory import PORT, PulsarMemory
@@ -107,6 +107,12 @@ protocol = Protocol(
     smoke=smoke,
     crash=P + "FRM-13",
     beat=lambda frame: bool(frame.kind == "PING"),
+    books={"client": (client.BOOK, client.SURVIVAL)},
+    machines={
+        "a connection of a client": client.CONNECTION,
+        "a producer or consumer of a client": client.ENDPOINT,
+        "a client": client.CLIENT,
+    },
 )
 
 __all__ = ["Event", "protocol"]
