@@ -151,6 +151,13 @@ class Finding:
     settled: bool = False
     unjudged: bool = False
 
+    def then(self, later: Finding) -> Finding:
+        """What both found, one after the other."""
+        later.covers = self.covers + later.covers
+        later.lapses, later.leans = self.lapses + later.lapses, self.leans + later.leans
+        later.settled = self.settled or later.settled
+        return later
+
 
 @dataclass(slots=True)
 class _Row:
@@ -361,11 +368,16 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str) -> Outcome:
-        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect."""
+    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
+
+        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        """
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
-        found = self.ask(action, case)
+        found = self.ask(first or action, case)
+        if first and found.breach is None and not found.unjudged:
+            found = found.then(self.ask(action, case))
         if found.unjudged:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
@@ -448,7 +460,11 @@ class Rulebook:
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        for rule in self.duties:
+        return self._open(self.duties, state)
+
+    @staticmethod
+    def _open(rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
+        for rule in rules:
             found = rule.body(state)
             if not found:
                 continue
@@ -468,8 +484,9 @@ class Rulebook:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
         may be several, says which one is meant (None: any)."""
         covers: tuple[str, ...] = ()
-        for duty in self.open(case.state):
-            if action in duty.rule.on and (case.about is None or case.about is duty.due.about):
+        rules = [rule for rule in self.duties if action in rule.on]
+        for duty in self._open(rules, case.state) if rules else ():
+            if case.about is None or case.about is duty.due.about:
                 covers += (duty.requirement, *duty.rule.also, *duty.due.also)
                 for causes in (duty.rule.causes, duty.rule.shows):
                     covers += tuple(causes.credits(case)) if causes is not None else ()
