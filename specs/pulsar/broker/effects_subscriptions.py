@@ -1,4 +1,4 @@
-"""Subscriptions, permits, acknowledgements, redelivery: what a client says of them to a broker.
+"""What becomes of subscriptions, permits and acknowledgements, whoever said something about them.
 
 Source: 001_c0ea8805bb7ed422.txt, "Consumer". The state is an envelope: for every message and subscription it holds how
 often it may be pushed yet and since when it must be, so that one reading is sound however late the broker reads.
@@ -12,14 +12,18 @@ from typing import Any
 from specs.pulsar.states import (
     EXCLUSIVE,
     FAILOVER,
+    FORBIDDEN,
     RECEIPTS,
+    Again,
     Consumer,
+    Fate,
     Id,
     Key,
+    Misuse,
     Place,
+    Settled,
     State,
     Sub,
-    freedom,
 )
 
 SINGLE = (EXCLUSIVE, FAILOVER)
@@ -42,15 +46,15 @@ def subscribed(state: State, key: Key, body: Any) -> State:
                 for at, place in there.places.items() if not place.acked and not place.skip}  # fmt: skip
         places = {}
         for at, entry in enumerate(state.entries):
-            if entry.topic != where[0] or entry.fate == "refused":
+            if entry.topic != where[0] or entry.fate == Fate.REFUSED:
                 continue
-            if entry.fate == "stored" and not earliest:
+            if entry.fate == Fate.STORED and not earliest:
                 places[at] = Place(may=0, skip=True)
             else:
-                need = state.clock if earliest and at in held and entry.fate == "stored" else 0
+                need = state.clock if earliest and at in held and entry.fate == Fate.STORED else 0
                 places[at] = Place(need=need)
         loose = where[0] in state.loose_topics
-        reborn = "\0".join(("gone", *where)) in state.shares
+        reborn = where in state.ended
         sub = Sub(kind, places=places, earliest=earliest, loose=loose, reborn=reborn)
         state = state.put_sub(where, sub)
     else:
@@ -64,7 +68,7 @@ def subscribed(state: State, key: Key, body: Any) -> State:
 def _hazy(sub: Sub) -> Sub:
     """A subscription of which nobody knows whether it was there before: whatever was published may come, or not."""
     places = {
-        at: place._replace(need=0, may=max(place.may, 1), skip=False, acked="maybe" if place.acked else "", again="")
+        at: place._replace(need=0, may=max(place.may, 1), skip=False, acked="maybe" if place.acked else "", again=None)
         for at, place in sub.places.items()
     }
     return sub._replace(places=places, back=sub.back + 2, clean=False)
@@ -77,7 +81,7 @@ def attached(state: State, key: Key) -> State:
         return state
     sub = state.subs.get(consumer.sub) or Sub(consumer.kind)
     if sub.doubted:  # there it is; a request that may still end it keeps it in doubt
-        open_still = any(each.kind == "UNSUBSCRIBE" for conn in state.conns.values()
+        open_still = any(each.asked.kind == "UNSUBSCRIBE" for conn in state.conns.values()
                          for waiting in conn.requests.values() for each in waiting)  # fmt: skip
         sub = _hazy(sub)._replace(doubted=open_still)
     members = (*sub.members, key)
@@ -86,7 +90,7 @@ def attached(state: State, key: Key) -> State:
         # what the old master got comes again or not, also what is still on its way to it on another connection
         apart = any(number != key[0] for number, _ in sub.members)
         places = {
-            at: place._replace(may=place.may + 1, again="FAIL")
+            at: place._replace(may=place.may + 1, again=Again.TAKEN_OVER)
             if place.acked != "yes" and not place.skip and (place.owner or apart) else place
             for at, place in places.items()
         }  # fmt: skip
@@ -149,20 +153,19 @@ def acked(state: State, key: Key, body: Any) -> State:
                 sub = _partly(sub, at, bits(each.ack_set), state.clock, known=known)
                 continue
             wanted[at] = sub.places[at].owner is not None
+    many = Settled.LISTED if len(wanted) > 1 else Settled.ALONE
+    how = Settled.INVALID if body.HasField("validation_error") else Settled.CUMULATIVE if cumulative else many
     places, marks = dict(sub.places), []
     ours = consumer.phase == "open"
     for at, certain in wanted.items():
         place = places[at]
         if place.acked == "yes" or place.skip:
             continue
-        places[at] = place._replace(acked="maybe", need=0)
+        places[at] = place._replace(acked="maybe", need=0, how=how)
         if certain and ours:
             marks.append((state.clock, consumer.sub, at))
     conn = state.conn(key[0])
     state = state.put(key[0], conn._replace(acks=(*conn.acks, *marks)))
-    if marks:
-        done = {"ACK-03", "ACK-04"} if cumulative else {"ACK-11"} if len(wanted) > 1 else set()
-        state = state._replace(done=state.done | done | ({"ACK-08"} if body.HasField("validation_error") else set()))
     return state.put_sub(consumer.sub, sub._replace(places=places, cumulative=sub.cumulative or cumulative))
 
 
@@ -212,13 +215,24 @@ def redelivering(state: State, key: Key, body: Any) -> State:
         if named or sub.kind in SINGLE:
             sure = named and not (place.acked or place.rival or standby) and consumer.phase == "open"
             places[at] = place._replace(
-                may=place.may + 1, need=state.clock if sure else place.need, again="RED",
-                vague=_unread(state, key, place),
+                may=place.may + 1, need=state.clock if sure else place.need, again=Again.REDELIVER,
+                vague=_unread(state, key, place), unlisted=not named and sub.alone and place.may == 0,
             )  # fmt: skip
     clean = not any(place.need for place in sub.places.values())
     sub = sub._replace(places=places, back=sub.back + 1, redelivered=True, clean=clean)
     state = unsure(state.put_sub(consumer.sub, sub), key[0], consumer.sub)
     return state.put_consumer(key, consumer._replace(haze=(*consumer.haze, state.clock)))
+
+
+def seeking(state: State, number: int, where: tuple[str, str]) -> State:
+    """SEEK was said: everything may come again, and what must is known when it is answered."""
+    sub = state.subs.get(where)
+    if sub is not None:
+        places = {at: place._replace(need=0, may=place.may + 3, unlisted=False, acked="maybe" if place.acked else "",
+                                    skip=False, left=0, again=None if place.acked or place.skip else Again.SOUGHT)
+                  for at, place in sub.places.items()}  # fmt: skip
+        state = state.put_sub(where, sub._replace(places=places, back=sub.back + 2, loose=True))
+    return unsure(state, number, where)
 
 
 def _unread(state: State, key: Key, place: Place) -> bool:
@@ -239,7 +253,8 @@ def leaving(state: State, key: Key) -> State:
     if consumer is None or sub is None:
         return state
     places = {
-        at: place._replace(may=place.may + 1, again=place.again or "CLOSE", vague=_unread(state, key, place))
+        at: place._replace(may=place.may + 1, unlisted=False, again=place.again or Again.CLOSED,
+                           vague=_unread(state, key, place))
         if key in (place.owner, place.rival) and place.acked != "yes" else place
         for at, place in sub.places.items()
     }  # fmt: skip
@@ -247,12 +262,14 @@ def leaving(state: State, key: Key) -> State:
     return unsure(state, key[0], consumer.sub)
 
 
-def shaken(state: State, number: int, rule: str, why: str) -> State:
+def shaken(state: State, number: int, misuse: Misuse, why: str) -> State:
     """The tester said what the broker may end the connection for: whatever it holds may go to others from now on, and
     others may see that before we see the end."""
     conn = state.conn(number)
-    if freedom(rule) > freedom(conn.may_close):  # of several reasons the one counts that leaves most to the broker
-        state = state.put(number, conn._replace(may_close=rule, why=why))
+    known = 0 if conn.may_close is None else conn.may_close.liberty
+    state = state._replace(said=state.said | {misuse})
+    if misuse.liberty > known:  # of several reasons the one counts that leaves most to the broker
+        state = state.put(number, conn._replace(may_close=misuse, why=why))
         for name in conn.consumers:
             state = leaving(state, (number, name))
     return state
@@ -272,9 +289,11 @@ def left(state: State, key: Key, *, lost: bool = False, told: bool = False) -> S
             place = place._replace(owner=other, rival=None, may=max(place.may, 1))  # noqa: PLW2901 - as it is now
         elif place.owner == key and place.acked != "yes":
             need = place.need if place.acked or sub.loose else place.need or state.clock
-            again = "LOST" if lost and place.again != "SEEK" else place.again or "CLOSE"
+            again = Again.LOST if lost and place.again is not Again.SOUGHT else place.again or Again.CLOSED
             vague = _unread(state, key, place)
-            place = place._replace(owner=None, need=need, may=max(place.may, 1), again=again, vague=vague)  # noqa: PLW2901 - as it is now
+            place = place._replace(  # noqa: PLW2901 - as it is now
+                owner=None, unlisted=False, need=need, may=max(place.may, 1), again=again, vague=vague
+            )  # fmt: skip
         places[at] = place
     members = tuple(each for each in sub.members if each != key)
     stale = sub.stale or (lost and bool(members or not told))
@@ -305,7 +324,7 @@ def published(state: State, at: int) -> State:
     entry = state.entries[at]
     for where, sub in state.subs.items():
         if where[0] == entry.topic:
-            may = 0 if entry.rule and entry.fate == "doubtful" else 1
+            may = 0 if entry.fate in FORBIDDEN else 1
             state = state.put_sub(where, sub._replace(places={**sub.places, at: Place(may=may)}))
     return state
 
@@ -326,7 +345,7 @@ def stored(state: State, at: int) -> State:
 
 def born(state: State, where: tuple[str, str]) -> int:
     """Since when a subscription exists beyond doubt."""
-    return state.shares.get("\0".join(where), 1 << 60)
+    return state.born.get(where, 1 << 60)
 
 
 def consumers_of(state: State, where: tuple[str, str]) -> Iterator[tuple[Key, Consumer]]:
