@@ -14,7 +14,8 @@ from specs.codec import Malformed
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
-from specs.msgpack.calls import changed, fmt, ids
+from specs.msgpack.calls import fmt, ids
+from specs.msgpack.changes import changed
 from specs.msgpack.format import decoded
 from specs.msgpack.frames import Frame, is_id, is_int, shape
 from specs.msgpack.states import RPC, Config

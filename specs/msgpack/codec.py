@@ -13,7 +13,8 @@ from specs.codec import Malformed
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import Allow, Breach, Outcome
 from specs.msgpack import values
-from specs.msgpack.calls import changed, fmt
+from specs.msgpack.calls import fmt
+from specs.msgpack.changes import changed
 from specs.msgpack.format import decoded
 from specs.msgpack.idl import typed
 from specs.msgpack.idl.grammar import IDL
