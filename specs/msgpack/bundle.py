@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specs.events import Event, Fact, Said
-from specs.msgpack import frames, server
+from specs.msgpack import client, frames, server
 from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
-from specs.msgpack.machine import CONNECTION
+from specs.msgpack.machine import CALLER, CONNECTION
 from specs.msgpack.model import MsgpackModel
 from specs.msgpack.registry import REQUIREMENTS
 from specs.msgpack.server.book import SURVIVES
@@ -203,8 +203,8 @@ protocol = Protocol(
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
     crash=SURVIVES,
-    books={"server": (server.BOOK,)},
-    machines={"a connection to a server": CONNECTION},
+    books={"server": (server.BOOK,), "client": (client.BOOK,)},
+    machines={"connection to a server": CONNECTION, "client": CALLER},
 )
 
 __all__ = ["Frame", "protocol"]

@@ -60,3 +60,73 @@ CONNECTION = Machine(
 """One connection to a server. A `call` is a request or notification of the server's own: the text has peers, not
 servers, so it is neither asked for nor forbidden. `part`: octets of a message that is not whole yet. `silence`: nothing
 more will come."""
+
+
+class C(Phase):
+    """Where a client stands."""
+
+    READY = "it does what it is told, and its connection is whole"
+    LEAVING = "it was told to end its connection"
+    LOST = "what came may end its connection"
+    OVER = "its connection has ended"
+
+
+CALLS_AS_WRITTEN = "MPRPC-REQ-01"
+LIVES_ON = "MPRPC-CLI-04"
+
+
+def _speaks(case: Any) -> bool:
+    return case.action in ("request", "notification")
+
+
+def _heard_no_message(case: Any) -> bool:
+    return case.phase is C.LOST
+
+
+_ENDS = {"exits": never(LIVES_ON, given=_heard_no_message), "refuses": never(LIVES_ON, given=_heard_no_message)}
+_NO_OCTETS = never(CALLS_AS_WRITTEN, given=_speaks)
+CALLER = Machine(
+    C,
+    {
+        "told": "server", "told to leave": "server", "dropped": "server", "response": "server",
+        "no message": "server", "server noise": "server", "server ends": "server",
+        "request": "client", "notification": "client", "own response": "client", "odd value": "client",
+        "noise": "client", "reports": "client", "client ends": "client", "exits": "client", "refuses": "client",
+    },
+    {
+        C.READY: {
+            "told": C.READY, "told to leave": C.LEAVING, "dropped": C.OVER, "response": C.READY,
+            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
+            "request": C.READY, "notification": C.READY, "own response": C.READY, "odd value": C.READY,
+            "noise": _NO_OCTETS, "reports": C.READY, "client ends": C.OVER, **_ENDS,
+        },
+        C.LEAVING: {
+            "told": C.LEAVING, "told to leave": C.LEAVING, "dropped": C.OVER, "response": C.LEAVING,
+            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
+            "request": C.LEAVING, "notification": C.LEAVING, "own response": C.LEAVING, "odd value": C.LEAVING,
+            "noise": _NO_OCTETS, "reports": C.LEAVING, "client ends": C.OVER, **_ENDS,
+        },
+        C.LOST: {
+            "told": C.LOST, "told to leave": C.LOST, "dropped": C.OVER, "response": C.LOST,
+            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
+            "request": C.LOST, "notification": C.LOST, "own response": C.LOST, "odd value": C.LOST,
+            "noise": _NO_OCTETS, "reports": C.LOST, "client ends": C.OVER, **_ENDS,
+        },
+        C.OVER: {
+            "told": C.OVER, "told to leave": C.OVER, "dropped": C.OVER, "response": C.OVER,
+            "no message": C.OVER, "server noise": C.OVER, "server ends": C.OVER,
+            "request": C.OVER, "notification": C.OVER, "own response": C.OVER, "odd value": C.OVER,
+            "noise": _NO_OCTETS, "reports": C.OVER, "client ends": C.OVER, **_ENDS,
+        },
+    },
+)  # fmt: skip
+"""A client that does one thing after the other. What it is told and what it reports stand beside the wire: it may still
+report when its connection is over, and may make a new one."""
+
+
+class Q(Phase):
+    """Where a codec stands."""
+
+    IDLE = "every question is answered"
+    ASKED = "a question is open"
+    GONE = "it has ended"

@@ -7,12 +7,12 @@ from typing import Any
 
 from specs.events import Event
 from specs.model import Model, Outcome
-from specs.msgpack.client import ClientModel, ClientState
+from specs.msgpack.client import ClientModel
 from specs.msgpack.codec import CodecModel, CodecState
 from specs.msgpack.idl.acceptor import IdlModel, IdlState
 from specs.msgpack.idl.serving import ServingModel, ServingState
 from specs.msgpack.server import ServerModel
-from specs.msgpack.states import Config, State
+from specs.msgpack.states import ClientState, Config, State
 
 _SERVER, _CODEC, _CLIENT, _IDL, _SERVING = ServerModel(), CodecModel(), ClientModel(), IdlModel(), ServingModel()
 _ROLES: Mapping[str, Model] = {

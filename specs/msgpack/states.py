@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from specs.msgpack.machine import CONNECTION, P
+from specs.msgpack.machine import CONNECTION, C, P
 
 RPC = "MPRPC-"
 FMT = "MP-FMT-"
@@ -119,6 +119,37 @@ class State(NamedTuple):
     counted: int | None = None
     bumped: int = 0
     bad: bool = False
+
+
+class Call(NamedTuple):
+    """A call or notification that a client was told to make. `number` is the id that it chose, once it is known.
+    `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed. `again`: the
+    results of further responses with its id."""
+
+    op: str
+    method: str
+    params: Any
+    number: int | None = None
+    sent: bool = False
+    outcome: str = ""
+    value: Any = None
+    again: tuple[Any, ...] = ()
+
+
+class ClientState(NamedTuple):
+    """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
+    `stray`: a response that belongs to no open call was said."""
+
+    config: Config
+    phase: C = C.READY
+    calls: tuple[Call, ...] = ()
+    told: tuple[tuple[str, str], ...] = ()
+    stray: bool = False
+
+    @property
+    def lost(self) -> bool:
+        """True when what was said or done may end the connection, or has ended it."""
+        return self.phase in (C.LOST, C.OVER)
 
 
 def diagram() -> str:
