@@ -23,7 +23,7 @@ from records import reader, writer
 from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
 from reports.summary import Summary, fold
 from specs.protocol import find
-from suites import trace
+from suites import explain, trace
 from suites.session import Session, Wishes, requirement_row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +58,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
     add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
+    add("--explain", default=None, metavar="ID", help="print what is known of one requirement, and stop")
 
 
 def usage(message: str) -> pytest.UsageError:
@@ -312,6 +313,13 @@ class Door:
             rows = [requirement_row(r) for r in binding if r.id in chosen]
             parts.append(requirements.render(rows))
         return "\n".join(parts)
+
+    def explain(self) -> str:
+        """What is known of the requirement that --explain names. Raises UsageError."""
+        try:
+            return explain.explain(self.config.getoption("--explain"), Path(self.config.getoption("--results")))
+        except LookupError as error:
+            raise usage(f"--explain: {error.args[0]}") from None
 
     def replay(self, path: str) -> tuple[str, int]:
         """Play the plan of a trace once; answers what happened and the exit status. Raises UsageError."""

@@ -6,9 +6,7 @@ with the references and with the seeded faults have shown of them.
 
 from __future__ import annotations
 
-import ast
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -66,27 +64,6 @@ def exceptions(kind: str) -> dict[str, str]:
     """Requirements excused from a check, with the reason: tests/exceptions.toml."""
     table = tomllib.loads((ROOT / "tests" / "exceptions.toml").read_text("utf-8"))
     return dict(table.get(kind, {}))
-
-
-def literals(name: str) -> dict[str, list[str]]:
-    """Every full id that stands as a text in a protocol's specification, and where: in rules, not in docstrings."""
-    ids = set(find(name).requirements)
-    found: dict[str, list[str]] = defaultdict(list)
-    for path in sorted((ROOT / "specs" / name).rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        prose = {
-            id(node.body[0].value)
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-            and node.body
-            and isinstance(node.body[0], ast.Expr)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
-                for word in node.value.split():
-                    if word in ids:
-                        found[word].append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    return found
 
 
 @dataclass

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from specs.protocol import find
+from suites.explain import places
 from tests.obligations import (
     blamable,
     cases,
     exceptions,
     judgeable,
-    literals,
     mutants,
     on_mutants,
     on_references,
@@ -117,7 +117,7 @@ def test_every_cell_is_reached_or_says_why_not(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_printed_id_is_found_in_one_step(name):
-    protocol, where = find(name), literals(name)
+    protocol, where = find(name), places(name)
     rules = {n for books in protocol.books.values() for book in books for n in book.blamable() | book.permitted()}
     assert sorted(rules - where.keys()) == [], "an id is put together from parts"
     several = {n: places for n, places in where.items() if n in rules and len(places) > 1}
