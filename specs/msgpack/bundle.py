@@ -14,6 +14,8 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
+from specs.msgpack.idl.compiler.book import COMPILER
+from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
 from specs.msgpack.model import MsgpackModel
 from specs.msgpack.states import OPEN_POINTS, RPC, Config
@@ -202,6 +204,8 @@ protocol = Protocol(
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
     crash=RPC + "BAD-01",
+    books={"idl": (COMPILER,)},
+    machines={"a processor of the interface language": COMPILER_MACHINE},
 )
 
 __all__ = ["Frame", "protocol"]

@@ -11,7 +11,7 @@ from functools import partial
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack.idl.acceptor import extensions_of
+from specs.msgpack.idl.compiler.case import extensions_of
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
