@@ -449,16 +449,7 @@ class Rulebook:
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
         for rule in self.duties:
-            found = rule.body(state)
-            if not found:
-                continue
-            if isinstance(found, str):
-                yield Duty(rule, Due(found))
-            elif isinstance(found, Due):
-                yield Duty(rule, found)
-            else:
-                for due in found:
-                    yield Duty(rule, due if isinstance(due, Due) else Due(due))
+            yield from _dues(rule, state)
 
     def owed(self, state: Any) -> Iterator[str]:
         """See `specs.model.Model.owed`: an overdue duty is not waited for."""
@@ -468,8 +459,8 @@ class Rulebook:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
         may be several, says which one is meant (None: any)."""
         covers: tuple[str, ...] = ()
-        for duty in self.open(case.state):
-            if action in duty.rule.on and (case.about is None or case.about is duty.due.about):
+        for duty in (duty for rule in self.duties if action in rule.on for duty in _dues(rule, case.state)):
+            if case.about is None or case.about is duty.due.about:
                 covers += (duty.requirement, *duty.rule.also, *duty.due.also)
                 for causes in (duty.rule.causes, duty.rule.shows):
                     covers += tuple(causes.credits(case)) if causes is not None else ()
@@ -527,6 +518,20 @@ class Rulebook:
     def permitted(self) -> set[str]:
         """Requirements (MAY) of which this book sees that use is made."""
         return {name for rule in self.rules if rule.permits for name in rule.requirements}
+
+
+def _dues(rule: Rule, state: Any) -> Iterator[Duty]:
+    """What a duty asks for in a state."""
+    found = rule.body(state)
+    if not found:
+        return
+    if isinstance(found, str):
+        yield Duty(rule, Due(found))
+    elif isinstance(found, Due):
+        yield Duty(rule, found)
+    else:
+        for due in found:
+            yield Duty(rule, due if isinstance(due, Due) else Due(due))
 
 
 def _topics(text: str) -> frozenset[str]:
