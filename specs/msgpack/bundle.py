@@ -16,6 +16,8 @@ from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
 from specs.msgpack.idl.compiler.book import COMPILER
 from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
+from specs.msgpack.idl.server.book import SERVER as MADE_SERVER
+from specs.msgpack.idl.server.machine import MACHINE as MADE_SERVER_MACHINE
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
 from specs.msgpack.model import MsgpackModel
 from specs.msgpack.states import OPEN_POINTS, RPC, Config
@@ -204,8 +206,11 @@ protocol = Protocol(
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
     crash=RPC + "BAD-01",
-    books={"idl": (COMPILER,)},
-    machines={"a processor of the interface language": COMPILER_MACHINE},
+    books={"idl": (COMPILER,), "idl-server": (MADE_SERVER,)},
+    machines={
+        "a processor of the interface language": COMPILER_MACHINE,
+        "a server that is made from a document": MADE_SERVER_MACHINE,
+    },
 )
 
 __all__ = ["Frame", "protocol"]

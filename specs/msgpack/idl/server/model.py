@@ -1,0 +1,109 @@
+"""Dispatches the events of a server made from a document to its rulebook, and follows what its client does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from specs.events import Closed, Event, Fact, Noise, Quiet, Said
+from specs.model import Allow, Breach, Outcome
+from specs.msgpack.frames import Frame
+from specs.msgpack.idl.server import duties, effects, forms  # noqa: F401 - they fill the rulebook
+from specs.msgpack.idl.server.book import SERVER
+from specs.msgpack.idl.server.calls import ANY, Call, called
+from specs.msgpack.idl.server.case import Case
+from specs.msgpack.idl.server.machine import MACHINE, ServerState
+from specs.msgpack.idl.service import served
+from specs.msgpack.states import Config
+
+
+class MadeServerModel:
+    """See the module."""
+
+    drifts = False
+
+    def initial(self, config: Config) -> ServerState:
+        """Nothing served."""
+        return ServerState(config)
+
+    def drift(self, state: ServerState) -> Iterable[ServerState]:
+        """None."""
+        return ()
+
+    def owed(self, state: ServerState, role: str) -> Iterable[str]:
+        """What it was told and asked, and has not answered."""
+        return SERVER.owed(state) if role == "idl-server" else ()
+
+    def step(self, state: ServerState, event: Event) -> Iterable[Outcome]:
+        """One reading always."""
+        if isinstance(event, Quiet):
+            return (_quiet(state) if event.final else Allow(state),)
+        return (_server(state, event) if event.by == "idl-server" else Allow(_client(state, event)),)
+
+
+def _quiet(state: ServerState) -> Outcome:
+    missed = SERVER.at_silence(state, Case(state))
+    return missed if isinstance(missed, Breach) else Allow(state)
+
+
+# -- what the server does ----------------------------------------------------------------------------------------------
+
+
+def _server(state: ServerState, event: Said | Noise | Closed | Fact) -> Outcome:
+    if isinstance(event, Said):
+        body = event.frame.body
+        response = isinstance(body, tuple) and len(body) == 4 and body[0] == 1 and not isinstance(body[0], bool)
+        return SERVER.judge(Case(state, body if response else None), "answer" if response else "own call")
+    if isinstance(event, Closed):
+        return SERVER.judge(Case(state), "closes")
+    if isinstance(event, Noise):
+        return SERVER.judge(Case(state), "garbled")
+    if event.name == "exit":
+        return SERVER.judge(Case(state), "exits")
+    if event.name != "answer" or not state.told:
+        return Allow(state)
+    if "ok" in event.value:
+        return SERVER.judge(Case(state), "obeys")
+    return SERVER.judge(Case(state, (None, event.value.get("error"), None, None), state.told[0][0]), "refuses")
+
+
+# -- what it is told and asked -----------------------------------------------------------------------------------------
+
+
+def _client(state: ServerState, event: Said | Noise | Closed | Fact) -> ServerState:
+    if isinstance(event, Said):
+        return _asked(state, event.frame)
+    if isinstance(event, Fact):
+        return _told(state, event.name, event.value or {})
+    if isinstance(event, Closed):
+        return state._replace(phase=MACHINE.move(state.phase, "leaves"), calls=(), told=())
+    return state._replace(phase=MACHINE.move(state.phase, "garbles"), calls=())
+
+
+def _told(state: ServerState, op: str, value: Mapping[str, Any]) -> ServerState:
+    told = (*state.told, (op, state.behaviours))
+    if op not in ("serve", "assign", "stop"):
+        return state._replace(told=told)
+    state = state._replace(told=told, phase=MACHINE.move(state.phase, op))
+    if op == "serve":
+        config = state.config
+        app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
+        behaviours = tuple(value["behaviour"].items())
+        return state._replace(app=app, behaviours=behaviours, former=(), loose=app is None or app.loose)
+    if op == "assign":
+        behaviours = tuple((dict(state.behaviours) | {value["slot"]: value["behaviour"]}).items())
+        return state._replace(behaviours=behaviours, former=(*state.former, state.behaviours))
+    return state
+
+
+def _asked(state: ServerState, frame: Frame) -> ServerState:
+    body = frame.body
+    if not isinstance(body, tuple) or len(body) != 4 or body[0] != 0:
+        return state
+    call = Call(body[1], body[2], (ANY,))
+    if state.app is not None and isinstance(body[2], str):
+        call = called(state.config, state.app, dict(state.behaviours), state.former, body, wide=bool(frame.wide))
+    return state._replace(phase=MACHINE.move(state.phase, "call"), calls=(*state.calls, call))
+
+
+__all__ = ["MadeServerModel", "ServerState"]
