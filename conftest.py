@@ -45,6 +45,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.getoption("--list-requirements"):
         sys.stdout.write(door.listing() + "\n")
         return 0
+    if config.getoption("--explain"):
+        sys.stdout.write(door.explain())
+        return 0
     if config.getoption("--replay"):
         text, status = door.replay(config.getoption("--replay"))
         sys.stdout.write(text + "\n")

@@ -38,7 +38,7 @@ from specs.msgpack.frames import Frame, encode, notification, request, response
 from specs.plan import Plan, Say
 from specs.protocol import find
 from strategies.msgpack import sessions, values
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 
 ROOT = Path(__file__).parents[1]
 MSGPACK = find("msgpack")
@@ -197,7 +197,7 @@ def hunted(number: int, budget_s: float) -> int:
 
     binding = {r.id: r for r in MSGPACK.requirements.binding("server", "core") if not r.untestable}
     setting = Setting(MSGPACK, CONFIG, "server", MemoryGround(Server))
-    hunter = Hunter(setting, binding, investigate=lambda *_: None, run_seed=number, settle=count)
+    hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None), run_seed=number, settle=count)
     interpret = partial(sessions.interpret, wires=(0,))
     hunter.hunt(Property("sessions", sessions.sessions(KINDS, most=STEPS), interpret), budget_s)
     return said

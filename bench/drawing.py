@@ -26,7 +26,7 @@ from impls.drive import Recording, Setting, drive
 from specs.plan import Plan, Say
 from strategies.common import ARGS, Op, Program, programs
 from strategies.stomp import sessions
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
 
 MOST = 20
@@ -169,11 +169,11 @@ def _investigated(case: _Case, program: Program) -> Shrunk | None:
     def interpret(program: Program, config: Any, hurry: bool) -> Plan:
         return case.plan(program)
 
-    hunter = Hunter(case.setting, binding, investigate=lambda *_: None, settle=settle)
+    hunter = Hunter(case.setting, binding, investigate=lambda *_: Investigated(None), settle=settle)
     prop = Property("drawing", WAYS["one byte string"], interpret)
     names = [name for name, _, _ in hunter.blamed(hunter.play(case.plan(program))) if name in case.blames]
     begun = time.process_time()
-    fault = Investigator(shrink_s=60)(hunter, prop, program, names[0], 0.0) if names else None
+    fault = Investigator(shrink_s=60)(hunter, prop, program, names[0], 0.0).fault if names else None
     if fault is None:
         return None
     return Shrunk(time.process_time() - begun, len(case.plan(program).steps), len(fault.plan.steps), len(plays))

@@ -21,7 +21,7 @@ from bench.measure import Figure, Wishes, in_turns, ratios, say
 from impls.drive import Recording
 from specs.events import Said
 from strategies.stomp import sessions
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 
 STEPS = 20
 """Rules in one run of the machine; sessions have up to as many ops."""
@@ -37,7 +37,7 @@ def hunted(number: int, budget_s: float) -> int:
         return ""
 
     binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2")}
-    hunter = Hunter(setting(), binding, investigate=lambda *_: None, run_seed=number, settle=count)
+    hunter = Hunter(setting(), binding, investigate=lambda *_: Investigated(None), run_seed=number, settle=count)
     hunter.hunt(Property("sessions", sessions.sessions(), partial(sessions.interpret, wires=(0,))), budget_s)
     return said
 

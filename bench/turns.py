@@ -28,7 +28,7 @@ from specs.kcl.frames import Message, encode, message
 from specs.model import Watcher
 from specs.protocol import find
 from strategies.kcl import sessions, texts
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 
 KCL = find("kcl")
 CONFIG = KCL.configure("child", "kcl1-seed", {"scripted": True}, {"noted": True})
@@ -133,7 +133,7 @@ def hunted(number: int, budget_s: float) -> int:
     kinds = {kind: weight for kind, weight in sessions.EVEN.items() if kind != "many"}
     binding = {r.id: r for r in KCL.requirements.binding("child", "kcl1-seed") if not r.untestable}
     setting = Setting(KCL, CONFIG, "child", MemoryGround(ChildSeed))
-    hunter = Hunter(setting, binding, investigate=lambda *_: None, run_seed=number, settle=count)
+    hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None), run_seed=number, settle=count)
     hunter.hunt(Property("sessions", sessions.sessions(kinds), partial(sessions.interpret, ways=0)), budget_s)
     return said
 

@@ -3,18 +3,17 @@
     python docs/generate.py            write them
     python docs/generate.py --check    write nothing, name those that are stale and exit with 1 if there are any
 
-Two pages a protocol: requirements-<protocol>.md from its requirements.toml, and states-<protocol>.md if its module
-`states` has a function `diagram() -> str` that answers a Mermaid diagram.
+Two pages a protocol: requirements-<protocol>.md from its requirements.toml, and states-<protocol>.md from the machines
+that its model executes (`specs.protocol.Protocol.machines`).
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
@@ -22,6 +21,7 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))  # run as a script, Python would look for `specs` in this folder
 
 from specs import protocol, requirement  # noqa: E402 (needs the path above)
+from specs.machine import Cell, Machine, Never, Phase, Unreachable  # noqa: E402
 
 COLUMNS: dict[str, Callable[[requirement.Requirement], str]] = {
     "id": lambda r: r.id,
@@ -58,10 +58,28 @@ def requirements_page(name: str, registry: requirement.Registry) -> str:
     return "\n".join(lines) + "\n"
 
 
-def states_page(name: str, diagram: str) -> str:
-    """A protocol's state diagram as Markdown."""
-    notice = _notice(f"specs/{name}/states.py")
-    return f"# States: {name}\n\n{notice}\n\n```mermaid\n{diagram.strip()}\n```\n"
+def states_page(name: str, machines: Mapping[str, Machine]) -> str:
+    """The machines of a protocol as Markdown: the diagram of each, and every cell of its table."""
+    lines = [f"# States: {name}", "", _notice(f"specs/{name}"), "", "These tables are what the model executes."]
+    for title, machine in machines.items():
+        lines += ["", f"## {title}", "", "```mermaid", machine.diagram().strip(), "```", ""]
+        lines += [f"- **{phase.name}**: {phase.value}" for phase in machine.phases]
+        lines += ["", _row(["action", "by", *(phase.name for phase in machine.phases)])]
+        lines += [_row(["---"] * (2 + len(machine.phases)))]
+        cells = {(phase, action): cell for phase, action, cell in machine.cells()}
+        for action, by in machine.actors.items():
+            lines += [_row([_cell(action), by, *(_shown(cells[phase, action], phase) for phase in machine.phases)])]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(cell: Cell, phase: Phase) -> str:
+    """A cell of a machine: where it leads, or what forbids it; "." where the phase stays."""
+    if isinstance(cell, Never):
+        return "never: " + ", ".join(cell.requirements)
+    if isinstance(cell, Unreachable):
+        return "-"
+    targets = cell if isinstance(cell, tuple) else (cell,)
+    return " or ".join("." if target is phase else target.name for target in targets)
 
 
 def pages() -> dict[str, str]:
@@ -71,10 +89,9 @@ def pages() -> dict[str, str]:
         folder = ROOT / "specs" / name
         registry = requirement.load(folder / "requirements.toml")
         found[f"requirements-{name}.md"] = requirements_page(name, registry)
-        if (folder / "states.py").exists():
-            diagram = getattr(importlib.import_module(f"specs.{name}.states"), "diagram", None)
-            if diagram is not None:
-                found[f"states-{name}.md"] = states_page(name, diagram())
+        machines = protocol.find(name).machines
+        if machines:
+            found[f"states-{name}.md"] = states_page(name, machines)
     return found
 
 

@@ -40,7 +40,8 @@ ENOUGH = 4
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more;
-    `until`, if given, is asked after each such silence: the plan is over when it says so."""
+    `until`, if given, is asked after each such silence: the plan is over when it says so. `set_aside` are known faults,
+    behind which judging goes on: see `specs.model.Watcher`."""
 
     protocol: Protocol
     config: Any
@@ -48,6 +49,7 @@ class Setting:
     ground: Ground
     patience_ms: float = 1000.0
     until: Callable[[Judgement], bool] | None = None
+    set_aside: frozenset[str] = frozenset()
 
     @property
     def played(self) -> str:
@@ -104,7 +106,7 @@ class _Drive:
         self._protocol = setting.protocol
         self._watched, self._played = setting.role, setting.played
         self._memory = setting.protocol.memory(setting.config, fresh)
-        self._watcher = Watcher(setting.protocol.model, setting.config, setting.role)
+        self._watcher = Watcher(setting.protocol.model, setting.config, setting.role, setting.set_aside)
         self._lines: dict[int, _Line] = {}
         self._gone: set[int] = set()
         self._out = Recording()

@@ -66,7 +66,8 @@ class Start:
 @dataclass(frozen=True, slots=True)
 class Deviation:
     """A known and accepted failure. After the day `expires` (None: never) it is accepted no longer. `sometimes`: it
-    does not show in every run, so that a run without it does not make the entry stale."""
+    does not show in every run, so that a run without it does not make the entry stale. `fingerprints`: the sorts of
+    failure that are accepted, as `--update-baseline` writes them; none: any."""
 
     reason: str
     issue: str
@@ -74,6 +75,7 @@ class Deviation:
     clause: str = ""
     trace: str = ""
     sometimes: bool = False
+    fingerprints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,7 @@ def deviations(where: str, bundle: Protocol, table: Table) -> dict[str, Deviatio
             fail(where, at, f"names no requirement of {bundle.name}{meant}; correct the id or remove the entry")
         if not isinstance(entry, dict):
             fail(where, at, 'must be a table: { reason = "…", issue = "https://…", expires = 2030-12-31 }')
-        fields.only(where, at, entry, ("reason", "issue", "expires", "clause", "trace", "sometimes"))
+        fields.only(where, at, entry, ("reason", "issue", "expires", "clause", "trace", "sometimes", "fingerprints"))
         expires = entry.get("expires")
         # In Python a date with a time is a date too.
         if expires is not None and (isinstance(expires, datetime) or not isinstance(expires, date)):
@@ -284,8 +286,15 @@ def deviations(where: str, bundle: Protocol, table: Table) -> dict[str, Deviatio
             clause=fields.text(where, f"{at}.clause", entry, default=""),
             trace=fields.text(where, f"{at}.trace", entry, default=""),
             sometimes=_sometimes(where, f"{at}.sometimes", entry.get("sometimes", False)),
+            fingerprints=_fingerprints(where, f"{at}.fingerprints", entry.get("fingerprints", [])),
         )
     return found
+
+
+def _fingerprints(where: str, at: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        fail(where, at, "must be a list of texts, as --update-baseline writes it; leave it out to accept any failure")
+    return tuple(value)
 
 
 def _sometimes(where: str, at: str, value: object) -> bool:

@@ -19,8 +19,9 @@ from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_h
 
 from records.text import printable
 
-SCHEMA: Final = 2
-"""Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"."""
+SCHEMA: Final = 3
+"""Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"; 3 the kind
+"freedom", and `fingerprint`, `behind` and `unsettled` of faults and `fingerprints` of acceptances."""
 _AS_IT_IS: Final = (str, bool)
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -95,7 +96,8 @@ class RequirementRow(Row):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptanceRow(Row):
     """An entry of the baseline in force: requirement `id` may fail, until the end of the day `expires` (ISO; empty: for
-    ever). `sometimes`: a run in which it does not fail does not make it stale. Written at the start, since schema 2."""
+    ever). `sometimes`: a run in which it does not fail does not make it stale. `fingerprints`: the sorts of failure
+    that are accepted; none: any. Written at the start, since schema 2."""
 
     kind: ClassVar[str] = "acceptance"
 
@@ -104,13 +106,15 @@ class AcceptanceRow(Row):
     issue: str = ""
     expires: str = ""
     sometimes: bool = False
+    fingerprints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyRow(Row):
     """What one property did: `plans` driven, `steps` in them, `inconclusive` plans, `errors` of our own.
 
-    `ended` says why it stopped: "budget", "error", ...
+    `ended` says why it stopped: "budget", "error", ... `obstacles` are known faults that ended conversations, so that
+    nothing behind them was judged: each is the id of a requirement, a blank, and how many. Since schema 3.
     """
 
     kind: ClassVar[str] = "property"
@@ -122,6 +126,7 @@ class PropertyRow(Row):
     inconclusive: int = 0
     errors: int = 0
     ended: str = ""
+    obstacles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +142,27 @@ class CoverageRow(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FreedomRow(Row):
+    """How many conversations of a property were right only because of `freedom`, a reading of docs/ambiguities.md.
+    Since schema 3."""
+
+    kind: ClassVar[str] = "freedom"
+
+    property: str
+    freedom: str
+    leaned: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRow(Row):
     """One fault that a property found.
 
     `level` is the level as which it counts, which may be weaker than that of its requirement. `also` are further
     requirements that the same deed breaks. `steps` counts the steps of the minimal plan, which showed the fault in
     `reproduced` of `tried` repetitions; `steady`: in all of them. `verdict` is "fail", or "inconclusive" when the text
-    tolerates it once in a while and it was not steady. `trace` is relative to the folder of results.
+    tolerates it once in a while and it was not steady, or when what was blamed could not be confirmed: `unsettled` says
+    why then. `trace` is relative to the folder of results. `fingerprint` names the sort of failure, without any value
+    of the run; `behind` are the known faults of the same conversation.
     """
 
     kind: ClassVar[str] = "fault"
@@ -163,6 +182,9 @@ class FaultRow(Row):
     shrink_s: float | None = None
     features: tuple[str, ...] = ()
     verdict: str = "fail"
+    fingerprint: str = ""
+    behind: tuple[str, ...] = ()
+    unsettled: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +222,17 @@ class EndRow(Row):
 
 KINDS: Final[Mapping[str, type[Row]]] = {
     row.kind: row
-    for row in (RunRow, RequirementRow, AcceptanceRow, PropertyRow, CoverageRow, FaultRow, TroubleRow, EndRow)
+    for row in (
+        RunRow,
+        RequirementRow,
+        AcceptanceRow,
+        PropertyRow,
+        CoverageRow,
+        FreedomRow,
+        FaultRow,
+        TroubleRow,
+        EndRow,
+    )
 }
 
 

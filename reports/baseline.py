@@ -39,13 +39,14 @@ class _Statement:
 
 def update(
     manifest_text: str,
-    failing: Mapping[str, tuple[str, str]],
+    failing: Mapping[str, tuple[str, str, tuple[str, ...]]],
     *,
     today: date,
     partial: bool = False,
     unsettled: Set[str] = frozenset(),
 ) -> str:
-    """The manifest with a baseline that accepts exactly what is `failing`: id to reason and trace.
+    """The manifest with a baseline that accepts exactly what is `failing`: id to reason, trace and fingerprints. An
+    entry that accepts only other sorts of failure than the one that was seen gets the new sort beside them.
 
     Entries named in `unsettled` stay too: the run could not say that they no longer fail. `manifest_text` must have its
     line ends as they are in the file. Raises BaselineError for a run that is `partial` (or incomplete), and for a
@@ -62,6 +63,11 @@ def update(
         raise BaselineError(f"{TABLE} is not a table; remove it from the manifest and try again")
     kept = {name for name in old if name in failing or name in unsettled}
     fresh = {name: _entry(*failing[name], today) for name in sorted(failing) if name not in old}
+    for name in sorted(kept & failing.keys()):
+        wider = _widened(old[name], failing[name][2])
+        if wider is not None:
+            fresh[name] = _inline(wider)
+    kept -= fresh.keys()
     statements = list(_statements(manifest_text))
     if any(s.kind == "assignment" and s.keys[0] == TABLE for s in _before_first_header(statements)):
         # Written at the top as `deviations.X = ...`: TOML then refuses a table of that name, so all move into one.
@@ -82,14 +88,23 @@ def refreshed(manifest_text: str, summary: Summary, today: date) -> str:
     return update(manifest_text, summary.failing, today=today, partial=partial, unsettled=summary.unsettled)
 
 
-def _entry(reason: str, trace: str, today: date) -> str:
+def _widened(entry: Any, fingerprints: tuple[str, ...]) -> dict[str, Any] | None:
+    """An entry that accepts some sorts of failure, with others beside them; None when it accepts these already."""
+    known = entry.get("fingerprints") if isinstance(entry, dict) else None
+    if not known or set(fingerprints) <= set(known):
+        return None
+    return {**entry, "fingerprints": sorted({*known, *fingerprints})}
+
+
+def _entry(reason: str, trace: str, fingerprints: tuple[str, ...], today: date) -> str:
     try:
         expires = today.replace(year=today.year + 1)
     except ValueError:  # 29 February
         expires = today.replace(year=today.year + 1, day=28)
     said = {"reason": printable(reason, REASON_LIMIT).strip() or "fails", "issue": NO_ISSUE}
-    where = {"trace": printable(trace)} if trace.strip() else {}
-    return _inline({**said, "expires": expires, **where})
+    where: dict[str, Any] = {"trace": printable(trace)} if trace.strip() else {}
+    sorts = {"fingerprints": [printable(each) for each in fingerprints]} if fingerprints else {}
+    return _inline({**said, "expires": expires, **where, **sorts})
 
 
 def _inline(entry: Any) -> str:

@@ -38,17 +38,22 @@ class Deviation(Protocol):
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     """A baseline entry: that `id` may fail, at any level, until the end of the day `expires`. `sometimes`: a run in
-    which it does not fail does not make it stale."""
+    which it does not fail does not make it stale. `fingerprints`: the sorts of failure that it accepts; none: any."""
 
     id: str
     reason: str
     issue: str
     expires: date | None
     sometimes: bool = False
+    fingerprints: tuple[str, ...] = ()
 
     def expired(self, today: date) -> bool:
         """True after the last day."""
         return self.expires is not None and today > self.expires
+
+    def accepts(self, fault: FaultRow) -> bool:
+        """True for a failure of a sort that the entry was written for; a fault that says no sort is of any."""
+        return not self.fingerprints or not fault.fingerprint or fault.fingerprint in self.fingerprints
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,12 @@ class Result:
         return self.faults[0] if self.faults else None
 
     @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """The sorts of failure of its own that were seen."""
+        own = (fault for fault in self.faults if fault.requirement == self.id and fault.verdict != "inconclusive")
+        return tuple(sorted({fault.fingerprint for fault in own if fault.fingerprint}))
+
+    @property
     def witness(self) -> str | None:
         """Where the conversation that shows the fault is kept, relative to the results."""
         return next((fault.trace for fault in self.faults if fault.trace), None)
@@ -93,7 +104,8 @@ def acceptance(requirement: str, deviation: Deviation) -> Acceptance:
     if isinstance(expires, datetime):  # TOML has both, and Python does not compare them
         expires = expires.date()
     sometimes = bool(getattr(deviation, "sometimes", False))
-    return Acceptance(requirement, deviation.reason, deviation.issue, expires, sometimes)
+    fingerprints = tuple(getattr(deviation, "fingerprints", ()))
+    return Acceptance(requirement, deviation.reason, deviation.issue, expires, sometimes, fingerprints)
 
 
 def weight(fault: FaultRow) -> tuple[object, ...]:
@@ -157,6 +169,8 @@ def result(
         return made("error", "error", trouble)
     if own:
         fault = own[0]
+        if fault.unsettled:
+            return made("inconclusive", "inconclusive", f"suspected, not settled: {fault.why}; {fault.unsettled}")
         seen = f"seen {fault.reproduced} of {fault.tried} times, and the text tolerates it once in a while"
         return made("inconclusive", "inconclusive", f"{fault.why}: {seen}" if fault.why else seen)
     if requirement.applies == "unsupported":

@@ -18,6 +18,7 @@ from records.rows import (
     AcceptanceRow,
     CoverageRow,
     FaultRow,
+    FreedomRow,
     PropertyRow,
     RequirementRow,
     Row,
@@ -55,7 +56,9 @@ class Summary:
     """What a run says. `exit_code` is 0 exactly when `verdict` is "pass"; `reasons` say why it is not.
 
     `unfinished` maps workers that did not end to what is known of it. `plans` and `steps` are sums over the properties;
-    `seconds` is the sum of their times, more than the clock on the wall when workers share them.
+    `seconds` is the sum of their times, more than the clock on the wall when workers share them. `freedoms` counts the
+    conversations that only a reading of docs/ambiguities.md allowed, by its id; `obstacles` those that a known fault
+    ended, by its requirement.
     """
 
     run: RunRow
@@ -72,6 +75,8 @@ class Summary:
     properties: tuple[PropertyRow, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
+    freedoms: Mapping[str, int] = field(default_factory=dict)
+    obstacles: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def plans(self) -> int:
@@ -93,10 +98,11 @@ class Summary:
         return tuple(found for found in self.results if found.standing == word)
 
     @property
-    def failing(self) -> dict[str, tuple[str, str]]:
-        """What a new baseline must accept, id to reason and trace: what fails and counts, or is accepted already."""
+    def failing(self) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+        """What a new baseline must accept, id to reason, trace and fingerprints: what fails and counts, or is accepted
+        already."""
         chosen = (*self.standing("failed"), *self.standing("accepted"))
-        return {found.id: (found.message, found.witness or "") for found in chosen}
+        return {found.id: (found.message, found.witness or "", found.fingerprints) for found in chosen}
 
     @property
     def unsettled(self) -> frozenset[str]:
@@ -133,7 +139,7 @@ class Tally:
 def baseline(rows: Iterable[Row]) -> dict[str, Acceptance]:
     """The baseline that was in force when the run began, as its rows tell."""
     return {
-        row.id: Acceptance(row.id, row.reason, row.issue, _day(row.expires), row.sometimes)
+        row.id: Acceptance(row.id, row.reason, row.issue, _day(row.expires), row.sometimes, row.fingerprints)
         for row in rows
         if isinstance(row, AcceptanceRow)
     }
@@ -184,9 +190,29 @@ def fold(
         properties=tuple(_of(PropertyRow, distinct)),
         counts={verdict: sum(found.verdict == verdict for found in results) for verdict in VERDICTS},
         sections=_sections(results),
+        freedoms=_freedoms(distinct),
+        obstacles=_obstacles(distinct),
     )
     verdict, reasons = _verdict(summary)
     return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
+
+
+def _freedoms(rows: list[Row]) -> dict[str, int]:
+    """How many conversations leaned on each freedom, those most leaned on first."""
+    counts: Counter[str] = Counter()
+    for row in _of(FreedomRow, rows):
+        counts[row.freedom] += row.leaned
+    return dict(counts.most_common())
+
+
+def _obstacles(rows: list[Row]) -> dict[str, int]:
+    """How many conversations each known fault ended, the worst first. What nobody can read counts nothing."""
+    counts: Counter[str] = Counter()
+    for row in _of(PropertyRow, rows):
+        for text in row.obstacles:
+            name, _, count = text.rpartition(" ")
+            counts[name] += int(count) if count.isascii() and count.isdigit() and len(count) < 16 else 0
+    return {name: count for name, count in counts.most_common() if count}
 
 
 def _of(kind: type[AnyRow], rows: Iterable[Row]) -> list[AnyRow]:
@@ -246,7 +272,7 @@ def _results(
         counts = (exercised[name], judged[name])
         accepted = _accepted(name, mine, in_force)
         if accepted is None:  # what is accepted elsewhere makes nothing worse here
-            mine = [fault for fault in mine if fault.requirement not in in_force]
+            mine = [f for f in mine if f.requirement not in in_force or not in_force[f.requirement].accepts(f)]
         found.append(
             result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=accepted, decisive=decisive)
         )
@@ -254,11 +280,14 @@ def _results(
 
 
 def _accepted(name: str, faults: list[FaultRow], entries: Mapping[str, Acceptance]) -> Acceptance | None:
-    """The entry that accepts that `name` fails; a deed accepted under one requirement needs no second entry."""
+    """The entry that accepts that `name` fails; an action accepted under one requirement needs no second entry."""
+    failing = [fault for fault in faults if fault.verdict != "inconclusive"]
     if name in entries:
-        return entries[name]
-    causes = sorted({fault.requirement for fault in faults if fault.verdict != "inconclusive"})
-    return entries[causes[0]] if causes and all(cause in entries for cause in causes) else None
+        own = [fault for fault in failing if fault.requirement == name]
+        return entries[name] if all(map(entries[name].accepts, own)) else None
+    causes = sorted({fault.requirement for fault in failing})
+    accepted = all(f.requirement in entries and entries[f.requirement].accepts(f) for f in failing)
+    return entries[causes[0]] if causes and accepted else None
 
 
 def _stale(entries: Mapping[str, Acceptance], results: tuple[Result, ...]) -> tuple[Stale, ...]:

@@ -130,13 +130,17 @@ class Machine:
             for action, cell in row.items():
                 yield phase, action, cell
 
+    def _said(self, action: str) -> str:
+        by = self.actors[action]
+        return action if action.startswith(by) else f"{by} {action}"
+
     def diagram(self) -> str:
         """The machine as a mermaid state diagram."""
         arrows: dict[tuple[str, str], list[str]] = {}
         for phase, action, cell in self.cells():
             for after in _targets(cell):
                 if after is not phase:
-                    arrows.setdefault((phase.name, after.name), []).append(f"{self.actors[action]} {action}")
+                    arrows.setdefault((phase.name, after.name), []).append(self._said(action))
         first, last = next(iter(self.phases)), list(self.phases)[-1]
         lines = ["stateDiagram-v2", f"    [*] --> {first.name}"]
         lines += [f"    {a} --> {b}: {' / '.join(actions)}" for (a, b), actions in arrows.items()]

@@ -71,4 +71,5 @@ def judge_again(document: Mapping[str, Any], protocol: Protocol) -> Judgement:
     model = protocol.model
     if protocol.turns and hurried(document["plan"]):
         model = Lagged(model, protocol.roles[role])
-    return judge(model, config, events_from_json(document["conversation"], protocol), role)
+    set_aside = frozenset(map(str, document.get("set_aside", ())))
+    return judge(model, config, events_from_json(document["conversation"], protocol), role, set_aside)

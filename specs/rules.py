@@ -59,7 +59,8 @@ class Due(NamedTuple):
     `about` tells several things that one duty is about apart, and `kind` what sort of thing it is (it becomes part of
     what a baseline remembers: no values of this run). `overdue`: a final silence was seen already, and the next event
     decides. `requirement`: one of those that the duty declares. `forgive(state)`: the state in which this is no longer
-    owed, for judging behind a known fault. The other fields are those of `specs.model.Breach`.
+    owed, for judging behind a known fault. `level`, `also`, `steady` and `otherwise` are those of
+    `specs.model.Breach`.
     """
 
     why: str
@@ -76,7 +77,15 @@ class Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One declaration of a rulebook, as tests and `--explain` see it. `obligation`: "form", "duty" or "freedom"."""
+    """One declaration of a rulebook, as tests and `--explain` see it. `obligation`: "form" or "duty".
+
+    `requirements` are those that it may blame, and `body` is the predicate. A form is asked on the topics `on`, `when`
+    the case is in one of these phases and `during` one of these open actions, where `if_` holds and `unless` does not;
+    a duty is met by the actions `on`. `which(case)` picks one of several requirements. `also`, `level` and `steady` go
+    into its breach; `goes_on`: the text says what follows one. `causes` name the likeliest requirement behind a breach,
+    `shows` what else could have been blamed on how a duty was met. `freed_by`: freedoms that allow what breaks it.
+    `excuses`: it blames nothing and ends the asking; `permits`: it is a permission; `patient`: see `Rulebook.duty`.
+    """
 
     obligation: str
     requirements: tuple[str, ...]
@@ -122,7 +131,7 @@ class Freedom:
 
 
 class Duty(NamedTuple):
-    """An open duty: its declaration, and what is due."""
+    """An open duty: `rule` is its declaration, `due` what is owed."""
 
     rule: Rule
     due: Due
@@ -140,8 +149,9 @@ class Duty(NamedTuple):
 
 @dataclass(slots=True)
 class Finding:
-    """What the forms of a topic found. `breach` is None when none was broken. `settled`: the asking ended at an excuse,
-    so that a cell of the machine is not asked either."""
+    """What the forms of a topic found. `breach` is None when no MUST was broken; `goes_on`: the text says what follows
+    it. `covers`, `lapses` and `leans` are those of `specs.model.Allow`. `settled`: the asking ended at an excuse, so
+    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged."""
 
     breach: Breach | None
     goes_on: bool = False
@@ -154,7 +164,8 @@ class Finding:
 
 @dataclass(slots=True)
 class _Row:
-    """The forms that may apply to a topic in one (profile, phase, open action), and the credits of each set of them."""
+    """`forms` that may apply to a topic in one (profile, phase, open action), each with its bit and the requirements
+    that it credits; `sums` are the credits of each set of them, by the sum of their bits."""
 
     forms: list[tuple[int, Rule, tuple[str, ...]]] = field(default_factory=list)
     sums: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -375,11 +386,11 @@ class Rulebook:
             breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
-            return self.broken(breach, behind if goes_on else ANYTHING, behind)
+            return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
-        return Allow(self._after(case, action, cell), covers, found.lapses, found.leans)
+        return Allow(self._after(case, action, cell), tuple(dict.fromkeys(covers)), found.lapses, found.leans)
 
     @staticmethod
     def broken(breach: Breach, then: Any, behind: Any) -> Breach:

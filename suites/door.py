@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from records import reader, writer
 from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
 from reports.summary import Summary, fold
 from specs.protocol import find
-from suites import trace
+from suites import explain, trace
 from suites.session import Session, Wishes, requirement_row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +58,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
     add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
+    add("--explain", default=None, metavar="ID", help="print what is known of one requirement, and stop")
 
 
 def usage(message: str) -> pytest.UsageError:
@@ -131,8 +132,6 @@ class Door:
         return found
 
     def _with_profile(self, impl: Implementation, profile: str) -> Implementation:
-        from dataclasses import replace  # noqa: PLC0415 - used here only
-
         if not find(impl.protocol).claims(profile):
             known = ", ".join(find(impl.protocol).profiles)
             raise usage(f"--profile {profile}: {impl.protocol} has the profiles {known}")
@@ -315,6 +314,13 @@ class Door:
             parts.append(requirements.render(rows))
         return "\n".join(parts)
 
+    def explain(self) -> str:
+        """What is known of the requirement that --explain names. Raises UsageError."""
+        try:
+            return explain.explain(self.config.getoption("--explain"), Path(self.config.getoption("--results")))
+        except LookupError as error:
+            raise usage(f"--explain: {error.args[0]}") from None
+
     def replay(self, path: str) -> tuple[str, int]:
         """Play the plan of a trace once; answers what happened and the exit status. Raises UsageError."""
         import json  # noqa: PLC0415
@@ -330,7 +336,8 @@ class Door:
         try:
             if session.trouble:
                 return f"not judged: {session.trouble}", 1
-            recording = drive(plan, session.setting(), f"{session.run[-8:]}replay-")
+            setting = replace(session.setting(), set_aside=frozenset(map(str, stored.get("set_aside", ()))))
+            recording = drive(plan, setting, f"{session.run[-8:]}replay-")
         finally:
             session.close()
         shown = {**stored, "conversation": trace.conversation(recording, session.protocol)}

@@ -65,7 +65,9 @@ class Property:
 class Fault:
     """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
-    and not every repetition showed it."""
+    and not every repetition showed it, and when it was blamed and could not be confirmed: `unsettled` says why then.
+    `kind` is what sort of fault it is, without any value of this run. `behind` are the known faults of the same
+    conversation, and `set_aside` what judging was told of them."""
 
     requirement: str
     level: str
@@ -84,11 +86,25 @@ class Fault:
     found_after_s: float
     shrink_s: float
     verdict: str = "fail"
+    unsettled: str = ""
+    kind: str = ""
+    behind: tuple[str, ...] = ()
+    set_aside: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Investigated:
+    """What an investigation came to. `unsettled` says why what was blamed is neither confirmed nor explained; it is ""
+    for what was confirmed, and for what was nothing but slowness."""
+
+    fault: Fault | None
+    unsettled: str = ""
 
 
 @dataclass
 class Tally:
-    """What one hunt did."""
+    """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
+    requirement, those that a known fault ended, so that nothing behind it was judged."""
 
     plans: int = 0
     steps: int = 0
@@ -97,10 +113,12 @@ class Tally:
     errors: int = 0
     exercised: Counter[str] = field(default_factory=Counter)
     judged: Counter[str] = field(default_factory=Counter)
+    leaned: Counter[str] = field(default_factory=Counter)
+    obstacles: Counter[str] = field(default_factory=Counter)
     ended: str = "budget"
 
 
-Investigate = Callable[["Hunter", Property, Program, str, float], Fault | None]
+Investigate = Callable[["Hunter", Property, Program, str, float], Investigated]
 
 
 class Hunter:
@@ -128,6 +146,8 @@ class Hunter:
         self.faults: dict[str, Fault] = {}
         self.sound: bool | None = None
         """True when the simplest session passed before the first hunt; None before that."""
+        self.after_silence = False
+        """True when what is being investigated was blamed after a final silence: it may only be slow."""
         self._investigate = investigate
         self._seed = run_seed
         self._report, self._trouble, self._settle, self.progress = report, trouble, settle, progress
@@ -221,6 +241,7 @@ class Hunter:
         tally.steps += len(plan.steps)
         tally.judged.update(judgement.covered)
         tally.exercised.update(judgement.covered.keys())
+        tally.leaned.update(judgement.leaned.keys())
         if judgement.verdict == "error":
             tally.errors += 1
             if judgement.why not in self._holes:
@@ -234,12 +255,23 @@ class Hunter:
                 if feature.name in plan.features:
                     tally.judged[feature.requirement] += 1
                     tally.exercised[feature.requirement] += 1
-        for name, level, _ in blamed:
+        for known in judgement.known:
+            tally.judged[known.breach.requirement] += 1
+            tally.exercised[known.breach.requirement] += 1
+        for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
+            tally.obstacles[name] += 1
+        for name, level, blame in blamed:
             tally.judged[name] += 1
             tally.exercised[name] += 1
             if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
                 self._looked[name, level] += 1
-                if not self._look(prop, program, name) and not self.faults and _waited(recording):
+                self.after_silence = _waited(recording)
+                found = self._look(prop, program, name)
+                if found.unsettled:
+                    self._suspect(
+                        self._suspicion(prop, program, plan, recording, (name, level, blame), found.unsettled)
+                    )
+                if found.fault is None and not self.faults and _waited(recording):
                     self._wait_longer()
 
     def _wait_longer(self) -> None:
@@ -247,16 +279,61 @@ class Hunter:
         patience = min(max(LONGEST_MS, self.setting.patience_ms), 2 * self.setting.patience_ms)
         self.setting = replace(self.setting, patience_ms=patience)
 
-    def _look(self, prop: Property, program: Program, name: str) -> bool:
-        """Investigate; True when a fault is behind it."""
+    def _look(self, prop: Property, program: Program, name: str) -> Investigated:
+        """Investigate what was blamed on `name`, and report the fault that is behind it, if there is one."""
         before = time.monotonic()
-        fault = self._investigate(self, prop, program, name, before - self._started)
+        found = self._investigate(self, prop, program, name, before - self._started)
         self._spent += time.monotonic() - before
+        fault = found.fault
         if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
             self.faults[fault.requirement] = fault
             self._aside |= {fault.requirement, *fault.also}
+            self._set_aside(fault)
             self._report(fault)
-        return fault is not None
+        return found
+
+    def _set_aside(self, fault: Fault) -> None:
+        """From now on judging goes on behind this fault, and does not wait for what never comes."""
+        breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
+        if breach is None or breach.behind is None or fault.verdict != "fail":
+            return
+        names = {breach.fingerprint, breach.duty} - {""}
+        self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
+
+    def _suspect(self, suspicion: Fault) -> None:
+        """What was blamed and could not be confirmed under its own name is no pass."""
+        if suspicion.requirement not in self.faults:
+            self.faults[suspicion.requirement] = suspicion
+            self._report(suspicion)
+
+    def _suspicion(
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame], why: str
+    ) -> Fault:
+        """What was blamed once, as a fault that is not settled."""
+        name, level, blame = seen
+        return Fault(
+            requirement=name,
+            level=level,
+            also=(),
+            why=blame.breach.why,
+            expected=self.binding[name].statement,
+            property=prop.name,
+            program=program,
+            plan=plan,
+            recording=recording,
+            deciding=blame.at,
+            reproduced=1,
+            tried=1,
+            steady=blame.breach.steady,
+            features=(),
+            found_after_s=time.monotonic() - self._started,
+            shrink_s=0.0,
+            verdict="inconclusive",
+            unsettled=why,
+            kind=blame.breach.kind,
+            behind=tuple(known.breach.requirement for known in recording.judgement.known),
+            set_aside=self.setting.set_aside,
+        )
 
 
 def _waited(recording: Recording) -> bool:

@@ -20,7 +20,7 @@ from specs.model import Blame, Judgement
 from specs.plan import Blurt, Plan, Step, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
-from suites.hunt import Fault, Hunter, Property
+from suites.hunt import Fault, Hunter, Investigated, Property
 
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
@@ -35,6 +35,8 @@ DIFFER, DIFFER_S = 12, 20.0
 REST_MS, RESTS_MS = 1_000, 2_000
 """How long a server may be busy with connections that were left, before the next one comes; and all rests of a plan, in
 which nobody must miss a sign of life."""
+NOT_AGAIN = "it was seen once, and in no repetition"
+HEALS = "it is gone when connections follow each other a second apart"
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -52,8 +54,8 @@ class Investigator:
     confirm_ms: float = CONFIRM_MS
     total_s: float = 120.0
 
-    def __call__(self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float) -> Fault | None:
-        """The fault behind `name`, or None when it was only slowness."""
+    def __call__(self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float) -> Investigated:
+        """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`)."""
         begun = time.monotonic()
         case = _Case(hunter, prop, name)
         first = case.plan(program)
@@ -61,14 +63,16 @@ class Investigator:
         if seen is None:
             found = case.vanished(program, first, self._patient(case), after_s, begun, max(LEAST_S, self.total_s / 4))
             self.total_s -= time.monotonic() - begun
-            return found
+            # a silence that does not come again was slowness
+            return Investigated(found, "" if found is not None or hunter.after_silence else NOT_AGAIN)
         if self._spoilt(case, seen):
-            return case.spoilt(program, after_s, begun)
+            spoilt = case.spoilt(program, after_s, begun)
+            return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case.level = seen[1]
         short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
-            return None  # a fault that is known already, behind another symptom
+            return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
         for plan, suspect in ((short, shown_as), (first, case)):
             confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
@@ -77,8 +81,12 @@ class Investigator:
                 about = confirmed[2].breach.about
                 shows = [suspect.shown(plan, setting) for _ in _turns(REPEATS - 1)]
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
-                return suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
-        return None  # it answered, given time
+                fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
+                same = name in (fault.requirement, *fault.also)
+                return Investigated(
+                    fault, "" if same else f"it may be {fault.requirement}, which shows in the same way"
+                )
+        return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
 
     def _spoilt(self, case: _Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
@@ -102,11 +110,11 @@ class Investigator:
         if seen is None or calm == plan:
             return seen
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
-        forgiven = all(
+        case.healed = all(
             case.hunter.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None
             for _ in range(2)
         )
-        return None if forgiven else seen
+        return None if case.healed else seen
 
     def _patient(self, case: _Case) -> Setting:
         """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown
@@ -236,12 +244,14 @@ def _kind(blame: Blame) -> str:
 
 @dataclass
 class _Case:
-    """One suspicion: plans of `prop` that blame `name`, at `level`."""
+    """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
+    each other at leisure."""
 
     hunter: Hunter
     prop: Property
     name: str
     level: str = ""
+    healed: bool = False
 
     def renamed(self, seen: Seen) -> _Case:
         """The case of what was seen."""
@@ -309,6 +319,9 @@ class _Case:
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
             verdict="inconclusive" if breach.steady and (reproduced < tried or tried < SEVERAL) else "fail",
+            kind=breach.kind,
+            behind=tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known)),
+            set_aside=self.hunter.setting.set_aside,
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:

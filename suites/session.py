@@ -25,6 +25,7 @@ from records.rows import (
     CoverageRow,
     EndRow,
     FaultRow,
+    FreedomRow,
     PropertyRow,
     RequirementRow,
     RunRow,
@@ -151,7 +152,12 @@ class Session:
             expires = entry.expires.isoformat() if entry.expires else ""
             self.writer.write(
                 AcceptanceRow(
-                    id=name, reason=entry.reason, issue=entry.issue, expires=expires, sometimes=entry.sometimes
+                    id=name,
+                    reason=entry.reason,
+                    issue=entry.issue,
+                    expires=expires,
+                    sometimes=entry.sometimes,
+                    fingerprints=entry.fingerprints,
                 )
             )
 
@@ -241,6 +247,8 @@ class Session:
                 self.writer.write(
                     CoverageRow(property=name, requirement=requirement, exercised=exercised, judged=judged)
                 )
+        for freedom, leaned in sorted(tally.leaned.items()):
+            self.writer.write(FreedomRow(property=name, freedom=freedom, leaned=leaned))
         self.writer.write(
             PropertyRow(
                 property=name,
@@ -250,6 +258,7 @@ class Session:
                 inconclusive=tally.inconclusive,
                 errors=tally.errors,
                 ended=tally.ended,
+                obstacles=tuple(f"{name} {count}" for name, count in tally.obstacles.most_common()),
             )
         )
 
@@ -277,6 +286,9 @@ class Session:
                 shrink_s=round(fault.shrink_s, 3),
                 features=fault.features,
                 verdict=fault.verdict,
+                fingerprint=f"{fault.requirement} {fault.kind}" if fault.kind else "",
+                behind=fault.behind,
+                unsettled=fault.unsettled,
             )
         )
 

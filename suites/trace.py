@@ -120,6 +120,7 @@ def document(
         "config": _plain(asdict(setting.config)),
         "facts": _plain(dict(impl.facts)),
         "learnt": _plain(dict(learnt)),
+        "set_aside": sorted(fault.set_aside),
         "blamed": _blamed(recording, fault.deciding),
         "conversation": conversation(recording, protocol),
         "wire": [

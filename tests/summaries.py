@@ -55,6 +55,7 @@ class Known:
     reason: str = "we know"
     issue: str = "https://example.org/1"
     expires: date | None = None
+    fingerprints: tuple[str, ...] = ()
 
 
 def told(*rows: Row, end: bool = True, ids: tuple[str, ...] = ("A-01",), **run: Any) -> list[Row]:

@@ -41,7 +41,7 @@ login = "guest"
 
 
 def test_the_table_is_rewritten_and_nothing_else() -> None:
-    failing = {"A-01": ("other", ""), "B\n\"'": ("why \x1b[31m\n\"x\" \\ '''", "traces/b.json")}
+    failing = {"A-01": ("other", "", ()), "B\n\"'": ("why \x1b[31m\n\"x\" \\ '''", "traces/b.json", ())}
     text = baseline.update(MANIFEST, failing, today=TODAY)
     assert text == MANIFEST.replace(
         '"A-02" = { reason = "gone", issue = "v" }\n',
@@ -54,16 +54,34 @@ def test_the_table_is_rewritten_and_nothing_else() -> None:
 
 
 def test_a_run_without_news_leaves_the_file_alone() -> None:
-    assert baseline.update(MANIFEST, {"A-01": ("", ""), "A-02": ("", "")}, today=TODAY) == MANIFEST
-    assert baseline.update(MANIFEST, {"A-01": ("", "")}, today=TODAY, unsettled={"A-02", "C-01"}) == MANIFEST
+    assert baseline.update(MANIFEST, {"A-01": ("", "", ()), "A-02": ("", "", ())}, today=TODAY) == MANIFEST
+    assert baseline.update(MANIFEST, {"A-01": ("", "", ())}, today=TODAY, unsettled={"A-02", "C-01"}) == MANIFEST
+
+
+def test_an_entry_accepts_the_sorts_of_failure_that_it_was_written_for() -> None:
+    old = '[deviations]\n"A-01" = { reason = "r", issue = "i", fingerprints = ["A-01 one"] }\n'
+    same = baseline.update(old, {"A-01": ("x", "", ("A-01 one",))}, today=TODAY)
+    assert same == old
+    wider = tomllib.loads(baseline.update(old, {"A-01": ("x", "", ("A-01 two",))}, today=TODAY))
+    assert wider["deviations"]["A-01"] == {"reason": "r", "issue": "i", "fingerprints": ["A-01 one", "A-01 two"]}
+    made = tomllib.loads(baseline.update("", {"A-01": ("x", "", ("A-01 one",))}, today=TODAY))
+    assert made["deviations"]["A-01"]["fingerprints"] == ["A-01 one"]
+
+
+def test_a_new_sort_of_failure_is_no_known_deviation() -> None:
+    rows = [judged("A-01"), FaultRow(requirement="A-01", why="bad", fingerprint="A-01 two")]
+    known = {"A-01": Known("r", fingerprints=("A-01 one",))}
+    assert summed(*rows, deviations=known).standing("failed")[0].id == "A-01"
+    known = {"A-01": Known("r", fingerprints=("A-01 one", "A-01 two"))}
+    assert summed(*rows, deviations=known).standing("accepted")[0].id == "A-01"
 
 
 def test_a_table_is_made_when_there_is_none() -> None:
     added = '"A-01" = { reason = "fails", issue = "not reported yet", expires = 2025-02-28 }'
     for before, gap in (("", ""), ("x = 1", "\n\n"), ("x = 1\n", "\n")):
-        text = baseline.update(before, {"A-01": (" ", "")}, today=date(2024, 2, 29))
+        text = baseline.update(before, {"A-01": (" ", "", ())}, today=date(2024, 2, 29))
         assert text == f"{before}{gap}[deviations]\n{added}\n"
-    crlf = baseline.update("x = 1\r\n[deviations]\r\n", {"A-01": ("", "")}, today=date(2024, 2, 29))
+    crlf = baseline.update("x = 1\r\n[deviations]\r\n", {"A-01": ("", "", ())}, today=date(2024, 2, 29))
     assert crlf == f"x = 1\r\n[deviations]\r\n{added}\r\n"
 
 
@@ -79,7 +97,7 @@ def test_a_table_is_made_when_there_is_none() -> None:
 )
 def test_every_way_to_write_the_table_is_understood(text: str) -> None:
     before = tomllib.loads(text)
-    after = tomllib.loads(baseline.update(text, {"A-01": ("x", ""), "C-01": ("new", "")}, today=TODAY))
+    after = tomllib.loads(baseline.update(text, {"A-01": ("x", "", ()), "C-01": ("new", "", ())}, today=TODAY))
     assert set(after["deviations"]) == {"A-01", "C-01"}
     assert after["deviations"]["A-01"] == before["deviations"]["A-01"]
     assert {**after, "deviations": 0} == {**before, "deviations": 0}
@@ -98,7 +116,7 @@ def test_a_baseline_is_refused_after_half_a_run() -> None:
 @pytest.mark.parametrize("text", ["[deviations", "deviations = 3", "x = " + "[" * 5000, "[[deviations]]\nx = 1\n"])
 def test_a_manifest_that_cannot_be_updated_is_left_alone(text: str) -> None:
     with pytest.raises(baseline.BaselineError):
-        baseline.update(text, {"A-01": ("", "")}, today=TODAY)
+        baseline.update(text, {"A-01": ("", "", ())}, today=TODAY)
 
 
 def test_an_updated_baseline_makes_the_next_run_pass() -> None:
@@ -132,7 +150,7 @@ keys = st.sampled_from(["A-01", 'q"k', "a.b", "é", "x y"]) | hostile.filter(lam
         unique=True,
     ),
     st.dictionaries(keys, hostile, max_size=3),
-    st.dictionaries(keys, st.tuples(hostile, hostile), max_size=3),
+    st.dictionaries(keys, st.tuples(hostile, hostile, st.tuples(hostile)), max_size=3),
     st.booleans(),
 )
 def test_any_baseline_survives_hostile_text(lines: list[str], old: Any, failing: Any, tail: bool) -> None:

@@ -6,6 +6,7 @@ import ast
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from hypothesis.errors import NoSuchExample
 
 from impls.drive import drive
 from impls.link import MemoryGround
-from specs.events import Said
+from specs.events import Closed, Noise, Said
+from specs.machine import Never
+from specs.model import ANYTHING, Breach
 from specs.plan import Blurt, Plan, Ref, Say
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,10 +31,51 @@ def test_roles_name_each_other(house):
     assert {roles[roles[role]] for role in roles} == set(roles)
 
 
-def test_every_phase_is_in_the_table_with_every_deed(house):
-    table = house.states.NEXT
-    assert set(table) == set(house.states.Phase)
-    assert len({tuple(row) for row in table.values()}) == 1
+def _events(house):
+    """An event for each action of the machine."""
+    said = {
+        word: Said(0, by, house.frames.Line(word, "a" if word in ("PUT", "DONE") else ""))
+        for word, by in house.machine.ACTORS.items()
+        if word.isupper()
+    }
+    noise = {f"{role} noise": Noise(0, role, b"?", "no-line") for role in ROLES}
+    return said | noise | {f"{role} ends": Closed(0, role) for role in ROLES}
+
+
+def test_every_cell_of_the_machine_is_what_the_model_does(house):
+    """From each phase that can be come to, each action leads where the table says, or blames what it says."""
+    model, machine, events = house.protocol.model, house.machine.MACHINE, _events(house)
+    closed = {(phase, action) for phase, action, _ in machine.unreachable_cells()}
+    seen = machine.watch()
+    start = model.initial(house.protocol.configure("server", "1", {"puts": 3}, {}))
+    todo, known = [start], set()
+    while todo:
+        state = todo.pop()
+        phase = state.conn(0).phase
+        if phase in known:
+            continue
+        known.add(phase)
+        for action, event in events.items():
+            if (phase, action) in closed:
+                continue
+            (outcome,) = model.step(state, event)
+            if isinstance(outcome, Breach):
+                cell = machine.at(phase, action)
+                named = isinstance(cell, Never) and outcome.requirement in cell.requirements
+                assert named or outcome.kind not in (f"{action} in {phase.name}", ""), (phase, action, outcome)
+                after = outcome.then
+            else:
+                after = outcome.state
+            if after is not ANYTHING:
+                todo.append(after)
+    assert known == set(machine.phases), "a phase that nothing leads to"
+    assert {(phase, action) for phase, action, _ in machine.cells()} - closed <= seen
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_binds_a_role_can_be_blamed_and_nothing_else(house, role):
+    (book,) = house.protocol.books[role]
+    assert book.blamable() == {r.id for r in house.protocol.requirements.binding(role, "1")}
 
 
 @pytest.mark.parametrize("hurry", [False, True], ids=["lock-step", "pipelined"])
@@ -129,6 +173,25 @@ def test_tester_that_is_no_line_is_no_excuse_for_the_peer(house):
     where = setting(house, "server", lambda: house.reference.Host(house.mutants.Unmoved))
     broken = drive(plan, where, "q").judgement
     assert [blame.breach.requirement for blame in broken.blamed] == ["ECHO-LINE-02"]
+
+
+def test_judging_goes_on_behind_a_fault_that_is_known(house):
+    """Who answers no PUT hides that it does not close either, until the missing answers are known."""
+
+    class Silent(house.mutants.ServerEnd):
+        def put(self, name):
+            pass
+
+        def end(self):
+            pass
+
+    say = [Say(0, house.frames.Line(word, name)) for word, name in (("HELLO", ""), ("PUT", "a"), ("BYE", ""))]
+    where = setting(house, "server", lambda: house.reference.Host(Silent))
+    (first,) = drive(Plan(tuple(say)), where, "q").judgement.blamed
+    assert first.breach.requirement == "ECHO-PUT-01"
+    known = replace(where, set_aside=frozenset({first.breach.fingerprint, first.breach.duty}))
+    behind = drive(Plan(tuple(say)), known, "q").judgement
+    assert [blame.breach.requirement for blame in behind.blamed] == ["ECHO-BYE-02"]
 
 
 def test_memory_ground_restarts_the_peer(house):

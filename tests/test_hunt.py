@@ -10,7 +10,7 @@ from echo import setting
 
 from specs.plan import Plan
 from strategies.common import programs
-from suites.hunt import PROGRAMS, Hunter, Property, Tally
+from suites.hunt import PROGRAMS, Hunter, Investigated, Property, Tally
 
 KINDS = {"a": 1, "b": 2}
 
@@ -29,7 +29,7 @@ def draw(house):
 
         prop = Property("drawn", programs(KINDS, head=2, most=4), interpret)
         where = setting(house, "server", house.reference.server)
-        hunter = Hunter(replace(where, patience_ms=1.0), {}, investigate=lambda *_: None, run_seed=seed)
+        hunter = Hunter(replace(where, patience_ms=1.0), {}, investigate=lambda *_: Investigated(None), run_seed=seed)
         hunter._spent = 0.0
         tally = Tally()
         hunter._draw(prop, count, batch, tally, deadline)

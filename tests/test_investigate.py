@@ -12,7 +12,7 @@ from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
 from suites import investigate
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Property, Tally
 from suites.investigate import Investigator, plainer
 from tests.mutants.kit import server_of
 
@@ -55,6 +55,24 @@ def reported(write, make, *, wire=0):
     for name, _, _ in hunter.blamed(tally_of)[:1]:
         hunter._spent = 0.0
         hunter._look(prop, program, name)
+    return found
+
+
+def suspected(write, make):
+    """What is reported when a hunter tries a plan, confirmed or not."""
+    found = []
+
+    def interpret(program, config, *, hurry):
+        writer = Writer(config, hurry=hurry)
+        write(writer)
+        return writer.plan()
+
+    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
+    setting = Setting(STOMP, config_for(), "server", MemoryGround(make))
+    hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
+    prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
+    hunter._spent = 0.0
+    hunter._try(prop, Program((0,), ()), Tally())
     return found
 
 
@@ -297,6 +315,13 @@ def leaves(w):
 @pytest.mark.parametrize(("kind", "names"), [(Tidies, []), (Never, ["SUB-05"])])
 def test_what_is_left_of_a_connection_may_take_a_message_for_a_while(kind, names):
     assert [blamed_on(fault) for fault in reported(leaves, server_of(Lingers, kind))] == names
+
+
+def test_what_heals_with_rest_is_no_pass():
+    """It was blamed, and is gone when connections follow each other at leisure: not settled, and named."""
+    (fault,) = suspected(leaves, server_of(Lingers, Tidies))
+    assert (blamed_on(fault), fault.verdict, fault.unsettled) == ("SUB-04", "inconclusive", investigate.HEALS)
+    assert fault.recording.judgement.verdict == "fail"
 
 
 def test_a_rest_stands_before_each_connection_that_follows_another():

@@ -16,7 +16,7 @@ from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.kcl import discover, hosting, misuse, sessions
 from strategies.kcl.writer import ESCAPE, Ways, Writer
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 from suites.meeting import _slowest
 
 KCL = find("kcl")
@@ -324,7 +324,7 @@ def test_what_was_only_slow_is_given_more_time():
     config = config_of("child")
     binding = {r.id: r for r in KCL.requirements.binding("child", "kcl1-seed") if not r.untestable}
     setting = Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Slow)), 250.0)
-    hunter = Hunter(setting, binding, investigate=lambda *_: None)
+    hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None))
     prop = Property("one", hosting.sessions(), lambda program, config, hurry: KCL.smoke(config))
     for _ in range(50):  # a hunt may be over before it has begun where the machine is busy
         if hunter.setting.patience_ms < 900:

@@ -259,7 +259,7 @@ ERRORS = [
         IMPL + START + '[deviations]\n"FAKE-01" = { reason = "r", issue = "i", expired = 2030-01-01 }\n',
         (
             "deviations.'FAKE-01'.'expired': unknown field (did you mean 'expires'?); "
-            "allowed here: reason, issue, expires, clause, trace, sometimes"
+            "allowed here: reason, issue, expires, clause, trace, sometimes, fingerprints"
         ),
     ),
 ]

@@ -33,7 +33,7 @@ def joined() -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(
             protocol=importlib.import_module("specs.protocol").find("echo"),
             frames=importlib.import_module("specs.echo.frames"),
-            states=importlib.import_module("specs.echo.states"),
+            machine=importlib.import_module("specs.echo.machine"),
             plans=importlib.import_module("strategies.echo"),
             reference=importlib.import_module("impls.echo.reference"),
             mutants=importlib.import_module("impls.echo.mutants"),

@@ -49,6 +49,13 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "not-subscribed-again": ("interpret", (0, 1, 0), ("closed", 1, 10, 6, 2, 3)),
     "consumer-ids-of-zero": ("interpret", (0, 1, 0), ("many", 2, 8, 3, 10, 6), ("consumer", 6, 6, 10, 3, 10)),
     "grants-twice": ("interpret", (0, 0, 0), ("receive", 11, 3, 4, 1, 1)),
+    "grants-once": (
+        "interpret",
+        (0, 0, 0),
+        ("consumer", 177, 186, 18, 139, 71),
+        ("many", 186, 59, 240, 8, 60),
+        ("many", 105, 220, 254, 38, 32),
+    ),
     "every-third-lost": ("interpret", (3, 0, 0), ("many", 2, 6, 10, 3, 10)),
     "checksum-unread": ("interpret", (3, 3, 0), ("spoiled", 4, 0, 0, 0, 3)),
     "discards-in-silence": ("interpret", (1, 0, 0), ("spoiled", 7, 6, 0, 0, 4)),

@@ -48,7 +48,6 @@ class GrantsTwice(Receiver):
     level="SHOULD",
     accept="FLOW-08",
     history=True,
-    unseen="nothing is owed after the first permits",
 )
 class GrantsOnce(Receiver):
     """Permits nothing more once it was taken."""

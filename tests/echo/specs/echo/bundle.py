@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from specs.echo.frames import Line, decoder, encode
-from specs.echo.model import EchoModel
+from specs.echo.machine import MACHINE
+from specs.echo.model import BOOKS, EchoModel
+from specs.echo.registry import REQUIREMENTS
 from specs.echo.states import Config
 
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say
 from specs.protocol import Fact, Memory, Protocol
-from specs.requirement import load
 
 
 class EchoMemory:
@@ -85,7 +85,7 @@ protocol = Protocol(
     roles={"server": "client", "client": "server"},
     profiles=("1",),
     facts={"puts": Fact(int, 3, "how many PUTs a client makes when it is started")},
-    requirements=load(Path(__file__).with_name("requirements.toml")),
+    requirements=REQUIREMENTS,
     model=EchoModel(),
     decoder=decoder,
     encode=encode,
@@ -97,4 +97,6 @@ protocol = Protocol(
     from_json=from_json,
     schemes={"echo": from_url},
     smoke=smoke,
+    books={role: (book,) for role, book in BOOKS.items()},
+    machines={"connection": MACHINE},
 )

@@ -1,0 +1,148 @@
+"""What is true of every rulebook, whatever the protocol: the checks that keep a green earned.
+
+`cases()` are the (protocol, role) pairs whose specification hands out rulebooks. `Shown` gathers what conversations
+with the references and with the seeded faults have shown of them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from impls.drive import Setting, drive
+from impls.link import MemoryGround
+from impls.manifest import Implementation, resolve
+from specs import protocol as protocols
+from specs.protocol import Protocol, find
+from specs.recorded import hurried
+from suites.meeting import Meeting
+from suites.session import MEMORY_MS, _factory
+from suites.trace import plan_to_json
+from tests.mutants.hunted import ALL
+from tests.properties import properties
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = 5
+"""Programs of each property that a reference is played with."""
+
+
+def cases() -> Iterator[tuple[str, str]]:
+    """Every (protocol, role) whose rules are in rulebooks."""
+    for name in protocols.names():
+        yield from ((name, role) for role in find(name).books)
+
+
+def judgeable(protocol: Protocol, role: str) -> set[str]:
+    """The requirements that a conversation with this role can show."""
+    return {r.id for r in protocol.requirements.values() if role in r.roles and not r.untestable}
+
+
+def blamable(protocol: Protocol, role: str) -> set[str]:
+    """What can be blamed: by a rule, a way of writing that must not matter, or a death."""
+    found = {name for book in protocol.books[role] for name in book.blamable()}
+    return found | {f.requirement for f in protocol.features} | {protocol.crash}
+
+
+def permitted(protocol: Protocol, role: str) -> set[str]:
+    """Permissions of which it is seen that use is made."""
+    return {name for book in protocol.books[role] for name in book.permitted()}
+
+
+def mutants(name: str, role: str) -> list[Any]:
+    """The faults that are seeded into a role."""
+    return [mutant for mutant in ALL if (mutant.protocol, mutant.role) == (name, role)]
+
+
+@cache
+def exceptions(kind: str) -> dict[str, str]:
+    """Requirements excused from a check, with the reason: tests/exceptions.toml."""
+    table = tomllib.loads((ROOT / "tests" / "exceptions.toml").read_text("utf-8"))
+    return dict(table.get(kind, {}))
+
+
+@dataclass
+class Shown:
+    """What conversations have shown: requirements credited and blamed, and cells of machines that were asked for."""
+
+    covered: set[str] = field(default_factory=set)
+    blamed: set[str] = field(default_factory=set)
+    cells: set[tuple[Any, str]] = field(default_factory=set)
+    plans: int = 0
+
+
+@cache
+def on_references(name: str, role: str) -> Shown:
+    """What playing every property of a role with its references shows, in both disciplines."""
+    protocol, shown = find(name), Shown()
+    with _watching(protocol, shown):
+        for impl in resolve("reference"):
+            if (impl.protocol, impl.role) == (name, role):
+                setting = _met(impl, protocol)
+                for number, (prop, _) in enumerate(properties(name, role)):
+                    _play(prop, setting, number, shown)
+    return shown
+
+
+def _met(impl: Implementation, protocol: Protocol) -> Setting:
+    meeting = Meeting(impl, protocol, MemoryGround(_factory(impl)), MEMORY_MS)
+    meeting.meet()
+    return meeting.setting()
+
+
+def _play(prop: Any, setting: Setting, number: int, shown: Shown) -> None:
+    @settings(
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @seed(number)
+    @given(prop.programs)
+    def go(program: Any) -> None:
+        shown.plans += 1
+        judgement = drive(prop.plan(program, setting.config), setting, f"o{shown.plans}-").judgement
+        shown.covered |= judgement.covered.keys()
+        shown.blamed |= {fault.breach.requirement for fault in judgement.faults}
+
+    go()
+
+
+@cache
+def on_mutants(name: str, role: str) -> Shown:
+    """What the shortest plan of every seeded fault shows."""
+    from tests.mutants.hunted import hunter_for  # noqa: PLC0415
+
+    protocol, shown = find(name), Shown()
+    with _watching(protocol, shown):
+        for mutant in mutants(name, role):
+            hunter = hunter_for(mutant, lambda fault: None)
+            plan = mutant.witness(hunter.setting.config)
+            if hurried(plan_to_json(plan, protocol)) and protocol.turns:
+                continue  # judged in several readings at once: which cells they ask for says little
+            shown.plans += 1
+            judgement = hunter.play(plan).judgement
+            shown.covered |= judgement.covered.keys()
+            shown.blamed |= {fault.breach.requirement for fault in judgement.faults}
+    return shown
+
+
+class _watching:
+    """Takes down which cells of a protocol's machines are asked for."""
+
+    def __init__(self, protocol: Protocol, shown: Shown) -> None:
+        self._machines, self._shown = list(protocol.machines.values()), shown
+
+    def __enter__(self) -> None:
+        self._watched = [machine.watch() for machine in self._machines]
+
+    def __exit__(self, *error: object) -> None:
+        for machine, seen in zip(self._machines, self._watched, strict=True):
+            self._shown.cells |= seen
+            machine.asked = None
