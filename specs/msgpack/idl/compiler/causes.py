@@ -19,6 +19,8 @@ MISREAD = Causes("a legal document is refused, or read as another")
 LINE_ENDS, BUILT_IN_TYPES, IDS_IN_ANY_ORDER = "MPIDL-LEX-06", "MPIDL-TYPE-01", "MPIDL-FIELD-05"
 GENERICS, STRING_FORM, NO_SCOPE = "MPIDL-TYPE-04", "MPIDL-EXC-07", "MPIDL-NOSC-01"
 INTERFACES_WRITTEN_OUT = "MPIDL-IF-02"
+NESTED, TRAPS, LINES, BLOCKS = "MPIDL-LEX-02", "MPIDL-LEX-03", "MPIDL-LEX-01", "MPIDL-LEX-05"
+WHOLE_WORDS, TREE = "MPIDL-LEX-07", "MPIDL-ERR-04"
 LOST = frozenset((
     Part.MESSAGE, Part.EXCEPTION, Part.SERVICE, Part.FUNCTIONS, Part.ARGUMENTS, Part.APPLICATION, Part.SHARED_SERVICE,
     Part.INTERFACE, Part.DECLARED, Part.NO_DEFINITIONS, Part.ORDER, Part.INVENTED,
@@ -67,22 +69,22 @@ def a_comment_at_the_end_needs_no_line_end() -> None:
     """comments."""
 
 
-@suspect("MPIDL-LEX-02", Use.NESTED_COMMENTS, shows=LOST)
+@suspect(NESTED, Use.NESTED_COMMENTS, shows=LOST)
 def comments_nest() -> None:
     """comments: `/* this too /* nested */ is fine */`."""
 
 
-@suspect("MPIDL-LEX-03", Use.MARKS_IN_COMMENTS, shows=LOST)
+@suspect(TRAPS, Use.MARKS_IN_COMMENTS, shows=LOST)
 def what_opens_a_comment_is_nothing_in_another_kind() -> None:
     """comments; ML-06."""
 
 
-@suspect("MPIDL-LEX-01", Use.LINE_COMMENTS, shows=LOST)
+@suspect(LINES, Use.LINE_COMMENTS, shows=LOST)
 def line_comments_end_with_their_line() -> None:
     """comments."""
 
 
-@suspect("MPIDL-LEX-05", Use.BLOCK_COMMENTS, shows=LOST)
+@suspect(BLOCKS, Use.BLOCK_COMMENTS, shows=LOST)
 def a_comment_separates_words() -> None:
     """comments."""
 
@@ -92,7 +94,7 @@ def line_ends_are_of_any_form() -> None:
     """comments."""
 
 
-@suspect("MPIDL-LEX-07", Use.STUCK_WORDS, shows=(Part.WORD,))
+@suspect(WHOLE_WORDS, Use.STUCK_WORDS, shows=(Part.WORD,))
 def a_word_of_the_language_is_a_whole_word() -> None:
     """message."""
 

@@ -24,7 +24,7 @@ def nothing_changes(case: Case) -> CompilerState:
     return case.state
 
 
-@COMPILER.effect("ends", "leaves", "garbled line", "does not start")
+@COMPILER.effect("ends", "breaks down")
 def over(case: Case) -> CompilerState:
     """No question is open any more."""
     return case.state._replace(asked=())

@@ -12,12 +12,12 @@ from specs.msgpack.idl import canon
 from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.compiler.book import COMPILER
 from specs.msgpack.idl.compiler.case import Case, equal
-from specs.msgpack.idl.compiler.causes import MISREAD
+from specs.msgpack.idl.compiler.causes import MISREAD, TREE
 from specs.msgpack.idl.compiler.machine import ANSWERED, SAME_ANSWER
 from specs.rules import Broken
 
 DOCUMENT, HOSTILE = "document", "hostile document"
-ERRORS, TREE = "MPIDL-ERR-01", "MPIDL-ERR-04"
+ERRORS = "MPIDL-ERR-01"
 
 
 def _given(during: str) -> dict[str, Any]:
@@ -131,6 +131,7 @@ def permission(requirement: str, *points: str) -> None:
 
     @COMPILER.tried(requirement, on="answer", if_=lambda case: case.during == DOCUMENT and case.comparable)
     def a_permission_is_made_use_of(case: Case) -> bool:
+        """ML-08: whoever takes such a document reads it as what it says."""
         return not used.isdisjoint(case.reading.freedoms) and case.difference is None
 
 

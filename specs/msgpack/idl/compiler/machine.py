@@ -31,7 +31,7 @@ class CompilerState(NamedTuple):
 
 ACTORS = {
     "question": "user", "leaves": "user", "answer": "idl", "blank line": "idl", "chatter": "idl", "ends": "idl",
-    "garbled line": "idl", "does not start": "idl",
+    "breaks down": "idl",
 }  # fmt: skip
 
 
@@ -40,10 +40,10 @@ def _hard(case: Any) -> bool:
     return bool(case.during == "hostile document")
 
 
-_garbled = never(ANSWERED, "a line without an end", given=_hard)
-_lost = never(ANSWERED, "the processor cannot be started again", given=_hard)
+_down = never(ANSWERED, "the processor broke down", given=_hard)
 _no_question = unreachable("a line is an answer only while a question is open")
 _answer = unreachable("any line that comes while a question is open is its answer")
+_over = unreachable("nothing is judged behind the end")
 
 MACHINE = Machine(
     At,
@@ -51,17 +51,13 @@ MACHINE = Machine(
     {
         At.IDLE: {
             "question": At.ASKED, "leaves": At.GONE, "answer": _no_question, "blank line": At.IDLE,
-            "chatter": never(SAME_ANSWER, "a line that nobody asked for", given=lambda case: False),
-            "ends": At.GONE, "garbled line": _garbled, "does not start": _lost,
+            "chatter": never(SAME_ANSWER, "a line that nobody asked for", given=lambda case: False), "ends": At.GONE,
+            "breaks down": _down,
         },
         At.ASKED: {
             "question": At.ASKED, "leaves": At.GONE, "answer": (At.IDLE, At.ASKED), "blank line": _answer,
-            "chatter": _answer, "ends": never(ANSWERED, "the processor ended", given=_hard),
-            "garbled line": _garbled, "does not start": _lost,
+            "chatter": _answer, "ends": never(ANSWERED, "the processor ended", given=_hard), "breaks down": _down,
         },
-        At.GONE: {
-            "question": At.GONE, "leaves": At.GONE, "answer": _no_question, "blank line": At.GONE, "chatter": At.GONE,
-            "ends": At.GONE, "garbled line": _garbled, "does not start": _lost,
-        },
+        At.GONE: dict.fromkeys(ACTORS, _over),
     },
 )  # fmt: skip

@@ -33,6 +33,8 @@ class CompilerModel:
 
     def step(self, state: CompilerState, event: Event) -> Iterable[Outcome]:
         """One reading always."""
+        if state.phase is At.GONE:
+            return (Allow(state),)
         if isinstance(event, Said):
             if event.by == "idl":
                 return (_line(state, event.frame),)
@@ -45,9 +47,9 @@ class CompilerModel:
                 return (COMPILER.judge(Case(state), "ends"),)
             return (Allow(state._replace(phase=MACHINE.move(state.phase, "leaves"), asked=())),)
         if isinstance(event, Noise):
-            return (COMPILER.judge(Case(state), "garbled line"),)
+            return (COMPILER.judge(Case(state), "breaks down"),)
         assert isinstance(event, Fact)
-        return (COMPILER.judge(Case(state), "does not start") if event.name == "refused" else Allow(state),)
+        return (COMPILER.judge(Case(state), "breaks down") if event.name == "refused" else Allow(state),)
 
 
 def _line(state: CompilerState, line: Line) -> Outcome:

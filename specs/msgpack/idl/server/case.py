@@ -13,16 +13,20 @@ from specs.msgpack.idl.wire import Unfit
 
 
 class Case:
-    """One event of a server. For an answer, `error` and `result` are what it holds."""
+    """One event of a server. For an answer, `error` and `result` are what it holds. `refuses`: it reports that it does
+    not do what it was told, and `error` says why."""
 
     profile = ""
     during = ""
     left = ()
     about: Any = None
 
-    def __init__(self, state: ServerState, body: tuple[Any, ...] | None = None, what: str = "") -> None:
-        self.state, self.phase, self.what = state, state.phase, what
+    def __init__(self, state: ServerState, body: tuple[Any, ...] | None = None, *, report: Any = None) -> None:
+        self.state, self.phase = state, state.phase
         self.number, self.error, self.result = body[1:] if body is not None else (None, None, None)
+        self.refuses = report is not None and "ok" not in report
+        if report is not None:
+            self.error = report.get("error")
         self.at = next(
             (n for n, call in enumerate(state.calls) if call.id == self.number and type(self.number) is int), None
         )

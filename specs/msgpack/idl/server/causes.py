@@ -16,7 +16,8 @@ from specs.msgpack.idl.server.case import Case
 from specs.msgpack.idl.wire import LAYOUTS, Unfit, Way
 
 ANSWERED_OTHERWISE = Causes("a call is answered otherwise than it must be")
-OMITTED_IS_DEFAULT, OPTIONAL = "MPIDL-DEF-04", "MPIDL-ENC-05"
+OMITTED_IS_DEFAULT, OPTIONAL, GAPS = "MPIDL-DEF-04", "MPIDL-ENC-05", "MPIDL-ENC-10"
+WIDE_INTEGERS = "MPIDL-ENC-08"
 LEFTOVERS = frozenset((Way.LONGER, Way.JUNK, Way.SHORT, Way.NULL, Way.WIDE))
 """What is special in how arguments are written."""
 
@@ -48,7 +49,7 @@ def an_exception_is_named_by_a_part_of_its_path(case: Case) -> str:
     return f"{path} was wanted: {case.said}" if case.error is not None and known else ""
 
 
-@ANSWERED_OTHERWISE.cause("MPIDL-ENC-08", could=_written(Way.WIDE))
+@ANSWERED_OTHERWISE.cause(WIDE_INTEGERS, could=_written(Way.WIDE))
 def an_integer_is_read_in_one_form_only(case: Case) -> str:
     """MessagePack, formats: an integer may be in any form that holds it."""
     return _wrong(case)
@@ -60,7 +61,7 @@ def elements_behind_the_known_ones_are_not_skipped(case: Case) -> str:
     return _wrong(case)
 
 
-@ANSWERED_OTHERWISE.cause("MPIDL-ENC-10", could=_written(Way.JUNK))
+@ANSWERED_OTHERWISE.cause(GAPS, could=_written(Way.JUNK))
 def what_stands_in_the_place_of_no_field_is_not_ignored(case: Case) -> str:
     """message; exception: ids need not be without gaps."""
     return _wrong(case)
@@ -120,7 +121,7 @@ def _fills_gaps(case: Case) -> bool:
     return case.value_wanted is not None and case.value_wanted[3:] == (True,) and Way.GAP in case.answered.ways
 
 
-@ANSWERED_OTHERWISE.cause("MPIDL-ENC-10", could=_fills_gaps)
+@ANSWERED_OTHERWISE.cause(GAPS, could=_fills_gaps)
 def a_gap_is_not_nil(case: Case) -> str:
     """message: what belongs to no field says nothing."""
     return (

@@ -30,30 +30,20 @@ def answered(case: Case) -> ServerState:
     return after
 
 
-@SERVER.effect("obeys")
-def obeyed(case: Case) -> ServerState:
-    """The oldest op is done."""
-    return case.state._replace(told=case.state.told[1:])
-
-
-@SERVER.effect("refuses")
-def refused(case: Case) -> ServerState:
-    """The oldest op is not done: nothing is served, or what was assigned is as before (ML-20)."""
+@SERVER.effect("reports")
+def reported(case: Case) -> ServerState:
+    """The oldest op is done; or nothing is served, or what was assigned is as before (ML-20)."""
     state = case.state
     (op, before), *rest = state.told
     after = state._replace(told=tuple(rest))
+    if not case.refuses:
+        return after
     if op == "serve":
         return after._replace(phase=At.GONE, calls=())
     return after._replace(behaviours=before)
 
 
-@SERVER.effect("own call")
-def nothing_changes(case: Case) -> ServerState:
-    """A peer may call its client."""
-    return case.state
-
-
-@SERVER.effect("closes", "exits", "garbled")
+@SERVER.effect("closes", "breaks down")
 def over(case: Case) -> ServerState:
     """Nothing is open any more."""
     return case.state._replace(calls=(), told=())

@@ -24,7 +24,7 @@ def _early_differs(case: Case) -> bool:
     return case.fits_early != case.fits
 
 
-@SERVER.form(Promise.FAILED, on="answer", when=(At.UNSERVED, At.SERVING, At.OVER), if_=lambda case: case.call is None,
+@SERVER.form(Promise.FAILED, on="answer", when=(At.SERVING,), if_=lambda case: case.call is None,
              goes_on=True)  # fmt: skip
 def an_answer_belongs_to_a_call(case: Case) -> str:
     """RPC: one response for each request, none for a notification."""
@@ -82,10 +82,10 @@ def beside_an_error_there_is_no_result(case: Case) -> str:
     return "" if case.result is None else f"a result beside an error: {case.said}"
 
 
-@SERVER.form(Promise.REACHED, on="refuses", if_=lambda case: case.what == "serve" and not case.state.loose)
+@SERVER.form(Promise.REACHED, on="reports", if_=lambda case: case.state.told[0][0] == "serve" and not case.state.loose)
 def a_legal_document_is_served(case: Case) -> str:
     """services."""
-    return f"a legal document is not served: {case.number!r:.200}"
+    return f"a legal document is not served: {case.error!r:.200}" if case.refuses else ""
 
 
 def _must_stay(case: Case) -> bool:

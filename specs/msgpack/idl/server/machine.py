@@ -5,10 +5,9 @@ Source: 004_4ca5b084f7ea0751.txt, services; docs/implementations.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from specs.machine import Machine, Phase, never
+from specs.machine import Machine, Phase, never, unreachable
 from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.server.calls import Call
 from specs.msgpack.idl.service import Served
@@ -20,8 +19,7 @@ Behaviours = tuple[tuple[str, Any], ...]
 class At(Phase):
     """Of one server."""
 
-    UNSERVED = "nothing is served"
-    SERVING = "an application is served"
+    SERVING = "an application is served, or will be"
     OVER = "the server was told to stop, or to serve something else"
     GONE = "the connection has ended, or what is said on it means nothing any more"
 
@@ -33,7 +31,7 @@ class ServerState(NamedTuple):
     with their forms. `loose`: the document may be refused. `failed`: the last answer was an error."""
 
     config: Config
-    phase: At = At.UNSERVED
+    phase: At = At.SERVING
     app: Served | None = None
     behaviours: Behaviours = ()
     told: tuple[tuple[str, Behaviours], ...] = ()
@@ -45,28 +43,27 @@ class ServerState(NamedTuple):
 
 
 ACTORS = {
-    "serve": "client", "assign": "client", "stop": "client", "call": "client", "garbles": "client", "leaves": "client",
-    "obeys": "idl-server", "refuses": "idl-server", "answer": "idl-server", "own call": "idl-server",
-    "closes": "idl-server", "exits": "idl-server", "garbled": "idl-server",
+    "serve": "client", "assign": "client", "stop": "client", "call": "client", "leaves": "client",
+    "reports": "idl-server", "answer": "idl-server", "closes": "idl-server", "breaks down": "idl-server",
 }  # fmt: skip
-_exits = never(Promise.REACHED, "the program ended", given=lambda case: False)
-_garbled = never(Promise.REACHED, "octets that are no MessagePack", given=lambda case: False)
-
-
-def _row(here: At, **others: Any) -> Mapping[str, Any]:
-    """A row in which every action that is not named leaves the phase as it is."""
-    given = {name.replace("_", " "): cell for name, cell in others.items()}
-    known = {"leaves": At.GONE, "garbles": At.GONE, "exits": _exits, "garbled": _garbled}
-    return {action: given.get(action, known.get(action, here)) for action in ACTORS}
-
+_down = never(Promise.REACHED, "the program ended, or said what is no MessagePack", given=lambda case: False)
+_stopped = unreachable("what is asked of a server that was stopped is not judged")
+_over = unreachable("nothing is judged behind the end of the connection")
 
 MACHINE = Machine(
     At,
     ACTORS,
     {
-        At.UNSERVED: _row(At.UNSERVED, serve=At.SERVING, stop=At.OVER, closes=At.GONE),
-        At.SERVING: _row(At.SERVING, serve=At.OVER, stop=At.OVER, refuses=(At.SERVING, At.GONE), closes=At.GONE),
-        At.OVER: _row(At.OVER, refuses=(At.OVER, At.GONE), closes=At.GONE),
-        At.GONE: _row(At.GONE),
+        At.SERVING: {
+            "serve": (At.SERVING, At.OVER), "assign": At.SERVING, "stop": At.OVER, "call": At.SERVING,
+            "leaves": At.GONE, "reports": (At.SERVING, At.GONE), "answer": At.SERVING, "closes": At.GONE,
+            "breaks down": _down,
+        },
+        At.OVER: {
+            **dict.fromkeys(("serve", "assign", "stop", "call"), _stopped),
+            "leaves": At.GONE, "reports": (At.OVER, At.GONE), "answer": At.OVER, "closes": At.GONE,
+            "breaks down": _down,
+        },
+        At.GONE: {**dict.fromkeys(ACTORS, _over), "breaks down": _down},
     },
 )  # fmt: skip

@@ -12,7 +12,7 @@ from specs.msgpack.idl.server import duties, effects, forms  # noqa: F401 - they
 from specs.msgpack.idl.server.book import SERVER
 from specs.msgpack.idl.server.calls import ANY, Call, called
 from specs.msgpack.idl.server.case import Case
-from specs.msgpack.idl.server.machine import MACHINE, ServerState
+from specs.msgpack.idl.server.machine import MACHINE, At, ServerState
 from specs.msgpack.idl.service import served
 from specs.msgpack.states import Config
 
@@ -50,41 +50,42 @@ def _quiet(state: ServerState) -> Outcome:
 
 
 def _server(state: ServerState, event: Said | Noise | Closed | Fact) -> Outcome:
+    if isinstance(event, Fact) and event.name == "exit":
+        return SERVER.judge(Case(state), "breaks down")
+    if state.phase is At.GONE:
+        return Allow(state)
     if isinstance(event, Said):
         body = event.frame.body
         response = isinstance(body, tuple) and len(body) == 4 and body[0] == 1 and not isinstance(body[0], bool)
-        return SERVER.judge(Case(state, body if response else None), "answer" if response else "own call")
+        return SERVER.judge(Case(state, body), "answer") if response else Allow(state)  # a peer may call its client
     if isinstance(event, Closed):
         return SERVER.judge(Case(state), "closes")
     if isinstance(event, Noise):
-        return SERVER.judge(Case(state), "garbled")
-    if event.name == "exit":
-        return SERVER.judge(Case(state), "exits")
+        return SERVER.judge(Case(state), "breaks down")
     if event.name != "answer" or not state.told:
         return Allow(state)
-    if "ok" in event.value:
-        return SERVER.judge(Case(state), "obeys")
-    return SERVER.judge(Case(state, (None, event.value.get("error"), None, None), state.told[0][0]), "refuses")
+    return SERVER.judge(Case(state, report=event.value), "reports")
 
 
 # -- what it is told and asked -----------------------------------------------------------------------------------------
 
 
 def _client(state: ServerState, event: Said | Noise | Closed | Fact) -> ServerState:
-    if isinstance(event, Said):
-        return _asked(state, event.frame)
-    if isinstance(event, Fact):
-        return _told(state, event.name, event.value or {})
-    if isinstance(event, Closed):
+    if state.phase is At.GONE:
+        return state
+    if isinstance(event, (Closed, Noise)):
         return state._replace(phase=MACHINE.move(state.phase, "leaves"), calls=(), told=())
-    return state._replace(phase=MACHINE.move(state.phase, "garbles"), calls=())
+    if state.phase is At.OVER:
+        return state
+    return _asked(state, event.frame) if isinstance(event, Said) else _told(state, event.name, event.value or {})
 
 
 def _told(state: ServerState, op: str, value: Mapping[str, Any]) -> ServerState:
-    told = (*state.told, (op, state.behaviours))
     if op not in ("serve", "assign", "stop"):
-        return state._replace(told=told)
-    state = state._replace(told=told, phase=MACHINE.move(state.phase, op))
+        return state._replace(told=(*state.told, (op, state.behaviours)))
+    second = op == "serve" and state.app is not None
+    phase = MACHINE.move(state.phase, op, (At.OVER if second else At.SERVING) if op == "serve" else None)
+    state = state._replace(told=(*state.told, (op, state.behaviours)), phase=phase)
     if op == "serve":
         config = state.config
         app = served(value["idl"], value["application"], config.extensions, config.layout or "array-1", config.raw)
