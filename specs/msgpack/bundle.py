@@ -13,6 +13,10 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
+from specs.msgpack.idl.compiler.book import COMPILER
+from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
+from specs.msgpack.idl.server.book import SERVER as MADE_SERVER
+from specs.msgpack.idl.server.machine import MACHINE as MADE_SERVER_MACHINE
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
 from specs.msgpack.machine import CALLER, CONNECTION
 from specs.msgpack.model import MsgpackModel
@@ -203,8 +207,18 @@ protocol = Protocol(
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
     crash=SURVIVES,
-    books={"server": (server.BOOK,), "client": (client.BOOK,)},
-    machines={"connection to a server": CONNECTION, "client": CALLER},
+    books={
+        "server": (server.BOOK,),
+        "client": (client.BOOK,),
+        "idl": (COMPILER,),
+        "idl-server": (MADE_SERVER,),
+    },
+    machines={
+        "a connection to a server": CONNECTION,
+        "a client": CALLER,
+        "a processor of the interface language": COMPILER_MACHINE,
+        "a server that is made from a document": MADE_SERVER_MACHINE,
+    },
 )
 
 __all__ = ["Frame", "protocol"]

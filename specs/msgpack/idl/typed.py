@@ -14,9 +14,8 @@ from specs.model import Allow, Breach, Outcome
 from specs.msgpack.format import decoded
 from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.idl.semantics import read
-from specs.msgpack.idl.serving import untold
 from specs.msgpack.idl.tree import Type
-from specs.msgpack.idl.wire import Types, Unfit, floating, types_of
+from specs.msgpack.idl.wire import Types, Unfit, floating, types_of, untold
 from specs.msgpack.lines import Answer, Ask
 
 EXTENSIONS = frozenset(("def", "td"))
@@ -50,8 +49,8 @@ def judged(state: Any, ask: Ask, said: Answer, after: Any) -> Outcome:
         wanted = types.decoded(value, kind)
     except Unfit as unfit:
         if said.error or not unfit.rule:
-            return Allow(after, (IDL + unfit.rule,) if unfit.rule else ())
-        return blame(unfit.rule, f"a value is accepted that is none: {unfit}: {shown}", after)
+            return Allow(after, (unfit.rule.value,) if unfit.rule else ())
+        return blame(unfit.rule.value.removeprefix(IDL), f"a value is accepted that is none: {unfit}: {shown}", after)
     if said.error:
         return blame(rule, f"a value is refused: {shown}", after)
     try:
