@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specs.events import Event, Fact, Said
-from specs.msgpack import client, frames, server
+from specs.msgpack import client, codec, frames, server
 from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
@@ -18,7 +18,7 @@ from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
 from specs.msgpack.idl.server.book import SERVER as MADE_SERVER
 from specs.msgpack.idl.server.machine import MACHINE as MADE_SERVER_MACHINE
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
-from specs.msgpack.machine import CALLER, CONNECTION
+from specs.msgpack.machine import CALLER, CODEC, CONNECTION
 from specs.msgpack.model import MsgpackModel
 from specs.msgpack.registry import REQUIREMENTS
 from specs.msgpack.server.book import SURVIVES
@@ -210,12 +210,14 @@ protocol = Protocol(
     books={
         "server": (server.BOOK,),
         "client": (client.BOOK,),
+        "codec": (codec.BOOK,),
         "idl": (COMPILER,),
         "idl-server": (MADE_SERVER,),
     },
     machines={
         "a connection to a server": CONNECTION,
         "a client": CALLER,
+        "a codec": CODEC,
         "a processor of the interface language": COMPILER_MACHINE,
         "a server that is made from a document": MADE_SERVER_MACHINE,
     },

@@ -6,13 +6,13 @@ such that a correct server can take it in more than one way. Source: MessagePack
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from specs.msgpack import values
-from specs.msgpack.changes import EXTENSIONS, KEYS, LIMITS, NOT_UTF8, TEXT_OR_BINARY, TIMESTAMPS
+from specs.msgpack.changes import EXTENSIONS, KEYS, NOT_UTF8, TEXT_OR_BINARY, TIMESTAMPS
 from specs.msgpack.format import WIDEST, styled
-from specs.msgpack.states import FMT, RPC, Config, Want
+from specs.msgpack.machine import LIMITS
+from specs.msgpack.states import Config, Want
 from specs.msgpack.values import Ext, Map, Text
 
 FAILURES = "MPRPC-RESP-05a"
@@ -30,17 +30,6 @@ INHERITED = frozenset(
     ("constructor", "toString", "__proto__", "__init__", "__class__", "send", "instance_eval", "connection", "close")
 )
 """Names that every object has in some language; see docs/ambiguities.md, MP-12."""
-
-
-@cache
-def ids(text: str, prefix: str = RPC) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(prefix + name for name in text.split())
-
-
-def fmt(text: str) -> tuple[str, ...]:
-    """As `ids`, for the requirements of the format."""
-    return ids(text, FMT)
 
 
 def oddity(value: Any, config: Config) -> str:

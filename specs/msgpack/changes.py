@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 from specs.causes import Causes, Named
 from specs.msgpack import values
+from specs.msgpack.machine import READ
 from specs.msgpack.states import Config
 from specs.msgpack.values import Ext, Float, Map, Text
 
-READ = "MP-FMT-01"
 SMALLEST = "MP-FMT-02"
 INTEGERS = "MP-FMT-04"
 FLOATS = "MP-FMT-05"
@@ -24,7 +24,6 @@ NOT_UTF8 = "MP-FMT-07"
 EXTENSIONS = "MP-FMT-08"
 TIMESTAMPS = "MP-FMT-09"
 CUT_OFF = "MP-FMT-10"
-LIMITS = "MP-FMT-11"
 KEYS = "MP-FMT-12"
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from specs.machine import Machine, Phase, never, unreachable
 
+READ = "MP-FMT-01"
+LIMITS = "MP-FMT-11"
 ONE_RESPONSE = "MPRPC-RESP-01"
 
 
@@ -130,3 +132,36 @@ class Q(Phase):
     IDLE = "every question is answered"
     ASKED = "a question is open"
     GONE = "it has ended"
+
+
+def _answers(case: Any) -> bool:
+    return case.action in ("answers", "answers about a message")
+
+
+_UNBIDDEN = never(READ, given=_answers)
+_RUNS = never(LIMITS, given=lambda case: _answers(case) and case.subject == LIMITS)
+_NONE = unreachable("no question is open")
+CODEC = Machine(
+    Q,
+    {
+        "asks": "user", "user ends": "user", "answers": "codec", "answers about a message": "codec",
+        "says more": "codec", "noise": "codec", "refuses": "codec", "codec ends": "codec",
+    },
+    {
+        Q.IDLE: {
+            "asks": Q.ASKED, "user ends": Q.GONE, "answers": _NONE, "answers about a message": _NONE,
+            "says more": _UNBIDDEN, "noise": _UNBIDDEN, "refuses": _RUNS, "codec ends": Q.GONE,
+        },
+        Q.ASKED: {
+            "asks": Q.ASKED, "user ends": Q.GONE, "answers": (Q.IDLE, Q.ASKED),
+            "answers about a message": (Q.IDLE, Q.ASKED),
+            "says more": unreachable("a line answers the oldest question"), "noise": _UNBIDDEN, "refuses": _RUNS,
+            "codec ends": Q.GONE,
+        },
+        Q.GONE: {
+            "asks": Q.GONE, "user ends": Q.GONE, "answers": _NONE, "answers about a message": _NONE,
+            "says more": Q.GONE, "noise": _UNBIDDEN, "refuses": _RUNS, "codec ends": Q.GONE,
+        },
+    },
+)  # fmt: skip
+"""A codec that is asked line by line. `says more` is a line that answers nothing."""

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from specs.msgpack.machine import CONNECTION, C, P
-
-RPC = "MPRPC-"
-FMT = "MP-FMT-"
+from specs.msgpack.lines import Ask
+from specs.msgpack.machine import CONNECTION, C, P, Q
 
 NULLABLE, ARGUMENTS, VERSIONS = (
     "nullable type arguments",
@@ -150,6 +148,14 @@ class ClientState(NamedTuple):
     def lost(self) -> bool:
         """True when what was said or done may end the connection, or has ended it."""
         return self.phase in (C.LOST, C.OVER)
+
+
+class CodecState(NamedTuple):
+    """Questions that a codec has not answered, oldest first."""
+
+    config: Config
+    phase: Q = Q.IDLE
+    asked: tuple[Ask, ...] = ()
 
 
 def diagram() -> str:

@@ -6,7 +6,7 @@ Source: MessagePack-RPC specification, Request Message, Notification Message, Re
 from __future__ import annotations
 
 from specs.msgpack import values
-from specs.msgpack.changes import CHANGED, READ, SMALLEST
+from specs.msgpack.changes import CHANGED, SMALLEST
 from specs.msgpack.client.book import (
     BOOK,
     ERRORS_FAIL,
@@ -17,7 +17,7 @@ from specs.msgpack.client.book import (
 from specs.msgpack.client.case import Case, Report
 from specs.msgpack.client.causes import EARLY, FOREIGN, REFUSED
 from specs.msgpack.frames import is_id, is_int
-from specs.msgpack.machine import CALLS_AS_WRITTEN, LIVES_ON, C
+from specs.msgpack.machine import CALLS_AS_WRITTEN, LIVES_ON, READ, C
 
 # -- freedoms ---------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ is answered, and the same rules are sound in lock-step and with any number of re
 
 from __future__ import annotations
 
-from specs.msgpack.changes import LIMITS, NOT_UTF8
-from specs.msgpack.machine import CONNECTION, P
+from specs.msgpack.changes import NOT_UTF8
+from specs.msgpack.machine import CONNECTION, LIMITS, P
 from specs.msgpack.registry import REQUIREMENTS
 from specs.msgpack.states import Config, Conn, State, Want
 from specs.rules import Rulebook

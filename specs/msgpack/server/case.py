@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from specs.msgpack import values
-from specs.msgpack.changes import LIMITS, READ, Change, changed, shown_by
+from specs.msgpack.changes import Change, changed, shown_by
 from specs.msgpack.frames import is_int
-from specs.msgpack.machine import P
+from specs.msgpack.machine import LIMITS, READ, P
 from specs.msgpack.states import Asked, Config, Conn, State
 
 

@@ -7,24 +7,15 @@ from __future__ import annotations
 
 from specs.msgpack import values
 from specs.msgpack.calls import FAILURES, UNSUITABLE
-from specs.msgpack.changes import (
-    CHANGED,
-    EXTENSIONS,
-    KEYS,
-    LIMITS,
-    NOT_UTF8,
-    READ,
-    SMALLEST,
-    TEXT_OR_BINARY,
-    TIMESTAMPS,
-)
+from specs.msgpack.changes import CHANGED, EXTENSIONS, KEYS, NOT_UTF8, SMALLEST, TEXT_OR_BINARY, TIMESTAMPS
 from specs.msgpack.frames import is_int
-from specs.msgpack.machine import ONE_RESPONSE, P
+from specs.msgpack.machine import LIMITS, ONE_RESPONSE, READ, P
 from specs.msgpack.server.book import BOOK, HOPELESS, SURVIVES, declared
 from specs.msgpack.server.case import Case
 from specs.msgpack.server.causes import ENDED, FOREIGN, UNASKED
 from specs.rules import Broken
 
+NO_ERROR = "MPRPC-RESP-03a"
 AS_DECLARED = "MPRPC-BAD-02"
 
 # -- freedoms ---------------------------------------------------------------------------------------------------------
@@ -124,7 +115,7 @@ def what_cannot_succeed_fails(case: Case) -> Broken | str:
 
 
 @BOOK.form(
-    "MPRPC-RESP-03a", on="response", when=(P.LIVE,), if_=lambda case: case.kind in ("value", "count"), goes_on=True
+    NO_ERROR, on="response", when=(P.LIVE,), if_=lambda case: case.kind in ("value", "count"), goes_on=True
 )
 def what_can_succeed_has_no_error(case: Case) -> str:
     """Response Message, error: it is nil when no error occurred."""
