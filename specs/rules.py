@@ -161,6 +161,13 @@ class Finding:
     settled: bool = False
     unjudged: bool = False
 
+    def then(self, later: Finding) -> Finding:
+        """What both found, one after the other."""
+        later.covers = self.covers + later.covers
+        later.lapses, later.leans = self.lapses + later.lapses, self.leans + later.leans
+        later.settled = self.settled or later.settled
+        return later
+
 
 @dataclass(slots=True)
 class _Row:
@@ -187,6 +194,7 @@ class Rulebook:
         self._homes: dict[str, str] = {}
         self._rows: dict[tuple[str, Any, str, str], _Row] = {}
         self._effects: dict[str, Callable[[Any], Any]] = {}
+        self._meeting: dict[str, list[Rule]] = {}
 
     # -- declaring
 
@@ -372,11 +380,16 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str) -> Outcome:
-        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect."""
+    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
+
+        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        """
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
-        found = self.ask(action, case)
+        found = self.ask(first or action, case)
+        if first and found.breach is None and not found.unjudged:
+            found = found.then(self.ask(action, case))
         if found.unjudged:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
@@ -459,8 +472,21 @@ class Rulebook:
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        for rule in self.duties:
-            yield from _dues(rule, state)
+        return self._open(self.duties, state)
+
+    @staticmethod
+    def _open(rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
+        for rule in rules:
+            found = rule.body(state)
+            if not found:
+                continue
+            if isinstance(found, str):
+                yield Duty(rule, Due(found))
+            elif isinstance(found, Due):
+                yield Duty(rule, found)
+            else:
+                for due in found:
+                    yield Duty(rule, due if isinstance(due, Due) else Due(due))
 
     def owed(self, state: Any) -> Iterator[str]:
         """See `specs.model.Model.owed`: an overdue duty is not waited for."""
@@ -470,7 +496,10 @@ class Rulebook:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
         may be several, says which one is meant (None: any)."""
         covers: tuple[str, ...] = ()
-        for duty in (duty for rule in self.duties if action in rule.on for duty in _dues(rule, case.state)):
+        rules = self._meeting.get(action)
+        if rules is None:
+            rules = self._meeting[action] = [rule for rule in self.duties if action in rule.on]
+        for duty in self._open(rules, case.state):
             if case.about is None or case.about is duty.due.about:
                 covers += (duty.requirement, *duty.rule.also, *duty.due.also)
                 for causes in (duty.rule.causes, duty.rule.shows):
@@ -529,20 +558,6 @@ class Rulebook:
     def permitted(self) -> set[str]:
         """Requirements (MAY) of which this book sees that use is made."""
         return {name for rule in self.rules if rule.permits for name in rule.requirements}
-
-
-def _dues(rule: Rule, state: Any) -> Iterator[Duty]:
-    """What a duty asks for in a state."""
-    found = rule.body(state)
-    if not found:
-        return
-    if isinstance(found, str):
-        yield Duty(rule, Due(found))
-    elif isinstance(found, Due):
-        yield Duty(rule, found)
-    else:
-        for due in found:
-            yield Duty(rule, due if isinstance(due, Due) else Due(due))
 
 
 def _topics(text: str) -> frozenset[str]:
