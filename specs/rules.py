@@ -458,7 +458,7 @@ class Rulebook:
     def _sum(self, row: _Row, held: int) -> tuple[str, ...]:
         found = row.sums.get(held)
         if found is None:
-            names = [name for bit, _, ids in row.forms if held & bit for name in ids]
+            names = [name for bit, *_, ids in row.forms if held & bit for name in ids]
             found = row.sums[held] = tuple(dict.fromkeys(names))
         return found
 
