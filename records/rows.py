@@ -113,7 +113,8 @@ class AcceptanceRow(Row):
 class PropertyRow(Row):
     """What one property did: `plans` driven, `steps` in them, `inconclusive` plans, `errors` of our own.
 
-    `ended` says why it stopped: "budget", "error", ...
+    `ended` says why it stopped: "budget", "error", ... `obstacles` are known faults that ended conversations, so that
+    nothing behind them was judged: each is the id of a requirement, a blank, and how many. Since schema 3.
     """
 
     kind: ClassVar[str] = "property"
@@ -125,6 +126,7 @@ class PropertyRow(Row):
     inconclusive: int = 0
     errors: int = 0
     ended: str = ""
+    obstacles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

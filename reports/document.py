@@ -41,6 +41,8 @@ def document(summary: Summary) -> dict[str, object]:
             for section in summary.sections
         ],
         "requirements": {printable(found.id): _result(found) for found in summary.results},
+        "freedoms": {printable(name): count for name, count in summary.freedoms.items()},
+        "obstacles": {printable(name): count for name, count in summary.obstacles.items()},
         "stale": {printable(entry.entry.id): entry.why for entry in summary.stale},
         "expired": {printable(entry.id): _deviation(entry) for entry in summary.expired},
         "unfinished": {printable(worker): printable(why) for worker, why in summary.unfinished.items()},

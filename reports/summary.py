@@ -18,6 +18,7 @@ from records.rows import (
     AcceptanceRow,
     CoverageRow,
     FaultRow,
+    FreedomRow,
     PropertyRow,
     RequirementRow,
     Row,
@@ -55,7 +56,9 @@ class Summary:
     """What a run says. `exit_code` is 0 exactly when `verdict` is "pass"; `reasons` say why it is not.
 
     `unfinished` maps workers that did not end to what is known of it. `plans` and `steps` are sums over the properties;
-    `seconds` is the sum of their times, more than the clock on the wall when workers share them.
+    `seconds` is the sum of their times, more than the clock on the wall when workers share them. `freedoms` counts the
+    conversations that only a reading of docs/ambiguities.md allowed, by its id; `obstacles` those that a known fault
+    ended, by its requirement.
     """
 
     run: RunRow
@@ -72,6 +75,8 @@ class Summary:
     properties: tuple[PropertyRow, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     sections: tuple[Section, ...] = ()
+    freedoms: Mapping[str, int] = field(default_factory=dict)
+    obstacles: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def plans(self) -> int:
@@ -185,9 +190,29 @@ def fold(
         properties=tuple(_of(PropertyRow, distinct)),
         counts={verdict: sum(found.verdict == verdict for found in results) for verdict in VERDICTS},
         sections=_sections(results),
+        freedoms=_freedoms(distinct),
+        obstacles=_obstacles(distinct),
     )
     verdict, reasons = _verdict(summary)
     return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
+
+
+def _freedoms(rows: list[Row]) -> dict[str, int]:
+    """How many conversations leaned on each freedom, those most leaned on first."""
+    counts: Counter[str] = Counter()
+    for row in _of(FreedomRow, rows):
+        counts[row.freedom] += row.leaned
+    return dict(counts.most_common())
+
+
+def _obstacles(rows: list[Row]) -> dict[str, int]:
+    """How many conversations each known fault ended, the worst first. What nobody can read counts nothing."""
+    counts: Counter[str] = Counter()
+    for row in _of(PropertyRow, rows):
+        for text in row.obstacles:
+            name, _, count = text.rpartition(" ")
+            counts[name] += int(count) if count.isascii() and count.isdigit() and len(count) < 16 else 0
+    return {name: count for name, count in counts.most_common() if count}
 
 
 def _of(kind: type[AnyRow], rows: Iterable[Row]) -> list[AnyRow]:

@@ -17,6 +17,8 @@ from reports.summary import COLUMNS, Summary
 MAX_IN_FULL: Final = 30
 """Failures that are told with their conversation; the rest in one line each."""
 MAX_LISTED: Final = 50
+OBSTRUCTED: Final = 0.1
+"""Part of all conversations that a known fault has to end to be told as an obstacle."""
 MIN_WIDTH: Final = 76
 """Columns that the table by section needs."""
 BASES: Final = {
@@ -54,7 +56,10 @@ def render(summary: Summary, width: int = 100, color: bool = False, results: Pat
             shown += ["", paint(f"{title} ({len(found_here)})", "bold"), *_listed(found_here, width, results)]
     unsteady = [found for found in summary.standing("inconclusive") if found.faults]
     if unsteady:
-        shown += ["", paint(f"Seen once in a while ({len(unsteady)})", "bold"), *_listed(unsteady, width, results)]
+        title = f"Suspected, not settled, or seen once in a while ({len(unsteady)})"
+        shown += ["", paint(title, "bold"), *_listed(unsteady, width, results)]
+    shown += _obstacles(summary, width)
+    shown += _freedoms(summary, width)
     shown += _baseline(summary, width, paint)
     shown += _troubles(summary, width, paint)
     shown += ["", *_last(summary, width, paint, results)]
@@ -69,6 +74,28 @@ def _head(summary: Summary, paint: Paint) -> Iterator[str]:
     budget = f", budget {printable(run.budget, 40)}" if run.budget else ""
     partial = ", partial" if run.partial else ""
     yield f"seed {run.seed}{budget}{partial}; {summary.plans} conversations, {summary.steps} steps"
+
+
+def _obstacles(summary: Summary, width: int) -> list[str]:
+    """The faults that ended a good part of all conversations, so that little was judged behind them."""
+    shown: list[str] = []
+    for name, count in summary.obstacles.items():
+        if count >= OBSTRUCTED * max(1, summary.plans):
+            why = f"{name} ended {count} of {summary.plans} conversations: what lies behind it there was not judged"
+            shown += _prose("", why, width)
+    return ["", *shown] if shown else []
+
+
+def _freedoms(summary: Summary, width: int) -> list[str]:
+    """The readings of the text without which some conversations would have failed."""
+    counts = ", ".join(
+        f"{printable(name, 40)} ({count})" for name, count in list(summary.freedoms.items())[:MAX_LISTED]
+    )
+    return (
+        ["", *_prose("", f"Conversations that leaned on a reading of docs/ambiguities.md: {counts}", width)]
+        if counts
+        else []
+    )
 
 
 def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:

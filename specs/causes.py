@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 
 class Named(NamedTuple):
-    """What a diagnosis says: the requirement to blame, why, and which cause said so (for `Breach.kind`)."""
+    """What a diagnosis says: the requirement to blame, why, and which cause said so (for `Breach.kind`). `also`,
+    `level`, `steady` and `otherwise` become those of the breach."""
 
     requirement: str
     why: str
@@ -25,7 +26,10 @@ class Named(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """One possible reason. `evidence(case)` answers why, a `Named`, or "" when nothing speaks for it."""
+    """One possible reason. `requirements` are those that it may name, of which `which(case)` picks one when there are
+    several, and `also` those that are broken beside it. `could(case)` says whether it can be the reason at all, and
+    `evidence(case)` answers why, a `Named`, or "" when nothing speaks for it. `options` are further fields of `Named`.
+    """
 
     requirements: tuple[str, ...]
     could: Callable[[Any], bool] | None

@@ -25,7 +25,7 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """The octets (at most the first `Decoder.KEEP`) from which on nothing can be decoded, and why."""
+    """`data` are the octets (at most the first `Decoder.KEEP`) from which on nothing can be decoded, and why."""
 
     data: bytes
     why: str

@@ -25,7 +25,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Bytes that are no frame; `why` is the slug of the grammar rule they break (see the protocol's frames module)."""
+    """Bytes (`data`) that are no frame; `why` is the slug of the grammar rule they break (see the protocol's frames
+    module)."""
 
     conn: int
     by: str
@@ -58,7 +59,10 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something seen beside the wire: octets of an unfinished frame, an exit status, a file, a refused connection."""
+    """Something seen beside the wire: octets of an unfinished frame, an exit status, a file, a refused connection.
+
+    `value` is JSON data, of the shape that the protocol gives to facts of this name.
+    """
 
     conn: int
     by: str

@@ -30,7 +30,7 @@ MAX_READS = 512
 
 
 class Lag(NamedTuple):
-    """What the peer has not read yet, by connection, and the inner model's state."""
+    """`queues` hold what the peer has not read yet, by connection; `inner` is the inner model's state."""
 
     queues: tuple[tuple[int, tuple[Event, ...]], ...]
     inner: Any

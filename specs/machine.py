@@ -70,6 +70,7 @@ class Machine:
                     raise ValueError(f"{phase.name}, {action}: {cell!r} is no cell")
         self.phases, self.actors, self._table = phases, actors, table
         self._kept: dict[tuple[str, Any], tuple[tuple[str, Callable[[Any], bool] | None], ...]] = {}
+        self._always: dict[tuple[str, Any], tuple[str, ...]] = {}
         self.asked: set[tuple[Any, str]] | None = None
         """Cells that were asked for, when a test has put a set here; see `watch`."""
 
@@ -110,11 +111,17 @@ class Machine:
 
     def kept(self, by: str, phase: Any, case: Any) -> tuple[str, ...]:
         """Requirements that forbid `by` something in `phase`: what it shows to have kept by having been there."""
+        always = self._always.get((by, phase))
+        if always is not None:
+            return always
         known = self._kept.get((by, phase))
         if known is None:
             cells = [cell for there, _, cell in self.forbids(by) if there is phase]
             pairs = dict.fromkeys((name, cell.given) for cell in cells for name in cell.requirements)
             known = self._kept[by, phase] = tuple(pairs)
+            if all(given is None for _, given in known):
+                always = self._always[by, phase] = tuple(dict.fromkeys(name for name, _ in known))
+                return always
         return tuple(dict.fromkeys(name for name, given in known if given is None or given(case)))
 
     def unreachable_cells(self) -> Iterator[tuple[Any, str, str]]:

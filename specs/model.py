@@ -99,7 +99,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """A breach, and the index in the trace of the event that decided it."""
+    """A breach, and where: `at` is the index in the trace of the event that decided it."""
 
     breach: Breach
     at: int
@@ -111,9 +111,9 @@ class Judgement:
 
     `verdict`: "pass", "fail", "inconclusive" (too many readings, or our own side broke the protocol first) or "error"
     (the model has no rule for what happened). `excused_from`: index of the event after which anything was allowed.
-    `leaned` counts the freedoms that it took to allow what happened; `known` are faults that were set aside and behind
-    which judging went on.
-    """
+    `blamed` are breaches of the watched role, `lapses` recommendations that it missed, `covered` counts the
+    requirements that it kept where it could have broken them. `leaned` counts the freedoms that it took to allow what
+    happened; `known` are faults that were set aside and behind which judging went on."""
 
     verdict: str
     blamed: tuple[Blame, ...] = ()
@@ -132,7 +132,9 @@ class Judgement:
 
 @dataclass(slots=True)
 class _Reading:
-    """One way to read the conversation so far. `trail` is a linked list: readings that split share their past."""
+    """One way to read the conversation so far. `trail` is a linked list of credits: readings that split share their
+    past. `breach` is the first that ends the judging, `lapses` are missed recommendations, `known` faults that were set
+    aside."""
 
     state: Any
     trail: tuple[Any, ...] | None = None

@@ -40,7 +40,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Blurt:
-    """Send raw octets, well-formed or not. `data` may be given as a tuple of bytes and Refs."""
+    """Send raw octets, well-formed or not. `data` may be given as a tuple of bytes and Refs. `when`: see `Say`."""
 
     conn: int
     data: bytes | tuple[bytes | Ref, ...]
@@ -67,7 +67,8 @@ class Hang:
 class Do:
     """Do something beside the wire of a connection, where the link can: tell a host what to ask for, end a child.
 
-    It stands in the trace as a Fact of the role that the tester plays. `value` is JSON data and may hold Refs.
+    It stands in the trace as a Fact of the role that the tester plays. `value` is JSON data and may hold Refs. `when`:
+    see `Say`.
     """
 
     conn: int

@@ -35,7 +35,8 @@ class Memory(Structural):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A key that a manifest may carry in the table named after the protocol."""
+    """A key that a manifest may carry in the table named after the protocol: the `kind` of its value, the `default`,
+    and a sentence of `help`."""
 
     kind: type
     default: Any
@@ -64,6 +65,9 @@ class Feature:
 class Protocol:
     """Everything the core needs to know of one protocol.
 
+    `profiles` are the dialects that an implementation may claim, or `valid_profile` says whether one is. `requirements`
+    is the registry, `features` what must not matter in how a plan is written. `encode(frame, style)` makes octets,
+    `describe(frame)` text for people, `to_json` and `from_json` keep frames in files. `schemes` are those of URLs.
     `roles` maps the role an implementation may play to the role that the tester then plays. `address` turns a URL
     such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
     learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads

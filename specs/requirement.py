@@ -21,7 +21,13 @@ MARKS = ("as-written", "defect", "gap")
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One normative statement. `roles` are the roles it binds, `profiles` the dialects it is judged in."""
+    """One normative statement.
+
+    `id` is printed wherever it is told of, and never used again. `section` is that of the text, `level` one of LEVELS,
+    `basis` one of BASES, `mark` one of MARKS. `roles` are the roles it binds, `profiles` the dialects it is judged in.
+    `source` is the place in the text, `statement` a sentence that stands alone. `untestable` says why no conversation
+    can show it; "" when one can.
+    """
 
     id: str
     section: str

@@ -59,7 +59,8 @@ class Due(NamedTuple):
     `about` tells several things that one duty is about apart, and `kind` what sort of thing it is (it becomes part of
     what a baseline remembers: no values of this run). `overdue`: a final silence was seen already, and the next event
     decides. `requirement`: one of those that the duty declares. `forgive(state)`: the state in which this is no longer
-    owed, for judging behind a known fault. The other fields are those of `specs.model.Breach`.
+    owed, for judging behind a known fault. `level`, `also`, `steady` and `otherwise` are those of
+    `specs.model.Breach`.
     """
 
     why: str
@@ -76,7 +77,15 @@ class Due(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One declaration of a rulebook, as tests and `--explain` see it. `obligation`: "form", "duty" or "freedom"."""
+    """One declaration of a rulebook, as tests and `--explain` see it. `obligation`: "form" or "duty".
+
+    `requirements` are those that it may blame, and `body` is the predicate. A form is asked on the topics `on`, `when`
+    the case is in one of these phases and `during` one of these open actions, where `if_` holds and `unless` does not;
+    a duty is met by the actions `on`. `which(case)` picks one of several requirements. `also`, `level` and `steady` go
+    into its breach; `goes_on`: the text says what follows one. `causes` name the likeliest requirement behind a breach,
+    `shows` what else could have been blamed on how a duty was met. `freed_by`: freedoms that allow what breaks it.
+    `excuses`: it blames nothing and ends the asking; `permits`: it is a permission; `patient`: see `Rulebook.duty`.
+    """
 
     obligation: str
     requirements: tuple[str, ...]
@@ -122,7 +131,7 @@ class Freedom:
 
 
 class Duty(NamedTuple):
-    """An open duty: its declaration, and what is due."""
+    """An open duty: `rule` is its declaration, `due` what is owed."""
 
     rule: Rule
     due: Due
@@ -140,8 +149,9 @@ class Duty(NamedTuple):
 
 @dataclass(slots=True)
 class Finding:
-    """What the forms of a topic found. `breach` is None when none was broken. `settled`: the asking ended at an excuse,
-    so that a cell of the machine is not asked either."""
+    """What the forms of a topic found. `breach` is None when no MUST was broken; `goes_on`: the text says what follows
+    it. `covers`, `lapses` and `leans` are those of `specs.model.Allow`. `settled`: the asking ended at an excuse, so
+    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged."""
 
     breach: Breach | None
     goes_on: bool = False
@@ -151,10 +161,18 @@ class Finding:
     settled: bool = False
     unjudged: bool = False
 
+    def then(self, later: Finding) -> Finding:
+        """What both found, one after the other."""
+        later.covers = self.covers + later.covers
+        later.lapses, later.leans = self.lapses + later.lapses, self.leans + later.leans
+        later.settled = self.settled or later.settled
+        return later
+
 
 @dataclass(slots=True)
 class _Row:
-    """The forms that may apply to a topic in one (profile, phase, open action), and the credits of each set of them."""
+    """`forms` that may apply to a topic in one (profile, phase, open action), each with its bit and the requirements
+    that it credits; `sums` are the credits of each set of them, by the sum of their bits."""
 
     forms: list[tuple[int, Rule, tuple[str, ...]]] = field(default_factory=list)
     sums: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -176,6 +194,7 @@ class Rulebook:
         self._homes: dict[str, str] = {}
         self._rows: dict[tuple[str, Any, str, str], _Row] = {}
         self._effects: dict[str, Callable[[Any], Any]] = {}
+        self._meeting: dict[str, list[Rule]] = {}
 
     # -- declaring
 
@@ -361,11 +380,16 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str) -> Outcome:
-        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect."""
+    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+        """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
+
+        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        """
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
-        found = self.ask(action, case)
+        found = self.ask(first or action, case)
+        if first and found.breach is None and not found.unjudged:
+            found = found.then(self.ask(action, case))
         if found.unjudged:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
@@ -448,7 +472,11 @@ class Rulebook:
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        for rule in self.duties:
+        return self._open(self.duties, state)
+
+    @staticmethod
+    def _open(rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
+        for rule in rules:
             found = rule.body(state)
             if not found:
                 continue
@@ -468,8 +496,11 @@ class Rulebook:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
         may be several, says which one is meant (None: any)."""
         covers: tuple[str, ...] = ()
-        for duty in self.open(case.state):
-            if action in duty.rule.on and (case.about is None or case.about is duty.due.about):
+        rules = self._meeting.get(action)
+        if rules is None:
+            rules = self._meeting[action] = [rule for rule in self.duties if action in rule.on]
+        for duty in self._open(rules, case.state):
+            if case.about is None or case.about is duty.due.about:
                 covers += (duty.requirement, *duty.rule.also, *duty.due.also)
                 for causes in (duty.rule.causes, duty.rule.shows):
                     covers += tuple(causes.credits(case)) if causes is not None else ()

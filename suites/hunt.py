@@ -103,7 +103,8 @@ class Investigated:
 
 @dataclass
 class Tally:
-    """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed."""
+    """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
+    requirement, those that a known fault ended, so that nothing behind it was judged."""
 
     plans: int = 0
     steps: int = 0
@@ -113,6 +114,7 @@ class Tally:
     exercised: Counter[str] = field(default_factory=Counter)
     judged: Counter[str] = field(default_factory=Counter)
     leaned: Counter[str] = field(default_factory=Counter)
+    obstacles: Counter[str] = field(default_factory=Counter)
     ended: str = "budget"
 
 
@@ -256,6 +258,8 @@ class Hunter:
         for known in judgement.known:
             tally.judged[known.breach.requirement] += 1
             tally.exercised[known.breach.requirement] += 1
+        for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
+            tally.obstacles[name] += 1
         for name, level, blame in blamed:
             tally.judged[name] += 1
             tally.exercised[name] += 1

@@ -258,6 +258,7 @@ class Session:
                 inconclusive=tally.inconclusive,
                 errors=tally.errors,
                 ended=tally.ended,
+                obstacles=tuple(f"{name} {count}" for name, count in tally.obstacles.most_common()),
             )
         )
 

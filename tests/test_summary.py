@@ -11,11 +11,13 @@ import pytest
 from records.rows import (
     EndRow,
     FaultRow,
+    FreedomRow,
     PropertyRow,
     RequirementRow,
     Row,
     TroubleRow,
 )
+from reports import terminal
 from reports.summary import fold
 from tests.summaries import IDS, TODAY, Known, judged, summed
 
@@ -208,3 +210,28 @@ def test_a_trouble_that_was_told_is_not_told_twice() -> None:
 def test_rows_of_two_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="2 runs"):
         fold([EndRow(run="a", worker="w"), EndRow(run="b", worker="w")], {}, False, TODAY)
+
+
+def test_what_was_blamed_and_not_confirmed_is_no_pass():
+    why, unsettled = "no RECEIPT for SEND", "it was seen once, and in no repetition"
+    suspicion = FaultRow(requirement="A-01", why=why, verdict="inconclusive", unsettled=unsettled)
+    summary = summed(judged("A-01", judged=500), suspicion)
+    (found,) = summary.results
+    assert (found.verdict, found.message) == ("inconclusive", f"suspected, not settled: {why}; {unsettled}")
+    assert "suspected, not settled" in terminal.render(summary)
+
+
+def test_freedoms_that_were_leaned_on_are_counted_and_told():
+    rows = [FreedomRow(property=name, freedom=f"X {n}", leaned=n) for name in ("p", "q") for n in (1, 2)]
+    summary = summed(judged("A-01"), *rows)
+    assert summary.freedoms == {"X 2": 4, "X 1": 2}
+    assert "leaned on a reading of docs/ambiguities.md: X 2 (4), X 1 (2)" in terminal.render(summary)
+
+
+def test_a_fault_that_ends_most_conversations_is_told_as_an_obstacle():
+    rows = [PropertyRow(property=name, plans=50, obstacles=("A-01 40", "A-02 1", "x y z")) for name in ("p", "q")]
+    summary = summed(judged("A-01"), *rows)
+    assert summary.obstacles == {"A-01": 80, "A-02": 2}
+    text = terminal.render(summary)
+    assert "A-01 ended 80 of 100 conversations" in text
+    assert "A-02 ended" not in text

@@ -34,6 +34,7 @@ def joined() -> Iterator[SimpleNamespace]:
             protocol=importlib.import_module("specs.protocol").find("echo"),
             frames=importlib.import_module("specs.echo.frames"),
             machine=importlib.import_module("specs.echo.machine"),
+            states=importlib.import_module("specs.echo.states"),
             plans=importlib.import_module("strategies.echo"),
             reference=importlib.import_module("impls.echo.reference"),
             mutants=importlib.import_module("impls.echo.mutants"),
