@@ -287,7 +287,9 @@ class BodyIgnored(Session):
 # -- content-type ------------------------------------------------------------------------------------------------------
 
 
-@mutant("type-dropped", "CTYPE-04", round_trip(("content-type", "text/plain")), accept="MSG-07 CTYPE-01")
+@mutant(
+    "type-dropped", "CTYPE-04", round_trip(("content-type", "text/plain")), accept="MSG-07 CTYPE-01", level="SHOULD"
+)
 class TypeDropped(Session):
     """The sender's content-type is replaced by the server's own."""
 
@@ -295,7 +297,9 @@ class TypeDropped(Session):
         return [header for header in super().pass_through(frame) if header[0] != "content-type"]
 
 
-@mutant("type-without-parameters", "CTYPE-04", round_trip(("content-type", "text/plain;charset=utf-16")))
+@mutant(
+    "type-without-parameters", "CTYPE-04", round_trip(("content-type", "text/plain;charset=utf-16")), level="SHOULD"
+)
 class TypeWithoutParameters(Session):
     """content-type loses its parameters."""
 
@@ -338,7 +342,7 @@ def _typed_in_transaction(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t")])
 
 
-@mutant("type-lost-in-transaction", "CTYPE-04", _typed_in_transaction, accept="MSG-07 CTYPE-01")
+@mutant("type-lost-in-transaction", "CTYPE-04", _typed_in_transaction, accept="MSG-07 CTYPE-01", level="SHOULD")
 class TypeLostInTransaction(Session):
     """Only body and user headers are kept for COMMIT: content-type is lost in a transaction."""
 
