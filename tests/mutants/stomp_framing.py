@@ -311,6 +311,15 @@ class NoBlankLine(Writer):
         return data.replace(b"\n\n\0", b"\n\0") if command == "RECEIPT" else data
 
 
+@mutant("flag-without-colon", "ENC-09", one("BEGIN", ("transaction", "t")), accept="FRAME-01")
+class FlagWithoutColon(Writer):
+    """RECEIPT has a header line that is a name alone."""
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        data = super().encode(command, headers, body)
+        return data.replace(b"\n\n\0", b"\nprocessed\n\n\0") if command == "RECEIPT" else data
+
+
 @mutant("no-nul", "FRAME-01", one("DISCONNECT"), accept="DISC-03 RECEIPT-01", smoke=False)
 class NoNul(Writer):
     """The last RECEIPT has no NUL behind it, because the connection ends there anyway."""
