@@ -17,11 +17,22 @@ from specs.kcl.child.book import (
     RECORDS_REACH_USER_CODE,
     SHARD_ENDED_IS_CHECKPOINTED,
     SHUTDOWN_IS_ANSWERED,
-    SHUTDOWN_REQUESTED_IS_ANSWERED,
     STATUS_NAMES_ITS_ACTION,
 )
 from specs.kcl.child.causes import DIFFERENT, MISSING
-from specs.kcl.machine import ASKING, DEAF, ENDING, LEASE_LOST_IS_ANSWERED, MACHINE, NEW, OVER, REACTS, READY, WORKING
+from specs.kcl.machine import (
+    ASKING,
+    DEAF,
+    ENDING,
+    LEASE_LOST_IS_ANSWERED,
+    MACHINE,
+    NEW,
+    OVER,
+    REACTS,
+    READY,
+    SHUTDOWN_REQUESTED,
+    WORKING,
+)
 from specs.kcl.states import FINALS, Conv, Misuse, Seen
 from specs.rules import Due
 
@@ -30,7 +41,7 @@ ANSWERS: Mapping[str, str] = {
     "initialize": INITIALIZE_IS_ANSWERED,
     "processRecords": BATCH_IS_ANSWERED,
     "shutdown": SHUTDOWN_IS_ANSWERED,
-    "shutdownRequested": SHUTDOWN_REQUESTED_IS_ANSWERED,
+    "shutdownRequested": SHUTDOWN_REQUESTED,
     "leaseLost": LEASE_LOST_IS_ANSWERED,
     "shardEnded": SHARD_ENDED_IS_CHECKPOINTED,
 }

@@ -46,16 +46,16 @@ def _is_called(conv: Conv) -> str:
 def a_failure_is_said(conv: Conv) -> Due | None:
     """A child that went wrong makes the open call fail, and the host reports it (hosts of the project; K-38). That it
     ends the child's STDIN says nothing to who called it, but it may wait for the end of the child first."""
-    if conv.failing is None or conv.failed or conv.phase is OVER or (conv.phase is DEAF and not conv.gone):
+    if conv.failing is None or conv.failed or conv.phase is OVER:
         return None
-    return _failure(conv.failing)
+    return _failure(conv.failing, conv.phase is DEAF and not conv.gone)
 
 
 @cache
-def _failure(failing: Failure) -> Due:
+def _failure(failing: Failure, free: bool) -> Due:
     ids = FAILURES[failing]
     why = f"it does not say that it failed, after {failing.value}"
-    return Due(why, None, failing.name, requirement=ids[0], also=ids[1:], forgive=_as_if_failed)
+    return Due(why, None, failing.name, free, ids[0], also=ids[1:], forgive=_as_if_failed)
 
 
 def _as_if_failed(conv: Conv) -> Conv:

@@ -29,6 +29,7 @@ from specs.kcl.machine import (
     ONE_BY_ONE,
     READY,
     RECORDS_IN_ORDER,
+    SHUTDOWN_REQUESTED,
     WORKING,
 )
 from specs.kcl.scripts import alike
@@ -361,6 +362,15 @@ def a_checkpoint_inside_initialize_is_refused(m: Case) -> str:
 def a_checkpoint_inside_lease_lost_is_refused(m: Case) -> str:
     """The lease is gone (KCL 2.1.0 and later)."""
     return "" if m.error else "a checkpoint inside leaseLost was answered without an error"
+
+
+@form(SHUTDOWN_REQUESTED, on="answer", when=(ASKING,), during="shutdownRequested", also=ERROR_IS_NAMED,
+      if_=lambda m: _is_seen(m) and m.conv.error is None, freed_by=(a_host_may_refuse_by_itself,))  # fmt: skip
+def a_checkpoint_is_allowed_when_shutdown_is_requested(m: Case) -> str:
+    """The lease is still held (KCL 1.8.0 and later)."""
+    if m.error is None:
+        return ""
+    return f"a checkpoint that succeeded was answered by the error {m.error!r:.80}"
 
 
 def _is_undelivered(m: Case) -> bool:

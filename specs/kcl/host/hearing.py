@@ -151,11 +151,13 @@ def odd(conv: Conv, *what: Oddity) -> Conv:
 def _kind(frame: Text) -> Oddity:
     if len(frame.data) >= BIG:
         return Oddity.FLOOD
-    if frame.why == "not-utf-8":
+    found = read(frame.data)
+    why = found.why if isinstance(found, Text) else frame.why
+    if why == "not-utf-8":
         return Oddity.NO_UTF8
-    if frame.why == "no-json":
+    if why == "no-json":
         return Oddity.CUT_MESSAGE if b"{" in frame.data else Oddity.PLAIN_TEXT
-    return Oddity.PLAIN_TEXT if frame.why == "blank" else Oddity.NO_MESSAGE
+    return Oddity.PLAIN_TEXT if why == "blank" else Oddity.NO_MESSAGE
 
 
 # -- what else the tester does -----------------------------------------------------------------------------------------
