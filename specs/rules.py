@@ -392,11 +392,12 @@ class Rulebook:
     def judge(self, case: Any, action: str, first: str = "", *, credit: bool = True) -> Outcome:
         """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
 
-        `first` is a topic that is asked before that of the action: what holds for actions of every kind. Without
+        An action that the machine does not know leaves the phase as it is. `first` is a topic that is asked before that
+        of the action: what holds for actions of every kind. Without
         `credit` nothing is covered: for a role that the tester plays.
         """
         assert self.machine is not None
-        cell = self.machine.at(case.phase, action)
+        cell = self.machine.at(case.phase, action) if action in self.machine.actors else case.phase
         found = self.ask(first or action, case)
         if first and found.breach is None and not found.unjudged:
             found = found.then(self.ask(action, case))

@@ -23,7 +23,7 @@ from specs.kcl.host.book import (
 from specs.kcl.host.case import Attempt, Case, untried
 from specs.kcl.host.causes import GAVE_UP
 from specs.kcl.machine import ASKING, DEAF, ENDING, NEW, NONE_MEANS_THE_LAST, ONE_BY_ONE, READY, WORKING
-from specs.kcl.states import Oddity
+from specs.kcl.states import Failure, Oddity
 from specs.rules import Broken
 
 form, excuse = BOOK.form, BOOK.excuse
@@ -73,10 +73,17 @@ def stdin_is_not_ended_while_the_child_does_well(m: Case) -> str:
 # -- checkpoints that reached the checkpointer -------------------------------------------------------------------------
 
 
-@form(OUTSIDE_IS_NOT_DONE, on="tries",
-      if_=lambda m: m.attempt in (Attempt.INSIDE_INITIALIZE, Attempt.OUTSIDE))  # fmt: skip
+def _is_outside(m: Case) -> bool:
+    if m.action == "done":
+        return bool(m.conv.asked) and (m.during == "initialize" or m.conv.stray is Failure.REQUEST_OUTSIDE)
+    return m.attempt in (Attempt.INSIDE_INITIALIZE, Attempt.OUTSIDE)
+
+
+@form(OUTSIDE_IS_NOT_DONE, on="tries, done", if_=_is_outside)
 def a_request_outside_of_its_time_is_not_carried_out(m: Case) -> str:
     """Before the status of initialize, or after the final status (catalogue of invalid inputs; K-37)."""
+    if m.action == "done":
+        return ""
     if m.attempt is Attempt.INSIDE_INITIALIZE:
         return "a checkpoint inside initialize was carried out"
     return f"a checkpoint at {m.what.get('at')!r:.80} was tried outside of its time"

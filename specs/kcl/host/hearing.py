@@ -15,7 +15,7 @@ from specs.kcl.child import effects
 from specs.kcl.child.book import BOOK as CHILD
 from specs.kcl.child.case import Case
 from specs.kcl.frames import Message, Text, read
-from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, NEW, OVER, READY, WORKING
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, NEW, READY, WORKING
 from specs.kcl.states import ACTIONS, FINALS, Config, Conv, Failure, Oddity
 from specs.model import Allow, Outcome
 
@@ -64,16 +64,16 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
     else:
         extra = _has_more(config, frame)
         known = odd(conv, Oddity.UNKNOWN_MEMBERS) if extra else conv
-        yield Allow(_taken(config, known, frame, line))
         if extra:
             yield Allow(known)  # skipped
+        yield Allow(_taken(config, known, frame, line))
 
 
 def _line(conv: Conv, frame: Message, strange: Oddity | None) -> Line:
     phase = conv.phase
     if frame.action not in ("status", "checkpoint"):
         return Line.HOST_MESSAGE
-    if phase in (NEW, ASKING, OVER):
+    if phase in (NEW, ASKING):
         return Line.UNTIMELY
     if phase is DEAF and conv.was in (WORKING, ASKING):
         return Line.FINISHING
