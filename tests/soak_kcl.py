@@ -62,7 +62,7 @@ def on_pipes(role: str, profile: str, number: int) -> Made:
 
 def soak(role: str, profile: str, plans: int, first: int, make: Callable[[str, str, int], Made]) -> Any:
     """Play `plans` plans; (verdicts, alarms)."""
-    config = KCL.configure(role, profile, {"scripted": True}, {"noted": True})
+    config = KCL.configure(role, profile, {"scripted": True, "decodes": True}, {"noted": True})
     verdicts: Counter[str] = Counter()
     alarms: list[str] = []
     props = properties("kcl", role)

@@ -171,9 +171,10 @@ def records_keep_their_order(m: Case) -> str:
     return "user code got the records in another order" if pairs and same else ""
 
 
-@DIFFERENT.cause("KCL-REC-11", could=_batch)
+@DIFFERENT.cause("KCL-REC-11", could=lambda m: m.config.decodes and _batch(m))
 def data_are_decoded(m: Case) -> str:
-    """Nothing but the data of a record is another (Base 64 Encoding)."""
+    """Nothing but the data of a record is another (Base 64 Encoding). Who only hands the text over decodes nothing
+    (K-40)."""
     for sent, got in _pairs(m):
         if sent[0] != got[0] and sent[1:] == got[1:]:
             return f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"
