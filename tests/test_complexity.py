@@ -25,9 +25,6 @@ KNOWN = {
     "specs/pulsar/client/owed.py: due",
     "specs/pulsar/memory.py: note",
     "specs/pulsar/memory.py: resolve",
-    "specs/stomp/answers.py: connected",
-    "specs/stomp/endings.py: _cut_off",
-    "specs/stomp/endings.py: error",
 }
 """Functions that are older than the limit. None may be added; one that has become simpler has to leave."""
 
