@@ -136,13 +136,14 @@ class Call(NamedTuple):
 
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
-    `stray`: a response that belongs to no open call was said."""
+    `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
 
     config: Config
     phase: C = C.READY
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     stray: bool = False
+    left: bool = False
 
     @property
     def lost(self) -> bool:

@@ -117,28 +117,31 @@ def a_value_stays_what_it_is(case: Case) -> str:
 # -- other lines, and the end -----------------------------------------------------------------------------------------
 
 
-@BOOK.form(READ, on="says more", when=(Q.IDLE,))
+@BOOK.form(READ, on="talks")
 def says_nothing_unasked(case: Case) -> str:
     """docs/implementations.md: one line for each question."""
     return f"a line that nobody asked for: {case.said}"
 
 
-@BOOK.form(READ, on="noise")
+@BOOK.form(READ, on="breaks down", if_=lambda case: case.action == "noise")
 def lines_end(case: Case) -> str:
     """docs/implementations.md: one line for each question."""
     return f"a line without an end: {case.said}"
 
 
-@BOOK.form(LIMITS, on="refuses")
+@BOOK.form(LIMITS, on="breaks down", if_=lambda case: case.action == "refused")
 def can_be_started_again(case: Case) -> str:
     """Our own minimum: no input harms a codec."""
     return f"the codec cannot be started again: {case.said}"
 
 
-@BOOK.form(
-    f"{ANY_VECTOR} {ANY_MESSAGE}", on="codec ends", if_=lambda case: case.ask is not None,
-    which=lambda case: case.subject,
-)  # fmt: skip
+@BOOK.form(f"{ANY_VECTOR} {ANY_MESSAGE}", on="codec ends", when=(Q.ASKED,), which=lambda case: case.subject)
 def lives_until_all_is_answered(case: Case) -> str:
     """Our own minimum: great depth, lengths that lie and whatever else is no value end in an error."""
     return f"the codec ended at {case.text}"
+
+
+@BOOK.form(LIMITS, on="codec ends", when=(Q.IDLE,))
+def lives_on_when_all_is_answered(case: Case) -> str:
+    """Our own minimum: no input harms a codec, which goes on to the next question."""
+    return "the codec ended although nobody told it to"
