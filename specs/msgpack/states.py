@@ -84,13 +84,15 @@ class Want(NamedTuple):
 
 class Asked(NamedTuple):
     """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
-    message had been said before, on any connection. `least`: a count that must have been reached."""
+    message had been said before, on any connection. `least`: a count that must have been reached. `parted`: it came in
+    parts."""
 
     id: int
     want: Want
     behind: bool = False
     after_bad: bool = False
     least: int | None = None
+    parted: bool = False
 
 
 class Conn(NamedTuple):

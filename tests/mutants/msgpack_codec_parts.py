@@ -75,7 +75,7 @@ class SingleNan(Decoding):
         return None if isinstance(value, Single) and math.isnan(value) else super().number(value)
 
 
-@mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01")
+@mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01", level="ASSUMED")
 class NeverUsedInMaps(Codec):
     """The octet that is never used is nil in the place of a map's only value."""
 

@@ -6,13 +6,11 @@ Source: MessagePack specification, Formats, Serialization, Type system, Limitati
 from __future__ import annotations
 
 from specs.codec import Malformed
-from specs.msgpack import values
-from specs.msgpack.changes import CHANGED, SMALLEST
+from specs.msgpack.changes import CHANGED, SMALLEST, keys_collide
 from specs.msgpack.codec.book import ANY_MESSAGE, ANY_VECTOR, BOOK
 from specs.msgpack.codec.case import Case
 from specs.msgpack.codec.told import whole_as_integer
 from specs.msgpack.machine import LIMITS, READ, Q
-from specs.msgpack.values import Map
 
 # -- freedoms ---------------------------------------------------------------------------------------------------------
 
@@ -24,14 +22,9 @@ def there_was_one_raw_type_before_2013(case: Case) -> bool:
 
 
 @BOOK.freedom("MP-10")
-def what_becomes_of_odd_keys_is_open(case: Case) -> bool:
-    """Format, Map: neither the types of keys nor their repetition is mentioned."""
-    for part in values.inside(case.value):
-        if isinstance(part, Map):
-            keys = [key for key, _ in part.pairs]
-            if any(not isinstance(key, str) or key == "__proto__" for key in keys) or len(set(keys)) < len(keys):
-                return True
-    return False
+def what_becomes_of_repeated_keys_is_open(case: Case) -> bool:
+    """Format, Map: the repetition of keys is not mentioned."""
+    return keys_collide(case.value)
 
 
 @BOOK.freedom("MP-07")
@@ -107,7 +100,7 @@ def is_written_in_the_smallest_form(case: Case) -> str:
 
 @BOOK.form(
     READ, on="answers", during="vector", if_=_is_compared, causes=CHANGED, goes_on=True,
-    freed_by=(what_becomes_of_odd_keys_is_open, a_float_that_is_whole_was_told_as_an_integer),
+    freed_by=(what_becomes_of_repeated_keys_is_open, a_float_that_is_whole_was_told_as_an_integer),
 )  # fmt: skip
 def a_value_stays_what_it_is(case: Case) -> str:
     """Formats: each stands for one value."""

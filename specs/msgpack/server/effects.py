@@ -29,7 +29,7 @@ def request(here: Place, body: Any) -> Place:
     if want.kind == "count" and state.counted is not None:
         least = state.counted + state.bumped
     bad = state.bad or any(there.midway for other, there in state.conns.items() if other != here.number)
-    asked = Asked(name, want, bool(conn.asked), bad, least)
+    asked = Asked(name, want, bool(conn.asked), bad, least, conn.midway)
     return here._replace(conn=conn._replace(asked=(*conn.asked, asked), midway=False))
 
 

@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from specs.msgpack import values
 from specs.msgpack.calls import FAILURES, UNSUITABLE
-from specs.msgpack.changes import CHANGED, EXTENSIONS, KEYS, NOT_UTF8, SMALLEST, TEXT_OR_BINARY, TIMESTAMPS
+from specs.msgpack.changes import (
+    CHANGED,
+    EXTENSIONS,
+    KEYS,
+    NOT_UTF8,
+    SMALLEST,
+    TEXT_OR_BINARY,
+    TIMESTAMPS,
+    keys_collide,
+)
 from specs.msgpack.frames import is_int
 from specs.msgpack.machine import LIMITS, ONE_RESPONSE, READ, P
 from specs.msgpack.server.book import BOOK, HOPELESS, SURVIVES, declared
@@ -54,8 +63,10 @@ def a_str_that_is_not_utf_8_may_be_refused(case: Case) -> bool:
 
 
 @BOOK.freedom("MP-10")
-def keys_may_be_refused(case: Case) -> bool:
-    """Format, Map: neither the types of keys nor their repetition is mentioned."""
+def keys_may_be_refused_and_repeated_ones_become_anything(case: Case) -> bool:
+    """Format, Map: neither the types of keys nor their repetition is mentioned. What repeats is free."""
+    if case.action == "response" and case.about is not None:
+        return keys_collide(case.answered.want.value)
     return _refused(case, KEYS)
 
 
@@ -63,7 +74,7 @@ REFUSALS = (
     what_is_large_or_deep_may_be_refused,
     an_unknown_extension_may_be_refused,
     a_str_that_is_not_utf_8_may_be_refused,
-    keys_may_be_refused,
+    keys_may_be_refused_and_repeated_ones_become_anything,
     there_was_one_raw_type_before_2013,
 )
 
@@ -150,7 +161,14 @@ def a_request_gets_its_own_result(case: Case) -> str:
     return f"the result of another request: {case.text}" if case.foreign else ""
 
 
-@BOOK.form(READ, on="response", if_=_gives_back, causes=CHANGED, goes_on=True)
+@BOOK.form(
+    READ,
+    on="response",
+    if_=_gives_back,
+    causes=CHANGED,
+    goes_on=True,
+    freed_by=(keys_may_be_refused_and_repeated_ones_become_anything,),
+)
 def values_come_back_as_they_were(case: Case) -> str:
     """Format, Formats: each stands for one value."""
     return "" if case.change is None else case.change.why
