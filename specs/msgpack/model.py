@@ -7,12 +7,12 @@ from typing import Any
 
 from specs.events import Event
 from specs.model import Model, Outcome
-from specs.msgpack.client import ClientModel, ClientState
-from specs.msgpack.codec import CodecModel, CodecState
+from specs.msgpack.client import ClientModel
+from specs.msgpack.codec import CodecModel
 from specs.msgpack.idl.compiler.model import CompilerModel, CompilerState
 from specs.msgpack.idl.server.model import MadeServerModel, ServerState
 from specs.msgpack.server import ServerModel
-from specs.msgpack.states import Config, State
+from specs.msgpack.states import ClientState, CodecState, Config, State
 
 _SERVER, _CODEC, _CLIENT, _IDL, _SERVING = (
     ServerModel(),

@@ -8,10 +8,10 @@ from typing import Any
 
 from impls.msgpack.reference import Server, Session
 from impls.msgpack.server import Reading
-from specs.msgpack.states import FMT, RPC
 from specs.plan import Plan
 from strategies.msgpack.writer import Writer
 
+RPC, FMT = "MPRPC-", "MP-FMT-"
 Witness = Callable[[Any], Plan]
 FACTS: Mapping[str, Mapping[str, Any]] = {
     "server": {"count": "count", "malformed": "close"},

@@ -17,7 +17,7 @@ from specs.msgpack.idl.wire import LAYOUTS, Unfit, Way
 
 ANSWERED_OTHERWISE = Causes("a call is answered otherwise than it must be")
 OMITTED_IS_DEFAULT, OPTIONAL, GAPS = "MPIDL-DEF-04", "MPIDL-ENC-05", "MPIDL-ENC-10"
-WIDE_INTEGERS = "MPIDL-ENC-08"
+WIDE_INTEGERS, LONGER = "MPIDL-ENC-08", "MPIDL-ENC-06"
 LEFTOVERS = frozenset((Way.LONGER, Way.JUNK, Way.SHORT, Way.NULL, Way.WIDE))
 """What is special in how arguments are written."""
 
@@ -55,7 +55,7 @@ def an_integer_is_read_in_one_form_only(case: Case) -> str:
     return _wrong(case)
 
 
-@ANSWERED_OTHERWISE.cause("MPIDL-ENC-06", could=_written(Way.LONGER))
+@ANSWERED_OTHERWISE.cause(LONGER, could=_written(Way.LONGER))
 def elements_behind_the_known_ones_are_not_skipped(case: Case) -> str:
     """services: what changes in a later version."""
     return _wrong(case)
