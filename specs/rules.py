@@ -38,8 +38,10 @@ class Broken(NamedTuple):
 
     `level`: where the text is weaker in this situation; "" means that nothing was broken, but what follows cannot be
     judged. `goes_on`: the text says what follows, namely what always follows this action. `ends`: nothing that comes
-    later is judged, although what happened is allowed (only for a missed recommendation). `requirement`: one of the
-    declared ones. `steady`, `about`, `otherwise`, `also`: see `specs.model.Breach`.
+    later is judged, although what happened is allowed (only for a missed recommendation). `grave`: what happened is a
+    breach, although of a recommendation: nothing that follows can be judged, and another reading of the conversation
+    that is not blamed is better. `requirement`: one of the declared ones. `steady`, `about`, `otherwise`, `also`: see
+    `specs.model.Breach`.
     """
 
     why: str
@@ -51,6 +53,7 @@ class Broken(NamedTuple):
     steady: bool | None = None
     about: str = ""
     otherwise: str = ""
+    grave: bool = False
 
 
 class Due(NamedTuple):
@@ -171,10 +174,13 @@ class Finding:
 
 @dataclass(slots=True)
 class _Row:
-    """`forms` that may apply to a topic in one (profile, phase, open action), each with its bit and the requirements
-    that it credits; `sums` are the credits of each set of them, by the sum of their bits."""
+    """`forms` that may apply to a topic in one (profile, phase, open action): its bit, where it applies, its body,
+    whether it is as plain as most, and the requirements that it credits; `sums` are the credits of each set of them, by
+    the sum of their bits."""
 
-    forms: list[tuple[int, Rule, tuple[str, ...]]] = field(default_factory=list)
+    forms: list[tuple[int, Predicate | None, Predicate | None, Predicate, bool, Rule, tuple[str, ...]]] = field(
+        default_factory=list
+    )
     sums: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -338,15 +344,18 @@ class Rulebook:
         leans: tuple[str, ...] = ()
         lapses: tuple[Breach, ...] = ()
         settled = False
-        for bit, rule, ids in row.forms:
-            if (rule.if_ is not None and not rule.if_(case)) or (rule.unless is not None and rule.unless(case)):
+        for bit, if_, unless, body, plain, rule, ids in row.forms:
+            if (if_ is not None and not if_(case)) or (unless is not None and unless(case)):
                 continue
-            if rule.which is not None:
+            if not plain and rule.which is not None:
                 name = picked(rule.requirements, rule.which, case)
                 if not name:
                     continue
                 ids = (name, *rule.also)  # noqa: PLW2901
-            found = rule.body(case)
+            found = body(case)
+            if plain and not found:
+                held |= bit
+                continue
             if rule.excuses:
                 if found:
                     settled = True
@@ -372,7 +381,7 @@ class Rulebook:
                 return Finding(None, False, self._sum(row, held) + beside, lapses, leans, unjudged=True)
             breach = self._breach(rule, ids, broken, case)
             covers = self._sum(row, held) + beside
-            if self.level(breach) == "MUST":
+            if broken.grave or self.level(breach) == "MUST":
                 goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
                 return Finding(breach, goes_on, covers, lapses, leans)
             lapses += (breach,)
@@ -380,10 +389,11 @@ class Rulebook:
                 return Finding(None, False, covers, lapses, leans, unjudged=True)
         return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
 
-    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+    def judge(self, case: Any, action: str, first: str = "", *, credit: bool = True) -> Outcome:
         """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
 
-        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        `first` is a topic that is asked before that of the action: what holds for actions of every kind. Without
+        `credit` nothing is covered: for a role that the tester plays.
         """
         assert self.machine is not None
         cell = self.machine.at(case.phase, action)
@@ -399,7 +409,9 @@ class Rulebook:
             breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
-            return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
+            return self.broken(breach, behind if goes_on else ANYTHING, behind)
+        if not credit:
+            return Allow(self._after(case, action, cell), (), found.lapses)
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
@@ -446,7 +458,7 @@ class Rulebook:
     def _sum(self, row: _Row, held: int) -> tuple[str, ...]:
         found = row.sums.get(held)
         if found is None:
-            names = [name for bit, _, ids in row.forms if held & bit for name in ids]
+            names = [name for bit, *_, ids in row.forms if held & bit for name in ids]
             found = row.sums[held] = tuple(dict.fromkeys(names))
         return found
 
@@ -461,7 +473,9 @@ class Rulebook:
             ids = rule.requirements if rule.which is not None else self._held_in(rule.requirements, profile)[:1]
             if ids or rule.excuses:
                 also = self._held_in(rule.also, profile)
-                row.forms.append((1 << len(row.forms), rule, (*ids, *also)))
+                plain = rule.which is None and rule.causes is None and not rule.excuses and not rule.permits
+                bit = 1 << len(row.forms)
+                row.forms.append((bit, rule.if_, rule.unless, rule.body, plain, rule, (*ids, *also)))
         self._rows[key] = row
         return row
 

@@ -363,7 +363,7 @@ def _echo(c: Caller, op: Op) -> None:
     out = shapes.message(dice)
     known = {each.number - shapes.base: each for each in shapes.fields}
     how = a % 6
-    if how == 1:
+    if how == 1 or (how == 0 and b % 3):
         out = shapes.cut(out, dice)
     elif how == 2:
         out = shapes.longer(out, dice)

@@ -6,7 +6,7 @@ judged: an array in which the element k holds the field k + 1 (`array-1`) or k (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -116,6 +116,38 @@ class Types(NamedTuple):
             for at, part in enumerate(value)
         )
 
+    def differing(self, one: Any, other: Any, kind: Type) -> Field | None:
+        """The first field of a message, however deep, in which two values of a type differ; None when there is none."""
+        parts: Iterable[tuple[Any, Any, Type, Field | None]]
+        if kind.name == "list" and len(one) == len(other):
+            parts = ((mine, theirs, kind.of[0], None) for mine, theirs in zip(one, other, strict=True))
+        elif kind.name in self.messages:
+            fields = {field.name: field for field in self.messages[kind.name].fields}
+            pairs = zip(one[1], other[1], strict=True)
+            parts = ((mine[1], theirs[1], fields[mine[0]].type, fields[mine[0]]) for mine, theirs in pairs)
+        elif kind.name == "map" and dict(one).keys() == dict(other).keys():
+            parts = ((part, dict(other)[key], kind.of[1], None) for key, part in sorted(one, key=repr))
+        else:
+            return None
+        for mine, theirs, inner, field in parts:
+            if mine != theirs:
+                deeper = self.differing(mine, theirs, inner) if mine is not None and theirs is not None else None
+                return deeper or field
+        return None
+
+    def holds(self, kind: Type, names: frozenset[str], known: frozenset[str] = frozenset()) -> bool:
+        """True when a type is one of `names`, or values of it may hold one."""
+        if kind.name in names or any(self.holds(part, names, known) for part in kind.of):
+            return True
+        if kind.name not in self.messages or kind.name in known:
+            return False
+        known |= {kind.name}
+        return any(self.holds(field.type, names, known) for field in self.messages[kind.name].fields)
+
+    def gapped(self, kind: Type) -> bool:
+        """True for a message some of whose elements belong to no field."""
+        return kind.name in self.messages and self.size(fields := self.messages[kind.name].fields) > len(fields)
+
     def size(self, fields: tuple[Field, ...]) -> int:
         """Elements of a message with all its fields."""
         return max((field.id for field in fields), default=LAYOUTS[self.layout] - 1) - LAYOUTS[self.layout] + 1
@@ -196,9 +228,10 @@ class Way(Enum):
     LONGER = "elements stand behind the known ones"
     JUNK = "something stands in the place of no field"
     SHORT = "an optional field is left out"
+    LITERAL = "an optional field with a literal is left out"
+    NULLABLE = "an optional nullable field is left out"
+    ZERO = "an optional field without a literal is left out that is not nullable"
     NULL = "null stands for what is nullable"
-    CONTAINER = "a list, a map, a text or a boolean is part of it"
-    NUMBER = "an integer is part of it"
     MESSAGE = "a message is part of it"
     GAP = "a message with a gap between its fields is part of it"
     WIDE = "an integer is not in its smallest form"
@@ -209,18 +242,22 @@ def ways(types: Types, value: Any, kind: Type) -> Iterator[Way]:
     if value is None:
         if kind.null:
             yield Way.NULL
-    elif kind.name in INTEGERS:
-        yield Way.NUMBER
-    elif kind.name in ("list", "map", "string", "bool"):
-        yield Way.CONTAINER
+    elif kind.of:
         parts = (
             value if isinstance(value, tuple) else [part for _, part in value.pairs] if isinstance(value, Map) else ()
         )
-        for part in parts if kind.of else ():
+        for part in parts:
             yield from ways(types, part, kind.of[-1])
     elif kind.name in types.messages and isinstance(value, tuple):
         yield Way.MESSAGE
         yield from _ways_of_a_message(types, value, types.messages[kind.name].fields)
+
+
+def omission(field: Field) -> Way:
+    """What sort of default a field has that is left out."""
+    if field.default is not None:
+        return Way.LITERAL
+    return Way.NULLABLE if field.type.null else Way.ZERO
 
 
 def _ways_of_a_message(types: Types, elements: tuple[Any, ...], fields: tuple[Field, ...]) -> Iterator[Way]:
@@ -230,8 +267,10 @@ def _ways_of_a_message(types: Types, elements: tuple[Any, ...], fields: tuple[Fi
         yield Way.LONGER
     if len(here) < size:
         yield Way.GAP
-    if any(at >= len(elements) for at in here):
-        yield Way.SHORT
+    for at, field in here.items():
+        if at >= len(elements):
+            yield Way.SHORT
+            yield omission(field)
     for at, element in enumerate(elements[:size]):
         if at in here:
             yield from ways(types, element, here[at].type)

@@ -9,7 +9,7 @@ from specs.msgpack import values
 from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.server.calls import Call, fits, read_as
 from specs.msgpack.idl.server.machine import ServerState
-from specs.msgpack.idl.wire import Unfit
+from specs.msgpack.idl.wire import Unfit, Way, omission
 
 
 class Case:
@@ -86,6 +86,26 @@ class Case:
         """What the result means as a value of the type that is wanted; Unfit when it is none of it."""
         assert self.state.app is not None
         return read_as(self.value_wanted, self.result, self.state.app.types)
+
+    def wants(self, *kinds: str) -> bool:
+        """True when a value was wanted of one of these types, or one that may hold some."""
+        app, want = self.state.app, self.value_wanted
+        return app is not None and want is not None and app.types.holds(want[1], frozenset(kinds))
+
+    @cached_property
+    def wants_message(self) -> bool:
+        """True when a message was wanted."""
+        app, want = self.state.app, self.value_wanted
+        return app is not None and want is not None and want[1].name in app.types.messages
+
+    @cached_property
+    def differing(self) -> Way | None:
+        """What sort of default the first field has in which the answer is another value."""
+        if not self.is_another_value or self.got is None or self.value_wanted[2] is None:
+            return None
+        assert self.state.app is not None
+        found = self.state.app.types.differing(self.value_wanted[2], self.got, self.value_wanted[1])
+        return None if found is None else omission(found)
 
     @property
     def is_another_value(self) -> bool:

@@ -67,12 +67,27 @@ def what_stands_in_the_place_of_no_field_is_not_ignored(case: Case) -> str:
     return _wrong(case)
 
 
-@ANSWERED_OTHERWISE.cause(
-    OMITTED_IS_DEFAULT, could=lambda case: "def" in case.state.config.extensions and _written(Way.SHORT)(case)
-)
-def what_was_left_out_is_not_its_default(case: Case) -> str:
-    """default values: the literal, null where it is nullable, else zero, empty or false."""
-    return _wrong(case) if case.is_another_value else ""
+def _omitted(way: Way) -> Callable[[Case], bool]:
+    """The circumstance that a field was left out, and that its default is of this sort."""
+    return lambda case: "def" in case.state.config.extensions and _written(way)(case)
+
+
+@ANSWERED_OTHERWISE.cause(OMITTED_IS_DEFAULT, could=_omitted(Way.LITERAL))
+def what_was_left_out_is_not_its_literal(case: Case) -> str:
+    """default values: "= literal"."""
+    return _wrong(case) if case.differing is Way.LITERAL else ""
+
+
+@ANSWERED_OTHERWISE.cause("MPIDL-DEF-06", could=_omitted(Way.NULLABLE))
+def what_was_left_out_is_not_null(case: Case) -> str:
+    """default values: without a literal, null where the type is nullable."""
+    return _wrong(case) if case.differing is Way.NULLABLE else ""
+
+
+@ANSWERED_OTHERWISE.cause("MPIDL-DEF-07", could=_omitted(Way.ZERO))
+def what_was_left_out_is_not_zero_empty_or_false(case: Case) -> str:
+    """default values: "0, empty string, false and so on"."""
+    return _wrong(case) if case.differing is Way.ZERO else ""
 
 
 @ANSWERED_OTHERWISE.cause(OPTIONAL, could=_written(Way.SHORT))
@@ -95,18 +110,14 @@ def a_function_of_an_interface_cannot_be_called(case: Case) -> str:
     return _wrong(case) if case.error is not None and not LEFTOVERS & case.answered.ways else ""
 
 
-@ANSWERED_OTHERWISE.cause(
-    "MPIDL-ENC-11", could=lambda case: Way.CONTAINER in case.answered.ways and case.value_wanted is not None
-)
+@ANSWERED_OTHERWISE.cause("MPIDL-ENC-11", could=lambda case: case.wants("list", "map", "string", "bool"))
 def a_list_a_map_a_text_or_a_boolean_is_written_as_something_else(case: Case) -> str:
     """message: built-in types."""
     wrong = case.error is None and isinstance(case.got, Unfit) and case.got.form
     return f"{case.got}: {case.said}" if wrong else ""
 
 
-@ANSWERED_OTHERWISE.cause(
-    "MPIDL-ENC-02", could=lambda case: Way.MESSAGE in case.answered.ways and case.value_wanted is not None
-)
+@ANSWERED_OTHERWISE.cause("MPIDL-ENC-02", could=lambda case: case.wants_message)
 def a_message_is_laid_out_in_another_way_than_others(case: Case) -> str:
     """message: how messages are laid out is not said; ML-14."""
     app = case.state.app
@@ -117,8 +128,11 @@ def a_message_is_laid_out_in_another_way_than_others(case: Case) -> str:
 
 
 def _fills_gaps(case: Case) -> bool:
-    """True when the value that is wanted has nothing in its gaps, and a message of it has some."""
-    return case.value_wanted is not None and case.value_wanted[3:] == (True,) and Way.GAP in case.answered.ways
+    """True when the message that is wanted has gaps, and nothing in them."""
+    if not case.wants_message or case.value_wanted[3:] != (True,):
+        return False
+    assert case.state.app is not None
+    return case.state.app.types.gapped(case.value_wanted[1])
 
 
 @ANSWERED_OTHERWISE.cause(GAPS, could=_fills_gaps)
