@@ -114,9 +114,7 @@ def what_cannot_succeed_fails(case: Case) -> Broken | str:
     return Broken(why, level=case.answered.want.level)
 
 
-@BOOK.form(
-    NO_ERROR, on="response", when=(P.LIVE,), if_=lambda case: case.kind in ("value", "count"), goes_on=True
-)
+@BOOK.form(NO_ERROR, on="response", when=(P.LIVE,), if_=lambda case: case.kind in ("value", "count"), goes_on=True)
 def what_can_succeed_has_no_error(case: Case) -> str:
     """Response Message, error: it is nil when no error occurred."""
     return "" if case.error is None else f"a request that must succeed was answered with an error: {case.text}"
