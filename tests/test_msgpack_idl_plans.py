@@ -167,6 +167,8 @@ CONTENTS = {clause.value: ("a document with this fault", breaks(clause)) for cla
     "MPIDL-TYPE-09": ("a nullable type argument", open_point("a nullable type argument")),
     "MPIDL-APP-06": ("an application without a default scope", open_point("no default scope")),
     "MPIDL-APP-07": ("two versions as two scopes", open_point("two versions of one service as two scopes")),
+    "MPIDL-APP-08": ("an application without a default scope, and nothing else", lambda d: d.reading.freedoms == (
+        "no default scope",) and not d.reading.faults),
     "MPIDL-NAME-02": ("one name for a type and a service", open_point("one name for things of different kinds")),
     "MPIDL-DEF-05": ("a default of what is required", open_point("a default of what is required")),
 }  # fmt: skip
@@ -281,6 +283,8 @@ CALLS = {promise.value: ("a call that is about it", about(promise)) for promise 
     "MPIDL-ENC-09": ("a float in a message", holding("double")),
     "MPIDL-ENC-10": ("something in a gap", written(Way.JUNK)),
     "MPIDL-ENC-11": ("a map", lambda c: all(holding(name)(c) for name in ("map", "string"))),
+    "MPIDL-DISP-07": ("a name without version of which something is declared", lambda c: bool(c.call.declared)),
+    "MPIDL-EXW-05": ("a thrown exception", lambda c: c.call.wanted[0][0] == "path"),
     "MPIDL-DISP-04": ("a name without scope or version", lambda c: c.call.short and c.value is not None),
 }  # fmt: skip
 

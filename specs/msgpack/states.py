@@ -34,7 +34,7 @@ class Config:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
     argument is named to a behaviour `echo` (-1: not). `taken`: the open points of documents that are taken. `depth`
     and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
-    declares nothing.
+    declares nothing. `declared` are choices that it declares where the text leaves one, by their key in its manifest.
     """
 
     role: str
@@ -54,6 +54,11 @@ class Config:
     taken: frozenset[str] = OPEN_POINTS
     depth: int = 0
     size: int = 0
+    declared: tuple[tuple[str, str], ...] = ()
+
+    def declares(self, key: str) -> str:
+        """What its manifest says for a key, "" when it says nothing."""
+        return next((value for name, value in self.declared if name == key), "")
 
     @property
     def extensions(self) -> frozenset[str]:
