@@ -139,6 +139,10 @@ def in_memory(role: str) -> Callable[[int], tuple[Ground, Mapping[str, Any], str
         facts: dict[str, Any] = {}
         if role == "server":
             facts = {"count": "count"} | ({"malformed": peer.switches.malformed} if number % 2 else {})
+        if role == "idl-server" and number % 2:
+            facts = {"bare_name": peer.serving.bare_name, "exception_wire": peer.serving.exception_wire}
+        if role == "idl" and number % 2:
+            facts = {"missing_default": peer.switches.missing_default}
         return MemoryGround(lambda: peer), facts, repr(getattr(peer, "switches", getattr(peer, "_made", None)))
 
     return make
