@@ -404,9 +404,7 @@ class Rulebook:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
         if breach is None and isinstance(cell, Never) and not found.settled:
-            why = cell.why or f"{action} while {case.phase.value}"
-            kind = f"{action} in {case.phase.name}"
-            breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
+            breach = self.forbidden(case, action, cell)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
             return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
@@ -416,6 +414,12 @@ class Rulebook:
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
         return Allow(self._after(case, action, cell), tuple(dict.fromkeys(covers)), found.lapses, found.leans)
+
+    def forbidden(self, case: Any, action: str, cell: Never) -> Breach:
+        """The breach of an action that the machine forbids in the phase of the case."""
+        why = cell.why or f"{action} while {case.phase.value}"
+        kind = f"{action} in {case.phase.name}"
+        return Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
 
     @staticmethod
     def broken(breach: Breach, then: Any, behind: Any) -> Breach:

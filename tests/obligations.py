@@ -28,7 +28,7 @@ from tests.mutants.hunted import ALL
 from tests.properties import properties
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = 5
+EXAMPLES = 8
 """Programs of each property that a reference is played with."""
 
 

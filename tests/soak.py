@@ -32,6 +32,7 @@ def config_of(server: Server, profile: str = "1.2") -> Config:
         "topic": {"own": bool(switches.self_delivery), "copies": switches.copies == "each"},
         "sizes": MODEST if switches.limits == "small" else NORMAL,
         "crowded": switches.connections == "three",
+        "folds": switches.destinations == "any-case",
     }
     return STOMP.configure("server", profile, FACTS, learnt)
 

@@ -23,8 +23,7 @@ from specs.protocol import find
 from specs.storm.bundle import context, from_json, resolve, to_json
 from specs.storm.frames import Grammar, Message, Style, Text, encode
 from specs.storm.setup import setup
-from specs.storm.states import DEEDS, NEXT, valid_profile
-from specs.storm.states import Phase as Stage
+from specs.storm.states import valid_profile
 from specs.storm.values import is_heartbeat, same
 from strategies.storm import discover, hosting
 from strategies.storm.texts import VALUES
@@ -91,13 +90,6 @@ def test_refs_are_filled_in_or_the_frame_is_not_said():
     assert resolve(Message({"pidDir": Ref("folder", "")}), memory) is None
     assert resolve(Message(Ref("ids", 0)), memory) is None
     assert resolve(Message({"name": Ref("name", 1)}), memory) == Message({"name": "fresh1"})
-
-
-def test_tables_show_every_phase_with_every_deed():
-    for table in NEXT.values():
-        for phase, row in table.items():
-            assert isinstance(phase, Stage)
-            assert tuple(row) == DEEDS
 
 
 def test_profiles():

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from specs.events import Event, Fact, Said
-from specs.msgpack import frames
+from specs.msgpack import client, codec, frames, server
 from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
+from specs.msgpack.idl.compiler.book import COMPILER
+from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
+from specs.msgpack.idl.server.book import SERVER as MADE_SERVER
+from specs.msgpack.idl.server.machine import MACHINE as MADE_SERVER_MACHINE
 from specs.msgpack.lines import UNKNOWN_OP, Ask, Line, answer
+from specs.msgpack.machine import CALLER, CODEC, CONNECTION
 from specs.msgpack.model import MsgpackModel
-from specs.msgpack.states import OPEN_POINTS, RPC, Config
+from specs.msgpack.registry import REQUIREMENTS
+from specs.msgpack.server.book import SURVIVES
+from specs.msgpack.states import OPEN_POINTS, Config
 from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
-from specs.requirement import load
 
 PORT = 18800
 TAG = b"ZZ9Z"
@@ -187,7 +192,7 @@ protocol = Protocol(
         "exception_wire": Key(str, "", "how an exception travels in a response"),
         "missing_default": Key(str, "", "first, none or reject: an application without a default scope"),
     },
-    requirements=load(Path(__file__).with_name("requirements.toml")),
+    requirements=REQUIREMENTS,
     model=MsgpackModel(),
     decoder=frames.decoder,
     encode=frames.encode,
@@ -201,7 +206,21 @@ protocol = Protocol(
     valid_profile=valid_profile,
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
-    crash=RPC + "BAD-01",
+    crash=SURVIVES,
+    books={
+        "server": (server.BOOK,),
+        "client": (client.BOOK,),
+        "codec": (codec.BOOK,),
+        "idl": (COMPILER,),
+        "idl-server": (MADE_SERVER,),
+    },
+    machines={
+        "a connection to a server": CONNECTION,
+        "a client": CALLER,
+        "a codec": CODEC,
+        "a processor of the interface language": COMPILER_MACHINE,
+        "a server that is made from a document": MADE_SERVER_MACHINE,
+    },
 )
 
 __all__ = ["Frame", "protocol"]

@@ -15,7 +15,7 @@ from specs.events import Quiet
 from specs.model import ANYTHING, Outcome
 from specs.storm.host import ODD, SEEN, forgiving
 from specs.storm.said import allow, breach
-from specs.storm.states import GRACE_MS, NOTICE_MS, Config, Due, HostConv, Live
+from specs.storm.states import GRACE_MS, NOTICE_MS, Config, Expected, HostConv, Live
 from specs.storm.values import same, shown, stream_of
 
 TIMEOUT = "topology.subprocess.timeout.secs"
@@ -212,7 +212,7 @@ def _settled(conv: HostConv) -> HostConv:
     return conv if conv.effects or conv.logs or conv.lists else conv._replace(skipped=())
 
 
-def _fits(due: Due, value: Mapping[str, Any]) -> bool:
+def _fits(due: Expected, value: Mapping[str, Any]) -> bool:
     if due.kind in ("ack", "fail"):
         return _is(due.id, value.get("id"))
     return (
@@ -246,7 +246,7 @@ def _anchored(due: tuple[Any, ...], got: Any) -> bool:
     return named and all(any(_is(live, name) for name in names) for live in due)
 
 
-def _covers(config: Config, conv: HostConv, due: Due) -> list[str]:
+def _covers(config: Config, conv: HostConv, due: Expected) -> list[str]:
     if due.kind in ("ack", "fail"):
         covers = ["BOLT-20", "BOLT-23", "BOLT-05"]
         covers += ["BOLT-25"] if len(conv.done) > 1 else []
@@ -260,7 +260,7 @@ def _covers(config: Config, conv: HostConv, due: Due) -> list[str]:
     return [*covers, "SPOUT-14" if due.task is not None else "SPOUT-13", "SPOUT-21", *conv.skipped, *_wide(config, due)]
 
 
-def _wide(config: Config, due: Due) -> list[str]:
+def _wide(config: Config, due: Expected) -> list[str]:
     return ["FRAME-13"] if "\\" in repr(due.values) or not repr(due.values).isascii() else []
 
 
@@ -364,7 +364,7 @@ def owed(config: Config, conv: HostConv) -> Iterator[str]:
         yield "BOLT-01" if bolt else "SPOUT-06"
 
 
-def _named(config: Config, due: Due) -> str:
+def _named(config: Config, due: Expected) -> str:
     if due.kind in ("ack", "fail"):
         return "BOLT-20"
     bolt = config.child == "bolt"

@@ -14,7 +14,7 @@ from specs.model import Allow, Breach, Outcome
 from specs.storm.frames import Message, Text, read
 from specs.storm.said import allow, breach
 from specs.storm.setup import setup
-from specs.storm.states import Config, Due, HostConv, Live, Phase
+from specs.storm.states import Config, Expected, HostConv, Live
 from specs.storm.values import is_heartbeat, is_number, same, same_tasks, shown, stream_of, wants_ids
 
 _FRAMES = ("FRAME-01", "FRAME-02", "FRAME-03", "FRAME-04", "FRAME-05", "FRAME-09")
@@ -50,7 +50,7 @@ def _meant(config: Config, conv: HostConv, value: Any) -> Outcome:
         wrong = setup(by, value, conv.given)
         if isinstance(wrong, Breach):
             return wrong
-        return allow(conv._replace(setup=value, phase=Phase.SETUP), *wrong)
+        return allow(conv._replace(setup=value), *wrong)
     if not conv.pid:
         return breach(by, "HS-14", f"{shown(value)} was sent before the process id came")
     if isinstance(value, list):
@@ -242,7 +242,7 @@ def _text(config: Config, conv: HostConv, frame: Text) -> Iterator[Outcome]:
 def _odd_numbers(config: Config, conv: HostConv, frame: Text) -> HostConv:
     serial = int(frame.data.partition(b'"tuple":[')[2].partition(b",")[0])
     lists = (*conv.lists, conv.known - 1) if config.child == "bolt" or conv.command else conv.lists
-    due = Due("emit", None, [serial, ODD])
+    due = Expected("emit", None, [serial, ODD])
     return conv._replace(lists=lists, effects=(*conv.effects, due))
 
 
@@ -255,7 +255,7 @@ ODD = "\0odd number"
 
 
 def _pid(config: Config, conv: HostConv, value: Any) -> Iterator[Outcome]:
-    run = conv._replace(pid=True, phase=Phase.RUN, most_ms=0, idle_ms=0)
+    run = conv._replace(pid=True, most_ms=0, idle_ms=0)
     number = value.get("pid") if isinstance(value, Mapping) else None
     if is_number(number):
         extra = isinstance(value, Mapping) and "command" in value
@@ -299,7 +299,7 @@ def _commanded(config: Config, conv: HostConv, value: Mapping[str, Any]) -> Iter
 
 def _done(conv: HostConv, kind: str, live: Live) -> HostConv:
     left = tuple(other for other in conv.live if other is not live)
-    effect = Due(kind, live)
+    effect = Expected(kind, live)
     return conv._replace(live=left, done=(*conv.done, live), effects=(*conv.effects, effect))
 
 
@@ -343,7 +343,7 @@ def _emitted(config: Config, conv: HostConv, value: Mapping[str, Any]) -> HostCo
     more = ["EXT-03"] if config.has("x-need-task-ids") and "need_task_ids" in value else []
     more += ["EXT-08"] if config.has("x-anchor-string") and "one anchor" in value else []
     more += ["EXT-09"] if config.has("x-task0") and "task" in value and task is None else []
-    effect = Due(
+    effect = Expected(
         "emit", value.get("id"), value["tuple"], stream_of(value.get("stream")), task, anchors, more=tuple(more)
     )
     after = conv if SEEN in value else conv._replace(effects=(*conv.effects, effect))

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
-from specs.model import Allow, Breach, Outcome
-from specs.storm import asked, child, host, told
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.storm import asked, host
+from specs.storm.child import host_messages, judging
 from specs.storm.said import breach
-from specs.storm.states import Config, Conv, HostConv, State
+from specs.storm.states import Config, Conv, HostConv, Owing, State
 
 
 class StormModel:
@@ -36,7 +37,7 @@ class StormModel:
         if role != config.role:
             return
         for _, conv in state.convs:
-            yield from asked.owed(config, conv) if config.hosted else child.owed(config, conv)
+            yield from asked.owed(config, conv) if config.hosted else judging.owed(config, conv)
 
     def step(self, state: State, event: Event) -> Iterator[Outcome]:
         """Every reading of `event`."""
@@ -44,8 +45,10 @@ class StormModel:
             yield _quiet(state, event)
             return
         conv = state.conv(event.conn)
-        outcomes = _of_host(state.config, conv, event) if state.config.hosted else _of_child(state.config, conv, event)
-        for outcome in outcomes:
+        if not state.config.hosted:
+            yield _placed(state, event.conn, _of_child(state.config, conv, event))
+            return
+        for outcome in _of_host(state.config, conv, event):
             yield _placed(state, event.conn, outcome)
 
 
@@ -54,14 +57,9 @@ def _quiet(state: State, event: Quiet) -> Outcome:
     covers: tuple[str, ...] = ()
     lapses: tuple[Breach, ...] = ()
     for number, conv in state.convs:
-        if config.hosted:
-            found = asked.quiet(config, conv, event)
-        elif event.final:
-            found = child.silence(config, conv)
-        else:
-            found = None
+        found = asked.quiet(config, conv, event) if config.hosted else judging.quiet(config, conv, event)
         if isinstance(found, Breach):
-            return found
+            return _placed(state, number, found)
         if found is not None:
             state = state.put(number, found.state)
             covers, lapses = covers + found.covers, lapses + found.lapses
@@ -69,27 +67,41 @@ def _quiet(state: State, event: Quiet) -> Outcome:
 
 
 def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
+    """The outcome for one conversation, as one for all of them."""
     if isinstance(outcome, Allow):
         if not isinstance(outcome.state, (Conv, HostConv)):
             return outcome
-        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses)
-    then: Any = outcome.then
-    return replace(outcome, then=state.put(number, then)) if isinstance(then, (Conv, HostConv)) else outcome
+        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses, outcome.leans)
+    then, behind = (_put(state, number, after) for after in (outcome.then, outcome.behind))
+    return replace(outcome, then=then, behind=behind)
 
 
-def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
+def _put(state: State, number: int, after: Any) -> Any:
+    conv = after.conv if isinstance(after, Owing) else after
+    return state.put(number, conv) if isinstance(conv, (Conv, HostConv)) else conv
+
+
+def _ours(by: str, why: str, then: Any) -> Breach:
+    """The tester itself breaks a rule, on purpose. Nobody is judged by that; `then`: what follows is."""
+    return Breach(by, "", why, then)
+
+
+def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Outcome:
     """A child is judged."""
-    ours = event.by == config.host
+    if event.by != config.host:
+        if isinstance(event, Said):
+            return judging.said(config, conv, event.frame)
+        if isinstance(event, Noise):
+            return judging.endless(config, conv, event.data)
+        return Allow(conv) if isinstance(event, Closed) else judging.fact(config, conv, event.name, event.value)
+    if isinstance(event, Said):
+        sent = host_messages.sent(config, conv, event.frame)
+        return _ours(event.by, sent.wrong, sent.conv if sent.known else ANYTHING) if sent.wrong else Allow(sent.conv)
+    if isinstance(event, Closed):
+        return Allow(host_messages.closed(config, conv))
     if isinstance(event, Noise):
-        yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
-    elif isinstance(event, Said):
-        yield told.said(config, conv, event.frame) if ours else child.said(config, conv, event.frame)
-    elif isinstance(event, Closed):
-        yield told.closes(conv, event.how) if ours else Allow(conv._replace(muted=True))
-    elif ours:
-        yield told.octets(conv) if event.name == "octets" else Allow(conv)
-    else:
-        yield child.fact(config, conv, event.name, event.value)
+        return _ours(event.by, f"a message has no end: {event.data[:80]!r}", ANYTHING)
+    return Allow(conv._replace(cut=True) if event.name == "octets" else conv)
 
 
 def _of_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:

@@ -11,7 +11,7 @@ from functools import partial
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack.idl.acceptor import extensions_of
+from specs.msgpack.idl.compiler.case import extensions_of
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
@@ -154,7 +154,7 @@ def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequen
     sound = _text(built(program.ops, extensions), config, 0, 0)
     if other % 16 == 5:
         script.ask(sound)
-    for turn in range(1 + other % 4):  # counted down, so that a plan for one of them is found by lower numbers
+    for turn in range(1 + other % 8):  # counted down, so that a plan for one of them is found by lower numbers
         mutation = MUTATIONS[names[(which + 256 * (seed % 2) - turn) % len(names)]]
         document, dice = built(program.ops, extensions), Dice(seed, other // 4)
         if mutation.tree is not None:

@@ -11,7 +11,7 @@ from specs.msgpack import values as v
 from specs.msgpack.calls import oddity
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.msgpack.lines import Ask, type_of
-from specs.msgpack.states import FMT, Config
+from specs.msgpack.states import Config
 from specs.plan import Plan, Ref, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
@@ -113,7 +113,7 @@ def _nested(q: Questions, op: Op) -> None:
 
 def _judged(q: Questions, octets: bytes, value: Any) -> None:
     """A vector whose value may be one that can be refused."""
-    odd = oddity(value, q.config).removeprefix(FMT)
+    odd = oddity(value, q.config).removeprefix("MP-FMT-")
     q.vector(octets, value, "either" if odd else "value", odd)
 
 

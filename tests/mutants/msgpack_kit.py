@@ -7,7 +7,6 @@ from typing import Any
 
 from impls.msgpack.reference import Server, Session
 from impls.msgpack.server import Reading
-from specs.msgpack.states import FMT, RPC
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.msgpack.writer import Writer
@@ -15,6 +14,7 @@ from tests.mutants import record
 from tests.mutants.record import Witness
 
 MSGPACK = find("msgpack")
+RPC, FMT = "MPRPC-", "MP-FMT-"
 FACTS: Mapping[str, Mapping[str, Any]] = {
     "server": {"count": "count", "malformed": "close"},
     "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
