@@ -12,6 +12,7 @@ from specs.kcl.child.case import Case
 from specs.kcl.machine import CHARACTERS_SURVIVE, LINES_ARE_JSON, MESSAGES_HAVE_ACTIONS, RECORDS_IN_ORDER
 from specs.kcl.scripts import alike
 
+BIG_BATCHES = "KCL-REC-12"
 BIG = 1000
 """Records, or KiB of data, from which on a batch is a big one (K-33)."""
 
@@ -110,7 +111,7 @@ def initialize_needs_no_more(m: Case) -> str:
     return _missing(m, "it ended with an error at an initialize with no more than its profile has") if failed else ""
 
 
-@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also="KCL-REC-12")
+@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also=BIG_BATCHES)
 def big_batches_are_processed(m: Case) -> str:
     """The batch was a big one (K-33)."""
     return _missing(m, "the batch was a big one")

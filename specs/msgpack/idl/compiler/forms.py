@@ -84,6 +84,18 @@ def a_document_that_breaks_a_clause_is_refused(case: Case) -> Broken | str:
 
 
 @COMPILER.form(
+    "MPIDL-APP-08",
+    on="answer",
+    if_=lambda case: case.during == DOCUMENT and case.lacks_a_default and bool(case.declares_of_defaults),
+    goes_on=True,
+)
+def an_application_without_a_default_scope_is_treated_as_declared(case: Case) -> str:
+    """services: the text says nothing of it; the manifest's `missing_default` does."""
+    wanted = case.declares_of_defaults
+    return "" if case.refused is (wanted == "reject") else f"{wanted} is declared: {case.shown}"
+
+
+@COMPILER.form(
     TREE,
     on="answer",
     if_=lambda case: case.during == DOCUMENT and case.refused and case.must_be_taken,

@@ -76,6 +76,26 @@ def a_call_is_answered_as_what_it_reaches_says(case: Case) -> str:
     return f"{' or '.join(sorted({want[0] for want in case.answered.wanted}))} was wanted: {case.said}"
 
 
+@SERVER.form("MPIDL-DISP-07", on="answer", if_=lambda case: case.call is not None and bool(case.call.declared),
+             goes_on=True)  # fmt: skip
+def a_name_without_scope_or_version_means_what_is_declared(case: Case) -> str:
+    """client side: the text says nothing of it; the manifest's `bare_name` does."""
+    return "" if case.fits_declared else f"{case.state.config.declares('bare_name')} is declared: {case.said}"
+
+
+@SERVER.form("MPIDL-EXW-05", on="answer", if_=lambda case: case.call is not None and bool(case.throws),
+             goes_on=True)  # fmt: skip
+def an_exception_travels_as_it_is_declared(case: Case) -> str:
+    """exception: the text says nothing of it; the manifest's `exception_wire` does."""
+    wire, path, error = case.state.config.declares("exception_wire"), case.throws, case.error
+    kept = {
+        "list": isinstance(error, tuple) and bool(error) and error[0] == path,
+        "code": error == path,
+        "text": isinstance(error, str),
+    }
+    return "" if kept.get(wire, True) else f"{wire} is declared: {case.said}"
+
+
 @SERVER.form("MPIDL-EXW-02", on="answer", if_=lambda case: case.call is not None and case.error is not None)
 def beside_an_error_there_is_no_result(case: Case) -> str:
     """RPC, Response Message."""
