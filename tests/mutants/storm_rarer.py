@@ -7,8 +7,10 @@ from typing import Any
 from impls.storm.child import Bolt, Spout
 from impls.storm.freedoms import Switches
 from impls.storm.hosts import BoltHost, SpoutHost
+from specs.plan import Ref
 from strategies.storm.misuse import ROWS
-from tests.mutants.storm_kit import ACK, ACKED, FAILED, NEXT, both, child, emit, host, plain, script, told
+from strategies.storm.writer import Writer
+from tests.mutants.storm_kit import ACK, FAILED, NEXT, both, child, emit, host, plain, script, told
 from tests.mutants.storm_plays import case, command, done, give, logged
 
 SHORT = {"topology.subprocess.timeout.secs": 0.1}
@@ -20,7 +22,18 @@ def misuse(name: str, how: int = 0) -> Any:
     return lambda w: ROWS[name][1](w, how)
 
 
-@child("spout-sleeps-in-next", "HB-09", NEXT, conf=SHORT | script([emit(1)]))
+def slowly(name: str, **more: Any) -> Any:
+    """A command, and time enough for a spout that sleeps."""
+
+    def play(w: Writer) -> None:
+        w.command(name, **more)
+        w.wait(400)
+        w.lists()
+
+    return play
+
+
+@child("spout-sleeps-in-next", "HB-09", slowly("next"), conf=SHORT | script([emit(1)]))
 class SleepsInNext(Spout):
     """Inside next it is silent for longer than the timeout."""
 
@@ -30,7 +43,12 @@ class SleepsInNext(Spout):
         yield from super().callback(command, message)
 
 
-@child("spout-sleeps-in-ack", "SPOUT-19", ACKED, conf=SHORT | script([emit(1, id="a")]))
+@child(
+    "spout-sleeps-in-ack",
+    "SPOUT-19",
+    both(NEXT, slowly("ack", id=Ref("emitted", 0))),
+    conf=SHORT | script([emit(1, id="a")]),
+)
 class SleepsInAck(Spout):
     """Inside ack it is silent for longer than the timeout."""
 
@@ -186,11 +204,12 @@ class LateAcksLost(BoltHost):
 class CountsSyncs(BoltHost):
     """Only a sync is a sign of life."""
 
+    synced_ms = 0.0
+
     def hear(self, message: Any) -> None:
-        before = getattr(self, "synced_ms", self.now_ms)
-        if message.get("command") == "sync":
-            self.synced_ms = before = self.now_ms
-        self.heard_ms = before
+        if message.get("command") == "sync" or not self.synced_ms:
+            self.synced_ms = self.now_ms
+        self.heard_ms = self.synced_ms
         super().hear(message)
 
 
