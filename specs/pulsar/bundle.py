@@ -11,7 +11,7 @@ from specs.events import Event
 from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
-from specs.pulsar import broker, frames
+from specs.pulsar import broker, client, frames
 from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
 from specs.pulsar.machine import BROKER
@@ -108,8 +108,13 @@ protocol = Protocol(
     smoke=smoke,
     crash=Misuse.NO_FRAME.requirement,
     beat=lambda frame: bool(frame.kind == "PING"),
-    books={"broker": (broker.BOOK,)},
-    machines={"connection to a broker": BROKER},
+    books={"broker": (broker.BOOK,), "client": (client.BOOK, client.SURVIVAL)},
+    machines={
+        "connection to a broker": BROKER,
+        "a connection of a client": client.CONNECTION,
+        "a producer or consumer of a client": client.ENDPOINT,
+        "a client": client.CLIENT,
+    },
 )
 
 __all__ = ["Event", "protocol"]

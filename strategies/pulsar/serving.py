@@ -17,6 +17,8 @@ from strategies.pulsar.writer import PROPERTIES
 PERMITS = (10, 1, 2, 4, 100)
 MANY = (1, 2, 3, 4, 2, 3, 4, 12)
 LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
+ENDLESS = 27
+"""Redirects in a row that nobody follows to their end."""
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 
 
@@ -294,6 +296,8 @@ def _broken(d: Desk, op: Op) -> None:
             else:
                 d.say("SEND_ERROR", producer_id=Ref("sent", (d.at, "producer_id")),
                       sequence_id=Ref("sent", (d.at, "sequence_id")), error=error, message="no")  # fmt: skip
+                if error == 9:  # nothing but that send fails
+                    d.do("await", {"handle": Ref("handle", f"s{d.sends - 1}")})
         case 11:
             d.do("producer", {"topic": Ref("topic", "w")})
             d.ways()
@@ -318,8 +322,12 @@ def _redirect(d: Desk, op: Op) -> None:
     d.do("producer", {"topic": Ref("topic", topic), "_key": key})
     d.welcome()
     d.metadata()
-    for n in range(1 + op.args[0] % 4):
+    endless = op.args[2] % 12 == 11
+    for n in range(ENDLESS if endless else 1 + op.args[0] % 4):
         d.lookup(1, response=0, authoritative=bool(op.args[1] >> n & 1))
+    if endless:
+        d.over = True
+        return
     d.lookup()
     d.created()
     d.pens.append((key, topic))

@@ -1,4 +1,4 @@
-"""What the acceptor of a client remembers: connections, producers, consumers, and what the application was given."""
+"""What the model of a client remembers: connections, producers, consumers, and what the application was given."""
 
 from __future__ import annotations
 
@@ -6,90 +6,204 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from specs.model import Breach
-from specs.pulsar.states import Config, P
+from specs.pulsar.client.machine import CONNECTION, ENDED, NEW, Phase, Stage
+from specs.pulsar.client.oddities import Oddity, Unreadable
+from specs.pulsar.states import Config
 
-FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
-"""Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
-GIVES_UP_MS = 1000
-"""How long a client waits for us at least before it may say that what it was told has failed."""
 METADATA = 256
 """How long metadata may be, more or less."""
+FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
+"""Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
 _PARTITION = re.compile(r"(.*)-partition-(\d+)")
 
 
-class Line(NamedTuple):
-    """A connection. `version`: what we advertised; `announced`: what the client did. `open`: its requests that we did
-    not answer, by (family, id). `odd`: we said what may end it; `must`: the rule by which it has to end. `probe`: the
-    client sent a PING and we said nothing since, for `low` ms at least; `unanswered`: it had no PONG. `place`: the
-    address that it leads to."""
+class Request(NamedTuple):
+    """A request of the client that we did not answer: the family in which its number is unique, its number, and the
+    topic that it is about, if any."""
 
+    family: str
+    number: int
+    topic: str = ""
+
+
+class Line(NamedTuple):
+    """A connection. `left`: phases that it left since the client spoke last. `greeted`: CONNECT came. `announced`:
+    the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
+    the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
+    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it has to end, `row` that
+    of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent
+    one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
+
+    phase: Phase = NEW
+    left: tuple[Phase, ...] = ()
     greeted: bool = False
-    welcomed: bool = False
     announced: int = 0
-    version: int = 0
+    version: int | None = None
     limit: int = 0
-    open: tuple[tuple[str, int, str], ...] = ()
+    open: tuple[Request, ...] = ()
     used: frozenset[tuple[str, int]] = frozenset()
     pings: int = 0
-    over: bool = False
-    odd: str = ""
+    misuse: str = ""
     must: str = ""
+    row: str = ""
     probe: bool = False
     pinged: bool = False
     unanswered: bool = False
     low: int = 0
     place: str = ""
 
+    @property
+    def over(self) -> bool:
+        """True behind the end of the connection."""
+        return self.phase in ENDED
 
-class End(NamedTuple):
-    """A producer or consumer of the client. `phase`: "asked", "open", "lost", "closed". `sent`: (sequence id,
-    payloads, receipted) of a producer's SENDs in order. `queue`: messages pushed to a consumer, not given to the
-    application. `forced`: the tester ended it, and `cut` its connection with it."""
+    @property
+    def speaks_version(self) -> int:
+        """The version of the broker; a broker that names none has version 0."""
+        return self.version or 0
+
+    def moved(self, action: str, to: Phase | None = None) -> Line:
+        """The connection after something that the broker did."""
+        after = CONNECTION.move(self.phase, action, to)
+        if after is self.phase:
+            return self
+        return self._replace(phase=after, left=(*self.left, self.phase))
+
+
+class Sent(NamedTuple):
+    """A SEND of a producer. `many`: how many messages it carries. `receipted`: its receipt came; `refused`: SEND_ERROR
+    did."""
+
+    sequence: int
+    many: int
+    payload: bytes
+    receipted: bool = False
+    refused: bool = False
+
+
+class Name(NamedTuple):
+    """Which message: the id of its entry, its index in a batch (-1 for none), and how many the batch has."""
+
+    entry: tuple[int, int]
+    nth: int
+    many: int
+
+
+class Pushed(NamedTuple):
+    """A message that was pushed to a consumer. `sure`: it must reach the application, if anything does. `oddity`:
+    what was unusual in how it came."""
+
+    name: Name
+    payload: bytes
+    key: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+    batched: bool = False
+    sure: bool = True
+    oddity: Oddity | None = None
+    crowded: bool = False
+
+
+class Endpoint(NamedTuple):
+    """A producer or consumer of the client: `kind` says which. `request`: the number of the request by which it was
+    made. `name`: what PRODUCER_SUCCESS called it. `next`: the sequence id that is next, None where nobody knows.
+    `resend`: sequence ids that have to be sent again. `granted`: permits, and `pushed`: messages on this connection;
+    `size`: the room of its queue. `queue`: messages pushed, not given to the application; `given`: how many it got.
+    `forced`: the tester ended it, and `cut` its connection with it. `held`: producer_ready was false once.
+    `recounted`: since it was lost, the number of partitions of its topic was asked for again. `taken`: the broker
+    closed it once. `crowded`: messages came to it while its connection had other producers or consumers."""
 
     kind: str
     topic: str
     line: int
     id: int
     request: int
+    stage: Stage = Stage.ASKED
     name: str = ""
-    wanted: str = ""
-    phase: str = "asked"
     next: int | None = None
-    sent: tuple[tuple[int, int, bool, bytes], ...] = ()
+    sent: tuple[Sent, ...] = ()
+    resend: tuple[int, ...] = ()
     granted: int = 0
     pushed: int = 0
     size: int = 0
-    queue: tuple[Any, ...] = ()
-    resend: tuple[int, ...] = ()
-    ready: bool = True
+    queue: tuple[Pushed, ...] = ()
+    given: int = 0
     forced: bool = False
     cut: bool = False
+    held: bool = False
+    recounted: bool = False
+    taken: bool = False
+    crowded: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """True while its connection is what holds it."""
+        return self.stage in (Stage.ASKED, Stage.PENDING, Stage.OPEN)
+
+
+class Refusal(NamedTuple):
+    """A message that cannot be read, and is to be acknowledged with a validation_error."""
+
+    entry: tuple[int, int]
+    unreadable: Unreadable
+    oddity: Oddity
+
+
+class Payload(NamedTuple):
+    """A message that the client was told to send, and did not send yet."""
+
+    topic: str
+    payload: bytes
+    key: str | None
+    properties: Mapping[str, str]
+
+
+class Redirect(NamedTuple):
+    """The last answer to the lookup of a topic that was Redirect. `nth`: how many there were in a row; `followed`:
+    the client asked where it was sent."""
+
+    authoritative: bool
+    nth: int
+    place: str
+    followed: bool = False
+
+
+class HangUp(NamedTuple):
+    """The client ended a connection on which it had something: the connection, what had been closed there, whether
+    we had said something odd, and whether its own PING had no PONG."""
+
+    line: int
+    closed: str
+    odd: bool
+    unanswered: bool
 
 
 class ClientState(NamedTuple):
-    """`told`: commands not reported yet, as (op, value). `partitions` by topic; `looked`: how many LOOKUPs of a topic
-    were answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`:
-    the last answer that was Redirect, as (authoritative, how many there were, the address, whether it was followed).
-    `refs`: what the application was given, by ref. `unacked`: message ids whose acknowledgement was asked for and not
-    seen; `released` all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is
-    left of. `pushed`: on which topic what was pushed. `refused`: what must be acknowledged with a validation_error, as
-    (id, error, rules). `accepted`: connections that the client is known to have opened. `hung`: the client hung up
-    without a reason, as (rule, why, what else it breaks); a client that died does so too, and that is known a moment
-    later."""
+    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its producers
+    and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were
+    answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`: the
+    open redirects by topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose
+    acknowledgement was asked for and not seen. `released`: all that was acknowledged by the application, of batches
+    in `parts`, and `wholly` what nothing is left of. `pushed`: on which topic what was pushed. `refused`: what must
+    be acknowledged with a validation_error. `payloads`: what has to be sent. `keys`: to which partition a key went.
+    `odd`: we said what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing
+    is owed. `left`: it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`:
+    messages that must not reach the application. `address` and `other`: where the tester listens. `accepted`:
+    connections that the client is known to have opened. `hung`: how the client hung up without a reason; a client
+    that died does so too, and that is known a moment later. `idle`: for how long nothing was said, at most."""
 
     config: Config
     lines: Mapping[int, Line] = {}
     told: tuple[tuple[str, Any], ...] = ()
-    ends: tuple[End, ...] = ()
+    endpoints: tuple[Endpoint, ...] = ()
     handles: Mapping[str, tuple[str, str]] = {}
+    sending: Mapping[str, str] = {}
     partitions: Mapping[str, int] = {}
     looked: Mapping[str, int] = {}
-    redirects: Mapping[str, tuple[bool, int, str, bool]] = {}
-    refs: Mapping[str, tuple[str, Any]] = {}
-    unacked: tuple[tuple[Any, bool], ...] = ()
-    refused: tuple[tuple[Any, int, str], ...] = ()
-    payloads: tuple[Any, ...] = ()
+    redirects: Mapping[str, Redirect] = {}
+    refs: Mapping[str, tuple[str, Name]] = {}
+    unacked: tuple[tuple[int, int], ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    payloads: tuple[Payload, ...] = ()
     parts: frozenset[Any] = frozenset()
     released: frozenset[Any] = frozenset()
     wholly: frozenset[Any] = frozenset()
@@ -97,34 +211,64 @@ class ClientState(NamedTuple):
     odd: bool = False
     doubt: bool = False
     left: bool = False
-    tried: frozenset[str] = frozenset()
+    tried: tuple[Oddity, ...] = ()
+    unread: tuple[Oddity, ...] = ()
     address: str = ""
     other: str = ""
     named: Mapping[str, frozenset[str]] = {}
-    unread: tuple[str, ...] = ()
-    bad: frozenset[str] = frozenset()
     keys: Mapping[tuple[str, str], str] = {}
     accepted: int = 0
-    hung: tuple[str, str, str] | None = None
+    hung: HangUp | None = None
     idle: int = 0
 
     @property
     def waits(self) -> bool:
         """True while the client waits for an answer of ours."""
-        return any(line.open or (line.greeted and not line.welcomed) for line in self.lines.values() if not line.over)
+        return any(
+            line.open or (line.greeted and line.version is None) for line in self.lines.values() if not line.over
+        )
 
     @property
     def lacks_receipt(self) -> bool:
         """True while what the client was told first waits for a receipt of ours."""
         op = self.told[0][0] if self.told else ""
         return op in ("send", "await", "close", "disconnect") and any(
-            not done for end in self.ends if end.phase == "open" for _, _, done, _ in end.sent
+            not sent.receipted for end in self.endpoints if end.stage is Stage.OPEN for sent in end.sent
         )
 
     @property
     def beyond(self) -> bool:
         """True while the client has a connection on which nobody listens: it may wait for an answer there."""
         return self.accepted > sum(line.greeted for line in self.lines.values())
+
+    @property
+    def connected(self) -> bool:
+        """True when a connection was established."""
+        return any(line.version is not None for line in self.lines.values())
+
+    @property
+    def probed(self) -> bool:
+        """True when the client sent a PING of its own."""
+        return any(line.pinged for line in self.lines.values())
+
+    @property
+    def alone(self) -> bool:
+        """True when messages reached the application that were not among those of other consumers or producers."""
+        return any(end.given and not end.crowded for end in self.endpoints)
+
+    def took(self, kind: str) -> bool:
+        """True when we closed a producer or consumer, and not its connection."""
+        return any(end.kind == kind and end.taken for end in self.endpoints)
+
+    @property
+    def distrusts(self) -> bool:
+        """True when a client may have had enough of a broker: it cannot read what it gets, or was told of an error
+        that is about no request."""
+        return Oddity.ERROR_OF_NOTHING in self.tried or any(each is not Oddity.NO_CONSUMER for each in self.unread)
+
+    def outlived(self, oddity: Oddity) -> bool:
+        """True for an oddity that was said, and about which nothing is left to be done."""
+        return oddity in self.tried and not any(each.oddity is oddity for each in self.refused)
 
     def astray(self, number: int, places: Collection[str]) -> bool:
         """True for a connection to another of our addresses than those."""
@@ -141,29 +285,29 @@ class ClientState(NamedTuple):
         """A connection, be it new."""
         return self.lines.get(number) or Line()
 
-    def put(self, number: int, line: Line) -> ClientState:
+    def with_line(self, number: int, line: Line) -> ClientState:
         """The state with one connection changed."""
         return self._replace(lines={**self.lines, number: line})
 
-    def look(self, topic: str, more: int) -> ClientState:
+    def looked_up(self, topic: str, more: int) -> ClientState:
         """The state with one LOOKUP more, or one less, that something may be created on."""
         return self._replace(looked={**self.looked, topic: max(self.looked.get(topic, 0) + more, 0)})
 
-    def put_end(self, at: int, end: End) -> ClientState:
+    def with_endpoint(self, at: int, end: Endpoint) -> ClientState:
         """The state with one producer or consumer changed."""
-        return self._replace(ends=(*self.ends[:at], end, *self.ends[at + 1 :]))
+        return self._replace(endpoints=(*self.endpoints[:at], end, *self.endpoints[at + 1 :]))
 
+    def endpoint(self, kind: str, number: int, name: int, *stages: Stage) -> int | None:
+        """The index of the producer or consumer of this id on this connection, in one of these stages (none: in
+        any)."""
+        for at, end in enumerate(self.endpoints):
+            if end.id == name and end.line == number and end.kind == kind and (not stages or end.stage in stages):
+                return at
+        return None
 
-def ids(names: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(P + name for name in names.split())
-
-
-def blame(short: str, why: str, then: ClientState | None = None, level: str | None = None, also: str = "") -> Breach:
-    """A breach of the client; judging goes on when the state after it is known."""
-    if then is None:
-        return Breach("client", P + short, why, level=level, also=ids(also))
-    return Breach("client", P + short, why, then=then, level=level, also=ids(also))
+    def of_topic(self, kind: str, topic: str) -> list[tuple[int, Endpoint]]:
+        """The producers or consumers of a topic or of its partitions, with their indexes."""
+        return [(at, end) for at, end in enumerate(self.endpoints) if end.kind == kind and base(end.topic)[0] == topic]
 
 
 def base(topic: str) -> tuple[str, int | None]:

@@ -1,0 +1,73 @@
+"""What becomes of the state when the client is told to do something, beside the wire, and by what is known of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specs.events import Fact
+from specs.pulsar.client.effects_said import over
+from specs.pulsar.client.machine import ENDPOINT, Stage
+from specs.pulsar.client.state import ClientState, Name, Payload
+
+OPS = frozenset(("connect", "producer", "send", "send_async", "await", "subscribe", "receive", "ack", "redeliver",
+                 "close", "disconnect"))  # fmt: skip
+
+
+def noted(state: ClientState, event: Fact) -> ClientState:
+    """Something that is known of the client."""
+    if event.name == "address":
+        return state._replace(address=str(event.value))
+    if event.name == "elsewhere":
+        return state._replace(other=str(event.value))
+    if event.name == "through":
+        return state.with_line(event.conn, state.line(event.conn)._replace(place=str(event.value)))
+    if event.name == "accepted":
+        return state._replace(accepted=max(state.accepted, int(event.value)))
+    return state
+
+
+def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
+    """The client is told to do something, or the tester cuts a connection."""
+    if op == "drop":
+        return over(state, number, "cuts")
+    if op not in OPS:
+        return state
+    given = value if isinstance(value, dict) else {}
+    state = state._replace(told=(*state.told, (op, given)))
+    if op in ("send", "send_async"):
+        topic = str(state.handles.get(str(given.get("producer")), ("", ""))[1])
+        payload = bytes.fromhex(given.get("payload_hex", ""))
+        item = Payload(topic, payload, given.get("key"), dict(given.get("properties") or {}))
+        return state._replace(payloads=(*state.payloads, item))
+    if op == "ack":
+        found = state.refs.get(str(given.get("ref")))
+        return state if found is None else _acknowledging(state, found[1], cumulative=bool(given.get("cumulative")))
+    if op == "close":
+        return _closing(state, given)
+    return state._replace(left=True) if op == "disconnect" else state
+
+
+def _closing(state: ClientState, given: dict[str, Any]) -> ClientState:
+    """What is lost need not come back when it is to be closed."""
+    kind = "producer" if "producer" in given else "consumer"
+    _, topic = state.handles.get(str(given.get(kind)), ("", ""))
+    for at, end in state.of_topic(kind, topic):
+        if end.stage is Stage.LOST:
+            state = state.with_endpoint(at, end._replace(stage=ENDPOINT.move(end.stage, "closes")))
+    return state
+
+
+def _acknowledging(state: ClientState, name: Name, *, cumulative: bool) -> ClientState:
+    """The application acknowledges: of a batch, the entry is due when all of it is acknowledged."""
+    entry, nth, count = name
+    done = state.parts | {(entry, nth)}
+    released, wholly = state.released | {entry}, state.wholly
+    if cumulative:
+        given = {each.entry for _, each in state.refs.values()}
+        released |= {each for each in given if each <= entry}
+        wholly |= {each for each in given if each < entry}
+        done |= {(entry, n) for n in range(nth)}
+    whole = nth < 0 or (cumulative and nth == count - 1) or all((entry, n) in done for n in range(count))
+    unacked = (*state.unacked, entry) if whole else state.unacked
+    wholly |= {entry} if whole else set()
+    return state._replace(parts=done, released=released, wholly=wholly, unacked=unacked)

@@ -1,0 +1,223 @@
+"""What the commands of a client must carry, apart from SEND.
+
+Source: 001_c0ea8805bb7ed422.txt, "Keep Alive", "Lookup", "Partitioned topics", "Producer", "Consumer", "Flow control",
+"Ack".
+"""
+
+from __future__ import annotations
+
+from specs.pulsar.client.book import BOOK
+from specs.pulsar.client.case import Look, Said
+from specs.pulsar.client.machine import TALKING, Stage
+from specs.pulsar.client.oddities import Unreadable
+from specs.rules import Broken
+
+MAX_REDIRECTS = 25
+OLD_ACK = 12
+"""Before this version an ACK has one id."""
+PONG = "PULSAR-KA-01"
+"""Every PING is answered by a PONG."""
+FOLLOWED = "PULSAR-LOOK-04"
+"""A redirect is followed to the address that it names, with the authority that it names."""
+THERE = "PULSAR-LOOK-05"
+"""What was found is opened at the address that the lookup named."""
+CONSUMER_IDS = "PULSAR-SUB-04"
+"""A consumer_id is that of one consumer of the connection."""
+PARTITIONED, PLAIN = "PULSAR-PART-02", "PULSAR-PART-03"
+"""A topic with partitions is one producer or consumer for each; one without is used itself."""
+PERMITS = "PULSAR-FLOW-07"
+"""A client grants more as the application takes messages."""
+ACKS = "PULSAR-ACK-13"
+"""A client acknowledges what it has been given, after its application did."""
+REFUSALS = " ".join(dict.fromkeys(each.refused for each in Unreadable))
+MAKES = "PRODUCER, SUBSCRIBE"
+
+
+@BOOK.form(PONG, on="PONG", when=TALKING)
+def a_pong_answers_a_ping(case: Said) -> str:
+    """One PONG for each PING (seed, Keep Alive)."""
+    return "" if case.line.pings else "PONG without a PING"
+
+
+# -- LOOKUP ------------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form("PULSAR-LOOK-03", on="LOOKUP", when=TALKING, if_=lambda case: case.look is Look.FIRST)
+def the_first_lookup_has_no_authority(case: Said) -> str:
+    """First lookup: authoritative=false (seed, Lookup)."""
+    return "the first lookup is authoritative" if case.body.authoritative else ""
+
+
+@BOOK.form(FOLLOWED, on="LOOKUP", when=TALKING, if_=lambda case: case.look is Look.FOLLOWS)
+def a_redirected_lookup_keeps_the_authority_it_was_given(case: Said) -> str:
+    """Redirect: ask again with the response's authoritative value (seed, Lookup)."""
+    wanted = case.redirect.authoritative if case.redirect else None
+    given = case.body.authoritative
+    return f"redirected with authoritative={wanted}, asked with {given}" if given != wanted else ""
+
+
+@BOOK.form("PULSAR-LOOK-07", on="LOOKUP", when=TALKING, if_=lambda case: case.look is Look.FOLLOWS)
+def redirects_are_not_followed_for_ever(case: Said) -> Broken | str:
+    """Redirect loops end: practice."""
+    count = case.redirect.nth if case.redirect else 0
+    return Broken(f"{count} redirects were followed", ends=True) if count > MAX_REDIRECTS else ""
+
+
+@BOOK.form(FOLLOWED, on="LOOKUP", when=TALKING, if_=lambda case: case.look is Look.FOLLOWS)
+def a_redirected_lookup_asks_at_the_address_it_was_given(case: Said) -> str:
+    """Redirect: ask again at that URL (seed, Lookup)."""
+    place = case.redirect.place if case.redirect else ""
+    return f"redirected to {place}, asked again at another address" if case.state.astray(case.number, (place,)) else ""
+
+
+# -- PRODUCER, SUBSCRIBE -----------------------------------------------------------------------------------------------
+
+
+def _asked_before(case: Said) -> Stage | None:
+    """How the same producer stands that was asked for on this connection and got no answer, or was closed then."""
+    at = case.state.endpoint("producer", case.number, case.made_id)
+    if at is None or case.kind != "PRODUCER" or case.state.endpoints[at].topic != case.body.topic:
+        return None
+    return case.state.endpoints[at].stage
+
+
+@BOOK.form(
+    "PULSAR-PROD-11", on=MAKES, when=TALKING, if_=lambda case: _asked_before(case) in (Stage.ASKED, Stage.CLOSED)
+)
+def a_producer_that_was_not_answered_is_closed_before_it_is_asked_for_again(case: Said) -> str:
+    """Unanswered PRODUCER: CLOSE_PRODUCER before trying again (the newer protocol page)."""
+    return "a producer is asked for again without CLOSE_PRODUCER" if _asked_before(case) is Stage.ASKED else ""
+
+
+def _taken(case: Said) -> str:
+    used = case.state.endpoint(case.made, case.number, case.made_id, Stage.ASKED, Stage.PENDING, Stage.OPEN)
+    return f"the {case.made} id {case.made_id} is used twice" if used is not None else ""
+
+
+@BOOK.form("PULSAR-PROD-03", on=MAKES, when=TALKING, if_=lambda case: case.kind == "PRODUCER")
+def a_producer_id_is_that_of_one_producer(case: Said) -> str:
+    """Producer_id is unique among the live ones of a connection (seed, Producer)."""
+    return _taken(case)
+
+
+@BOOK.form(CONSUMER_IDS, on=MAKES, when=TALKING, if_=lambda case: case.kind == "SUBSCRIBE")
+def a_consumer_id_is_that_of_one_consumer(case: Said) -> str:
+    """Consumer_id is unique among the live ones of a connection (seed, Subscribe)."""
+    return _taken(case)
+
+
+@BOOK.form(PARTITIONED, on=MAKES, when=TALKING, if_=lambda case: bool(case.partition[1]))
+def of_a_topic_with_partitions_each_is_used(case: Said) -> str:
+    """N > 0: one producer or consumer per -partition-i, i = 0..n-1 (seed, Partitioned)."""
+    partition, count = case.partition
+    if partition is None:
+        return f"{case.kind} for a topic with {count} partitions"
+    beyond = count is not None and partition >= count and case.body.topic not in case.state.partitions
+    return f"{case.kind} for partition {partition} of {count}" if beyond else ""
+
+
+@BOOK.form(PLAIN, on=MAKES, when=TALKING, if_=lambda case: case.partition[1] == 0)
+def a_topic_without_partitions_is_used_itself(case: Said) -> str:
+    """N = 0: the topic itself is used (follows from the seed, Partitioned)."""
+    partition, _ = case.partition
+    beyond = partition is not None and case.body.topic not in case.state.partitions
+    return f"{case.kind} for partition {partition} of 0" if beyond else ""
+
+
+@BOOK.form("PULSAR-LOOK-01", on=MAKES, when=TALKING)
+def a_lookup_precedes_each_creation(case: Said) -> str:
+    """A lookup precedes each creation or re-creation of a producer or consumer (seed, Lookup)."""
+    return "" if case.state.looked.get(case.body.topic) else f"{case.kind} without a lookup of {case.body.topic}"
+
+
+@BOOK.form(THERE, on=MAKES, when=TALKING, if_=lambda case: bool(case.elsewhere))
+def what_was_looked_up_is_opened_where_it_is(case: Said) -> str:
+    """Connect: open the producer or consumer at that URL (seed, LookupResponse)."""
+    named = case.elsewhere
+    if not case.state.astray(case.number, named):
+        return ""
+    return f"{case.kind} at another address than the lookup named, which is {', '.join(sorted(named))}"
+
+
+@BOOK.form("PULSAR-PART-04", on=MAKES, when=TALKING, if_=lambda case: case.before is not None)
+def the_number_of_partitions_is_asked_at_first_only(case: Said) -> str:
+    """Asked at first creation only, not on reconnect (seed, Partitioned)."""
+    again = case.before is not None and case.state.endpoints[case.before].recounted
+    return "the number of partitions is asked again after a reconnect" if again else ""
+
+
+def _former_name(case: Said) -> str:
+    return "" if case.before is None or case.kind != "PRODUCER" else case.state.endpoints[case.before].name
+
+
+@BOOK.form("PULSAR-PROD-07", on=MAKES, when=TALKING, if_=lambda case: bool(_former_name(case)))
+def a_producer_made_again_keeps_its_name(case: Said) -> str:
+    """The client lets the broker name it first and reuses the name after a reconnect (seed, Producer)."""
+    name = _former_name(case)
+    return (
+        ""
+        if case.body.producer_name == name
+        else f"created again with the name {case.body.producer_name!r}, it had {name!r}"
+    )
+
+
+# -- FLOW --------------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(CONSUMER_IDS, on="FLOW", when=TALKING)
+def permits_are_for_a_consumer_that_was_created(case: Said) -> str:
+    """FLOW names a consumer (seed, Flow control)."""
+    return "" if case.consumer else f"FLOW for consumer {case.body.consumer_id}, which was never created"
+
+
+@BOOK.form(PERMITS, on="FLOW", when=TALKING, if_=lambda case: case.consumer.alive, level="SHOULD")
+def permits_are_given_once_the_consumer_is_there_and_only_some(case: Said) -> str:
+    """The client grants permits after SUCCESS, and not none (seed, Flow control)."""
+    if case.consumer.stage is not Stage.OPEN:
+        return "FLOW before SUCCESS"
+    return "" if case.body.messagePermits else "FLOW of no permits"
+
+
+@BOOK.form(PERMITS, on="FLOW", when=TALKING, if_=lambda case: case.consumer.stage is Stage.OPEN and case.consumer.size)
+def permits_are_for_what_the_queue_has_room_for(case: Said) -> str:
+    """The client grants more as the application takes messages (seed, Flow control), so never more than fit its
+    queue."""
+    end = case.consumer
+    granted = end.granted + case.body.messagePermits
+    taken = end.pushed - sum(each.sure for each in end.queue)
+    if granted - taken <= end.size + 1:
+        return ""
+    return f"{granted} permits with {taken} messages taken, the queue has room for {end.size}"
+
+
+# -- ACK ---------------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(ACKS, on="ACK", when=TALKING)
+def an_ack_is_of_a_consumer_that_was_created(case: Said) -> str:
+    """ACK names a consumer (seed, Ack)."""
+    return "" if case.consumer else f"ACK for consumer {case.body.consumer_id}, which was never created"
+
+
+@BOOK.form("PULSAR-VER-06", on="ACK", when=TALKING, if_=lambda case: case.line.speaks_version < OLD_ACK)
+def several_ids_in_an_ack_are_for_brokers_that_know_of_it(case: Said) -> str:
+    """Several ids in one ACK only from v12 (follows from the seed, Ack)."""
+    if len(case.body.message_id) <= 1:
+        return ""
+    return f"several ids in one ACK to a broker of version {case.line.version}"
+
+
+@BOOK.form(REFUSALS, on="ACK", when=TALKING, which=lambda case: case.refusing[0], goes_on=True)
+def what_cannot_be_read_is_acknowledged_with_the_reason(case: Said) -> Broken | str:
+    """ACK with validation_error (seed, Ack). A wrong reason is a recommendation missed, whatever is wrong."""
+    _, why, beside = case.refusing
+    if not why:
+        return ""
+    level = "SHOULD" if case.body.HasField("validation_error") else None
+    return Broken(why, level=level, also=beside)
+
+
+@BOOK.form(ACKS, on="ACK", when=TALKING, if_=lambda case: any(not each.refusal for each in case.acked))
+def an_ack_comes_after_that_of_the_application(case: Said) -> str:
+    """The client acks only messages it has been given, after the application did (seed, Ack)."""
+    return next((each.wrong for each in case.acked if each.wrong), "")

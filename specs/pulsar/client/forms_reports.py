@@ -1,0 +1,161 @@
+"""What a client reports of what it was told, and what its silence and the ends of its connections show.
+
+Topics: "reports"; "hangs up" (it closed a connection), "waits" (nothing was said for a while), "rests" (nothing will
+be). Source: 001_c0ea8805bb7ed422.txt, "Producer", "Flow control", "Batch messages", "Keep Alive".
+"""
+
+from __future__ import annotations
+
+from specs.pulsar.client.book import BOOK
+from specs.pulsar.client.case import GIVES_UP_MS, Case, Outcome, Reported
+from specs.pulsar.client.causes import BATCH_GIVEN, FAILED, HUNG_UP, MATCHED, NOT_GIVEN, NOT_PUSHED
+from specs.pulsar.client.forms_commands import PARTITIONED, PLAIN
+from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, SAME_PROPERTIES, WHOLE_PAYLOAD
+from specs.pulsar.client.machine import Stage
+from specs.pulsar.client.oddities import Oddity
+from specs.rules import Broken
+
+TAKES = "PULSAR-FLOW-08"
+"""A client takes every message that it has permitted."""
+UNDISTURBED = "PULSAR-KA-09"
+"""PING and PONG do not disturb other traffic, and nothing else ends a connection on which nothing is wrong."""
+MAKES = ("producer", "subscribe")
+REFUSALS = {"producer": Oddity.PRODUCER_REFUSED, "subscribe": Oddity.SUBSCRIBE_REFUSED}
+
+
+def _fails(case: Reported) -> str:
+    return f"{case.op} failed: {case.value.get('error')!s:.200}" if case.outcome is Outcome.FAILED else ""
+
+
+@BOOK.form(TAKES, on="reports", if_=lambda case: case.op == "receive" and case.outcome is not Outcome.EXCUSED)
+def to_receive_does_not_fail(case: Reported) -> str:
+    """The client takes every message it has permitted (follows from the seed, Flow control)."""
+    return _fails(case)
+
+
+@BOOK.form(MATCHED, on="reports", causes=FAILED,
+           if_=lambda case: case.op != "receive" and case.outcome is not Outcome.EXCUSED)  # fmt: skip
+def what_was_answered_well_does_not_fail(case: Reported) -> str:
+    """Answers are matched by id (follows from the seed, Producer)."""
+    return _fails(case)
+
+
+# -- producers and consumers -------------------------------------------------------------------------------------------
+
+
+def _is_made(case: Reported) -> bool:
+    return case.op in MAKES and case.outcome is Outcome.DONE
+
+
+def _one(case: Reported) -> str:
+    return PRODUCER_FIRST if case.op == "producer" else MATCHED
+
+
+def _whose(case: Reported) -> str:
+    return "" if not _is_made(case) else PARTITIONED if case.wanted > 1 else _one(case)
+
+
+@BOOK.form(f"{PARTITIONED} {PRODUCER_FIRST} {MATCHED}", on="reports", which=_whose)
+def what_is_reported_as_made_was_made(case: Reported) -> Broken | str:
+    """A producer or consumer is there once its answer came (seed, Producer, Consumer), for each partition."""
+    if len({end.topic for end in case.opened}) >= case.wanted:
+        return ""
+    refused = tuple(each.row for each in (REFUSALS[case.op], Oddity.CONNECT_REFUSED) if each in case.state.tried)
+    why = f"{case.op} of a topic with {case.wanted} partitions opened {len(case.opened)}"
+    return Broken(why, also=(PLAIN, *refused))
+
+
+@BOOK.form(f"{PRODUCER_FIRST} {MATCHED}", on="reports", which=lambda case: _one(case) if _is_made(case) else "")
+def nothing_is_reported_as_made_before_its_answer(case: Reported) -> str:
+    """As above."""
+    early = any(end.stage in (Stage.ASKED, Stage.PENDING) for end in case.opened)
+    return f"{case.op} is said to be done before its answer came" if early else ""
+
+
+@BOOK.form(Oddity.SEND_CHECKSUM.row, on="reports",
+           if_=lambda case: case.op in ("send", "await") and Oddity.SEND_CHECKSUM in case.state.tried)  # fmt: skip
+def what_was_refused_is_not_reported_as_sent(case: Reported) -> str:
+    """SEND_ERROR: the send fails, or is tried again until its receipt comes."""
+    false = case.outcome is Outcome.DONE and case.refused
+    return "the client reports that it has sent what we refused" if false else ""
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def _of_batch(case: Reported, alone: str) -> str:
+    if case.outcome is not Outcome.MESSAGE or case.message is None:
+        return ""
+    return BATCH_GIVEN if case.message.batched else alone
+
+
+@BOOK.form(TAKES, on="reports", if_=lambda case: case.outcome in (Outcome.NOTHING, Outcome.MESSAGE) and case.message,
+           causes=NOT_GIVEN)  # fmt: skip
+def what_was_pushed_reaches_the_application(case: Reported) -> str:
+    """The client takes every message it has permitted (follows from the seed, Flow control)."""
+    if case.outcome is Outcome.MESSAGE or case.message is None:
+        return ""
+    return f"the message {case.message.name.entry} did not reach the application"
+
+
+@BOOK.form(f"{BATCH_GIVEN} {IN_ORDER}", on="reports", which=lambda case: _of_batch(case, IN_ORDER))
+def messages_reach_the_application_in_order(case: Reported) -> str:
+    """In the order in which they were pushed (follows from the seed, intro, Batch)."""
+    at, i = case.found or (0, 0)
+    passed_over = any(before.sure for before in case.state.endpoints[at].queue[:i])
+    return "messages reach the application in another order" if passed_over else ""
+
+
+@BOOK.form(f"{BATCH_GIVEN} {SAME_PROPERTIES}", on="reports", which=lambda case: _of_batch(case, SAME_PROPERTIES))
+def a_message_keeps_its_properties_and_key(case: Reported) -> str:
+    """Properties survive (seed, Metadata), those of each message of a batch (follows from the seed, Batch)."""
+    message = case.message
+    assert message is not None
+    given = case.told.get("properties") or {}
+    if given != dict(message.properties):
+        return f"the properties {message.properties!r:.200} reached the application as {given!r:.200}"
+    if (case.told.get("key") or None) != (message.key or None):
+        return f"the key {message.key!r} reached the application as {case.told.get('key')!r}"
+    return ""
+
+
+@BOOK.form(WHOLE_PAYLOAD, on="reports", causes=NOT_PUSHED,
+           if_=lambda case: case.outcome in (Outcome.MESSAGE, Outcome.STRANGE, Outcome.NOTHING))  # fmt: skip
+def what_reaches_the_application_was_pushed(case: Reported) -> str:
+    """The payload is all that is left of the frame (seed, Payload command); what cannot be read is not given."""
+    if case.outcome is not Outcome.STRANGE:
+        return ""
+    payload = bytes.fromhex(case.told.get("payload_hex", ""))
+    return f"the application got a message that was not pushed: {payload[:60]!r}"
+
+
+# -- connections -------------------------------------------------------------------------------------------------------
+
+
+def _probing(case: Case) -> bool:
+    keepalive = case.state.config.keepalive_ms
+    return bool(keepalive) and any(
+        line.probe and not line.over and line.low + GIVES_UP_MS >= keepalive for line in case.state.lines.values()
+    )
+
+
+@BOOK.form("PULSAR-KA-08", on="hangs up, waits", if_=_probing)
+def a_client_whose_ping_is_not_answered_closes(case: Case) -> Broken | str:
+    """A client that sends PING closes when no PONG comes (seed, Keep Alive)."""
+    keepalive = case.state.config.keepalive_ms
+    for line in case.state.lines.values():
+        if line.probe and not line.over and line.low > 2 * keepalive + GIVES_UP_MS:
+            return Broken(f"the client's PING was not answered for {line.low} ms, the connection is open", ends=True)
+    return ""
+
+
+@BOOK.form(UNDISTURBED, on="rests", if_=lambda case: case.state.connected, causes=HUNG_UP)
+def a_connection_on_which_nothing_is_wrong_stays(case: Case) -> str:
+    """PING and PONG do not disturb other traffic (follows from the seed, Keep Alive)."""
+    return "the client closed a connection on which nothing was wrong" if case.state.hung else ""
+
+
+@BOOK.tried("PULSAR-KA-07", on="rests", if_=lambda case: case.state.connected)
+def the_client_says_no_ping(case: Case) -> bool:
+    """The client need not send PING (seed, Keep Alive)."""
+    return not any(line.pinged for line in case.state.lines.values())
