@@ -72,7 +72,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.parent != SUITES or not collection_path.is_dir() or not door.sessions:
         return None
     known = {session.impl.protocol for session in door.sessions}
-    return True if collection_path.name not in (*known, "common") else None
+    return True if collection_path.name not in known else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -84,7 +84,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     roles = getattr(metafunc.module, "ROLES", None)
     cases, names = [], []
     for number, session in enumerate(door.sessions):
-        if folder not in ("common", session.impl.protocol) or (roles is not None and session.impl.role not in roles):
+        if folder != session.impl.protocol or (roles is not None and session.impl.role not in roles):
             continue
         for discipline in getattr(metafunc.module, "DISCIPLINES", DISCIPLINES):
             cases.append((number, discipline))

@@ -1,6 +1,20 @@
 """The requirements that a protocol's text makes, loaded from its requirements.toml.
 
-Ids are those of the product for ever: never renumbered, never used again.
+Ids are those of the product for ever: never renumbered, never used again. The file holds sections, each with what most
+of its requirements have in common:
+
+    [[section]]
+    name = "Framing"
+    level = "MUST"
+    roles = ["server"]
+    profiles = ["1"]
+
+    [[section.requirement]]
+    id = "ECHO-FRM-01"
+    source = "the text, 1"
+    statement = "…"
+
+A requirement may also stand alone, as [[requirement]] with its `section` and everything else.
 """
 
 from __future__ import annotations
@@ -10,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 LEVELS = ("MUST", "SHOULD", "MAY", "ASSUMED")
 """How binding a requirement is; ASSUMED is our reading where the text is silent."""
@@ -17,6 +32,9 @@ BASES = ("text", "derived", "robustness")
 """What a requirement rests on; the last two are shown apart from what the text itself demands."""
 MARKS = ("as-written", "defect", "gap")
 """Its source as it stands, a defect with the reading we chose, or a gap filled from elsewhere."""
+
+COMMON = ("level", "roles", "profiles", "source", "basis", "mark")
+"""What a section may say for all of its requirements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +93,18 @@ def load(path: Path) -> Registry:
     """Read a requirements.toml. Raises ValueError naming the requirement and the field that is wrong."""
     with path.open("rb") as file:
         document = tomllib.load(file)
-    return Registry(_requirement(entry) for entry in document["requirement"])
+    return Registry(_requirement(entry) for entry in _entries(document))
+
+
+def _entries(document: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
+    """Every requirement with all of its fields: what it does not say itself its section says."""
+    yield from document.get("requirement", ())
+    for section in document.get("section", ()):
+        for name in section.keys() - {"name", "requirement", *COMMON}:
+            raise ValueError(f"section {section.get('name')}: {name} is not what requirements have in common")
+        common = {name: value for name, value in section.items() if name in COMMON}
+        for entry in section.get("requirement", ()):
+            yield {"section": section["name"], **common, **entry}
 
 
 def _requirement(entry: Mapping[str, object]) -> Requirement:

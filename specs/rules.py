@@ -38,8 +38,10 @@ class Broken(NamedTuple):
 
     `level`: where the text is weaker in this situation; "" means that nothing was broken, but what follows cannot be
     judged. `goes_on`: the text says what follows, namely what always follows this action. `ends`: nothing that comes
-    later is judged, although what happened is allowed (only for a missed recommendation). `requirement`: one of the
-    declared ones. `steady`, `about`, `otherwise`, `also`: see `specs.model.Breach`.
+    later is judged, although what happened is allowed (only for a missed recommendation). `grave`: what happened is a
+    breach, although of a recommendation: nothing that follows can be judged, and another reading of the conversation
+    that is not blamed is better. `requirement`: one of the declared ones. `steady`, `about`, `otherwise`, `also`: see
+    `specs.model.Breach`.
     """
 
     why: str
@@ -51,6 +53,7 @@ class Broken(NamedTuple):
     steady: bool | None = None
     about: str = ""
     otherwise: str = ""
+    grave: bool = False
 
 
 class Due(NamedTuple):
@@ -151,7 +154,8 @@ class Duty(NamedTuple):
 class Finding:
     """What the forms of a topic found. `breach` is None when no MUST was broken; `goes_on`: the text says what follows
     it. `covers`, `lapses` and `leans` are those of `specs.model.Allow`. `settled`: the asking ended at an excuse, so
-    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged."""
+    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged. `ended`: the
+    asking ended before the last form."""
 
     breach: Breach | None
     goes_on: bool = False
@@ -160,6 +164,7 @@ class Finding:
     leans: tuple[str, ...] = ()
     settled: bool = False
     unjudged: bool = False
+    ended: bool = False
 
     def then(self, later: Finding) -> Finding:
         """What both found, one after the other."""
@@ -171,10 +176,13 @@ class Finding:
 
 @dataclass(slots=True)
 class _Row:
-    """`forms` that may apply to a topic in one (profile, phase, open action), each with its bit and the requirements
-    that it credits; `sums` are the credits of each set of them, by the sum of their bits."""
+    """`forms` that may apply to a topic in one (profile, phase, open action): its bit, where it applies, its body,
+    whether it is as plain as most, and the requirements that it credits; `sums` are the credits of each set of them, by
+    the sum of their bits."""
 
-    forms: list[tuple[int, Rule, tuple[str, ...]]] = field(default_factory=list)
+    forms: list[tuple[int, Predicate | None, Predicate | None, Predicate, bool, Rule, tuple[str, ...]]] = field(
+        default_factory=list
+    )
     sums: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -333,60 +341,74 @@ class Rulebook:
         """Ask the forms of a topic, in order."""
         key = (case.profile, case.phase, topic, case.during)
         row = self._rows.get(key) or self._compiled(key)
-        held = 0
-        beside: tuple[str, ...] = ()
-        leans: tuple[str, ...] = ()
-        lapses: tuple[Breach, ...] = ()
-        settled = False
-        for bit, rule, ids in row.forms:
-            if (rule.if_ is not None and not rule.if_(case)) or (rule.unless is not None and rule.unless(case)):
+        held, found = 0, Finding(None)
+        for bit, if_, unless, body, plain, rule, ids in row.forms:
+            if (if_ is not None and not if_(case)) or (unless is not None and unless(case)):
                 continue
-            if rule.which is not None:
-                name = picked(rule.requirements, rule.which, case)
-                if not name:
-                    continue
-                ids = (name, *rule.also)  # noqa: PLW2901
-            found = rule.body(case)
-            if rule.excuses:
-                if found:
-                    settled = True
-                    break
-                continue
-            if rule.permits:
-                held |= bit if found else 0
-                continue
-            if not found:
-                if rule.which is None:
+            if plain:
+                wrong = body(case)
+                if not wrong:
                     held |= bit
-                else:
-                    beside += ids
-                if rule.causes is not None:
-                    beside += tuple(rule.causes.credits(case))
-                continue
-            free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
-            if free:
-                leans += (free,)
-                continue
-            broken = found if isinstance(found, Broken) else Broken(found)
-            if broken.level == "":
-                return Finding(None, False, self._sum(row, held) + beside, lapses, leans, unjudged=True)
-            breach = self._breach(rule, ids, broken, case)
-            covers = self._sum(row, held) + beside
-            if self.level(breach) == "MUST":
-                goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
-                return Finding(breach, goes_on, covers, lapses, leans)
-            lapses += (breach,)
-            if broken.ends:
-                return Finding(None, False, covers, lapses, leans, unjudged=True)
-        return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
+                    continue
+                self._broken_form(rule, ids, wrong, case, found)
+            elif self._ask_special(rule, ids, case, found):
+                held |= bit
+            if found.ended:
+                break
+        found.covers = self._sum(row, held) + found.covers
+        return found
 
-    def judge(self, case: Any, action: str, first: str = "") -> Outcome:
+    def _ask_special(self, rule: Rule, ids: tuple[str, ...], case: Any, found: Finding) -> bool:
+        """Ask a form that is not plain: an excuse, a permission, one of several requirements, or one with causes. True
+        when all that it is declared for is credited; other credits are in `found`."""
+        if rule.which is not None:
+            name = picked(rule.requirements, rule.which, case)
+            if not name:
+                return False
+            ids = (name, *rule.also)
+        answer = rule.body(case)
+        if rule.excuses:
+            found.settled = found.ended = bool(answer)
+            return False
+        if rule.permits:
+            return bool(answer)
+        if answer:
+            self._broken_form(rule, ids, answer, case, found)
+            return False
+        if rule.causes is not None:
+            found.covers += tuple(rule.causes.credits(case))
+        if rule.which is not None:
+            found.covers += ids
+        return rule.which is None
+
+    def _broken_form(self, rule: Rule, ids: tuple[str, ...], wrong: Any, case: Any, found: Finding) -> None:
+        """Put what a broken form means into `found`."""
+        free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
+        if free:
+            found.leans += (free,)
+            return
+        broken = wrong if isinstance(wrong, Broken) else Broken(wrong)
+        if broken.level == "":
+            found.unjudged = found.ended = True
+            return
+        breach = self._breach(rule, ids, broken, case)
+        if broken.grave or self.level(breach) == "MUST":
+            found.breach, found.ended = breach, True
+            found.goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
+            return
+        found.lapses += (breach,)
+        if broken.ends:
+            found.unjudged = found.ended = True
+
+    def judge(self, case: Any, action: str, first: str = "", *, credit: bool = True) -> Outcome:
         """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
 
-        `first` is a topic that is asked before that of the action: what holds for actions of every kind.
+        An action that the machine does not know leaves the phase as it is. `first` is a topic that is asked before that
+        of the action: what holds for actions of every kind. Without
+        `credit` nothing is covered: for a role that the tester plays.
         """
         assert self.machine is not None
-        cell = self.machine.at(case.phase, action)
+        cell = self.machine.at(case.phase, action) if action in self.machine.actors else case.phase
         found = self.ask(first or action, case)
         if first and found.breach is None and not found.unjudged:
             found = found.then(self.ask(action, case))
@@ -394,16 +416,22 @@ class Rulebook:
             return Allow(ANYTHING, found.covers, found.lapses, found.leans)
         breach, goes_on = found.breach, found.goes_on
         if breach is None and isinstance(cell, Never) and not found.settled:
-            why = cell.why or f"{action} while {case.phase.value}"
-            kind = f"{action} in {case.phase.name}"
-            breach = Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
+            breach = self.forbidden(case, action, cell)
         if breach is not None:
             behind = None if isinstance(cell, Never) else self._after(case, action, cell)
             return self.broken(breach, ANYTHING if behind is None or not goes_on else behind, behind)
+        if not credit:
+            return Allow(self._after(case, action, cell), (), found.lapses)
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
         return Allow(self._after(case, action, cell), tuple(dict.fromkeys(covers)), found.lapses, found.leans)
+
+    def forbidden(self, case: Any, action: str, cell: Never) -> Breach:
+        """The breach of an action that the machine forbids in the phase of the case."""
+        why = cell.why or f"{action} while {case.phase.value}"
+        kind = f"{action} in {case.phase.name}"
+        return Breach(self.by, cell.requirements[0], why, also=cell.requirements[1:], kind=kind)
 
     @staticmethod
     def broken(breach: Breach, then: Any, behind: Any) -> Breach:
@@ -446,7 +474,7 @@ class Rulebook:
     def _sum(self, row: _Row, held: int) -> tuple[str, ...]:
         found = row.sums.get(held)
         if found is None:
-            names = [name for bit, _, ids in row.forms if held & bit for name in ids]
+            names = [name for bit, *_, ids in row.forms if held & bit for name in ids]
             found = row.sums[held] = tuple(dict.fromkeys(names))
         return found
 
@@ -461,7 +489,9 @@ class Rulebook:
             ids = rule.requirements if rule.which is not None else self._held_in(rule.requirements, profile)[:1]
             if ids or rule.excuses:
                 also = self._held_in(rule.also, profile)
-                row.forms.append((1 << len(row.forms), rule, (*ids, *also)))
+                plain = rule.which is None and rule.causes is None and not rule.excuses and not rule.permits
+                bit = 1 << len(row.forms)
+                row.forms.append((bit, rule.if_, rule.unless, rule.body, plain, rule, (*ids, *also)))
         self._rows[key] = row
         return row
 

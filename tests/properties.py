@@ -1,4 +1,4 @@
-"""The properties of the suites that users run, taken from the suites themselves."""
+"""The properties of the suites that users run: the rows of the suites themselves."""
 
 from __future__ import annotations
 
@@ -44,31 +44,10 @@ def _modules(protocol: str, role: str) -> Iterator[Any]:
 
 
 def _cases(module: Any) -> Iterator[Case]:
-    """The suites' functions called as pytest would call them, with a `hunt` that takes down what it is given."""
-    for name, function in vars(module).items():
-        if not name.startswith("test_") or not callable(function):
-            continue
-        weight, variants = 1.0, [{}]
-        for mark in getattr(function, "pytestmark", ()):
-            if mark.name == "weight":
-                weight = mark.args[0]
-            elif mark.name == "parametrize":
-                variants = [{mark.args[0]: value} for value in mark.args[1]]
-        for variant in variants:
-            taken: list[Property] = []
-            label = " ".join([f"{module.__name__.rpartition('.')[2]}::{name}", *map(str, variant.values())])
-
-            def hunt(
-                programs: Any,
-                interpret: Any,
-                *,
-                avoids: bool = False,
-                always_calm: bool = False,
-                label: str = label,
-                taken: list[Property] = taken,
-            ) -> None:
-                taken.append(Property(label, programs, interpret, hurry=not always_calm, avoids=avoids))
-
-            function(hunt, **variant)
-            disciplines = getattr(module, "DISCIPLINES", DISCIPLINES)
-            yield from (Case(prop, weight, disciplines) for prop in taken)
+    """The rows of a suite (see suites/table.py)."""
+    disciplines = getattr(module, "DISCIPLINES", DISCIPLINES)
+    for name, test in vars(module).items():
+        for row in getattr(test, "rows", ()) if name.startswith("test_") else ():
+            label = f"{module.__name__.rpartition('.')[2]}::{name} {row.label}".rstrip()
+            prop = Property(label, row.programs, row.interpret, hurry=not row.always_calm, avoids=row.avoids)
+            yield Case(prop, row.weight, disciplines)

@@ -17,8 +17,8 @@ from impls.msgpack.codec import Codec
 from impls.msgpack.idl_codec import IdlCodec
 from impls.msgpack.reference import Server
 from specs.codec import Bad, Malformed
-from specs.msgpack import states
-from specs.msgpack.calls import changed
+from specs.msgpack import machine, states
+from specs.msgpack.changes import changed
 from specs.msgpack.format import MAX_DEPTH, WIDEST, decoded, encoded, forms, styled
 from specs.msgpack.frames import Frame, decoder, from_json, request, response, shape, to_json
 from specs.msgpack.lines import Ask, Line
@@ -192,10 +192,8 @@ def test_what_was_changed_is_told_by_its_requirement(sent, got, requirement):
 # -- the model ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_phase_is_in_the_table_with_everything():
-    assert set(states.ALLOWED) == set(states.Phase)
-    assert len({tuple(sorted(row)) for row in states.ALLOWED.values()}) == 1
-    assert all(phase.name in states.diagram() for phase in states.Phase)
+def test_the_diagram_shows_every_phase():
+    assert all(phase.name in states.diagram() for phase in machine.P)
 
 
 def config_of(role):

@@ -106,8 +106,8 @@ def test_a_request_about_a_consumer_that_the_broker_closes_meanwhile_may_be_refu
     closed = said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY)
     refused = said(0, "broker", "ERROR", request_id=8, error=0, message="there is none")
     asked = said(0, "client", kind, consumer_id=1, request_id=8)
-    assert not faults([*hello(0), *consumer(0, 1, SHARED), asked, closed, refused, END])
-    assert faults([*hello(0), *consumer(0, 1, SHARED), asked, refused, END])
+    assert not faults([*hello(0), *consumer(0, 1, SHARED), asked, closed, refused, END], "modern")
+    assert faults([*hello(0), *consumer(0, 1, SHARED), asked, refused, END], "modern")
 
 
 def test_who_is_alone_since_the_broker_closed_the_others_may_unsubscribe():
@@ -217,11 +217,16 @@ def test_a_subscription_may_be_made_anew_by_who_crosses_its_end():
     assert not faults([*events, pushed(1, 2), END])
 
 
-def test_a_name_that_was_made_up_is_free_when_its_producer_is_closed():
+def test_a_name_that_was_made_up_is_never_made_up_again():
+    """Globally unique (seed, "ProducerSuccess"), also behind CLOSE_PRODUCER, on another connection and topic."""
     first = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5)]
     again = [said(0, "client", "PRODUCER", topic=TOPIC, producer_id=2, request_id=6),
              said(0, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name="p")]  # fmt: skip
-    assert not faults([*first, said(0, "broker", "SUCCESS", request_id=5), *again, END])
+    elsewhere = [*hello(1), said(1, "client", "PRODUCER", topic=f"{TOPIC}-2", producer_id=2, request_id=6),
+                 said(1, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name="p")]  # fmt: skip
+    done = said(0, "broker", "SUCCESS", request_id=5)
+    assert faults([*first, done, *again, END]) == ["PULSAR-PROD-05"]
+    assert faults([*first, done, *elsewhere, END]) == ["PULSAR-PROD-05"]
     assert faults([*hello(0), *published(0), *again, END]) == ["PULSAR-PROD-05"]
 
 
@@ -260,15 +265,15 @@ def way(conn, request, kind, **fields):
     ("p", (0, 1), ["PULSAR-SEND-16"]), ("p", (0, 0), []), ("p", (NOBODY, NOBODY), []), ("q", (0, 1), []),
 ])  # fmt: skip
 def test_a_sequence_id_is_repeated_by_a_producer_of_the_same_name_alone(name, given, rules):
-    """A name that was made up for it is a new one each time, whatever the metadata say."""
+    """What counts is the name of the producer, whatever the metadata say."""
     events = [*hello(0), *published(0), said(0, "client", "CLOSE_PRODUCER", producer_id=1, request_id=5),
               said(0, "broker", "SUCCESS", request_id=5),
-              said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=6),
+              said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=6, producer_name=name),
               said(0, "broker", "PRODUCER_SUCCESS", request_id=6, producer_name=name),
               said(0, "client", "SEND", {**META, "sequence_id": 0}, b"n", producer_id=1, sequence_id=0),
               said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0,
                    message_id={"ledgerId": given[0] or ID["ledgerId"], "entryId": given[1]})]  # fmt: skip
-    found = judge(PulsarModel(), Config(dedup=True), [*events, END], "broker")
+    found = judge(PulsarModel(), Config(dedup=True, profile="modern"), [*events, END], "broker")
     assert [each.breach.requirement for each in found.faults] == rules
 
 

@@ -29,7 +29,7 @@ def test_there_are_enough_mutants():
     assert len({(mutant.role, mutant.name) for mutant in MUTANTS}) == len(MUTANTS)
     assert count["broker"] >= 60
     assert count["client"] >= 40
-    assert sum(mutant.history for mutant in MUTANTS) * 3 >= len(MUTANTS)
+    assert sum(mutant.late for mutant in MUTANTS) * 3 >= len(MUTANTS)
     for mutant in MUTANTS:
         assert mutant.blames <= PULSAR.requirements.keys(), (mutant.name, mutant.blames - PULSAR.requirements.keys())
         assert mutant.why.endswith("."), mutant.name

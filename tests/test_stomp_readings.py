@@ -47,7 +47,8 @@ CLAIMS = [
 @pytest.mark.parametrize(("requirement", "frame"), CLAIMS, ids=[name for name, _ in CLAIMS])
 def test_a_receipt_of_1_0_says_only_that_a_frame_has_come(requirement, frame):
     receipt = server("RECEIPT", ("receipt-id", "r"))
-    assert verdict(*session("1.0"), frame, receipt)[1] == [(requirement, "SHOULD")]
+    weaker = {"ACK-03": "INV-09", "TXN-08": "INV-12", "TXN-01": "INV-12"}.get(requirement, requirement)
+    assert verdict(*session("1.0"), frame, receipt)[1] == [(weaker, "SHOULD")]
     found, ((name, level),) = verdict(*session("1.1"), frame, receipt)
     assert (found, name) == ("fail", requirement)
     assert level in (None, "MUST")
@@ -58,7 +59,7 @@ def test_1_0_leaves_the_body_of_subscribe_free():
     receipt = server("RECEIPT", ("receipt-id", "r"))
     for answer in (receipt, server("ERROR", ("message", "no"))):
         assert verdict(*session("1.0"), frame, answer) == ("pass", [])
-    assert verdict(*session("1.1"), frame, receipt)[1] == [("BODY-01", "SHOULD")]
+    assert verdict(*session("1.1"), frame, receipt)[1] == [("INV-31", "SHOULD")]
 
 
 def test_headers_of_1_0_are_ascii():
@@ -109,7 +110,7 @@ def test_a_subscription_whose_end_may_be_refused_is_open_and_closed_at_once():
     assert verdict(*session("1.0"), *events[:4], client("SEND", place, body=b"x")) == ("pass", [])
 
 
-@pytest.mark.parametrize(("waited", "found"), [(10, ["MSG-10"]), (30, [])])
+@pytest.mark.parametrize(("waited", "found"), [(10, ["MSG-10"]), (30, ["MSG-10"]), (10_500, [])])
 def test_a_message_may_be_taken_back_that_is_not_acknowledged_in_time(waited, found):
     place = ("destination", "/queue/q")
     copy = server("MESSAGE", place, ("k", "1"), ("message-id", "m"), ("subscription", "0"), ("ack", "a"), body=b"x")
@@ -227,8 +228,9 @@ def test_an_ack_in_a_transaction_may_be_looked_at_as_late_as_at_commit():
             command = "ACK" if requirement == "ACK-03" else "SEND"
             given = [wrong] if command == "ACK" else []
             faults = verdict(*begun, *receipted(client(command, *given, *headers)))[1]
-            found = [(name, level if headers else None) for name, level in faults if name == requirement]
-            assert found == [(requirement, level) for level in levels]
+            expected = "INV-09" if command == "ACK" and headers else requirement
+            found = [(name, level if headers else None) for name, level in faults if name == expected]
+            assert found == [(expected, level) for level in levels]
 
 
 def topic(copies, *subs):
@@ -280,7 +282,7 @@ def test_what_came_again_on_a_connection_that_ends_may_have_been_there_before(he
 
 @pytest.mark.parametrize("settled", ["", "ACK", "UNSUBSCRIBE"])
 def test_subscriptions_of_one_connection_may_share_one_window(settled):
-    """Until the first subscription's delivery is acknowledged, nothing is owed to the second."""
+    """Nothing is owed to the second while the first one lasts and its delivery is not acknowledged."""
     first, second = ("destination", "/queue/one"), ("destination", "/queue/two")
     given = (("message-id", "1"), ("subscription", "0"), ("ack", "1"))
     trace = [
@@ -300,8 +302,9 @@ def test_subscriptions_of_one_connection_may_share_one_window(settled):
         trace += [client(settled, ("id", name), ("receipt", "e")), server("RECEIPT", ("receipt-id", "e"))]
     config = Config(queue=replace(Config().queue, own=True, keeps=True))
     found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
-    assert found.verdict == ("fail" if settled == "ACK" else "pass")
-    assert [blame.breach.requirement for blame in found.blamed] == ["STOMP-1.2-SUB-05"] * (settled == "ACK")
+    assert found.verdict == ("fail" if settled else "pass")
+    expected = {"": [], "ACK": ["STOMP-1.2-SUB-05"], "UNSUBSCRIBE": ["STOMP-1.2-UNSUB-05"]}[settled]
+    assert [blame.breach.requirement for blame in found.blamed] == expected
 
 
 @pytest.mark.parametrize(("across", "requirement"), [(True, "ACKMODE-07"), (False, "NACK-03")])
@@ -325,4 +328,4 @@ def test_what_a_cumulative_ack_may_have_taken_is_laid_on_it_before_a_nack(across
     trace += [replace(event, conn=1) for event in receipted(client("SUBSCRIBE", ("id", "0"), place))]
     config = Config(queue=replace(Config().queue, own=True, keeps=True, redelivers=True))
     found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
-    assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.blamed] == [requirement]
+    assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.faults] == [requirement]

@@ -11,9 +11,8 @@ from impls.link import MemoryGround
 from impls.stomp.reference import Server
 from specs.plan import Hang, Say
 from specs.protocol import find
-from specs.stomp.client import TAG
 from specs.stomp.frames import Frame, Style, decoder, encode
-from specs.stomp.headers import RESERVED
+from specs.stomp.headers import RESERVED, TAG
 from specs.stomp.states import Sizes
 from strategies.common import Op, Program
 from strategies.stomp import aimed, refusals, repeats, sessions, settling

@@ -209,8 +209,9 @@ class Subscription:
 
     @property
     def rewinds(self) -> bool:
-        """True when a redelivery is of everything, whatever is listed."""
-        return self.single and self.broker.switches.exclusive_redelivery == "rewind"
+        """True when a redelivery is of everything, whatever is listed. The seed recommends to obey the list."""
+        obeys = self.broker.switches.recommended and self.broker.switches.profile == "seed"
+        return self.single and self.broker.switches.exclusive_redelivery == "rewind" and not obeys
 
     def release_late(self, consumer: Consumer, listed: list[int]) -> None:
         """As `release`, after a while in which some may have been acknowledged."""
@@ -253,7 +254,8 @@ class Subscription:
         """Push what may be pushed."""
         if self.paused_until > self.broker.now:
             return
-        if self.broker.switches.batch_permits == "window":
+        counts = self.broker.switches.recommended and self.broker.switches.profile == "seed"  # permits are of messages
+        if self.broker.switches.batch_permits == "window" and not counts:
             for consumer in self.consumers:
                 consumer.window = max(0, consumer.permits)
         pushed, burst = 0, self.broker.switches.burst

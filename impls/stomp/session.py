@@ -62,7 +62,6 @@ class Session(Connection):
         self.subscriptions: dict[object, Subscription] = {}
         self.transactions: dict[str, Transaction] = {}
         self.unacked: dict[object, Delivery] = {}
-        self.kept = 0  # what ended subscriptions did not acknowledge, where it goes on taking room
         self.tolerated: dict[object, None] = {}  # ids whose ACK is ignored rather than refused
         self.owed = 0  # what unacknowledged messages and transactions take
 
@@ -90,7 +89,7 @@ class Session(Connection):
         name = self.required(frame, "destination")
         if self.switches.odd_destination == "refuse" and not _PLAIN_DESTINATION.fullmatch(name):
             raise Refused("no such destination")
-        if self.switches.long_destination == "refuse" and len(name) > 80:
+        if self.switches.long_destination == "refuse" and len(name) > 200:
             raise Refused("no such destination")
         return name
 
@@ -154,8 +153,6 @@ class Session(Connection):
                 self.tolerate(delivery.key)
         if self.switches.unsubscribed == "requeue":
             self.server.broker.take_back(pending, "front")
-        if self.switches.prefetch_scope == "connection-for-good":
-            self.kept += len(pending)
         if self.switches.prefetch_scope != "subscription":
             self.refill(subscription.destination)
 
@@ -335,9 +332,7 @@ class Session(Connection):
         switches = self.switches
         waiting = subscription.unacked if switches.prefetch_scope == "subscription" else self.unacked
         return (
-            len(waiting) + self.kept < switches.window
-            and len(self.unacked) < switches.max_open
-            and self.owed < switches.max_owed
+            len(waiting) < switches.window and len(self.unacked) < switches.max_open and self.owed < switches.max_owed
         )
 
     def deliver(self, subscription: Subscription, message: Message) -> None:

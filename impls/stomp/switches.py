@@ -105,9 +105,8 @@ class Switches:
     output_delay_ms: int = switch(0, 3, 20)  # at most; drawn for each frame, order kept on each connection
     work_delay_ms: int = switch(0, 3, 20)  # at most, between two frames of one connection
 
-    # Who shares one window; for good: with what ended subscriptions did not acknowledge. It stands behind all the
-    # others, so that what a number draws for them stays
-    prefetch_scope: str = switch("subscription", "connection", "connection-for-good")
+    # Who shares one window. It stands behind all the others, so that what a number draws for them stays
+    prefetch_scope: str = switch("subscription", "connection")
 
     # Sizes, names and credentials: not drawn
     login: str = ""  # empty: anyone may enter

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from specs.events import Event, Said
 from specs.kcl import frames
+from specs.kcl.child.book import BOOK as CHILD
 from specs.kcl.features import FEATURES
 from specs.kcl.frames import Message, Style, Text, message
+from specs.kcl.host.book import BOOK as HOST
+from specs.kcl.machine import LINES_ARE_JSON, MACHINE
 from specs.kcl.model import KclModel
-from specs.kcl.states import PREFIX, WIRES, Config
+from specs.kcl.states import REQUIREMENTS, WIRES, Config
 from specs.plan import Do, Hang, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
-from specs.requirement import load
 
 ANSWERS = 64
 """Checkpoint requests that are answered inside one action."""
@@ -180,7 +181,7 @@ protocol = Protocol(
     roles={"child": "host", "host": "child"},
     profiles=tuple(WIRES),
     facts={"scripted": Key(bool, None, "whether the record processor obeys the scripts of the suite")},
-    requirements=load(Path(__file__).with_name("requirements.toml")),
+    requirements=REQUIREMENTS,
     model=KclModel(),
     decoder=frames.decoder,
     encode=frames.encode,
@@ -192,8 +193,10 @@ protocol = Protocol(
     from_json=from_json,
     features=FEATURES,
     smoke=smoke,
-    crash=PREFIX + "FRAME-01",
+    crash=LINES_ARE_JSON,
     wires={"child": "stdio", "host": "relay"},
     turns=True,
+    books={"child": (CHILD,), "host": (HOST,)},
+    machines={"conversation": MACHINE},
     hasty=lambda config: replace(config, scripted=False, noted=False, hasty=True),
 )

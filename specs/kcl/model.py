@@ -1,21 +1,40 @@
 """The only place that says what KCL MultiLang allows. It does not know which role is watched.
 
 Turn-based: it takes what the tester said as read, and `specs.lag.Lagged` makes it sound where that is not so. Each
-event goes to the module of whoever did it: child.py, host.py, and asked.py for what is seen of a judged host beside the
-wire.
+event becomes an action of the machine and is judged by the rulebook of whoever did it. What the played role does wrong
+on purpose is not judged: child/misuse.py and host/hearing.py say what the watched role may be in behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
-from specs.kcl import asked, child, host
-from specs.kcl.child import breach
-from specs.kcl.frames import Message
-from specs.kcl.states import Config, Conv, Phase, State
+from specs.kcl.child import duties as child_duties
+from specs.kcl.child import effects, forms_observed, misuse
+from specs.kcl.child import forms as child_forms
+from specs.kcl.child.book import BOOK as CHILD
+from specs.kcl.child.case import Case as ChildCase
+from specs.kcl.child.case import ended
+from specs.kcl.frames import Message, Text
+from specs.kcl.host import duties as host_duties
+from specs.kcl.host import forms as host_forms
+from specs.kcl.host import forms_calls, hearing
+from specs.kcl.host.book import BOOK as HOST
+from specs.kcl.host.case import Case as HostCase
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, OVER, WORKING
+from specs.kcl.scripts import observed
+from specs.kcl.states import ACTIONS, Config, Conv, Oddity, State
 from specs.model import ANYTHING, Allow, Breach, Outcome
+
+DECLARED = (child_forms, forms_observed, child_duties, host_forms, forms_calls, host_duties)
+"""Modules that are read for the rules that they declare."""
+FORBIDDING = tuple(frozenset(phase for phase, _, _ in MACHINE.forbids(role)) for role in ("child", "host"))
+"""Phases in which a judged child, or host, is forbidden something."""
+PAUSE_MS = 20
+"""A silence that counts as one."""
 
 
 class KclModel:
@@ -33,134 +52,249 @@ class KclModel:
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which `role` still has something to say or do."""
-        if role == "child":
-            return iter([name for _, conv in state.convs for name in child.owed(conv)])
-        if state.config.asked:
-            return iter([name for _, conv in state.convs for name in asked.owed(conv)])
-        return iter(())
+        if role != _watched(state.config):
+            return iter(())
+        book = HOST if role == "host" else CHILD
+        return iter([mark for _, conv in state.convs for mark in book.owed(conv)])
 
     def step(self, state: State, event: Event) -> Sequence[Outcome]:
         """Every reading of `event`."""
         if isinstance(event, Quiet):
-            return (self._quiet(state, event),)
+            return (_silent(state) if event.final else _paused(state, event.ms),)
         conv = state.conv(event.conn)
-        outcomes = _outcomes(state.config, conv, event)
-        if state.config.asked:  # what follows a breach is said for children: a judged host is not judged beyond it
-            outcomes = [replace(o, then=ANYTHING) if isinstance(o, Breach) and o.by == "host" else o for o in outcomes]
-        return [_placed(state, event.conn, outcome) for outcome in outcomes]
-
-    def _quiet(self, state: State, event: Quiet) -> Outcome:
-        if not event.final:
-            for number, conv in state.convs:
-                if state.config.asked and conv.phase in (Phase.WORKING, Phase.DEAF) and event.ms >= 20:
-                    state = state.put(number, conv._replace(waited_ms=conv.waited_ms + event.ms))
-            return Allow(state)
-        covers: tuple[str, ...] = ()
-        for number, conv in state.convs:
-            found = asked.silence(conv) if state.config.asked else child.silence(conv)
-            if isinstance(found, Breach):
-                return found
-            if found is not None:
-                state = state.put(number, found.state)
-        return Allow(state, covers)
+        mine = event.by == _watched(state.config)
+        return [_placed(state, event.conn, conv, o, mine=mine) for o in _outcomes(state.config, conv, event)]
 
 
-def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
+def _watched(config: Config) -> str:
+    return "host" if config.asked else "child"
+
+
+def _placed(state: State, number: int, before: Conv, outcome: Outcome, *, mine: bool) -> Outcome:
+    """The outcome for one conversation as that for all; with the phases that were left since the judged role acted."""
     if isinstance(outcome, Allow):
-        if not isinstance(outcome.state, Conv):
+        conv = outcome.state
+        if not isinstance(conv, Conv):
             return outcome
-        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses)
-    return replace(outcome, then=state.put(number, outcome.then)) if isinstance(outcome.then, Conv) else outcome
+        if mine:
+            conv = conv._replace(since=()) if conv.since else conv
+        elif conv.phase is not before.phase and before.phase in FORBIDDING[state.config.asked]:
+            conv = conv._replace(since=(*conv.since, before.phase))
+        return Allow(state.put(number, conv), outcome.covers, outcome.lapses, outcome.leans)
+    then, behind = outcome.then, outcome.behind
+    return replace(
+        outcome,
+        then=state.put(number, then) if isinstance(then, Conv) else then,
+        behind=state.put(number, behind) if isinstance(behind, Conv) else behind,
+    )
 
 
-def _outcomes(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterable[Outcome]:
-    if isinstance(event, (Said, Fact)) and config.asked and asked.waits(conv, event):
-        return (Allow(conv._replace(unread=(*conv.unread, event))),)
+# -- silence -----------------------------------------------------------------------------------------------------------
+
+
+def _paused(state: State, ms: int) -> Outcome:
+    for number, conv in state.convs:
+        if conv.phase in (WORKING, DEAF) and ms >= PAUSE_MS:
+            state = state.put(number, conv._replace(waited_ms=conv.waited_ms + ms))
+    return Allow(state)
+
+
+def _silent(state: State) -> Outcome:
+    """Nothing more will come."""
+    for number, conv in state.convs:
+        if state.config.asked:
+            found = HOST.at_silence(conv, HostCase(state.config, conv, "silence", None))
+        else:
+            found = CHILD.at_silence(conv, ChildCase(state.config, conv, "silence", None))
+        if isinstance(found, Breach):
+            return _placed(state, number, conv, found, mine=True)
+        if found is not None:
+            state = state.put(number, conv._replace(stuck="nothing came"))
+    return Allow(state)
+
+
+# -- what was said and seen --------------------------------------------------------------------------------------------
+
+
+def _outcomes(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
+    if conv.phase is OVER or (conv.phase is DEAF and event.by == "host" and not isinstance(event, Fact)):
+        yield Allow(conv)  # there is nobody, or no way to it
+    elif config.asked and isinstance(event, (Said, Fact)) and _waits(conv, event):
+        yield Allow(conv._replace(unread=(*conv.unread, event)))
+    elif event.by == "child":
+        yield from _of_child(config, conv, event)
+    elif config.asked:
+        for outcome in _of_host(config, conv, event):
+            yield from _read_on(config, outcome)
+    else:
+        yield from _of_played_host(config, conv, event)
+
+
+def _waits(conv: Conv, event: Said | Fact) -> bool:
+    """True for what cannot be judged before the open request is answered: what the child wrote behind it, and what the
+    host says of that, since what it says beside the wire overtakes what it says there."""
+    if conv.phase is not ASKING:
+        return False
     if isinstance(event, Said):
-        if config.asked and event.by == "child":
-            return asked.line(config, conv, event.frame)
-        return _read_on(config, _said(config, conv, event))
-    if isinstance(event, Noise):
-        why = f"a line has no end: {event.data[:80]!r}"
-        return (breach("FRAME-03" if event.by == "child" else "FRAME-04", why, by=event.by),)
-    if isinstance(event, Closed):
-        return (host.closes(config, conv) if event.by == "host" else _muted(conv),)
-    return (_fact_of_child(config, conv, event) if event.by == "child" else _fact_of_host(config, conv, event),)
+        return event.by == "child"
+    if event.by != "host" or not conv.unread:
+        return False
+    return event.name in ("failed", "exit") or (event.name == "answer" and event.value.get("op") != "checkpointer")
 
 
 def _read_on(config: Config, outcome: Outcome) -> Iterator[Outcome]:
     """With an answer a host goes on to what the child wrote behind its request."""
     conv = outcome.state if isinstance(outcome, Allow) else None
-    if not isinstance(conv, Conv) or not conv.unread or conv.phase is Phase.ASKING:
+    if not isinstance(conv, Conv) or not conv.unread or conv.phase is ASKING:
         yield outcome
         return
     assert isinstance(outcome, Allow)
     event, *rest = conv.unread
-    for found in _outcomes(config, conv._replace(unread=tuple(rest)), event):
+    conv = conv._replace(unread=tuple(rest))
+    if isinstance(event, Said):
+        found_all: Iterator[Outcome] = hearing.lines(config, conv, event.frame, soon=True)
+    else:
+        found_all = _outcomes(config, conv, event)
+    for found in found_all:
         if isinstance(found, Allow):
-            yield from _read_on(
-                config, Allow(found.state, (*outcome.covers, *found.covers), (*outcome.lapses, *found.lapses))
-            )
-        elif found.by == "child" and isinstance(found.then, Conv):
-            yield from _read_on(config, Allow(found.then, outcome.covers, outcome.lapses))
+            covers, lapses = (*outcome.covers, *found.covers), (*outcome.lapses, *found.lapses)
+            yield from _read_on(config, Allow(found.state, covers, lapses, (*outcome.leans, *found.leans)))
         else:
             yield found
 
 
-def _said(config: Config, conv: Conv, event: Said) -> Outcome:
-    frame = event.frame
-    whole = conv._replace(partial=False) if conv.partial and not config.asked else conv
-    if event.by == "host":
-        return host.said(config, whole, frame) if isinstance(frame, Message) else host.text(config, whole, frame)
-    if not isinstance(frame, Message):
-        return child.text(whole, frame)
-    if frame.action == "status":
-        return child.status(config, whole, frame)
-    if frame.action == "checkpoint":
-        return child.checkpoint(config, whole, frame)
-    return child.other(whole, frame)
+# -- a child -----------------------------------------------------------------------------------------------------------
 
 
-def _muted(conv: Conv) -> Outcome:
-    return Allow(conv._replace(muted=True))
+def _of_child(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
+    if isinstance(event, Said):
+        if config.asked:
+            yield from hearing.lines(config, conv, event.frame)
+        else:
+            yield _line_of_child(config, conv._replace(partial=False) if conv.partial else conv, event.frame)
+    elif isinstance(event, Noise):
+        yield CHILD.judge(ChildCase(config, conv, "talks", event.data), "talks")
+    elif isinstance(event, Closed):
+        yield Allow(conv._replace(muted=True))
+    else:
+        yield _done_to_host(conv, event) if config.asked else _seen_of_child(config, conv, event)
 
 
-def _fact_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:
-    """The process of a judged child, or what the tester does as one."""
+def _line_of_child(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
+    """A message, or what a user may print: a host skips what is no message of a child (K-14)."""
+    if isinstance(frame, Text):
+        return Allow(conv if frame.why == "blank" else _talked(config, conv, frame.data))
+    if frame.action in ("status", "checkpoint"):
+        return CHILD.judge(ChildCase(config, conv, frame.action, frame.members), frame.action)
+    return Allow(_talked(config, conv, frame.action.encode("utf-8", "replace")))
+
+
+def _talked(config: Config, conv: Conv, data: bytes) -> Conv:
+    found: Conv = effects.talked(ChildCase(config, conv, "talks", data))
+    return found
+
+
+def _seen_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:
+    """What is seen of a judged child beside the wire."""
     name, value = event.name, event.value
-    if config.asked:
-        if name in ("exit", "kill"):
-            return asked.ends(conv)
-        if name in ("call", "start", "checkpointer"):
-            return asked.asks(conv, name, value)
-        if name == "octets":
-            return Allow(conv._replace(partial=True))
-        return Allow(conv._replace(junk=(*conv.junk, "PROC-10")) if name == "stderr" else conv)
     if name == "observed":
-        return child.observation(conv, value) if config.noted else Allow(conv)
+        if not config.noted or not isinstance(value, Mapping) or not isinstance(value.get("call"), str):
+            return Allow(conv)
+        return CHILD.judge(ChildCase(config, conv, "observed", observed(value)), "observed")
     if name == "exit":
-        return child.exits(conv, value)
+        return _exits(config, conv, value)
     if name == "stderr":
         return Allow(conv._replace(words=True))
-    if name == "octets":
-        return Allow(conv._replace(partial=True))
-    return Allow(conv)
+    return Allow(conv._replace(partial=True) if name == "octets" else conv)
 
 
-def _fact_of_host(config: Config, conv: Conv, event: Fact) -> Outcome:
+def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
+    """The process has ended; everything that it wrote to either stream was read before."""
+    case = ChildCase(config, conv, "exits", code)
+    outcome = CHILD.judge(case, "exits")
+    if isinstance(outcome, Breach) or outcome.state is ANYTHING:
+        return outcome
+    how = "" if conv.phase in (DEAF, ENDING) or conv.stuck else f"{ended(code)} instead"
+    return CHILD.at_end(case, "exits", how) or outcome
+
+
+def _done_to_host(conv: Conv, event: Fact) -> Outcome:
+    """What the tester does as the child, or as the caller, of a judged host."""
     name, value = event.name, event.value
-    if not config.asked:
-        return Allow(conv)
-    if name == "answer" and isinstance(value, Mapping):
-        return asked.answers(conv, value)
-    if name == "checkpoint" and isinstance(value, Mapping):
-        return asked.tries(config, conv, value)
-    if name == "failed":
-        return asked.fails(conv, value)
-    if name == "exit":
-        return asked.gone(conv, value)
-    if name == "connected":
-        return asked.connects(conv)
+    if name in ("exit", "kill"):
+        return Allow(hearing.ends(conv))
+    if name == "call" and hearing.is_untimely(conv, value):
+        return Allow(ANYTHING)
+    if name in ("call", "start", "checkpointer"):
+        return Allow(hearing.asks(conv, name, value))
     if name == "octets":
         return Allow(conv._replace(partial=True))
-    return Allow(conv)
+    return Allow(hearing.odd(conv, Oddity.STDERR) if name == "stderr" else conv)
+
+
+# -- a host ------------------------------------------------------------------------------------------------------------
+
+
+def _action(frame: Message | Text) -> str:
+    """Which action of the machine a line is."""
+    if isinstance(frame, Text):
+        return "text"
+    if frame.action in ("initialize", "checkpoint"):
+        return "answer" if frame.action == "checkpoint" else "initialize"
+    return "action" if frame.action in ACTIONS else "text"
+
+
+def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
+    """The tester, as the host of a judged child. What it does wrong it does on purpose."""
+    if isinstance(event, Closed):
+        yield HOST.judge(HostCase(config, conv, "closes", None), "closes", credit=False)
+    elif isinstance(event, Said):
+        conv = conv._replace(partial=False) if conv.partial else conv
+        if conv.stuck and isinstance(event.frame, Message):  # the host goes on: that settles why nothing came
+            yield CHILD.missed(next(CHILD.open(conv)), ChildCase(config, conv, "silence", None))
+            return
+        action = _action(event.frame)
+        outcome = HOST.judge(HostCase(config, conv, action, event.frame), action, credit=False)
+        if isinstance(outcome, Allow) and isinstance(outcome.state, Conv) and not outcome.lapses:
+            yield outcome
+            return
+        yield Allow(misuse.behind(config, conv, event.frame))
+    elif isinstance(event, Noise):
+        yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless")
+    else:
+        yield Allow(conv)
+
+
+def _of_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
+    """A judged host."""
+    if isinstance(event, Fact):
+        yield _seen_of_host(config, conv, event)
+        return
+    if isinstance(event, Said):
+        if conv.failed and isinstance(event.frame, Message):
+            yield Allow(conv)  # it was said that the host gave up; what it wrote before may come after that
+            return
+        action, what = _action(event.frame), event.frame
+    else:
+        action, what = ("closes", None) if isinstance(event, Closed) else ("endless", event.data)
+    yield HOST.judge(HostCase(config, conv, action, what), action)
+
+
+def _seen_of_host(config: Config, conv: Conv, event: Fact) -> Outcome:
+    """What is seen of a judged host beside the wire."""
+    name, value = event.name, event.value
+    if name == "octets":
+        return Allow(conv._replace(unended=True))
+    action = {"connected": "starts", "failed": "fails", "exit": "quits", "checkpoint": "tries"}.get(name, "")
+    if name == "answer" and isinstance(value, Mapping):
+        op, error = value.get("op"), value.get("error")
+        if op == "checkpointer" and conv.settings:
+            return Allow(conv._replace(settings=conv.settings - 1))
+        if not op or (conv.failed and not (conv.failing and error is None)):
+            return Allow(conv)
+        if error == "unsupported":
+            return Allow(ANYTHING)  # what it does not claim is not judged
+        action = "done" if error is None or op == "start" else "fails"
+    if not action or (name == "checkpoint" and not isinstance(value, Mapping)):
+        return Allow(conv)
+    return HOST.judge(HostCase(config, conv, action, value), action)

@@ -1,8 +1,7 @@
-"""What a KCL MultiLang conversation has come to: profiles, phases, and the table of who may say what when.
+"""What a KCL MultiLang conversation has come to: profiles, and what is kept of what was said and seen.
 
-Source: 002_696459db5d1db11c.txt, "High Level Description Of Protocol", "Checkpointing Behavior" and "Protocol From
-Child Process Perspective"; what newer versions changed on the wire is in `WIRES`. The model is role-free: one table
-shows both sides. Guards (numbers, records, what user code was told to do) are in the modules beside this one.
+Source: 002_696459db5d1db11c.txt; what newer versions changed on the wire is in `WIRES`. The phases, and who may say
+what in each, are in machine.py; what each role is held to is in child/ and host/.
 """
 
 from __future__ import annotations
@@ -11,12 +10,16 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from specs.events import Fact, Said
+from specs.kcl.machine import MACHINE, Phase
+from specs.requirement import load
 
 PREFIX = "KCL-"
+REQUIREMENTS = load(Path(__file__).with_name("requirements.toml"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +74,63 @@ class Config:
         return WIRES[self.profile]
 
 
-class Phase(Enum):
-    """Where one conversation stands."""
+class Misuse(Enum):
+    """What a child was sent that no host should send. What it may make of that is in child/misuse.py."""
 
-    NEW = "nothing said yet"
-    WORKING = "an action is open"
-    ASKING = "a checkpoint waits for its answer"
-    READY = "no action is open"
-    ENDING = "the final action is done"
-    DEAF = "the host has ended the child's STDIN"
-    OVER = "the child has ended"
+    NO_MESSAGE = "a line that is no message"
+    BLANK_LINE = "a blank line"
+    BROKEN_ACTION = "an action that lacks a member, or has one of the wrong type"
+    NO_BASE64 = "data that is no base64"
+    OUT_OF_ORDER = "an action out of order"
+    TOO_SOON = "an action while one was open"
+    STRAY_ANSWER = "an answer that nobody had asked for"
+    OTHER_ANSWER = "an answer for another number, or in another member"
+    NO_NEWLINE = "a message without its newline"
+    HALF_LINE = "half a line"
+    OTHER_PROFILE = "an action of another profile"
+    NO_ANSWER = "something else instead of the answer to a checkpoint"
+
+    __hash__ = object.__hash__
 
 
-_N, _W, _A, _R, _E, _D, _O = Phase
-_: None = None
-NEXT: Mapping[Phase, Mapping[str, Phase | None]] = MappingProxyType(
-    {
-        # Who may do what in each phase and where it leads; None: never. "status" of a final action leads to ENDING.
-        #    host says                                                             child says
-        _N: {"initialize": _W, "action": _, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _},
-        _W: {"initialize": _, "action": _, "answer": _, "closes": _D, "status": _R, "checkpoint": _A, "exits": _},
-        _A: {"initialize": _, "action": _, "answer": _W, "closes": _D, "status": _, "checkpoint": _, "exits": _},
-        _R: {"initialize": _, "action": _W, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _},
-        _E: {"initialize": _, "action": _, "answer": _, "closes": _D, "status": _, "checkpoint": _, "exits": _O},
-        _D: {"initialize": _, "action": _, "answer": _, "closes": _, "status": _, "checkpoint": _, "exits": _O},
-        _O: {"initialize": _, "action": _, "answer": _, "closes": _O, "status": _, "checkpoint": _, "exits": _},
-    }
-)
+class Failure(Enum):
+    """What a child did that its host must not pass over: the open call fails, or the next one."""
+
+    OTHER_STATUS = "a status for another action"
+    NO_STATUS = "a status for what is no action"
+    SECOND_STATUS = "a second status"
+    EARLY_STATUS = "a status from before"
+    REQUEST_OUTSIDE = "a checkpoint request outside of its time"
+    ENDED_INSIDE = "the end of the child"
+    ENDED_BETWEEN = "the end of the child before the action"
+    HALF_LINE = "half a line and the end of the child"
+
+    __hash__ = object.__hash__
+
+
+class Oddity(Enum):
+    """What a child did that its host must take without harm."""
+
+    PLAIN_TEXT = "a line of plain text, or a blank one"
+    NO_MESSAGE = "a line of JSON that is no message"
+    CUT_MESSAGE = "a cut message, or one behind other text"
+    TEXT_BEHIND = "a message with text behind it"
+    UNKNOWN_MEMBERS = "a message with unknown members"
+    OTHER_MEMBER = "a request with the member of another profile"
+    STATUS_TOO_SOON = "a status behind a request that was not answered"
+    REQUEST_TOO_SOON = "a request behind one that was not answered"
+    BAD_NUMBER = "a request for what is no number"
+    BAD_SUB_NUMBER = "a request whose subSequenceNumber is no number"
+    HOST_MESSAGE = "a message that only a host may send"
+    HALF_LINE = "half a line and the end of the child"
+    LATE_NEWLINE = "a line that was not ended at once"
+    FLOOD = "a line of megabytes, or a status after the final one"
+    NO_UTF8 = "octets that are no UTF-8"
+    TWIN_MEMBERS = "a message with a member twice"
+    STDERR = "octets on STDERR"
+    REFUSAL = "a checkpoint that failed"
+
+    __hash__ = object.__hash__
 
 
 class Numbers:
@@ -162,8 +195,9 @@ class Conv(NamedTuple):
 
     `action`: the open action, or the last one, and `before` the one before it, where it matters that the child read
     on; `extra`: the open action has members that no profile knows; `was`: the phase in which the host ended the
-    child's STDIN; `batch`: how many records the open action has. `numbers`, `last`: sequence numbers delivered, all
-    and the last.
+    child's STDIN; `batch`: how many records, or KiB, the open action has. `numbers`, `last`: sequence numbers
+    delivered, all and the last. `since`: the phases that were left since the judged role acted last. `waited_ms`: how
+    long it was silent while an action was open.
 
     What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it
     raises after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so
@@ -171,22 +205,22 @@ class Conv(NamedTuple):
     last one did, `asked` how many there were in this action; `refused`: the last answer named an error. `due` are
     observations that have to come.
 
-    How the child fares: `hurt` is the requirement that says what it may make of invalid input that it was sent,
-    `served` that it answered it; `stuck`: why it is believed to have stopped; `tail`: the end of what it printed
-    since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`: octets of an
-    unfinished line came.
+    How the child fares: `misuse` is the invalid input that it was sent, `instead` the action that came in place of an
+    answer, `served` that the child answered it; `stuck`: why it is believed to have stopped; `tail`: the end of what
+    it printed since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`: octets of
+    an unfinished line came.
 
     What the host is asked: `started` that it was told to start; `call` is the open call and `sent` that its message was
-    sent; `error` is what its checkpoints meet, `must_fail` the requirement by which the open request must be refused
-    whatever they meet. `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those
-    that reached the checkpointer; `top` and `latest`: the highest place of a number granted in any, and that of the one
-    granted last. `failing`: the child went wrong, so that the host must say that it failed, by this requirement;
-    `failed`: it did. `stray`: something lies unread that must make the next action fail; a status among it is
-    `stray_for` an action. `junk`: requirements tried by lines that mean nothing, since the last action was done.
-    `left`: the child has ended. `children`: how many were started; `settings`: requests to set the checkpointer that
-    were not answered. `early`: a call that is said to be done, and its message has not come. `unread`: what the child
-    wrote behind the open request, which the host reads once that is answered, and what the host said beside the wire of
-    what it read there.
+    sent; `error` is what its checkpoints meet, `must_refuse` why the open request must be refused whatever they meet.
+    `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those that reached the
+    checkpointer; `top` and `latest`: the highest place of a number granted in any, and that of the one granted last.
+    `failing`: what the child did so that the host must say that it failed; `failed`: it did; `over`: its program has
+    ended. `stray`: what lies unread that must make the next action fail; a status among it is `stray_for` an action.
+    `odd`: what the host had to take without harm since the last action was done. `gone`: the child has ended.
+    `children`: how many were started; `settings`: requests to set the checkpointer that were not answered. `early`: a
+    call that is said to be done, and its message has not come. `unended`: octets of a line of the host came, without
+    its end. `unread`: what the child wrote behind the open request, which the host reads once that is answered, and
+    what the host said beside the wire of what it read there.
     """
 
     phase: Phase = Phase.NEW
@@ -197,6 +231,8 @@ class Conv(NamedTuple):
     batch: int = 0
     numbers: Numbers = Numbers()
     last: str | None = None
+    since: tuple[Phase, ...] = ()
+    waited_ms: int = 0
     steps: tuple[Any, ...] = ()
     loose: bool = False
     number: Any = None
@@ -204,7 +240,9 @@ class Conv(NamedTuple):
     tried: Any = None
     refused: bool | None = None
     due: tuple[Seen, ...] = ()
-    hurt: str = ""
+    misuse: Misuse | None = None
+    instead: str = ""
+    served: bool = False
     stuck: str = ""
     tail: bytes = b""
     words: bool = False
@@ -213,24 +251,24 @@ class Conv(NamedTuple):
     raised: bool = False
     raising: bool = False
     prints: bool = False
-    served: bool = False
     call: Any = None
     sent: bool = False
     error: Any = None
-    must_fail: str = ""
+    must_refuse: Oddity | None = None
     requests: tuple[Any, ...] = ()
     granted: tuple[Any, ...] = ()
     top: int = -1
     attempts: tuple[Any, ...] = ()
-    failing: str = ""
+    failing: Failure | None = None
     failed: bool = False
-    stray: str = ""
-    junk: tuple[str, ...] = ()
-    waited_ms: int = 0
-    left: bool = False
+    stray: Failure | None = None
+    odd: tuple[Oddity, ...] = ()
+    gone: bool = False
     children: int = 0
     settings: int = 0
     early: str = ""
+    unended: bool = False
+    over: bool = False
     unread: tuple[Said | Fact, ...] = ()
     stray_for: str = ""
     latest: int = -1
@@ -264,15 +302,4 @@ class State(NamedTuple):
 _FRESH = Conv()
 
 
-def diagram() -> str:
-    """The phases as a mermaid state diagram, drawn from the table."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for phase, row in NEXT.items():
-        for deed, after in row.items():
-            if after is not None and after is not phase:
-                side = "child" if deed in ("status", "checkpoint", "exits") else "host"
-                arrows.setdefault((phase.name, after.name), []).append(f"{side} {deed}")
-    arrows[("WORKING", "ENDING")] = ["child status of a final action"]
-    lines = ["stateDiagram-v2", "    [*] --> NEW"]
-    lines += [f"    {a} --> {b}: {' / '.join(deeds)}" for (a, b), deeds in arrows.items()]
-    return "\n".join([*lines, "    OVER --> [*]"])
+diagram = MACHINE.diagram

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from specs.msgpack.frames import Frame, shape
-from specs.msgpack.states import FMT, RPC
+from specs.msgpack.machine import ONE_RESPONSE, READ
+from specs.msgpack.server.causes import PIPELINED
+from specs.msgpack.server.forms import NO_ERROR
 from specs.plan import Plan, Say, Step
 from specs.protocol import Feature
 
@@ -43,13 +45,13 @@ def _is_plain(value: Any) -> bool:
     return (type(value) is int and 0 <= value < 100) or (isinstance(value, str) and value.isalpha() and len(value) < 10)
 
 
-_UNREAD = frozenset((RPC + "RESP-01", RPC + "RESP-03a", RPC + "PIPE-01"))
+_UNREAD = frozenset((ONE_RESPONSE, NO_ERROR, PIPELINED))
 """What a message that a server cannot read looks like from outside."""
 
 FEATURES = (
-    Feature("cuts", RPC + "FRAG-01", "it matters where the octet stream is cut into segments", without=_whole),
-    Feature("wide", RPC + "REQ-03", "it matters in which legal form a request is encoded", without=_smallest),
-    Feature("wide", FMT + "01", "it matters in which legal form a response is encoded", without=_smallest),
-    Feature("values", FMT + "01", "it matters of which format the params are", _UNREAD, _small),
+    Feature("cuts", "MPRPC-FRAG-01", "it matters where the octet stream is cut into segments", without=_whole),
+    Feature("wide", "MPRPC-REQ-03", "it matters in which legal form a request is encoded", without=_smallest),
+    Feature("wide", READ, "it matters in which legal form a response is encoded", without=_smallest),
+    Feature("values", READ, "it matters of which format the params are", _UNREAD, _small),
 )
 """The ways of writing messages that must not matter, the plainest first."""

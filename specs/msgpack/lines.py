@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specs.codec import Reader
-from specs.msgpack import values
-from specs.msgpack.values import Ext, Float, Map, Text
+from specs.msgpack.values import Float, Map
 from specs.plan import Ref
 
 MAX_LINE = 1 << 26
@@ -133,8 +132,6 @@ def answer(ask: Ask, line: Line) -> Answer:
 
 # -- tagged values -----------------------------------------------------------------------------------------------------
 
-_NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"), "-0": -0.0}
-
 
 def type_of(value: Any) -> str:
     """A type of the interface language that holds `value`, "" when there is none."""
@@ -156,96 +153,6 @@ def type_of(value: Any) -> str:
         parts = {type_of(part) for _, part in value.pairs} or {"long"}
         return f"map<{keys.pop()},{parts.pop()}>" if keys == {"string"} and len(parts) == 1 and "" not in parts else ""
     return ""
-
-
-def differs(value: Any, told: Any) -> str:
-    """The short id of the requirement that is broken when `value` is told as the JSON data `told`; "" when it may be.
-
-    An extension may be told in any way, but not as null.
-    """
-    if value is None or isinstance(value, bool):
-        return "" if told is value else "01"
-    if isinstance(value, int):
-        return "" if _integer(told) == value else "04"
-    if isinstance(value, Float):
-        return "" if _float(value, told) else "05"
-    if isinstance(value, str):
-        return "" if told == value else "06" if isinstance(told, dict) else "01"
-    if isinstance(value, bytes):
-        return _raw(value, told)
-    if isinstance(value, Text):
-        return "07" if told is None else ""
-    if isinstance(value, Ext):
-        return ("09" if value.code == values.TIMESTAMP else "08") if told is None else ""
-    if isinstance(value, tuple):
-        if not isinstance(told, list) or len(told) != len(value):
-            return "01"
-        return next((found for one, other in zip(value, told, strict=True) if (found := differs(one, other))), "")
-    return _map(value, told)
-
-
-def _integer(told: Any) -> int | None:
-    if isinstance(told, bool):
-        return None
-    if isinstance(told, float):
-        return int(told) if told.is_integer() else None
-    try:
-        return int(told) if isinstance(told, (int, str)) else None
-    except ValueError:
-        return None
-
-
-def _float(value: Float, told: Any) -> bool:
-    if isinstance(told, dict):
-        told = _NUMBERS.get(str(told.get("$f")).lower(), told.get("$f"))
-    if isinstance(told, bool) or not isinstance(told, (int, float)):
-        return False
-    try:
-        number = float(told)
-    except OverflowError:
-        return False
-    if values.alike(values.double(value.number), values.double(number)):
-        return True
-    if len(value.octets) != 4:
-        return False
-    try:
-        return values.alike(value, values.single(number))
-    except OverflowError:
-        return False
-
-
-def _raw(value: bytes, told: Any) -> str:
-    if not isinstance(told, dict) or "$raw" not in told:
-        return "06" if isinstance(told, str) else "01"
-    return "" if str(told["$raw"]).lower() == value.hex() else "01"
-
-
-def _map(value: Map, told: Any) -> str:
-    if isinstance(told, dict) and "$map" not in told:
-        told = {"$map": [[name, part] for name, part in told.items()]}
-    pairs = told.get("$map") if isinstance(told, dict) else None
-    if not isinstance(pairs, list) or len(pairs) != len(value.pairs):
-        return "01"
-    left = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
-    worst = ""
-    for key, part in value.pairs:
-        mine = [pair for pair in left if not differs(key, pair[0])]
-        if not mine:
-            return "01"
-        worst = worst or differs(part, mine[0][1])
-        left.remove(mine[0])
-    return worst
-
-
-def whole_as_integer(value: Any, told: Any) -> bool:
-    """True when a float in `value` was told as an integer, so that whoever tells it cannot know any more."""
-    if isinstance(value, Float):
-        return type(told) is int or isinstance(told, str)
-    if isinstance(value, tuple) and isinstance(told, list):
-        return any(whole_as_integer(one, other) for one, other in zip(value, told, strict=False))
-    if isinstance(value, Map):
-        return any(isinstance(part, Float) for part in values.inside(value))
-    return False
 
 
 def describe(frame: Ask | Line) -> str:

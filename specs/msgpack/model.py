@@ -7,14 +7,20 @@ from typing import Any
 
 from specs.events import Event
 from specs.model import Model, Outcome
-from specs.msgpack.client import ClientModel, ClientState
-from specs.msgpack.codec import CodecModel, CodecState
-from specs.msgpack.idl.acceptor import IdlModel, IdlState
-from specs.msgpack.idl.serving import ServingModel, ServingState
+from specs.msgpack.client import ClientModel
+from specs.msgpack.codec import CodecModel
+from specs.msgpack.idl.compiler.model import CompilerModel, CompilerState
+from specs.msgpack.idl.server.model import MadeServerModel, ServerState
 from specs.msgpack.server import ServerModel
-from specs.msgpack.states import Config, State
+from specs.msgpack.states import ClientState, CodecState, Config, State
 
-_SERVER, _CODEC, _CLIENT, _IDL, _SERVING = ServerModel(), CodecModel(), ClientModel(), IdlModel(), ServingModel()
+_SERVER, _CODEC, _CLIENT, _IDL, _SERVING = (
+    ServerModel(),
+    CodecModel(),
+    ClientModel(),
+    CompilerModel(),
+    MadeServerModel(),
+)
 _ROLES: Mapping[str, Model] = {
     "server": _SERVER,
     "codec": _CODEC,
@@ -51,9 +57,9 @@ def _model(state: Any) -> Model:
         return _CODEC
     if isinstance(state, ClientState):
         return _CLIENT
-    if isinstance(state, ServingState):
+    if isinstance(state, ServerState):
         return _SERVING
-    if isinstance(state, IdlState):
+    if isinstance(state, CompilerState):
         return _IDL
     assert isinstance(state, State)
     return _SERVER

@@ -1,20 +1,16 @@
-"""Who may say what when, and what is remembered of a conversation. Source: MessagePack-RPC specification.
+"""What is known of an implementation, and what is remembered of a conversation, as values.
 
-There is no hand-shake: a connection is LIVE from the first octet. It is SPOILT once the tester has said something for
-which no text has a rule (or may have), and then the server may answer anything, close, or go on. The rest is data:
-which requests wait for their answer.
+Source: MessagePack-RPC specification, Messages. Where a conversation stands is in specs/msgpack/machine.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, NamedTuple
 
-RPC = "MPRPC-"
-FMT = "MP-FMT-"
-
+from specs.msgpack.lines import Ask
+from specs.msgpack.machine import CONNECTION, C, P, Q
 
 NULLABLE, ARGUMENTS, VERSIONS = (
     "nullable type arguments",
@@ -23,25 +19,6 @@ NULLABLE, ARGUMENTS, VERSIONS = (
 )
 OPEN_POINTS = frozenset((NULLABLE, ARGUMENTS, VERSIONS))
 """What a document may hold for a codec or a server, unless discovery finds that it is refused; ML-08."""
-
-
-class Phase(Enum):
-    """Of one connection."""
-
-    LIVE = "live"
-    SPOILT = "spoilt"
-    LEFT = "left"
-    CLOSED = "closed"
-
-
-ALLOWED: Mapping[Phase, Mapping[str, str]] = {
-    Phase.LIVE: {"response": "judged", "call": "allowed", "odd": "forbidden", "noise": "forbidden", "close": "judged"},
-    Phase.SPOILT: {"response": "lenient", "call": "allowed", "odd": "allowed", "noise": "allowed", "close": "allowed"},
-    Phase.LEFT: {"response": "allowed", "call": "allowed", "odd": "allowed", "noise": "allowed", "close": "allowed"},
-    Phase.CLOSED: dict.fromkeys(("response", "call", "odd", "noise", "close"), "impossible"),
-}
-"""What becomes of what a server does: LEFT is a connection that the tester has closed. A call is a request or a
-notification of the server's own: the text has peers, not servers, so it is neither asked for nor forbidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +34,7 @@ class Config:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
     argument is named to a behaviour `echo` (-1: not). `taken`: the open points of documents that are taken. `depth`
     and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
-    declares nothing.
+    declares nothing. `declared` are choices that it declares where the text leaves one, by their key in its manifest.
     """
 
     role: str
@@ -77,6 +54,11 @@ class Config:
     taken: frozenset[str] = OPEN_POINTS
     depth: int = 0
     size: int = 0
+    declared: tuple[tuple[str, str], ...] = ()
+
+    def declares(self, key: str) -> str:
+        """What its manifest says for a key, "" when it says nothing."""
+        return next((value for name, value in self.declared if name == key), "")
 
     @property
     def extensions(self) -> frozenset[str]:
@@ -92,36 +74,38 @@ class Want(NamedTuple):
     """What a request calls for.
 
     `kind`: "value" (a result that is `value`), "error", "either" (that value or an error), "count" (an integer), or
-    "free" (any one answer). `rule` is what a server breaks that never answers or answers with the wrong kind; `closes`:
-    ending the connection is an answer as well. `level` overrides that of the rule.
+    "free" (any one answer). `rule` is what a server breaks that never answers. `closes`: ending the connection is an
+    answer as well, and `odd` is the requirement of the format by which. `level` overrides that of a call that must
+    fail.
     """
 
     kind: str
     value: Any = None
-    rule: str = RPC + "RESP-01"
+    rule: str = ""
     closes: bool = False
+    odd: str = ""
     level: str | None = None
-    covers: tuple[str, ...] = ()
 
 
 class Asked(NamedTuple):
     """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
-    message had been said before, on any connection. `least`: a count that must have been reached."""
+    message had been said before, on any connection. `least`: a count that must have been reached. `parted`: it came in
+    parts."""
 
     id: int
     want: Want
     behind: bool = False
     after_bad: bool = False
     least: int | None = None
+    parted: bool = False
 
 
 class Conn(NamedTuple):
     """One connection. `done` are ids that were answered, `given` the last few requests that were. `noted`: a
     notification was said; `fresh` are ids that were answered since the last one. `midway`: a message was begun and not
-    finished.
-    `bad` describes what spoilt it."""
+    finished. `bad` describes what spoilt it."""
 
-    phase: Phase = Phase.LIVE
+    phase: P = P.LIVE
     asked: tuple[Asked, ...] = ()
     done: frozenset[int] = frozenset()
     fresh: frozenset[int] = frozenset()
@@ -132,8 +116,8 @@ class Conn(NamedTuple):
 
 
 class State(NamedTuple):
-    """A conversation. `counted` is the last count that was answered, `bumped` the notifications that must have been
-    counted since. `bad`: something that is no message was said on some connection."""
+    """A conversation with a server. `counted` is the last count that was answered, `bumped` the notifications that must
+    have been counted since. `bad`: something that is no message was said on some connection."""
 
     config: Config
     conns: Mapping[int, Conn]
@@ -142,23 +126,46 @@ class State(NamedTuple):
     bad: bool = False
 
 
+class Call(NamedTuple):
+    """A call or notification that a client was told to make. `number` is the id that it chose, once it is known.
+    `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed. `again`: the
+    results of further responses with its id."""
+
+    op: str
+    method: str
+    params: Any
+    number: int | None = None
+    sent: bool = False
+    outcome: str = ""
+    value: Any = None
+    again: tuple[Any, ...] = ()
+
+
+class ClientState(NamedTuple):
+    """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
+    `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
+
+    config: Config
+    phase: C = C.READY
+    calls: tuple[Call, ...] = ()
+    told: tuple[tuple[str, str], ...] = ()
+    stray: bool = False
+    left: bool = False
+
+    @property
+    def lost(self) -> bool:
+        """True when what was said or done may end the connection, or has ended it."""
+        return self.phase in (C.LOST, C.OVER)
+
+
+class CodecState(NamedTuple):
+    """Questions that a codec has not answered, oldest first."""
+
+    config: Config
+    phase: Q = Q.IDLE
+    asked: tuple[Ask, ...] = ()
+
+
 def diagram() -> str:
-    """The phases of one connection as a Mermaid diagram; what a server may do in each is in ALLOWED."""
-    lines = ["stateDiagram-v2", "    [*] --> LIVE: connected"]
-    lines += [f"    {phase.name} --> {phase.name}: {_row(phase)}" for phase in ALLOWED if _row(phase)]
-    lines += [
-        "    LIVE --> SPOILT: the tester says what is no message, or what may be refused as if it were none",
-        "    LIVE --> LEFT: the tester closes",
-        "    SPOILT --> LEFT: the tester closes",
-        "    LIVE --> CLOSED: the server closes (judged)",
-        "    SPOILT --> CLOSED: the server closes",
-        "    CLOSED --> [*]",
-        "    LEFT --> [*]",
-    ]
-    return "\n".join(lines)
-
-
-def _row(phase: Phase) -> str:
-    return ", ".join(
-        f"{what} {fate}" for what, fate in ALLOWED[phase].items() if fate != "impossible" and what != "close"
-    )
+    """The phases of one connection to a server as a Mermaid diagram, drawn from the table that runs."""
+    return CONNECTION.diagram()

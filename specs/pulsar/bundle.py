@@ -11,12 +11,13 @@ from specs.events import Event
 from specs.plan import Do, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
-from specs.pulsar import client, frames
+from specs.pulsar import broker, client, frames
 from specs.pulsar.features import FEATURES
 from specs.pulsar.frames import draft
+from specs.pulsar.machine import BROKER
 from specs.pulsar.memory import PORT, PulsarMemory
 from specs.pulsar.model import PulsarModel
-from specs.pulsar.states import Config, P
+from specs.pulsar.states import Config, Misuse
 from specs.requirement import load
 
 VERSIONS = {"seed": 7, "modern": 19}
@@ -105,10 +106,11 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"pulsar": from_url},
     smoke=smoke,
-    crash=P + "FRM-13",
+    crash=Misuse.NO_FRAME.requirement,
     beat=lambda frame: bool(frame.kind == "PING"),
-    books={"client": (client.BOOK, client.SURVIVAL)},
+    books={"broker": (broker.BOOK,), "client": (client.BOOK, client.SURVIVAL)},
     machines={
+        "connection to a broker": BROKER,
         "a connection of a client": client.CONNECTION,
         "a producer or consumer of a client": client.ENDPOINT,
         "a client": client.CLIENT,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from specs.plan import Plan, Say
 from specs.protocol import Feature
 from specs.pulsar.frames import Draft
-from specs.pulsar.states import P
+from specs.pulsar.states import Trait
 
 
 def _whole(plan: Plan) -> Plan:
@@ -28,7 +28,7 @@ def _known(plan: Plan) -> Plan:
 
 
 FEATURES = (
-    Feature("cuts", P + "FRM-07", "it matters where the octet stream is cut into segments", without=_whole),
-    Feature("unknown", P + "FRM-12", "it matters whether a command has unknown fields", without=_known),
+    Feature("cuts", Trait.PIECES.value, "it matters where the octet stream is cut into segments", without=_whole),
+    Feature("unknown", Trait.UNKNOWN.value, "it matters whether a command has unknown fields", without=_known),
 )
 """The ways of sending that must not matter."""

@@ -52,7 +52,8 @@ class Frame:
 
     `headers` are the octets of MessageMetadata, None when there is no payload part; `check` is "good", "bad", or "" for
     none; `broker` the BrokerEntryMetadata before it. `rest`: octets behind the command that are no payload part, and
-    `odd` says why not. `size` is TOTAL_SIZE.
+    `odd` says why not. `size` is TOTAL_SIZE, `stated` the
+    checksum as it came where it is wrong.
     """
 
     command: Any
@@ -63,6 +64,7 @@ class Frame:
     rest: bytes = b""
     odd: str = ""
     size: int = field(default=0, compare=False)
+    stated: int = field(default=0, compare=False)
 
     @property
     def kind(self) -> str:
@@ -211,9 +213,12 @@ def parse(data: bytes, at: int = 0, stop: int | None = None) -> Frame:
             content = data[end + 6 : stop]
             size = 4 + int.from_bytes(content[:4], "big")
             if 4 <= len(content) >= size:
-                good = _CHECK(content) == int.from_bytes(data[end + 2 : end + 6], "big")
-                check = "good" if good else "bad"
-                return Frame(command, content[4:size], content[size:], check, None, b"", "", stop - at)
+                stated = int.from_bytes(data[end + 2 : end + 6], "big")
+                good = _CHECK(content) == stated
+                frame = Frame(command, content[4:size], content[size:], "good" if good else "bad", size=stop - at)
+                if not good:
+                    frame.stated = stated
+                return frame
         frame = Frame(command, size=stop - at)
         _payload(frame, data[at:stop], end - at)
         return frame
@@ -242,6 +247,7 @@ def _payload(frame: Frame, data: bytes, at: int) -> None:
     frame.headers, frame.payload = data[start:end], data[end:]
     if stated is not None:
         frame.check = "good" if google_crc32c.value(data[at:]) == stated else "bad"
+        frame.stated = stated if frame.check == "bad" else 0
 
 
 class Grammar:

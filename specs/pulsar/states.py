@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from specs.model import Breach
+from specs.pulsar.machine import BEFORE_CONNECT, BROKER, LOOKUP_BEFORE_CONNECT, SECOND_CONNECT, Phase
 
 P = "PULSAR-"
 Key = tuple[int, int]
@@ -46,54 +46,206 @@ class Config:
     version: int = 7
 
 
-class Phase(Enum):
-    """Of a connection. SPOILT: the tester said what may, or must, end it."""
-
-    NEW = "nothing said"
-    ASKED = "CONNECT said"
-    LIVE = "connected"
-    SPOILT = "misused"
-    LEFT = "closed by us"
-    CLOSED = "closed by the broker"
+_SIZES = "PULSAR-FRM-14"
+_ACKS = "PULSAR-INV-BROKER-34"
+_CUMULATIVE = "PULSAR-INV-BROKER-35"
+_NO_CONSUMER, _NO_PRODUCER, _UNKNOWN_ID = "PULSAR-CLC-04", "PULSAR-CLP-08", "PULSAR-INV-BROKER-39"
+_BAD_TOPIC, _NO_TOPIC = "PULSAR-INV-BROKER-29", "PULSAR-LOOK-09"
+_LOOKED_UP, _SUBSCRIBE, _UNSUBSCRIBE = "PULSAR-LOOK-08", "PULSAR-SUB-01", "PULSAR-SUB-13"
 
 
-ALLOWED: Mapping[Phase, Mapping[str, str]] = {
-    Phase.NEW: {"hello": "forbidden", "answer": "forbidden", "push": "forbidden"},
-    Phase.ASKED: {"hello": "judged", "answer": "forbidden", "push": "forbidden"},
-    Phase.LIVE: {"hello": "forbidden", "answer": "judged", "push": "judged"},
-    Phase.SPOILT: {"hello": "forbidden", "answer": "judged", "push": "judged"},
-    Phase.LEFT: {"hello": "impossible", "answer": "impossible", "push": "impossible"},
-    Phase.CLOSED: {"hello": "impossible", "answer": "impossible", "push": "impossible"},
-}
-"""What a broker may say in each phase: CONNECTED, ERROR or AUTH_CHALLENGE; answers; MESSAGE and what comes unasked."""
-_ENDS = {"client close": Phase.LEFT, "broker close": Phase.CLOSED}
-NEXT: Mapping[Phase, Mapping[str, Phase]] = {
-    Phase.NEW: {"client CONNECT": Phase.ASKED, "client misuse": Phase.SPOILT, **_ENDS},
-    Phase.ASKED: {"broker CONNECTED": Phase.LIVE, "broker ERROR": Phase.SPOILT, "client misuse": Phase.SPOILT, **_ENDS},
-    Phase.LIVE: {"client misuse": Phase.SPOILT, **_ENDS},
-    Phase.SPOILT: {"client misuse": Phase.SPOILT, **_ENDS},
-    Phase.LEFT: _ENDS,
-    Phase.CLOSED: _ENDS,
-}
-"""What leads from one phase to another. A misuse that need not end the connection leaves the phase as it is."""
+class Misuse(Enum):
+    """What the tester said that a client must not say. `requirement` says what a broker makes of it, `beside` what is
+    the same in other words, and `liberty` how much a broker may do after it: see the constants below. None: it must end
+    the connection."""
+
+    requirement: str
+    beside: tuple[str, ...]
+    liberty: int
+
+    def __init__(self, ids: str, liberty: int) -> None:
+        self.requirement, *beside = ids.split()
+        self.beside, self.liberty = tuple(beside), liberty
+
+    __hash__ = object.__hash__
+
+    EARLY = BEFORE_CONNECT, 3
+    EARLY_LOOKUP = LOOKUP_BEFORE_CONNECT, 3
+    TWICE = SECOND_CONNECT, 3
+    CREDENTIALS = "PULSAR-CONN-04 PULSAR-INV-BROKER-03", 3
+    OVER_LIMIT = "PULSAR-FRM-10 PULSAR-INV-BROKER-05", 3
+    SIZES = f"{_SIZES} PULSAR-INV-BROKER-06", 3
+    LYING_SEND = f"{_SIZES} PULSAR-INV-BROKER-14", 3
+    NO_FRAME = "PULSAR-FRM-13", 3
+    NO_COMMAND = "PULSAR-INV-BROKER-08", 3
+    NO_SUB_MESSAGE = "PULSAR-INV-BROKER-10", 3
+    FROM_BROKER = "PULSAR-INV-BROKER-12", 3
+    OCTETS_BEHIND = "PULSAR-INV-BROKER-07", 3
+    UNKNOWN_TYPE = "PULSAR-INV-BROKER-09", 3
+    TWO_SUB_MESSAGES = "PULSAR-INV-BROKER-11", 3
+    FLOW_OF_NOTHING = "PULSAR-INV-BROKER-32", 3
+    TOO_MANY_PERMITS = "PULSAR-INV-BROKER-33", 3
+    ACK_OF_NOTHING = _CUMULATIVE, 3
+    HALF_CLOSED = "PULSAR-INV-BROKER-44", 3
+    SEND_OF_NOBODY = "PULSAR-SEND-11 PULSAR-INV-BROKER-18", 2
+    SEND_BEHIND_CLOSE = "PULSAR-CLP-01 PULSAR-INV-BROKER-19", 2
+    MISCOUNTED = "PULSAR-INV-BROKER-16", 2
+    BROKEN_BATCH = "PULSAR-INV-BROKER-17", 2
+    FALLING = "PULSAR-INV-BROKER-20", 2
+    LOW_HIGHEST = "PULSAR-INV-BROKER-22", 2
+    PRODUCER_IN_USE = "PULSAR-INV-BROKER-23", 2
+    PRODUCER_PENDING = "PULSAR-INV-BROKER-24", 2
+    CONSUMER_IN_USE = "PULSAR-INV-BROKER-26", 2
+    CHECKSUM = "PULSAR-CHK-05 PULSAR-INV-BROKER-13", 1
+    FLOW_OF_NOBODY = "PULSAR-INV-BROKER-31", 1
+    ACK_OF_NOBODY = _ACKS, 1
+    REDELIVER_OF_NOBODY = "PULSAR-INV-BROKER-37", 1
+    UNSUBSCRIBE_OF_NOBODY = "PULSAR-INV-BROKER-38", 1
+    CUMULATIVE = f"PULSAR-ACK-07 {_CUMULATIVE}", 1
+    CLOSE_OF_NO_CONSUMER = f"{_NO_CONSUMER} {_UNKNOWN_ID}", 1
+    CLOSE_OF_NO_PRODUCER = f"{_NO_PRODUCER} {_UNKNOWN_ID}", 1
+    STRANGE_ACK = f"PULSAR-ACK-05 {_ACKS}", 0
+    ACK_OF_OTHERS = "PULSAR-INV-BROKER-36", 0
+    SEND_WITHOUT_PAYLOAD = "PULSAR-INV-BROKER-15", 0
+
+
+SURVIVES, LISTENS, DEAF = 1, 2, 3
+"""Liberties after a misuse. A broker should survive it: to end the connection is to miss a recommendation. It may end
+the connection, but if it does not, it answers whatever comes behind it. It may end the connection, or stop to
+listen."""
+ODD_SENDS = (Misuse.MISCOUNTED, Misuse.BROKEN_BATCH, Misuse.FALLING, Misuse.LOW_HIGHEST)
+"""SENDs that a broker may take or leave: what they say of themselves is not true, or not in order."""
+
+
+class Trait(Enum):
+    """A way to SEND that must not matter; the value is the requirement that says so."""
+
+    __hash__ = object.__hash__
+
+    BARE = "PULSAR-CHK-08"
+    UNKNOWN = "PULSAR-FRM-12"
+    BIG = "PULSAR-FRM-08"
+    PIECES = "PULSAR-FRM-07"
+    PROPERTIES = "PULSAR-MD-04"
+    COMPRESSED = "PULSAR-CMP-01"
+    BATCHED = "PULSAR-BAT-06"
+
+
+class Asked(Enum):
+    """What was asked, in the circumstance that decides the answer: the requirement, those beside it, the kind of the
+    request, and what must come: the answer, ERROR, or either of them."""
+
+    requirement: str
+    beside: tuple[str, ...]
+    kind: str
+    want: str
+
+    def __init__(self, ids: str, kind: str, want: str = "success") -> None:
+        self.requirement, *beside = ids.split()
+        self.beside, self.kind, self.want = tuple(beside), kind, want
+
+    __hash__ = object.__hash__
+
+    PRODUCER = "PULSAR-PROD-02", "PRODUCER"
+    PRODUCER_AGAIN = "PULSAR-CLP-04", "PRODUCER"
+    PRODUCER_LOOKED_UP = _LOOKED_UP, "PRODUCER"
+    PRODUCER_DENIED = "PULSAR-PROD-08", "PRODUCER", "error"
+    PRODUCER_NAME_TAKEN = "PULSAR-PROD-09 PULSAR-INV-BROKER-25", "PRODUCER", "error"
+    PRODUCER_BAD_TOPIC = f"PULSAR-PROD-10 {_BAD_TOPIC}", "PRODUCER", "error"
+    PRODUCER_IN_USE = Misuse.PRODUCER_IN_USE.requirement, "PRODUCER", "either"
+    PRODUCER_PENDING = Misuse.PRODUCER_PENDING.requirement, "PRODUCER", "either"
+    SUBSCRIBE = _SUBSCRIBE, "SUBSCRIBE"
+    SUBSCRIBE_NEW = "PULSAR-SUB-02", "SUBSCRIBE"
+    SUBSCRIBE_NAMELESS = "PULSAR-SUB-12", "SUBSCRIBE"
+    SUBSCRIBE_LOOKED_UP = _LOOKED_UP, "SUBSCRIBE"
+    SUBSCRIBE_SHARED = "PULSAR-SUB-07", "SUBSCRIBE"
+    SUBSCRIBE_EXCLUSIVE_TAKEN = "PULSAR-SUB-05 PULSAR-INV-BROKER-27", "SUBSCRIBE", "error"
+    SUBSCRIBE_OTHER_TYPE = "PULSAR-SUB-11 PULSAR-INV-BROKER-28", "SUBSCRIBE", "error"
+    SUBSCRIBE_BAD_TOPIC = _BAD_TOPIC, "SUBSCRIBE", "error"
+    SUBSCRIBE_UNNAMED = "PULSAR-INV-BROKER-30", "SUBSCRIBE", "either"
+    SUBSCRIBE_IN_USE = Misuse.CONSUMER_IN_USE.requirement, "SUBSCRIBE", "either"
+    UNSUBSCRIBE = _UNSUBSCRIBE, "UNSUBSCRIBE"
+    UNSUBSCRIBE_AMONG_OTHERS = _UNSUBSCRIBE, "UNSUBSCRIBE", "error"
+    UNSUBSCRIBE_NOBODY = Misuse.UNSUBSCRIBE_OF_NOBODY.requirement, "UNSUBSCRIBE", "error"
+    CLOSE_CONSUMER = "PULSAR-CLC-01", "CLOSE_CONSUMER"
+    CLOSE_NO_CONSUMER = f"{_NO_CONSUMER} {_UNKNOWN_ID}", "CLOSE_CONSUMER", "either"
+    CLOSE_PRODUCER = "PULSAR-CLP-03", "CLOSE_PRODUCER"
+    CLOSE_NO_PRODUCER = f"{_NO_PRODUCER} {_UNKNOWN_ID}", "CLOSE_PRODUCER", "either"
+    LOOKUP = "PULSAR-LOOK-02", "LOOKUP"
+    LOOKUP_BAD_TOPIC = f"{_NO_TOPIC} {_BAD_TOPIC}", "LOOKUP", "error"
+    PARTITIONS = "PULSAR-PART-01", "PARTITIONED_METADATA"
+    PARTITIONS_BAD_TOPIC = f"{_NO_TOPIC} {_BAD_TOPIC}", "PARTITIONED_METADATA", "error"
+    SEEK = "PULSAR-SEEK-01", "SEEK"
+    SEEK_NOWHERE = "PULSAR-INV-BROKER-41", "SEEK", "error"
+    STATS = "PULSAR-STAT-01", "CONSUMER_STATS"
+    STATS_OF_NOBODY = "PULSAR-INV-BROKER-40", "CONSUMER_STATS", "error"
+    LAST = "PULSAR-LAST-01", "GET_LAST_MESSAGE_ID"
+    ACK = "PULSAR-ACK-10", "ACK", "either"
+    TOPICS = "PULSAR-REQ-02", "GET_TOPICS_OF_NAMESPACE"
+
+
+class Fate(Enum):
+    """What became of a SEND. DOUBTFUL: nobody knows whether it is stored. The others of which nobody knows must not be
+    stored: the value is the requirement that says so."""
+
+    __hash__ = object.__hash__
+
+    SENT = "sent"
+    STORED = "stored"
+    REFUSED = "refused"
+    DOUBTFUL = "doubtful"
+    CHECKSUM = "PULSAR-CHK-04"
+    SIZES = Misuse.SIZES.requirement
+    BEHIND_CLOSE = Misuse.SEND_BEHIND_CLOSE.requirement
+    FAILED = "PULSAR-SEND-10"
+
+
+FORBIDDEN = (Fate.CHECKSUM, Fate.SIZES, Fate.BEHIND_CLOSE, Fate.FAILED)
+"""SENDs that must not be stored."""
+
+
+class Again(Enum):
+    """Why a message may, or must, be pushed once more."""
+
+    REDELIVER = "redelivery was asked for"
+    CLOSED = "the consumer that had it is gone"
+    LOST = "the connection of the consumer that had it is gone"
+    SOUGHT = "it is behind the position that was sought"
+    TAKEN_OVER = "another consumer took over"
+
+
+class Settled(Enum):
+    """How a message was acknowledged."""
+
+    ALONE = "by an ACK of its own"
+    LISTED = "by an ACK that names several"
+    CUMULATIVE = "by a cumulative ACK of a later one"
+    INVALID = "by an ACK with a validation error"
 
 
 class Request(NamedTuple):
-    """A request that is open. `want`: "success", "error" or "either"; `rule`: what the wrong answer
-    breaks; `least` and     `most`: answers that may come. `about`: the producer or consumer id, or the topic."""
+    """A request that is open. `about`: the producer or consumer id, or the topic, None when that is gone, and negative
+    for an id that was in use. `at`: when it was said. `doubtful`: either answer may come. `why`: what ERROR would say.
+    `extra`: what is known when it is said, and needed when it is answered. `reused`: its id was used before."""
 
-    kind: str
-    want: str
-    rule: str
+    asked: Asked
     about: Any = None
     at: int = 0
+    doubtful: bool = False
     why: str = ""
-    covers: tuple[str, ...] = ()
     extra: Any = None
+    reused: bool = False
+
+    @property
+    def want(self) -> str:
+        """What must come: "success", "error" or "either"."""
+        return "either" if self.doubtful else self.asked.want
 
 
 class Producer(NamedTuple):
-    """`phase`: "pending", "open", "closing". `sends`: indexes of the entries that are not answered, oldest first."""
+    """A producer. `wanted` is the name that was asked for, `name` the one that it has. `phase`: "pending", "open",
+    "closing". `sends`: indexes of the entries that are not answered, oldest first. `top`: the id in its last
+    receipt."""
 
     topic: str
     wanted: str
@@ -104,10 +256,13 @@ class Producer(NamedTuple):
 
 
 class Consumer(NamedTuple):
-    """`granted`: permits said at any time since SUBSCRIBE; `sure`: those said after its SUCCESS. `used`: messages that
-    were pushed. `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `haze`: clocks of those REDELIVERs that
-    no later answer has overtaken. `active`: what ACTIVE_CONSUMER_CHANGE said last; `ended`: it was told that the
-    topic has ended."""
+    """A consumer. `phase`: "pending", "open", "closing".
+
+    `granted`: permits said at any time since SUBSCRIBE; `sure`: those said after its SUCCESS. `used`: messages that
+    were pushed. `window`: entries that may be pushed yet (FLOW-02, FLOW-09). `batched`: batches were among them.
+    `haze`: clocks of those REDELIVERs that no later answer has overtaken. `opened`: clock of its SUCCESS. `active`:
+    what ACTIVE_CONSUMER_CHANGE said last; `told`: it said something. `resumed`: its id was that of a consumer that is
+    gone. `ended`: it was told that the topic has ended. `flows`: how many FLOWs were said."""
 
     sub: tuple[str, str]
     kind: int
@@ -128,23 +283,34 @@ class Consumer(NamedTuple):
 
 
 class Conn(NamedTuple):
-    """`version` is what we announced, `limit` what the broker may use. `must_close`: the rule by which it must end the
-    connection. `may_close`: it may. `synced`: clock of the latest thing said that an answer has overtaken. `acks`: ACKs
-    that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long at least, and at most,
-    we said nothing; `idle`: for how long at least the broker sent no PING. `place`: the address where it was opened, if
-    that is one that a lookup named. `spoken`: the version that the broker named."""
+    """A connection. `version` is what we announced, `limit` what the broker may use, `client` what we call ourselves.
+
+    `requests`: those that are open, by their id; `answered`: ids of those that were. `pings`: clocks of our PINGs that
+    are open; `probes`: how many we said; `pinged`: PINGs of the broker that we did not answer. `may_close`: what was
+    said that the broker may end the connection for, of several the one that leaves most to it; `misuse`: the first of
+    them; `must_close`: what it must end the connection for; `why` says it for people. `hello`: what CONNECT must be
+    answered with, "success", "refusal" or "either". `synced`: clock of the latest thing said that an answer has
+    overtaken. `acks`: ACKs that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long
+    at least, and at most, we said nothing; `idle`: for how long at least the broker sent no PING; `age`: how long the
+    connection is open at least. `waited`: for how long at least the oldest PING of ours is open. `midway`: a frame of
+    ours has begun and is not whole. `gone` and `ended_producers`: ids of consumers and producers that are over.
+    `place`: the address where it was opened, if that is one that a lookup named. `spoken`: the version that the broker
+    named."""
 
     phase: Phase = Phase.NEW
     version: int = 0
     limit: int = 0
+    client: str = ""
     requests: Mapping[int, tuple[Request, ...]] = {}
     pings: tuple[int, ...] = ()
+    probes: int = 0
     pinged: int = 0
     producers: Mapping[int, Producer] = {}
     consumers: Mapping[int, Consumer] = {}
     answered: frozenset[int] = frozenset()
-    must_close: str = ""
-    may_close: str = ""
+    may_close: Misuse | None = None
+    must_close: Misuse | None = None
+    misuse: Misuse | None = None
     why: str = ""
     hello: str = ""
     synced: int = 0
@@ -153,18 +319,18 @@ class Conn(NamedTuple):
     up: int = 0
     idle: int = 0
     age: int = 0
+    waited: int = 0
     midway: bool = False
     gone: frozenset[int] = frozenset()
     ended_producers: frozenset[int] = frozenset()
-    misuse: str = ""
     place: str = ""
     spoken: int = 0
 
 
 class Entry(NamedTuple):
-    """What one SEND brought. `fate`: "sent", "stored", "refused", or "doubtful", and then `rule` says what a receipt
-    or a delivery breaks. `floor`: the highest id on its topic that was known when it was sent. `name`: that of its
-    producer, as far as it was known then."""
+    """What one SEND brought. `many`: how many messages. `at`: when it was said. `floor`: the highest id on its topic
+    that was known then. `traits` and `odd`: ways in which it was sent. `name`: that of its producer, as far as it was
+    known then."""
 
     topic: str
     source: Key
@@ -174,40 +340,48 @@ class Entry(NamedTuple):
     many: int
     batched: bool
     check: str
-    fate: str = "sent"
-    rule: str = ""
+    fate: Fate = Fate.SENT
     id: Id | None = None
     at: int = 0
     floor: Id | None = None
-    tags: tuple[str, ...] = ()
+    traits: tuple[Trait, ...] = ()
+    odd: Misuse | None = None
     name: str = ""
 
 
 class Place(NamedTuple):
     """An entry in a subscription. `need`: clock since when it must be pushed, 0 for not; `may`: how often it may be
-    pushed yet; `acked`: "", "maybe", "yes"; `skip`: it is older than the subscription. `rival`: who has it if its
-    owner has not: it was pushed to both, and nobody knows in which order."""
+    pushed yet; `owner`: who got it last; `pushed`: how often. `acked`: "", "maybe", "yes"; `how` it was. `skip`: it is
+    older than the subscription. `again`: why it may come once more. `left`: which messages of a batch are not
+    acknowledged, as bits, and `left_at` when that was said; `vague`: nobody knows whether it was read. `rival`: who has
+    it if its owner has not: it was pushed to both, and nobody knows in which order. `unlisted`: REDELIVER was said last
+    with a list in which it is not."""
 
     need: int = 0
     may: int = 1
     owner: Key | None = None
     pushed: int = 0
     acked: str = ""
+    how: Settled | None = None
     skip: bool = False
-    again: str = ""
+    again: Again | None = None
     left: int = 0
     left_at: int = 0
     vague: bool = False
     rival: Key | None = None
+    unlisted: bool = False
 
 
 class Sub(NamedTuple):
-    """A subscription. `sure`: it exists beyond doubt. `members` are attached beyond doubt, `stale` clock-time after a
-    lost connection in which nobody knows. `back`: steps back in the order that are allowed yet; `cursor` and
-    `stepped`: the last id pushed, and when the order last stepped back. `moved`: clock of the last change of
-    members. `doubted`: a SUBSCRIBE that would make it, or an UNSUBSCRIBE, was never answered. `ousted`: the consumer
-    that the broker must have closed, since another one on its connection got what was its own; that it says so is
-    still to come."""
+    """A subscription. `kind`: its type. `sure`: it exists beyond doubt. `places`: its messages, by their index.
+    `members` are attached beyond doubt, `stale` clock-time after a lost connection in which nobody knows. `alone`:
+    there never were two members. `back`: steps back in the order that are allowed yet; `cursor` and `stepped`: the last
+    id pushed, and when the order last stepped back. `moved`: clock of the last change of members. `master`: who
+    receives in a Failover subscription. `earliest`: it was made to begin there. `loose`: nobody knows where it begins.
+    `redelivered`: REDELIVER was said; `clean`: nothing had to come when it was. `refused`: a second consumer was
+    refused. `reborn`: it was ended by UNSUBSCRIBE and made anew. `cumulative`: an ACK of that type was said. `doubted`:
+    a SUBSCRIBE that would make it, or an UNSUBSCRIBE, was never answered. `ousted`: the consumer that the broker must
+    have closed, since another one on its connection got what was its own; that it says so is still to come."""
 
     kind: int
     sure: bool = False
@@ -232,10 +406,14 @@ class Sub(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything. `names`: producer names that the broker made up. `stale_ms`: quiet since a connection was lost.
-    `tried`: odd things that were said and that must do no harm. `done`: what the conversation exercises, and what
-    counts as covered when it ends well. `trail`: where a topic was looked up that redirects led to, and with what
-    authority."""
+    """Everything. `entries`: all SENDs. `made_up`: producer names that the broker made up. `ids` and `tops`: message
+    ids of all receipts, and the highest of each topic. `bad`: something was said that ends a connection. `stale_ms`:
+    quiet since a connection was lost. `lost`: producer names of lost connections, by topic. `born`: since when a
+    subscription exists beyond doubt; `ended`: those that were ended by UNSUBSCRIBE. `partitions`: how many a topic has,
+    as it was told; `redirects`: how often in a row a lookup of it was redirected. `loose_topics`: topics of which
+    nobody knows what they hold. `trail`: where a topic was looked up that redirects led to, and with what authority.
+    `cut`: topic and name of producers, and subscriptions, whose connection was lost. `said`: every misuse so far;
+    `latest`: the last of them."""
 
     config: Config
     clock: int = 1
@@ -248,11 +426,15 @@ class State(NamedTuple):
     bad: bool = False
     stale_ms: int = 0
     lost: Mapping[str, frozenset[str]] = {}
-    shares: Mapping[str, int] = {}
+    born: Mapping[tuple[str, str], int] = {}
+    ended: frozenset[tuple[str, str]] = frozenset()
+    partitions: Mapping[str, int] = {}
+    redirects: Mapping[str, int] = {}
     loose_topics: frozenset[str] = frozenset()
     trail: Mapping[str, frozenset[tuple[str, bool]]] = {}
-    tried: frozenset[str] = frozenset()
-    done: frozenset[str] = frozenset()
+    cut: frozenset[tuple[str, str]] = frozenset()
+    said: frozenset[Misuse] = frozenset()
+    latest: Misuse | None = None
 
     def conn(self, number: int) -> Conn:
         """A connection, be it new."""
@@ -292,73 +474,11 @@ class State(NamedTuple):
         return self.conn(key[0]).consumers.get(key[1])
 
 
-ODD_SENDS = ("INV-BROKER-16", "INV-BROKER-17", "INV-BROKER-20", "INV-BROKER-22")
-"""SENDs that a broker may take or leave: what they say of themselves is not true, or not in order."""
-REUSED = ("INV-BROKER-23", "INV-BROKER-24", "INV-BROKER-26")
-"""Ids that are in use: the text says only that a client does not do it."""
-SURVIVED = ("CHK-05", "INV-BROKER-31", "INV-BROKER-34", "INV-BROKER-37", "INV-BROKER-38", "ACK-07", "CLC-04", "CLP-08")
-"""What a broker should survive. The text does not say so: to end the connection is to miss a recommendation."""
-LISTENS = ("SEND-11", "CLP-01", *ODD_SENDS, *REUSED, *SURVIVED)
-"""What a broker may end the connection for, but if it does not, it answers whatever comes behind it."""
-
-
-def freedom(rule: str) -> int:
-    """How much a broker may do after what it may end the connection for: the end is an oddity, is fine, or is fine and
-    so is silence."""
-    return 0 if not rule else 1 if rule in SURVIVED else 2 if rule in LISTENS else 3
-
-
 def deaf(conn: Conn) -> bool:
     """True where the broker may have stopped to listen, and to push."""
-    return freedom(conn.may_close) > freedom(LISTENS[0])
-
-
-ALIASES = {
-    "CONN-06": "INV-BROKER-01",
-    "CONN-07": "INV-BROKER-01",
-    "CONN-08": "INV-BROKER-02",
-    "CONN-04": "INV-BROKER-03",
-    "FRM-10": "INV-BROKER-05",
-    "FRM-14": "INV-BROKER-06 INV-BROKER-14",
-    "CHK-04": "INV-BROKER-13",
-    "CHK-05": "INV-BROKER-13",
-    "SEND-11": "INV-BROKER-18",
-    "CLP-01": "INV-BROKER-19",
-    "PROD-09": "INV-BROKER-25",
-    "SUB-05": "INV-BROKER-27",
-    "SUB-11": "INV-BROKER-28",
-    "PROD-10": "INV-BROKER-29",
-    "LOOK-09": "INV-BROKER-29",
-    "ACK-05": "INV-BROKER-34",
-    "ACK-07": "INV-BROKER-35",
-    "CLC-04": "INV-BROKER-39",
-    "CLP-08": "INV-BROKER-39",
-    "KA-04": "INV-BROKER-43",
-}
-"""Requirements that say the same of invalid input: they are exercised and broken together."""
-
-
-def ids(names: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks, and those that say the same."""
-    short = names.split()
-    return tuple(P + name for name in (*short, *(also for name in short for also in ALIASES.get(name, "").split())))
-
-
-def blame(short: str, why: str, then: State | None = None, level: str | None = None, also: str = "") -> Breach:
-    """A breach of the broker; judging goes on when the state after it is known."""
-    others = tuple(each for each in dict.fromkeys(ids(f"{also} {short}")) if each != P + short)
-    if then is None:
-        return Breach("broker", P + short, why, level=level, also=others)
-    return Breach("broker", P + short, why, then=then, level=level, also=others)
+    return conn.may_close is not None and conn.may_close.liberty >= DEAF
 
 
 def diagram() -> str:
-    """The phases of a connection to a broker as a mermaid state diagram, drawn from the table."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for phase, row in NEXT.items():
-        for event, after in row.items():
-            if after is not phase and phase not in (Phase.LEFT, Phase.CLOSED):
-                arrows.setdefault((phase.name, after.name), []).append(event)
-    lines = ["stateDiagram-v2", "    [*] --> NEW"]
-    lines += [f"    {a} --> {b}: {' / '.join(events)}" for (a, b), events in arrows.items()]
-    return "\n".join([*lines, "    LEFT --> [*]", "    CLOSED --> [*]"])
+    """The phases of a connection to a broker as a mermaid state diagram, drawn from the machine that runs."""
+    return BROKER.diagram()

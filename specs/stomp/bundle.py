@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
-from specs.requirement import load
 from specs.stomp import frames
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame, Style
+from specs.stomp.ids import ROB_01
+from specs.stomp.machine import MACHINE
 from specs.stomp.model import StompModel
-from specs.stomp.states import PREFIX, Config, Kind, Sizes
+from specs.stomp.server.book import BOOK, REQUIREMENTS
+from specs.stomp.states import Config, Kind, Sizes
 
 PORT = 61613
 
@@ -81,6 +82,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         topic=Kind(facts["topic"], **{"fanout": True, "own": False, **traits["topic"]}),
         sizes=Sizes(*learnt.get("sizes", ())),
         crowded=bool(learnt.get("crowded", False)),
+        folds=bool(learnt.get("folds", False)),
     )
 
 
@@ -175,7 +177,7 @@ protocol = Protocol(
         "queue": Fact(str, "/queue/{name}", "a destination that gives each message to one subscriber"),
         "topic": Fact(str, "/topic/{name}", "a destination that gives each message to every subscriber"),
     },
-    requirements=load(Path(__file__).with_name("requirements.toml")),
+    requirements=REQUIREMENTS,
     model=StompModel(),
     decoder=frames.decoder,
     encode=frames.encode,
@@ -188,6 +190,8 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
-    crash=PREFIX + "ROB-01",
+    crash=ROB_01,
     replayed=replayed,
+    books={"server": (BOOK,)},
+    machines={"connection": MACHINE},
 )

@@ -9,21 +9,22 @@ import re
 from unicodedata import normalize
 
 from specs.stomp.headers import SPECIAL
+from specs.stomp.ids import ENC_01, ENC_03, ENC_07, ENC_12
 
 _ESCAPES = SPECIAL, re.compile(r"\\.?|[\r\n:]", re.DOTALL)
 """Characters that are escaped, without and with what an escape consists of besides."""
 
 
 def damage(sent: str, got: str, version: str) -> str:
-    """The requirement, in its short form, whose breach makes `got` of `sent`; "" when none does, or nothing differs."""
+    """The requirement whose breach makes `got` of `sent`; "" when none does, or nothing differs."""
     if got == sent:
         return ""
     if got.strip(" \t") == sent.strip(" \t") != "":
-        return "ENC-07"
+        return ENC_07
     if SPECIAL.search(sent) and (_cut(sent, got) or any(each.sub("", got) == each.sub("", sent) for each in _ESCAPES)):
-        return "ENC-12" if version == "1.0" else "ENC-03"
+        return (ENC_12 if "\\" in sent else "") if version == "1.0" else ENC_03
     if not sent.isascii() and any(_letters(made(got)) == _letters(made(sent)) for made in (str, _apart)):
-        return "ENC-01"
+        return ENC_01
     return ""
 
 
@@ -32,7 +33,7 @@ def renamed(name: str, value: str, other: str, text: str, version: str) -> str:
     if text == value:
         return damage(name, other, version)
     whole, came = f"{name}:{value}", f"{other}:{text}"
-    return "ENC-03" if whole == came else damage(whole, came, version)
+    return ENC_03 if whole == came else damage(whole, came, version)
 
 
 def _cut(sent: str, got: str) -> bool:

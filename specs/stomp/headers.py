@@ -8,11 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from specs.stomp.frames import Frame
-from specs.stomp.states import PREFIX
+from specs.stomp.ids import (
+    CLEN_07,
+    CONNECT_13,
+    ENC_01,
+    ENC_03,
+    ENC_06,
+    ENC_07,
+    ENC_08,
+    ENC_12,
+    ENC_13,
+    FRAME_04,
+    HDR_05,
+    SUB_09,
+)
 
+TAG = "k"
+"""User header that tells messages of one plan apart; a message without it is known by its body."""
 SPECIAL = re.compile(r"[\\\r\n:]")
 BODIES = frozenset({"SEND", "MESSAGE", "ERROR"})
 RESERVED = frozenset(
@@ -64,12 +78,6 @@ BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
 _BLANK = frozenset(" \t")
 
 
-@lru_cache(maxsize=1024)
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
-
-
 def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
     """True when a header name or value begins or ends with a blank or a tab."""
     for name, value in headers:
@@ -85,26 +93,29 @@ def marks(frame: Frame, version: str) -> tuple[str, ...]:
     values = "".join([value for _, value in frame.headers])
     plain = frame.command in ("CONNECT", "STOMP")
     if not (names.isascii() and values.isascii()):
-        found += ["ENC-01", "ENC-13"]
+        found += [ENC_01, ENC_13]
     if SPECIAL.search(values) or SPECIAL.search(names):
-        found.insert(0, "ENC-06" if plain else "ENC-12" if version == "1.0" else "ENC-03")
+        if plain or version != "1.0":
+            found.insert(0, ENC_06 if plain else ENC_03)
+        elif "\\" in values or "\\" in names:
+            found.insert(0, ENC_12)
     if not plain and blank_ended(frame.headers):
-        found.append("ENC-07")
+        found.append(ENC_07)
     if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
-        found.append("ENC-08")
+        found.append(ENC_08)
     if frame.command not in BODIES:
         defined = _DEFINED[frame.command]
         for name, _ in frame.headers:
             if name not in defined:
                 if name == "content-length":
-                    found.append("CLEN-07")
+                    found.append(CLEN_07)
                 elif plain:
-                    found.append("CONNECT-13")
+                    found.append(CONNECT_13)
                 elif name not in _GENERAL:
-                    found.append("SUB-09" if frame.command == "SUBSCRIBE" else "HDR-05")
+                    found.append(SUB_09 if frame.command == "SUBSCRIBE" else HDR_05)
         if not frame.headers:
-            found.append("FRAME-04")
-    return ids(" ".join(found)) if found else ()
+            found.append(FRAME_04)
+    return tuple(found)
 
 
 def repeats(frame: Frame) -> bool:

@@ -1,65 +1,21 @@
-"""What a STOMP conversation has come to: the state, and the table of connection phases.
+"""What a STOMP conversation has come to: the configuration, and the data of a state.
 
-Source: 003_30478fd2f19f0da0.txt L43-56 and L194-212 (opening and ending), STOMP 1.2 sections Connecting, DISCONNECT,
-ERROR. The two tables below are the control skeleton; the data (subscriptions, transactions, deliveries) is guarded by
-the functions in calls.py, client.py, messages.py, answers.py, endings.py and owed.py. What changes with every event
-is a NamedTuple: copying one with a field changed is the hot path of the model, and five times cheaper than with a
-dataclass.
+The phases of a connection are in machine.py. What changes with every event is a NamedTuple: copying one with a field
+changed is the hot path of the model, and five times cheaper than with a dataclass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from specs.stomp.frames import Frame
+from specs.stomp.machine import MACHINE, Phase
 
 PREFIX = "STOMP-1.2-"
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
-
-
-class Phase(Enum):
-    """Where one connection stands, as the tester has seen it."""
-
-    OPEN = "nothing said yet"
-    WAIT = "CONNECT sent, not answered"
-    LIVE = "CONNECTED"
-    CLOSING = "DISCONNECT sent"
-    LEFT = "DISCONNECT receipted"
-    FAILED = "ERROR received"
-    CLOSED = "ended by either side"
-
-
-_O, _W, _L, _C, _T, _F, _X = Phase
-_N: None = None
-ALLOWED: Mapping[Phase, Mapping[str, Phase | None]] = MappingProxyType(
-    {
-        # What each side may say in each phase and where it leads; None: never. Every row shows every event.
-        # server      CONNECTED       MESSAGE         RECEIPT         ERROR          closes
-        _O: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _F, "close": _X},
-        _W: {"CONNECTED": _L, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _F, "close": _X},
-        _L: {"CONNECTED": _N, "MESSAGE": _L, "RECEIPT": _L, "ERROR": _F, "close": _X},
-        _C: {"CONNECTED": _N, "MESSAGE": _C, "RECEIPT": _C, "ERROR": _F, "close": _X},
-        _T: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
-        _F: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
-        _X: {"CONNECTED": _N, "MESSAGE": _N, "RECEIPT": _N, "ERROR": _N, "close": _X},
-    }
-)
-ASKED: Mapping[Phase, Mapping[str, Phase]] = MappingProxyType(
-    {
-        # client         CONNECT/STOMP  DISCONNECT       any other        closes
-        _O: {"CONNECT": _W, "DISCONNECT": _O, "other": _O, "close": _X},
-        _W: {"CONNECT": _W, "DISCONNECT": _C, "other": _W, "close": _X},
-        _L: {"CONNECT": _L, "DISCONNECT": _C, "other": _L, "close": _X},
-        _C: {"CONNECT": _C, "DISCONNECT": _C, "other": _C, "close": _X},
-        _T: {"CONNECT": _T, "DISCONNECT": _T, "other": _T, "close": _X},
-        _F: {"CONNECT": _F, "DISCONNECT": _F, "other": _F, "close": _X},
-        _X: {"CONNECT": _X, "DISCONNECT": _X, "other": _X, "close": _X},
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +74,8 @@ MODEST = Sizes(headers=10, line=128, body=1024)
 class Config:
     """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
 
-    `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections.
+    `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
+    `folds`: destinations that differ in the case of letters alone are one to it.
     """
 
     version: str = "1.2"
@@ -130,6 +87,7 @@ class Config:
     topic: Kind = Kind("/topic/{name}", fanout=True)
     sizes: Sizes = NORMAL
     crowded: bool = False
+    folds: bool = False
 
     def kind(self, destination: str) -> Kind | None:
         """The family that a destination belongs to, or None when nothing is known of it."""
@@ -143,24 +101,26 @@ class Refusal:
     """Why a client frame should be refused, and how grave each way of not refusing it is.
 
     `accepted`: a RECEIPT came for it. `ignored`: no ERROR, no close. `silent`: closed without ERROR. Each is a level
-    or "" (fine). `steady`: the missing ERROR counts only when every repetition shows it (a reset may eat it).
-    `requirement` is blamed, `also` as well.
+    or "" (fine). `requirement` is blamed, `also` as well. `forgives`: judging goes on where it was accepted.
     """
 
     requirement: str
     accepted: str = "MUST"
     ignored: str = "MUST"
     silent: str = "SHOULD"
-    steady: bool = True
     also: tuple[str, ...] = ()
     forgives: bool = False
     why: str = ""
 
+    def because(self, why: str) -> Refusal:
+        """The same, of a frame of which `why` says what is wrong with it."""
+        return replace(self, why=why)
+
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """A client frame that the text lets the server accept or refuse; `silent` as in `Refusal`. `plain`: once it is
-    accepted, there is only one way to read it."""
+    """A client frame that the text lets the server accept or refuse; `silent` as in `Refusal`. `covers` are permissions
+    of which use is made, and what an answer shows. `plain`: once it is accepted, there is only one way to read it."""
 
     covers: tuple[str, ...] = ()
     silent: str = ""
@@ -175,7 +135,7 @@ Verdict = Refusal | Free | None
 class Pending(NamedTuple):
     """A client frame that is not answered yet.
 
-    `proves`: the requirements that its acceptance shows, the most special first. `due`: its RECEIPT is owed now.
+    `claims`: the requirements that its acceptance shows, the most special first. `due`: its RECEIPT is owed now.
     `early`: it was sent before CONNECTED came; `late`: after DISCONNECT or ERROR.
     `sends`: the messages that it makes visible.
     """
@@ -184,7 +144,7 @@ class Pending(NamedTuple):
     frame: Frame
     receipt: str | None
     call: Verdict = None
-    proves: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
     tx: str | None = None
     due: bool = True
     early: bool = False
@@ -226,7 +186,7 @@ class Message(NamedTuple):
 
     `sure`: the server has said that it processed it. `loose`: the server was free to refuse it. `behind`: it was sent
     behind a frame that had to be refused. `wild`: how often it may come is not known.
-    `covers`: what a correct delivery shows.
+    `at_ms`: when it was sent, in the time of the conversation.
     """
 
     serial: int
@@ -242,8 +202,8 @@ class Message(NamedTuple):
     loose: bool = False
     behind: Refusal | None = None
     wild: bool = False
-    covers: tuple[str, ...] = ()
     deliveries: tuple[int, ...] = ()
+    at_ms: int = 0
 
 
 class Delivery(NamedTuple):
@@ -275,7 +235,7 @@ class Conn(NamedTuple):
     that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
     "octets") after a pause; `heard`: the time in the conversation when it last did so in each way, and when it was
     "connected", where it must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT,
-    so that an ERROR about it may still be on its way.
+    so that an ERROR about it may still be on its way; `farewell`: its DISCONNECT was receipted.
     """
 
     phase: Phase = Phase.OPEN
@@ -305,11 +265,12 @@ class Conn(NamedTuple):
     heard: Mapping[str, int] = _NOTHING
     hushed: bool = False
     torn: str = ""
+    farewell: bool = False
 
     @property
     def alive(self) -> bool:
         """True while the server may still be doing something for it."""
-        return self.phase in (Phase.WAIT, Phase.LIVE, Phase.CLOSING)
+        return self.phase in (Phase.WAIT, Phase.LEAVING, Phase.LIVE, Phase.CLOSING)
 
     @property
     def shaky(self) -> bool:
@@ -320,7 +281,8 @@ class Conn(NamedTuple):
 class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
-    whose messages a connection that ended without a word may have swallowed. `elapsed_ms`: the time that has passed."""
+    whose messages a connection that ended without a word may swallow, and until when. `elapsed_ms`: the time that has
+    passed. `history`: transactions that were begun twice. `receipted`: commands of frames that got a RECEIPT."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING
@@ -332,18 +294,11 @@ class State(NamedTuple):
     by_tag: Mapping[str, int] = _NOTHING
     sessions: frozenset[str] = frozenset()
     history: frozenset[str] = frozenset()
-    haunted: frozenset[str] = frozenset()
+    haunted: Mapping[str, int] = _NOTHING
     elapsed_ms: int = 0
+    receipted: frozenset[str] = frozenset()
 
 
 def diagram() -> str:
-    """The phases as a mermaid state diagram, drawn from the two tables."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for table, side in ((ASKED, "client"), (ALLOWED, "server")):
-        for phase, row in table.items():
-            for event, after in row.items():
-                if after is not None and after is not phase:
-                    arrows.setdefault((phase.name, after.name), []).append(f"{side} {event}")
-    lines = ["stateDiagram-v2", "    [*] --> OPEN"]
-    lines += [f"    {a} --> {b}: {' / '.join(events)}" for (a, b), events in arrows.items()]
-    return "\n".join([*lines, "    CLOSED --> [*]"])
+    """The phases as a mermaid state diagram, drawn from the table that runs."""
+    return MACHINE.diagram()

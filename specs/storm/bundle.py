@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from specs.events import Event, Fact, Said
 from specs.plan import Do, Hang, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
-from specs.requirement import load
 from specs.storm import frames
+from specs.storm.child.book import BOOKS as CHILDREN
 from specs.storm.features import FEATURES
 from specs.storm.frames import Message, Style, Text
+from specs.storm.host.book import BOOKS as HOSTS
+from specs.storm.machine import BOLT_MACHINE, SPOUT_MACHINE
 from specs.storm.model import StormModel
-from specs.storm.states import PREFIX, SEED, Config, valid_profile
+from specs.storm.states import PREFIX, REQUIREMENTS, SEED, Config, valid_profile
 from specs.storm.values import is_heartbeat, same, wants_ids
 
 ANSWERS = 64
@@ -290,7 +291,7 @@ protocol = Protocol(
     roles={"bolt": "host", "spout": "host", "bolt-host": "bolt", "spout-host": "spout"},
     profiles=(SEED,),
     facts={"scripted": Key(bool, None, "whether the component obeys the scripts of the suite")},
-    requirements=load(Path(__file__).with_name("requirements.toml")),
+    requirements=REQUIREMENTS,
     model=StormModel(),
     decoder=frames.decoder,
     encode=frames.encode,
@@ -306,4 +307,6 @@ protocol = Protocol(
     crash=PREFIX + "FRAME-01",
     wires={"bolt": "stdio", "spout": "stdio", "bolt-host": "relay", "spout-host": "relay"},
     beat=beat,
+    books={role: (book,) for role, book in (CHILDREN | HOSTS).items()},
+    machines={"bolt and host": BOLT_MACHINE, "spout and host": SPOUT_MACHINE},
 )

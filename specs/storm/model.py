@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
-from specs.model import Allow, Breach, Outcome
-from specs.storm import asked, child, host, told
-from specs.storm.said import breach
-from specs.storm.states import Config, Conv, HostConv, State
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.storm.child import host_messages
+from specs.storm.child import judging as of_children
+from specs.storm.host import child_messages
+from specs.storm.host import judging as of_hosts
+from specs.storm.states import Config, Conv, HostConv, Owing, State
 
 
 class StormModel:
@@ -36,7 +38,7 @@ class StormModel:
         if role != config.role:
             return
         for _, conv in state.convs:
-            yield from asked.owed(config, conv) if config.hosted else child.owed(config, conv)
+            yield from of_hosts.owed(config, conv) if config.hosted else of_children.owed(config, conv)
 
     def step(self, state: State, event: Event) -> Iterator[Outcome]:
         """Every reading of `event`."""
@@ -44,8 +46,10 @@ class StormModel:
             yield _quiet(state, event)
             return
         conv = state.conv(event.conn)
-        outcomes = _of_host(state.config, conv, event) if state.config.hosted else _of_child(state.config, conv, event)
-        for outcome in outcomes:
+        if not state.config.hosted:
+            yield _placed(state, event.conn, _of_child(state.config, conv, event))
+            return
+        for outcome in _of_host(state.config, conv, event):
             yield _placed(state, event.conn, outcome)
 
 
@@ -54,14 +58,9 @@ def _quiet(state: State, event: Quiet) -> Outcome:
     covers: tuple[str, ...] = ()
     lapses: tuple[Breach, ...] = ()
     for number, conv in state.convs:
-        if config.hosted:
-            found = asked.quiet(config, conv, event)
-        elif event.final:
-            found = child.silence(config, conv)
-        else:
-            found = None
+        found = of_hosts.quiet(config, conv, event) if config.hosted else of_children.quiet(config, conv, event)
         if isinstance(found, Breach):
-            return found
+            return _placed(state, number, found)
         if found is not None:
             state = state.put(number, found.state)
             covers, lapses = covers + found.covers, lapses + found.lapses
@@ -69,42 +68,65 @@ def _quiet(state: State, event: Quiet) -> Outcome:
 
 
 def _placed(state: State, number: int, outcome: Outcome) -> Outcome:
+    """The outcome for one conversation, as one for all of them."""
     if isinstance(outcome, Allow):
         if not isinstance(outcome.state, (Conv, HostConv)):
             return outcome
-        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses)
-    then: Any = outcome.then
-    return replace(outcome, then=state.put(number, then)) if isinstance(then, (Conv, HostConv)) else outcome
+        return Allow(state.put(number, outcome.state), outcome.covers, outcome.lapses, outcome.leans)
+    then, behind = (_put(state, number, after) for after in (outcome.then, outcome.behind))
+    return replace(outcome, then=then, behind=behind)
 
 
-def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
+def _put(state: State, number: int, after: Any) -> Any:
+    conv = after.conv if isinstance(after, Owing) else after
+    return state.put(number, conv) if isinstance(conv, (Conv, HostConv)) else conv
+
+
+def _ours(by: str, why: str, then: Any) -> Breach:
+    """The tester itself breaks a rule, on purpose. Nobody is judged by that; `then`: what follows is."""
+    return Breach(by, "", why, then)
+
+
+def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Outcome:
     """A child is judged."""
-    ours = event.by == config.host
+    if event.by != config.host:
+        if isinstance(event, Said):
+            return of_children.said(config, conv, event.frame)
+        if isinstance(event, Noise):
+            return of_children.endless(config, conv, event.data)
+        return Allow(conv) if isinstance(event, Closed) else of_children.fact(config, conv, event.name, event.value)
+    if isinstance(event, Said):
+        sent = host_messages.sent(config, conv, event.frame)
+        return _ours(event.by, sent.wrong, sent.conv if sent.known else ANYTHING) if sent.wrong else Allow(sent.conv)
+    if isinstance(event, Closed):
+        return Allow(host_messages.closed(config, conv))
     if isinstance(event, Noise):
-        yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
-    elif isinstance(event, Said):
-        yield told.said(config, conv, event.frame) if ours else child.said(config, conv, event.frame)
-    elif isinstance(event, Closed):
-        yield told.closes(conv, event.how) if ours else Allow(conv._replace(muted=True))
-    elif ours:
-        yield told.octets(conv) if event.name == "octets" else Allow(conv)
-    else:
-        yield child.fact(config, conv, event.name, event.value)
+        return _ours(event.by, f"a message has no end: {event.data[:80]!r}", ANYTHING)
+    return Allow(conv._replace(cut=True) if event.name == "octets" else conv)
 
 
 def _of_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
     """A host is judged: the tester is its child, and whoever calls it."""
-    ours = event.by == config.child
-    if isinstance(event, Noise):
-        if ours:
-            yield Allow(conv)
-        else:
-            yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
+    if event.by != config.child:
+        yield _by_host(config, conv, event)
     elif isinstance(event, Said):
-        yield from host.heard(config, conv, event.frame) if ours else iter([host.said(config, conv, event.frame)])
-    elif isinstance(event, Closed):
-        yield Allow(conv) if ours else asked.ends_child(config, conv)
-    elif ours:
-        yield asked.does(config, conv, event.name, event.value)
+        for heard in child_messages.heard(config, conv, event.frame):
+            yield _did(event.by, heard)
+    elif isinstance(event, Fact):
+        yield _did(event.by, child_messages.does(config, conv, event.name, event.value))
     else:
-        yield asked.fact(config, conv, event.name, event.value)
+        yield Allow(conv)
+
+
+def _did(by: str, did: child_messages.Heard) -> Outcome:
+    return _ours(by, did.wrong, did.conv if did.known else ANYTHING) if did.wrong else Allow(did.conv)
+
+
+def _by_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact) -> Outcome:
+    if isinstance(event, Said):
+        return of_hosts.said(config, conv, event.frame)
+    if isinstance(event, Noise):
+        return of_hosts.endless(config, conv, event.data)
+    if isinstance(event, Closed):
+        return of_hosts.closes(config, conv)
+    return of_hosts.fact(config, conv, event.name, event.value)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specs.storm.states import Config, Due, Task
-from specs.storm.values import is_direct, same, stream_of, wants_ids
+from specs.storm.states import Config, Expected, Task
+from specs.storm.values import is_direct, stream_of, wants_ids
 
 WORD = "wireproof"
 
@@ -45,7 +45,7 @@ def of_command(config: Config, conf: Mapping[str, Any], message: Mapping[str, An
 
 def _task(config: Config, name: Any, steps: Sequence[Any], seen: Any) -> Task:
     seen = seen if config.noted else None
-    due: list[Due] = []
+    due: list[Expected] = []
     logs: list[str] = []
     for step in steps:
         op = step.get("op")
@@ -54,9 +54,9 @@ def _task(config: Config, name: Any, steps: Sequence[Any], seen: Any) -> Task:
             stream, values = stream_of(step.get("stream")), step.get("tuple")
             wants = wants_ids(config.extensions, step)
             task = step.get("task") if is_direct(step) else None
-            due.append(Due("emit", step.get("id"), values, stream, task, anchors, wants))
+            due.append(Expected("emit", step.get("id"), values, stream, task, anchors, wants))
         elif op in ("ack", "fail"):
-            due.append(Due(op, step.get("id", name)))
+            due.append(Expected(op, step.get("id", name)))
         elif op == "log":
             logs.append(str(step.get("msg")).strip())  # blanks at its ends are nobody's loss
         elif op == "raise":
@@ -70,13 +70,3 @@ def prints(message: Any) -> str:
         told = f"\n{message.get('text')}" if message.get("op") == "print" else ""
         return told + "".join(prints(item) for item in message.values())
     return "".join(prints(item) for item in message) if isinstance(message, list) else ""
-
-
-def observed_as_sent(seen: Mapping[str, Any], value: Mapping[str, Any]) -> tuple[str, str] | None:
-    """None when an observation shows what was sent, else which requirement it breaks for a bolt, and why."""
-    named = {"id": "BOLT-06", "comp": "BOLT-28", "stream": "BOLT-27", "task": "BOLT-27", "tuple": "BOLT-27"}
-    for key, sent in seen.items():
-        if key == "call" or key not in value or same(sent, value[key]):
-            continue
-        return named.get(key, "BOLT-27"), f"user code got {key} {value[key]!r:.100}, sent was {sent!r:.100}"
-    return None

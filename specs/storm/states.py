@@ -1,4 +1,4 @@
-"""What a Storm multilang conversation has come to: profiles, phases, and the tables of who may say what when.
+"""What a Storm multilang conversation has come to, as values; its phases are in machine.py.
 
 Source: 000_a44a7e31e51ca0fa.txt, "Initial Handshake", "Spouts", "Bolts", "Handling Heartbeats". A spout takes turns
 with its host; a bolt does not, so its part of the model is an envelope: what the host said is held against it until it
@@ -7,12 +7,17 @@ is answered, and what the bolt says is judged by all that was said before it arr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from specs.machine import Phase
+from specs.requirement import load
+from specs.storm.machine import NEW
+
+REQUIREMENTS = load(Path(__file__).with_name("requirements.toml"))
 PREFIX = "STORM-"
 SEED = "seed"
 EXTENSIONS = (
@@ -82,57 +87,60 @@ class Config:
         return extension in self.extensions
 
 
-class Phase(Enum):
-    """Where one conversation stands."""
+class Misuse(Enum):
+    """What a child was sent that no host should send, or (the last) what no spout knows."""
 
-    NEW = "nothing said yet"
-    SETUP = "the setup was sent"
-    IDLE = "no command is open"
-    BUSY = "a command is open"
-    RUN = "tuples come and go"
-    DEAF = "the child's STDIN has ended"
-    OVER = "the child has ended"
-
-
-DEEDS = ("setup", "asks", "ids", "closes", "pid", "emits", "settles", "logs", "syncs")
-"""What may be done: the first four by the host ("asks" is a command to a spout or a tuple to a bolt, "ids" a list of
-task ids), the others by the child ("settles" is ack or fail)."""
-
-
-def _row(*after: Phase | None) -> Mapping[str, Phase | None]:
-    return MappingProxyType(dict(zip(DEEDS, after, strict=True)))
+    SETUP = "a setup that cannot be followed"
+    NO_MESSAGE = "what is no JSON, or no message"
+    LACKING = "a tuple that lacks a member"
+    NUMBER_ID = "a tuple whose id is a number"
+    UNKNOWN_COMMAND = "a command that is not known"
+    NO_COMMAND = "an object without a command"
+    SURPLUS_LIST = "task ids that no emit asked for"
+    ODD_LIST = "task ids that are no numbers"
+    BLANK = "blank lines, or lines that end with CR LF"
+    NO_UTF8 = "octets that are no UTF-8"
+    UNKNOWN_ID = "ack or fail for an id that was not emitted"
 
 
-_N, _S, _I, _B, _R, _D, _O = Phase
-_: None = None
-NEXT: Mapping[str, Mapping[Phase, Mapping[str, Phase | None]]] = MappingProxyType(
-    {
-        # Who may say what in each phase and where it leads; None: never.
-        "spout": {
-            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
-            _N: _row(_S, _, _, _D, _, _, _, _, _),
-            _S: _row(_, _, _, _D, _I, _, _, _, _),
-            _I: _row(_, _B, _I, _D, _, _, _, _, _),
-            _B: _row(_, _, _B, _D, _, _B, _, _B, _I),
-            _D: _row(_, _, _, _, _, _D, _, _D, _D),
-            _O: _row(_, _, _, _O, _, _, _, _, _),
-        },
-        "bolt": {
-            #        setup, asks, ids, closes, pid, emits, settles, logs, syncs
-            _N: _row(_S, _, _, _D, _, _, _, _, _),
-            _S: _row(_, _, _, _D, _R, _, _, _, _),
-            _R: _row(_, _R, _R, _D, _, _R, _R, _R, _R),
-            _D: _row(_, _, _, _, _, _D, _D, _D, _D),
-            _O: _row(_, _, _, _O, _, _, _, _, _),
-        },
-    }
-)
+class Row(Enum):
+    """What a child does to a host beside, or in place of, its messages: the rows of the catalogue."""
+
+    PID = "something odd in place of the process id"
+    NO_PID = "no process id"
+    STRAY_LINE = "a stray line before a message"
+    STRAY_MESSAGE = "a stray message that is no JSON"
+    TWO = "two JSON texts before one `end`"
+    TRAILING = "text behind the JSON"
+    BLANK = "blank lines before the JSON"
+    EMPTY = "an `end` without a message"
+    NO_END = "something like `end`"
+    CRLF = "lines that end with CR LF"
+    NO_OBJECT = "an array, a text, a number or null"
+    NO_COMMAND = "an object without a command that is known"
+    NO_TUPLE = "an emit without a tuple"
+    ODD_TASK = "an emit to what is no task"
+    ODD_STREAM = "an emit to what is no stream"
+    ODD_ANCHOR = "an anchor that is no open tuple"
+    ODD_ACK = "ack or fail for what is no open tuple"
+    OTHERS = "what the other kind of child, or a host, says"
+    CUT = "a message that is cut by the end of the child"
+    ENDED = "the end of the child with some status"
+    FLOOD = "a message of many MiB"
+    NO_UTF8 = "octets that are no UTF-8"
+    TWICE = "a member that stands twice"
+    ODD_NUMBER = "a number that few can carry"
+    NO_CHILD = "no child that says its process id"
+    LEFT = "the end of the child"
+    SILENT = "a child that is silent for longer than the timeout"
+    STDERR = "a child that fills its STDERR"
+    SYNC = "a sync that answers no heartbeat"
 
 
-class Due(NamedTuple):
+class Expected(NamedTuple):
     """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle.
-    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it
-    shows.
+    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are the extensions that it
+    leans on.
     """
 
     kind: str
@@ -151,7 +159,7 @@ class Task(NamedTuple):
     was seen of it."""
 
     id: Any
-    due: tuple[Due, ...] = ()
+    due: tuple[Expected, ...] = ()
     logs: tuple[str, ...] = ()
     raising: bool = False
     seen: Any = None
@@ -172,16 +180,18 @@ class Conv(NamedTuple):
     `open` are ids of tuples that are neither acked nor failed, `settled` those that are, `beats` those of heartbeats,
     and `tasks` what user code still has to do for tuples or for the command, of which `command` is the name; `nexts` of
     them were next. `unanswered`: heartbeats without a sync; `late`: of these, so many were missed while the child
-    waited for task ids; `spare`: syncs that need no heartbeat. `owing`: emits whose task ids were not sent; `lists`:
+    waited for task ids; `spare`: syncs that need no heartbeat; `extras`: syncs that answered none, `done` tuples that
+    were worked on, `raised` of which user code raised. `owing`: emits whose task ids were not sent; `lists`:
     sent, and not seen by user code; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
-    `lazy`: it need not ack; `extra`: the open command has further members.
+    `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
+    the command; `listed`: task ids were sent in it.
 
-    `hurt`: the requirement that says what it may make of invalid input; `excused`: user code raised or something was
-    hurt, so that it may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
+    `misuse`: what it was sent that no host should send; `excused`: user code raised or there was a misuse, so that it
+    may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
     message that is not whole came; `was`: the phase in which its STDIN ended; `cut`: in the middle of a message.
     """
 
-    phase: Phase = Phase.NEW
+    phase: Phase = NEW["bolt"]
     setup: Any = None
     folder: str = ""
     files: tuple[tuple[str, Any], ...] = ()
@@ -196,18 +206,23 @@ class Conv(NamedTuple):
     unanswered: int = 0
     late: int = 0
     spare: int = 1
+    extras: int = 0
+    done: int = 0
+    raised: int = 0
     owing: int = 0
     lists: tuple[Any, ...] = ()
     emitted: tuple[Any, ...] = ()
     waived: bool = False
     lazy: bool = False
     extra: bool = False
-    hurt: str = ""
+    waited_ms: int = 0
+    listed: bool = False
+    misuse: Misuse | None = None
     excused: bool = False
     talked: str = ""
     words: bool = False
     partial: bool = False
-    was: Phase = Phase.NEW
+    was: Phase = NEW["bolt"]
     cut: bool = False
     muted: bool = False
 
@@ -220,6 +235,13 @@ class Conv(NamedTuple):
     def raising(self) -> bool:
         """True while user code raises, and what comes of that has not come."""
         return any(task.raising for task in self.tasks)
+
+
+class Owing(NamedTuple):
+    """What duties look at."""
+
+    config: Config
+    conv: Any
 
 
 class Live(NamedTuple):
@@ -251,13 +273,16 @@ class HostConv(NamedTuple):
     given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
     `lived`: the child took a good part of it and spoke.
 
-    `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
-    invalid input that was sent. `stopped`: the child stands still, and what is sent to it is not seen; `deaf`: it does
-    not read, and what is sent to it comes later; `left`: it has ended, `closing`: its caller is done with it, `gone`:
-    the child's process is seen to have ended.
+    `failing`: it must give up, because of this; `maybe`: it may; `failed`: it has. `odd`: the task of an emit that is
+    none. `skipped`: what else was done beside the messages, or in their place. `stopped`: the child stands still, and
+    what is sent to it is not seen; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended,
+    `closing`: its caller is done with it, `gone`: the child's process is seen to have ended. `waited`: the process id
+    has come, and nothing was sent since; `answered`: a sync has, likewise. `active`: a spout was activated.
+    `unneeded`: an emit said that it needs no task ids; `last`: the last command of the child. `muted`: its STDIN was
+    ended; `partial`: octets came that are no whole message.
     """
 
-    phase: Phase = Phase.NEW
+    phase: Phase = NEW["bolt"]
     given: Any = None
     setup: Any = None
     pid: bool = False
@@ -273,7 +298,7 @@ class HostConv(NamedTuple):
     command: Any = None
     held: tuple[Any, ...] = ()
     lists: tuple[int, ...] = ()
-    effects: tuple[Due, ...] = ()
+    effects: tuple[Expected, ...] = ()
     logs: tuple[Any, ...] = ()
     alarms: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
@@ -285,10 +310,11 @@ class HostConv(NamedTuple):
     idle_ms: int = 0
     timeout_ms: int = 0
     lived: bool = False
-    failing: str = ""
-    maybe: str = ""
+    failing: Row | None = None
+    maybe: Row | None = None
     failed: bool = False
-    skipped: tuple[str, ...] = ()
+    odd: Any = None
+    skipped: tuple[Row, ...] = ()
     stopped: bool = False
     deaf: bool = False
     left: bool = False
@@ -296,7 +322,11 @@ class HostConv(NamedTuple):
     gone: bool = False
     muted: bool = False
     partial: bool = False
-    touched: bool = False
+    waited: bool = False
+    answered: bool = False
+    active: bool = False
+    unneeded: bool = False
+    last: str = ""
 
 
 class State(NamedTuple):
@@ -310,27 +340,11 @@ class State(NamedTuple):
         for known, conv in self.convs:
             if known == number:
                 return conv
-        return HostConv() if self.config.hosted else Conv()
+        phase = NEW[self.config.child]
+        return HostConv(phase=phase) if self.config.hosted else Conv(phase=phase)
 
     def put(self, number: int, conv: Any) -> State:
         """The state with one conversation changed."""
         if len(self.convs) <= 1 and (not self.convs or self.convs[0][0] == number):
             return State(self.config, ((number, conv),))
         return State(self.config, tuple(sorted({**dict(self.convs), number: conv}.items(), key=lambda pair: pair[0])))
-
-
-def diagram() -> str:
-    """The phases of both kinds of children as a mermaid state diagram, drawn from the tables."""
-    lines = ["stateDiagram-v2"]
-    for kind, table in NEXT.items():
-        arrows: dict[tuple[str, str], list[str]] = {}
-        for phase, row in table.items():
-            for deed, after in row.items():
-                if after is not None and (after is not phase or phase in (Phase.RUN, Phase.BUSY)):
-                    side = "host" if deed in DEEDS[:4] else "child"
-                    arrows.setdefault((phase.name, after.name), []).append(f"{side} {deed}")
-        arrows[("DEAF", "OVER")] = ["child exits"]
-        lines += [f"    state {kind} {{", f"        [*] --> {kind}_NEW"]
-        lines += [f"        {kind}_{a} --> {kind}_{b}: {' / '.join(deeds)}" for (a, b), deeds in arrows.items()]
-        lines += [f"        {kind}_OVER --> [*]", "    }"]
-    return "\n".join(lines)

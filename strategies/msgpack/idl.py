@@ -11,7 +11,7 @@ from functools import partial
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.msgpack.idl.acceptor import extensions_of
+from specs.msgpack.idl.compiler.case import extensions_of
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
@@ -143,6 +143,8 @@ def _oddity(document: Document, dice: Dice) -> None:
             function[0][at + 1 : function[0].index(")")] = args
             return
     document.blocks.append(Block("message", name, ["message", name, "{"], [list(item)]))
+    if dice.roll(4) == 3:  # names of types and of services are apart, or are not
+        document.blocks.append(Block("service", name, ["service", name, ":", "0", "{"], [["int", "f", "(", ")"]]))
 
 
 def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequence[str] = NAMES) -> Plan:
@@ -154,7 +156,7 @@ def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequen
     sound = _text(built(program.ops, extensions), config, 0, 0)
     if other % 16 == 5:
         script.ask(sound)
-    for turn in range(1 + other % 4):  # counted down, so that a plan for one of them is found by lower numbers
+    for turn in range(1 + other % 8):  # counted down, so that a plan for one of them is found by lower numbers
         mutation = MUTATIONS[names[(which + 256 * (seed % 2) - turn) % len(names)]]
         document, dice = built(program.ops, extensions), Dice(seed, other // 4)
         if mutation.tree is not None:

@@ -6,6 +6,7 @@ Source: 004_4ca5b084f7ea0751.txt, services, exceptions, meta service, use withou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -22,7 +23,7 @@ from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
-    "meta": 2, "selector": 3, "arguments": 3,
+    "meta": 2, "selector": 3, "arguments": 3, "left out": 3,
 }  # fmt: skip
 NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
 SCOPES = ("storage", "status", "s", "default_", "storage2")
@@ -34,8 +35,8 @@ EXCEPTIONS = (
 )
 THROWN = ("NotFound", "KeyNotFound", "Deep", "DiskFullError")
 THROWS = ("NotFound, DiskFullError", "DiskFullError, KeyNotFound, NotFound", "NotFound", "KeyNotFound, DiskFullError")
-INTERFACE = 7
-"""The version of the interface that is used at times; hardly one of a service."""
+INTERFACE, SECOND = 7, 5
+"""The versions of the interfaces that are used at times; hardly those of a service."""
 
 
 def shapes_for(config: Config, dice: Dice) -> Shapes:
@@ -61,7 +62,7 @@ class World:
         self.versions: dict[str, dict[int, list[str]]] = {}
         self.behaviours: dict[str, Any] = {}
         self.scopes: dict[str, tuple[str, int]] = {}
-        self.interfaces = "if" in config.extensions and dice.roll(3) == 2
+        self.interfaces = dice.pick((0, 0, 1, 2)) if "if" in config.extensions else 0
         for name in ("StorageService", "StatusService")[: 1 + dice.roll(2)]:
             self.versions[name] = self._history()
         self.shapes = shapes_for(config, dice)
@@ -145,12 +146,18 @@ class World:
             pick = f"1: string a, 2: string b, 3: optional string c{default}"
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
+        if self.interfaces > 1:
+            text += f"interface Making: {SECOND} {{\n  M make()\n  void done()\n}}\n"
+        echo, make = "  M echo(1: M m)\n", "  void done()\n  M make()\n"
+        if self.interfaces:
+            echo = f"  implements Echoing: {INTERFACE}\n"
+        if self.interfaces > 1:
+            echo, make = echo + f"  implements Making: {SECOND}\n", ""
         for name, versions in self.versions.items():
             listed = list(versions.items())
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
-                text += f"  implements Echoing: {INTERFACE}\n" if self.interfaces else "  M echo(1: M m)\n"
-                text += f"  string say({say})\n  string pick({pick})\n  void done()\n  M make()\n"
+                text += f"{echo}  string say({say})\n  string pick({pick})\n{make}"
                 thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
@@ -176,7 +183,10 @@ class Caller:
         """A request. The first one waits until it is served."""
         self._ids += 1
         when = self.when if self._ids > 1 else "turn"
-        self.steps.append(Say(0, request(self._ids, method, *self._placed(params)), (), when, style or None))
+        frame = request(self._ids, method, *self._placed(params))
+        if style:
+            frame = replace(frame, wide=("int",))
+        self.steps.append(Say(0, frame, (), when, style or None))
 
     def form(self, function: str, scope: str, version: int) -> str:
         """The name of a function of a version in a scope."""
@@ -226,8 +236,11 @@ def _near(c: Caller, op: Op) -> None:
     """What is nearly there."""
     scope, version, function = c.slot(*op.args)
     which = op.args[3] % 8
-    if which == 1 and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
-        c.call(c.form("echo", scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
+    if which in (1, 4) and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
+        if op.args[4] % 2 and c.world.interfaces > 1:
+            c.call(c.form("make", scope, SECOND))
+        else:
+            c.call(c.form("echo", scope, INTERFACE), tuple(c.world.shapes.message(Dice(*op.args))))
         return
     if which == 0:
         version += 1
@@ -350,13 +363,28 @@ def _echo(c: Caller, op: Op) -> None:
     out = shapes.message(dice)
     known = {each.number - shapes.base: each for each in shapes.fields}
     how = a % 6
-    if how == 1:
+    if how == 1 or (how == 0 and b % 3):
         out = shapes.cut(out, dice)
     elif how == 2:
         out = shapes.longer(out, dice)
     elif how == 3:
         out = [dice.pick((5, "junk", (1,))) if at not in known else each for at, each in enumerate(out)]
     c.call(c.form("echo", scope, version), tuple(out), style=WIDEST if how == 4 else 0)
+
+
+def _left_out(c: Caller, op: Op) -> None:
+    """A message there and back without the last of its elements, without the last two and so on, as far as they may be
+    missing; each time another default tells itself."""
+    shapes = c.world.shapes
+    optional = [each for each in shapes.fields if each.mod == "optional"]
+    if not c.world.config.layout or c.world.config.echo_form < 0 or not optional:
+        _call(c, op)
+        return
+    scope, version, _ = c.slot(*op.args)
+    out = shapes.message(Dice(*op.args[2:]))
+    must = max((each.number - shapes.base + 1 for each in shapes.fields if each.mod != "optional"), default=0)
+    for end in range(must, len(out))[: 3 + op.args[3] % 6]:
+        c.call(c.form("echo", scope, version), tuple(out[:end]))
 
 
 def _bad_value(c: Caller, op: Op) -> None:
@@ -392,6 +420,7 @@ def _bad_value(c: Caller, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
     "call": _call, "near": _near, "sweep": _sweep, "short": _short, "echo": _echo, "bad value": _bad_value,
     "assign": _assign, "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
+    "left out": _left_out,
 }  # fmt: skip
 
 

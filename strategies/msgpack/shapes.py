@@ -90,7 +90,7 @@ class Shapes:
             mod = dice.pick(mods)
             kind = self._called(dice.pick(kinds)._replace(null=dice.roll(3) == 2), dice)
             default = ""
-            if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
+            if self.defaults and mod == "optional" and not kind.null and dice.roll(4):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
                 low, high = INTEGERS.get(kind.name, (0, 0))
                 default = named.get(kind.name, str(dice.pick((7, high, 1, low or 100))) if high else "")
@@ -163,13 +163,23 @@ class Shapes:
         return self._within(out, name, dice, self.longer) + more
 
     def _within(self, out: list[Any], name: str, dice: Dice, change: Callable[..., list[Any]]) -> list[Any]:
-        """A message in which those that it holds themselves may be changed."""
+        """A message in which those that it holds themselves may be changed, also in lists and maps."""
         found = list(out)
         for each in self.messages[name]:
             at = each.number - self.base
-            if each.kind.name in self.messages and isinstance(found[at], tuple) and dice.roll(2):
-                found[at] = tuple(change(list(found[at]), dice, each.kind.name))
+            found[at] = self._changed_within(found[at], each.kind, dice, change)
         return found
+
+    def _changed_within(self, value: Any, kind: Kind, dice: Dice, change: Callable[..., list[Any]]) -> Any:
+        if kind.name in self.messages and isinstance(value, tuple):
+            return tuple(change(list(value), dice, kind.name)) if dice.roll(2) else value
+        if kind.name == "list" and kind.of[0].name in self.messages and isinstance(value, tuple):
+            return tuple(self._changed_within(part, kind.of[0], dice, change) for part in value)
+        if kind.name == "map" and kind.of[1].name in self.messages and isinstance(value, v.Map):
+            return v.Map(
+                tuple((key, self._changed_within(part, kind.of[1], dice, change)) for key, part in value.pairs)
+            )
+        return value
 
     def changed(self, value: Any, kind: Kind, dice: Dice, change: Change) -> Any:
         """`value` with something else in one place, at times in what it holds."""

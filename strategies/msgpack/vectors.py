@@ -9,9 +9,10 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
 from specs.msgpack.calls import oddity
+from specs.msgpack.changes import keys_collide
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.msgpack.lines import Ask, type_of
-from specs.msgpack.states import FMT, Config
+from specs.msgpack.states import Config
 from specs.plan import Plan, Ref, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
@@ -113,7 +114,7 @@ def _nested(q: Questions, op: Op) -> None:
 
 def _judged(q: Questions, octets: bytes, value: Any) -> None:
     """A vector whose value may be one that can be refused."""
-    odd = oddity(value, q.config).removeprefix(FMT)
+    odd = oddity(value, q.config).removeprefix("MP-FMT-")
     q.vector(octets, value, "either" if odd else "value", odd)
 
 
@@ -171,7 +172,7 @@ def _text(q: Questions, op: Op) -> None:
 
 def _keys(q: Questions, op: Op) -> None:
     value = values.odd(5 + op.args[3] % 2, op.args[4])
-    q.vector(encoded(value), value, "free", "12")
+    q.vector(encoded(value), value, "free" if keys_collide(value) else "either", "12")
 
 
 def _deep(q: Questions, op: Op) -> None:

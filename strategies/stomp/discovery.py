@@ -11,7 +11,7 @@ from typing import Any
 
 from specs.events import Closed, Quiet, Said, Trace
 from specs.model import Judgement
-from specs.plan import Plan, Say
+from specs.plan import Plan, Ref, Say
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Style
 from specs.stomp.states import MODEST, Config, Sizes
@@ -28,7 +28,7 @@ Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
 
 def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     """What `configure` takes as `learnt`: supported versions, the sizes of frames and the number of connections that
-    it takes, and the traits of queue-like and topic-like names.
+    it takes, whether it folds names, and the traits of queue-like and topic-like names.
 
     `play` drives a plan with a config and answers the trace and its judgement.
     """
@@ -37,6 +37,7 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt["stated"] = _stated(play, configure)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt["crowded"] = _crowded(play, configure(learnt))
+    learnt["folds"] = _folds(play, configure(learnt))
     for place, family in enumerate(("queue", "topic")):
         learnt[family]["shared"] = not _refused(play(_together(configure(learnt), place), configure(learnt))[0])
     for family, trait, probes in (
@@ -106,9 +107,21 @@ def _crowded(play: Play, config: Config) -> bool:
     return _refused(play(writer.plan(), config)[0])
 
 
+def _folds(play: Play, config: Config) -> bool:
+    """True when a message for one name comes to a subscriber of a name that differs in the case of a letter alone."""
+    writer = Writer(config)
+    line = writer.line(0)
+    places = [Ref("odd", config.topic.template.replace("{name}", "{name}" + end)) for end in ("fold", "Fold")]
+    writer.subscribe(line, places[0], receipt=writer.receipt())
+    writer.send(writer.line(1), places[1], receipt=writer.receipt())
+    writer.wait()
+    trace, _ = play(writer.plan(), config)
+    return any(event.by == "server" and event.frame.command == "MESSAGE" for event in trace if isinstance(event, Said))
+
+
 def _held(play: Play, plan: Plan, config: Config) -> bool:
     trace, judgement = play(plan, config)
-    return not any(isinstance(trace[blame.at], Quiet) for blame in judgement.blamed)
+    return not any(isinstance(trace[blame.at], Quiet) for blame in judgement.faults)
 
 
 def _own(config: Config, number: int) -> Plan:

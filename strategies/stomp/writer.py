@@ -11,8 +11,8 @@ from typing import Any
 
 from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
 from specs.stomp.bundle import connect
-from specs.stomp.client import TAG
 from specs.stomp.frames import Frame, Style
+from specs.stomp.headers import TAG
 from specs.stomp.states import Config
 from strategies.stomp.texts import RECEIPTS, VALUES, pick, root, twisted
 

@@ -1,14 +1,9 @@
 """What a bad host may send to a child. Source: the text is silent; the catalogue of invalid inputs."""
 
-import pytest
-
 from strategies.kcl import misuse
+from suites.table import hunts
 
 ROLES = ("child",)
 DISCIPLINES = ("lock-step",)
 
-
-@pytest.mark.weight(4)
-def test_misuses(hunt):
-    """Each invalid input behind a legal beginning."""
-    hunt(misuse.misuses(), misuse.interpret, avoids=True)
+test_misuses = hunts("Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 4, avoids=True)

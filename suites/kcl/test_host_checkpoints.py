@@ -1,13 +1,13 @@
 """Checkpoints. Source: 002_696459db5d1db11c.txt, "Checkpointing Behavior", "Checkpoint"."""
 
-import pytest
-
 from strategies.kcl import hosting
+from suites.table import hunts
 
 ROLES = ("host",)
 
-
-@pytest.mark.weight(2)
-def test_checkpoints(hunt):
-    """Requests that succeed and fail, with numbers and without."""
-    hunt(hosting.CHECKPOINTS.programs, hosting.CHECKPOINTS.interpret)
+test_checkpoints = hunts(
+    "Requests that succeed and fail, with numbers and without.",
+    hosting.CHECKPOINTS.programs,
+    hosting.CHECKPOINTS.interpret,
+    2,
+)

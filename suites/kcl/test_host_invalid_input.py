@@ -1,14 +1,9 @@
 """What a bad child may do to a host. Source: the text is silent; the catalogue of invalid inputs."""
 
-import pytest
-
 from strategies.kcl import unruly
+from suites.table import hunts
 
 ROLES = ("host",)
 DISCIPLINES = ("lock-step",)
 
-
-@pytest.mark.weight(5)
-def test_misuses(hunt):
-    """Each invalid input behind a legal beginning."""
-    hunt(unruly.misuses(), unruly.interpret, avoids=True)
+test_misuses = hunts("Each invalid input behind a legal beginning.", unruly.misuses(), unruly.interpret, 5, avoids=True)

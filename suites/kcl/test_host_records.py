@@ -1,13 +1,10 @@
 """processRecords and its records. Source: 002_696459db5d1db11c.txt, "Action messages", "Base 64 Encoding"."""
 
-import pytest
-
 from strategies.kcl import hosting
+from suites.table import hunts
 
 ROLES = ("host",)
 
-
-@pytest.mark.weight(1.5)
-def test_records(hunt):
-    """Octets of every value, keys with traps, long numbers."""
-    hunt(hosting.RECORDS.programs, hosting.RECORDS.interpret)
+test_records = hunts(
+    "Octets of every value, keys with traps, long numbers.", hosting.RECORDS.programs, hosting.RECORDS.interpret, 1.5
+)

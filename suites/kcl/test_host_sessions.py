@@ -1,13 +1,8 @@
 """Whole conversations with a host. Source: 002_696459db5d1db11c.txt, all sections."""
 
-import pytest
-
 from strategies.kcl import hosting
+from suites.table import hunts
 
 ROLES = ("host",)
 
-
-@pytest.mark.weight(3)
-def test_sessions(hunt):
-    """Legal conversations with everything in them."""
-    hunt(hosting.sessions(), hosting.interpret)
+test_sessions = hunts("Legal conversations with everything in them.", hosting.sessions(), hosting.interpret, 3)

@@ -1,44 +1,30 @@
 """Codecs: octets to values and back. Source: MessagePack specification, Type system, Formats, Timestamp."""
 
-import pytest
-
 from strategies.msgpack import typed, vectors
+from suites.table import hunts
 
 ROLES = ("codec",)
 
-
-@pytest.mark.weight(2)
-def test_vectors(hunt):
-    """Vectors of every kind."""
-    hunt(vectors.vectors(), vectors.interpret)
-
-
-def test_formats(hunt):
-    """Values of every format, in every legal encoding."""
-    hunt(vectors.vectors("value", "wide", "sizes", "nested"), vectors.interpret)
-
-
-def test_numbers(hunt):
-    """Integers around every power of two."""
-    hunt(vectors.vectors("number"), vectors.interpret)
-
-
-def test_extensions(hunt):
-    """Extensions of every type and size, timestamps in their three forms and malformed."""
-    hunt(vectors.vectors("ext", "stamp"), vectors.interpret)
-
-
-def test_no_values(hunt):
-    """What is cut off, what is never used, sizes that lie; and values behind it."""
-    hunt(vectors.vectors("never", "cut", "liar", "again"), vectors.interpret)
-
-
-def test_odd_values(hunt):
-    """Text that is none, keys of every kind, great depth."""
-    hunt(vectors.vectors("text", "keys", "deep"), vectors.interpret)
-
-
-@pytest.mark.weight(1.5)
-def test_messages(hunt):
-    """Messages that a document declares, where the codec knows documents."""
-    hunt(typed.messages(), typed.interpret)
+test_vectors = hunts("Vectors of every kind.", vectors.vectors(), vectors.interpret, 2)
+test_formats = hunts(
+    "Values of every format, in every legal encoding.",
+    vectors.vectors("value", "wide", "sizes", "nested"),
+    vectors.interpret,
+)
+test_numbers = hunts("Integers around every power of two.", vectors.vectors("number"), vectors.interpret)
+test_extensions = hunts(
+    "Extensions of every type and size, timestamps in their three forms and malformed.",
+    vectors.vectors("ext", "stamp"),
+    vectors.interpret,
+)
+test_no_values = hunts(
+    "What is cut off, what is never used, sizes that lie; and values behind it.",
+    vectors.vectors("never", "cut", "liar", "again"),
+    vectors.interpret,
+)
+test_odd_values = hunts(
+    "Text that is none, keys of every kind, great depth.", vectors.vectors("text", "keys", "deep"), vectors.interpret
+)
+test_messages = hunts(
+    "Messages that a document declares, where the codec knows documents.", typed.messages(), typed.interpret, 1.5
+)

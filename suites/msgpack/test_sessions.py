@@ -1,13 +1,10 @@
 """Whole conversations with a server. Source: MessagePack-RPC specification, Messages."""
 
-import pytest
-
 from strategies.msgpack import sessions
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-@pytest.mark.weight(3)
-def test_sessions(hunt):
-    """Calls and notifications of every kind, on one to three connections."""
-    hunt(sessions.sessions(), sessions.interpret)
+test_sessions = hunts(
+    "Calls and notifications of every kind, on one to three connections.", sessions.sessions(), sessions.interpret, 3
+)

@@ -1,10 +1,10 @@
 """The stream of octets. Source: MessagePack-RPC specification, Protocol Design."""
 
 from strategies.msgpack.aimed import PIECES
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_pieces(hunt):
-    """Messages cut anywhere, with others between the pieces on other connections."""
-    hunt(PIECES.programs, PIECES.interpret)
+test_pieces = hunts(
+    "Messages cut anywhere, with others between the pieces on other connections.", PIECES.programs, PIECES.interpret
+)

@@ -1,15 +1,11 @@
 """Values as they come back. Source: MessagePack specification, Type system, Formats."""
 
 from strategies.msgpack.aimed import ODD_VALUES, VALUES
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_values(hunt):
-    """Values of every format at its boundaries."""
-    hunt(VALUES.programs, VALUES.interpret)
-
-
-def test_odd_values(hunt):
-    """Extensions, timestamps, and what a server may refuse."""
-    hunt(ODD_VALUES.programs, ODD_VALUES.interpret)
+test_values = hunts("Values of every format at its boundaries.", VALUES.programs, VALUES.interpret)
+test_odd_values = hunts(
+    "Extensions, timestamps, and what a server may refuse.", ODD_VALUES.programs, ODD_VALUES.interpret
+)

@@ -1,15 +1,13 @@
 """Ack and RedeliverUnacknowledgedMessages. Source: 001_c0ea8805bb7ed422.txt."""
 
 from strategies.pulsar import aimed
+from suites.table import hunts
 
 ROLES = ("broker",)
 
-
-def test_acks(hunt):
-    """Acknowledgements: what comes again is what was not acknowledged."""
-    hunt(aimed.ACKS.programs, aimed.ACKS.interpret)
-
-
-def test_redelivery(hunt):
-    """Redelivery of everything, or of what is listed."""
-    hunt(aimed.REDELIVERY.programs, aimed.REDELIVERY.interpret)
+test_acks = hunts(
+    "Acknowledgements: what comes again is what was not acknowledged.", aimed.ACKS.programs, aimed.ACKS.interpret
+)
+test_redelivery = hunts(
+    "Redelivery of everything, or of what is listed.", aimed.REDELIVERY.programs, aimed.REDELIVERY.interpret
+)

@@ -1,15 +1,9 @@
 """Connection establishment and Keep Alive. Source: 001_c0ea8805bb7ed422.txt."""
 
 from strategies.pulsar import connecting
+from suites.table import hunts
 
 ROLES = ("broker",)
 
-
-def test_hellos(hunt):
-    """CONNECT in every version."""
-    hunt(connecting.hellos(), connecting.saying_hello)
-
-
-def test_silences(hunt):
-    """Connections on which nothing is said."""
-    hunt(connecting.silences(), connecting.keeping)
+test_hellos = hunts("CONNECT in every version.", connecting.hellos(), connecting.saying_hello)
+test_silences = hunts("Connections on which nothing is said.", connecting.silences(), connecting.keeping)

@@ -1,18 +1,9 @@
 """Framing. Source: 001_c0ea8805bb7ed422.txt."""
 
-import pytest
-
 from strategies.pulsar import aimed, misuse
+from suites.table import hunts
 
 ROLES = ("broker",)
 
-
-def test_pieces(hunt):
-    """Frames in pieces, and several in one piece."""
-    hunt(aimed.PIECES.programs, aimed.PIECES.interpret)
-
-
-@pytest.mark.weight(0.3)
-def test_large(hunt):
-    """Messages of nearly 5 MiB."""
-    hunt(misuse.misuses(), misuse.big)
+test_pieces = hunts("Frames in pieces, and several in one piece.", aimed.PIECES.programs, aimed.PIECES.interpret)
+test_large = hunts("Messages of nearly 5 MiB.", misuse.misuses(), misuse.big, 0.3)

@@ -1,15 +1,9 @@
 """Producer, Send, SendReceipt, CloseProducer. Source: 001_c0ea8805bb7ed422.txt."""
 
 from strategies.pulsar import aimed
+from suites.table import hunts
 
 ROLES = ("broker",)
 
-
-def test_producing(hunt):
-    """Producers, sends and receipts."""
-    hunt(aimed.PRODUCING.programs, aimed.PRODUCING.interpret)
-
-
-def test_batches(hunt):
-    """Batches: one entry, many messages."""
-    hunt(aimed.BATCHES.programs, aimed.BATCHES.interpret)
+test_producing = hunts("Producers, sends and receipts.", aimed.PRODUCING.programs, aimed.PRODUCING.interpret)
+test_batches = hunts("Batches: one entry, many messages.", aimed.BATCHES.programs, aimed.BATCHES.interpret)

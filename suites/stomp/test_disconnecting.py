@@ -2,15 +2,9 @@
 
 from strategies.stomp import misuse
 from strategies.stomp.aimed import ENDINGS, misusing
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_endings(hunt):
-    """DISCONNECT, close and reset, with work under way."""
-    hunt(ENDINGS.programs, ENDINGS.interpret)
-
-
-def test_after_the_end(hunt):
-    """Frames behind DISCONNECT."""
-    hunt(misuse.misuses(), misusing("INV-38"), avoids=True)
+test_endings = hunts("DISCONNECT, close and reset, with work under way.", ENDINGS.programs, ENDINGS.interpret)
+test_after_the_end = hunts("Frames behind DISCONNECT.", misuse.misuses(), misusing("INV-38"), avoids=True)

@@ -2,15 +2,14 @@
 
 from strategies.stomp import misuse
 from strategies.stomp.aimed import REPEATS, misusing
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_repeated_headers(hunt):
-    """Every defined header repeated with another value."""
-    hunt(REPEATS.programs, REPEATS.interpret)
-
-
-def test_limits(hunt):
-    """More of everything than a server must take, and clients that come and go."""
-    hunt(misuse.misuses(), misusing("INV-39", "LINGER-01"), avoids=True)
+test_repeated_headers = hunts("Every defined header repeated with another value.", REPEATS.programs, REPEATS.interpret)
+test_limits = hunts(
+    "More of everything than a server must take, and clients that come and go.",
+    misuse.misuses(),
+    misusing("INV-39", "LINGER-01"),
+    avoids=True,
+)

@@ -2,20 +2,17 @@
 
 from strategies.stomp import misuse
 from strategies.stomp.aimed import MANY, SENDING, misusing
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_routing(hunt):
-    """Messages to queues and topics, from and to several connections."""
-    hunt(SENDING.programs, SENDING.interpret)
-
-
-def test_many_messages(hunt):
-    """More messages than any prefetch to one subscriber."""
-    hunt(MANY.programs, MANY.interpret)
-
-
-def test_wrong_sends(hunt):
-    """SEND frames that cannot be processed."""
-    hunt(misuse.misuses(), misusing("INV-01", "INV-02", "INV-03", "INV-13"), avoids=True)
+test_routing = hunts(
+    "Messages to queues and topics, from and to several connections.", SENDING.programs, SENDING.interpret
+)
+test_many_messages = hunts("More messages than any prefetch to one subscriber.", MANY.programs, MANY.interpret)
+test_wrong_sends = hunts(
+    "SEND frames that cannot be processed.",
+    misuse.misuses(),
+    misusing("INV-01", "INV-02", "INV-03", "INV-13"),
+    avoids=True,
+)

@@ -2,15 +2,16 @@
 
 from strategies.stomp import misuse
 from strategies.stomp.aimed import SUBSCRIBING, misusing
+from suites.table import hunts
 
 ROLES = ("server",)
 
-
-def test_subscriptions(hunt):
-    """Subscriptions opened, closed and opened again."""
-    hunt(SUBSCRIBING.programs, SUBSCRIBING.interpret)
-
-
-def test_wrong_subscriptions(hunt):
-    """SUBSCRIBE and UNSUBSCRIBE frames that cannot be processed."""
-    hunt(misuse.misuses(), misusing("INV-04", "INV-05", "INV-06", "INV-07", "INV-08", "UNSUB-06"), avoids=True)
+test_subscriptions = hunts(
+    "Subscriptions opened, closed and opened again.", SUBSCRIBING.programs, SUBSCRIBING.interpret
+)
+test_wrong_subscriptions = hunts(
+    "SUBSCRIBE and UNSUBSCRIBE frames that cannot be processed.",
+    misuse.misuses(),
+    misusing("INV-04", "INV-05", "INV-06", "INV-07", "INV-08", "UNSUB-06"),
+    avoids=True,
+)

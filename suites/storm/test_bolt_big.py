@@ -1,14 +1,9 @@
 """Big tuples. Source: the text is silent about how big a message may be."""
 
-import pytest
-
 from strategies.storm import big
+from suites.table import hunts
 
 ROLES = ("bolt",)
 DISCIPLINES = ("lock-step",)
 
-
-@pytest.mark.weight(0.5)
-def test_big_tuples(hunt):
-    """Lines of kilobytes and megabytes."""
-    hunt(big.tuples(), big.interpret)
+test_big_tuples = hunts("Lines of kilobytes and megabytes.", big.tuples(), big.interpret, 0.5)

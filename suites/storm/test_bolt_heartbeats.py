@@ -1,13 +1,13 @@
 """Heartbeats. Source: 000_a44a7e31e51ca0fa.txt, "Handling Heartbeats"."""
 
-import pytest
-
 from strategies.storm import bolts
+from suites.table import hunts
 
 ROLES = ("bolt",)
 
-
-@pytest.mark.weight(1.5)
-def test_heartbeats(hunt):
-    """One, several, between everything else, and what is none."""
-    hunt(bolts.HEARTBEATS.programs, bolts.HEARTBEATS.interpret)
+test_heartbeats = hunts(
+    "One, several, between everything else, and what is none.",
+    bolts.HEARTBEATS.programs,
+    bolts.HEARTBEATS.interpret,
+    1.5,
+)

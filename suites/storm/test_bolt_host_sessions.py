@@ -1,13 +1,10 @@
 """Whole conversations with the host of a bolt. Source: 000_a44a7e31e51ca0fa.txt, "Bolts"."""
 
-import pytest
-
 from strategies.storm import hosting
+from suites.table import hunts
 
 ROLES = ("bolt-host",)
 
-
-@pytest.mark.weight(3)
-def test_sessions(hunt):
-    """Legal conversations with everything in them."""
-    hunt(hosting.sessions(hosting.BOLT), hosting.interpret)
+test_sessions = hunts(
+    "Legal conversations with everything in them.", hosting.sessions(hosting.BOLT), hosting.interpret, 3
+)

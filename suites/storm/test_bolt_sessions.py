@@ -1,13 +1,8 @@
 """Whole conversations with a bolt. Source: 000_a44a7e31e51ca0fa.txt, "Bolts", "Handling Heartbeats"."""
 
-import pytest
-
 from strategies.storm import bolts
+from suites.table import hunts
 
 ROLES = ("bolt",)
 
-
-@pytest.mark.weight(3)
-def test_sessions(hunt):
-    """Legal conversations with everything in them."""
-    hunt(bolts.sessions(), bolts.interpret)
+test_sessions = hunts("Legal conversations with everything in them.", bolts.sessions(), bolts.interpret, 3)

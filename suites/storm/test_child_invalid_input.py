@@ -1,14 +1,9 @@
 """What a bad host may send to a bolt or a spout. Source: the text is silent; the catalogue of invalid inputs."""
 
-import pytest
-
 from strategies.storm import misuse
+from suites.table import hunts
 
 ROLES = ("bolt", "spout")
 DISCIPLINES = ("lock-step",)
 
-
-@pytest.mark.weight(3)
-def test_misuses(hunt):
-    """Each invalid input behind a legal beginning."""
-    hunt(misuse.misuses(), misuse.interpret, avoids=True)
+test_misuses = hunts("Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 3, avoids=True)

@@ -1,11 +1,9 @@
 """The end of STDIN. Source: the text is silent."""
 
 from strategies.storm import spouts
+from suites.table import hunts
 
 ROLES = ("spout",)
 DISCIPLINES = ("lock-step",)
 
-
-def test_endings(hunt):
-    """The end of STDIN in every state."""
-    hunt(spouts.ENDINGS.programs, spouts.ENDINGS.interpret)
+test_endings = hunts("The end of STDIN in every state.", spouts.ENDINGS.programs, spouts.ENDINGS.interpret)

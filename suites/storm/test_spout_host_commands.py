@@ -1,25 +1,16 @@
 """Commands, emits, ids. Source: 000_a44a7e31e51ca0fa.txt, "Spouts"."""
 
-import pytest
-
 from strategies.storm import hosting
+from suites.table import hunts
 
 ROLES = ("spout-host",)
 
-
-@pytest.mark.weight(1.5)
-def test_commands(hunt):
-    """Commands that wait for the sync of others."""
-    hunt(hosting.COMMANDS.programs, hosting.COMMANDS.interpret)
-
-
-@pytest.mark.weight(1.5)
-def test_emits(hunt):
-    """Emits of every kind, and their task ids."""
-    hunt(hosting.SPOUT_EMITS.programs, hosting.SPOUT_EMITS.interpret)
-
-
-@pytest.mark.weight(1.5)
-def test_settling(hunt):
-    """Acks and fails for ids of every kind."""
-    hunt(hosting.SETTLING.programs, hosting.SETTLING.interpret)
+test_commands = hunts(
+    "Commands that wait for the sync of others.", hosting.COMMANDS.programs, hosting.COMMANDS.interpret, 1.5
+)
+test_emits = hunts(
+    "Emits of every kind, and their task ids.", hosting.SPOUT_EMITS.programs, hosting.SPOUT_EMITS.interpret, 1.5
+)
+test_settling = hunts(
+    "Acks and fails for ids of every kind.", hosting.SETTLING.programs, hosting.SETTLING.interpret, 1.5
+)

@@ -8,10 +8,11 @@ registers faults when it is imported, which importing this package does. `tests.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tests.mutants.kcl_kit import KCL_MUTANTS, KclMutant
-from tests.mutants.kit import MUTANTS, Mutant
+from tests.mutants.kcl_kit import KCL_MUTANTS
+from tests.mutants.kit import MUTANTS
+from tests.mutants.record import Mutant
 
-__all__ = ["KCL_MUTANTS", "MUTANTS", "KclMutant", "Mutant"]
+__all__ = ["KCL_MUTANTS", "MUTANTS", "Mutant"]
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
     if _module not in ("__main__", "hunted"):

@@ -155,7 +155,7 @@ def _other_member(w: Writer) -> None:
     w.status(now=True)
 
 
-@host("other-member-is-latest", "INV-HOST-05", _other_member, switches=HostSwitches(strict=False))
+@host("other-member-is-latest", "INV-HOST-05", _other_member, level="SHOULD", switches=HostSwitches(strict=False))
 class OtherMemberIsLatest(Host):
     """A request with the member of another profile is taken for one without a number."""
 

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from impls.kcl.child import Child, Switches
 from impls.kcl.host import Host, Hosts, HostSwitches
 from impls.kcl.memory import Children
 from specs.kcl.states import PREFIX, Config
-from specs.plan import Blurt, Do, Plan, Say
+from specs.plan import Plan
 from strategies.kcl import hosting
 from strategies.kcl.writer import Writer
+from tests.mutants.record import Mutant, Witness, sentence
 
-Witness = Callable[[Config], Plan]
-
-
-@dataclass(frozen=True, slots=True)
-class KclMutant:
-    """One fault seeded into a reference. The fields mean what those of `tests.mutants.kit.Mutant` mean."""
-
-    name: str
-    requirement: str
-    accept: tuple[str, ...]
-    make: Callable[[], Any]
-    witness: Witness
-    level: str
-    why: str
-    profile: str
-    role: str
-    history: int
-    unseen: str = ""
-    smoke: bool = True
-    protocol: str = "kcl"
-
-    @property
-    def blames(self) -> frozenset[str]:
-        """Every requirement that may be blamed."""
-        return frozenset((self.requirement, *self.accept))
-
-    def __str__(self) -> str:
-        return self.name
-
-
-KCL_MUTANTS: list[KclMutant] = []
+KCL_MUTANTS: list[Mutant] = []
 """All registered faults."""
 
 
@@ -141,12 +111,23 @@ def _register(
     unseen: str,
     smoke: bool,
 ) -> None:
-    steps = witness(config_of(profile, role)).steps
-    history = sum(isinstance(step, (Say, Blurt)) or (isinstance(step, Do) and step.name == "call") for step in steps)
-    why = " ".join((part.__doc__ or "").split())
     (full,) = ids(requirement)
     KCL_MUTANTS.append(
-        KclMutant(name, full, ids(accept), make, witness, level, why, profile, role, history, unseen, smoke)
+        Mutant(
+            name,
+            role,
+            full,
+            ids(accept),
+            make,
+            witness,
+            level,
+            sentence(part),
+            "kcl",
+            profile,
+            lambda mutant: config_of(mutant.profile, mutant.role),
+            unseen=unseen,
+            smoke=smoke,
+        )
     )
 
 

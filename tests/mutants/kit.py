@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from impls.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
@@ -11,45 +10,10 @@ from specs.plan import Blurt, Plan, Ref, Say
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import PLACES, Line
+from tests.mutants.record import Mutant, Witness, sentence
 
 QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
 Play = Callable[[plans.Writer], None]
-Witness = Callable[[Config], Plan]
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One fault seeded into the reference server.
-
-    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
-    gives a fresh faulty server, `witness` a plan, as short as possible, that proves the fault is there. `level` is
-    "SHOULD" where the text only recommends otherwise. `profile` is the version that the server under test claims.
-    `history` counts the client frames of the witness. `unseen` says why the fault is not judged as it should be, if it
-    is not; `smoke` is False when even the simplest session shows it.
-    """
-
-    name: str
-    requirement: str
-    accept: tuple[str, ...]
-    make: Callable[[], Server]
-    witness: Witness
-    history: int
-    level: str
-    why: str
-    theme: str
-    profile: str = "1.2"
-    unseen: str = ""
-    smoke: bool = True
-    protocol: str = "stomp"
-    role: str = "server"
-
-    @property
-    def blames(self) -> frozenset[str]:
-        """Every requirement that may be blamed."""
-        return frozenset((self.requirement, *self.accept))
-
-    def __str__(self) -> str:
-        return self.name
 
 
 MUTANTS: list[Mutant] = []
@@ -111,23 +75,23 @@ def mutant(
 
     def register(part: type) -> type:
         made, chosen = server_of(part, *also), dict(switches or {})
-        history = frames(witness(Config(version=profile)))
-        why, theme = " ".join((part.__doc__ or "").split()), part.__module__.rpartition(".stomp_")[2]
         (full,) = ids(requirement)
         MUTANTS.append(
             Mutant(
                 name,
+                "server",
                 full,
                 ids(accept),
                 lambda: made(**chosen),
                 witness,
-                history,
                 level,
-                why,
-                theme,
+                sentence(part),
+                "stomp",
                 profile,
-                unseen,
-                smoke,
+                lambda mutant: Config(version=mutant.profile),
+                theme=part.__module__.rpartition(".stomp_")[2],
+                unseen=unseen,
+                smoke=smoke,
             )
         )
         return part

@@ -3,70 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from impls.msgpack.reference import Server, Session
 from impls.msgpack.server import Reading
-from specs.msgpack.states import FMT, RPC
 from specs.plan import Plan
+from specs.protocol import find
 from strategies.msgpack.writer import Writer
+from tests.mutants import record
+from tests.mutants.record import Witness
 
-Witness = Callable[[Any], Plan]
+MSGPACK = find("msgpack")
+RPC, FMT = "MPRPC-", "MP-FMT-"
 FACTS: Mapping[str, Mapping[str, Any]] = {
     "server": {"count": "count", "malformed": "close"},
-    "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
+    "idl": {"eol": "free", "forward_refs": True, "id_zero": True, "missing_default": "first"},
+    "idl-server": {"bare_name": "declared", "exception_wire": "list"},
 }
 """What the references declare beside the defaults, by role."""
 PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
 """What the references claim, where it is more than `core`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One fault seeded into a reference.
-
-    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
-    gives a fresh faulty peer, `witness` a plan that proves the fault is there. `level` is the level at which it counts.
-    """
-
-    name: str
-    role: str
-    requirement: str
-    accept: tuple[str, ...]
-    make: Callable[[], Any]
-    witness: Witness
-    level: str
-    why: str
-    history: bool = False
-    unseen: str = ""
-    protocol: str = "msgpack"
-
-    @property
-    def profile(self) -> str:
-        """What the references claim."""
-        return PROFILES.get(self.role, "core")
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """What the references declare beside the defaults."""
-        return FACTS.get(self.role, {})
-
-    @property
-    def dies(self) -> bool:
-        """True for what must not die, whatever it is told."""
-        return self.role == "server"
-
-    @property
-    def blames(self) -> frozenset[str]:
-        """Every requirement that may be blamed."""
-        return frozenset((self.requirement, *self.accept))
-
-    def __str__(self) -> str:
-        return self.name
+def Mutant(name: str, role: str, *rest: Any, **more: Any) -> record.Mutant:
+    """The record of a fault in MessagePack: what a role claims and declares is the same for all of its mutants."""
+    profile, facts = PROFILES.get(role, "core"), FACTS.get(role, {})
+    return record.Mutant(name, role, *rest, "msgpack", profile, _config_of, facts=facts, dies=role == "server", **more)
 
 
-MUTANTS: list[Mutant] = []
+def _config_of(mutant: record.Mutant) -> Any:
+    facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(mutant.facts)
+    return MSGPACK.configure(mutant.role, mutant.profile, facts, {})
+
+
+MUTANTS: list[record.Mutant] = []
 """All registered faults, in the order of their modules."""
 _PARTS = {Reading: "reading_type"}
 
@@ -101,8 +71,8 @@ def mutant(
 
     def register(part: type) -> type:
         made, chosen = server_of(part), dict(switches or {})
-        why = " ".join((part.__doc__ or "").split())
         (first,) = full(requirement)
+        why = record.sentence(part)
         MUTANTS.append(Mutant(name, "server", first, full(accept), lambda: made(**chosen), witness, level, why))
         return part
 

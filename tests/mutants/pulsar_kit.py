@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from impls.pulsar.reference import Broker, Consumer, Reader, Session, Subscripti
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.pulsar.writer import Ear, Line, Pen, Writer
+from tests.mutants import record
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "PULSAR-"
@@ -24,52 +24,26 @@ EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
 Play = Callable[[Writer], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One fault seeded into a reference.
-
-    `requirement` is the id that it breaks; `accept` are others that may rightly be blamed for the same deed. `make`
-    gives a fresh faulty peer, `witness` a plan that proves the fault is there. `level` is the level at which it counts.
-    `history`: the fault shows only after something else has happened. `unseen` says why the fault is not judged, if it
-    is not.
-    """
-
-    name: str
-    role: str
-    requirement: str
-    accept: tuple[str, ...]
-    make: Callable[[], Any]
-    witness: Callable[[Any], Plan]
-    level: str
-    why: str
-    profile: str = "seed"
-    history: bool = False
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    unseen: str = ""
-    protocol: str = "pulsar"
-
-    @property
-    def dies(self) -> bool:
-        """True for what must not die, whatever it is told."""
-        return self.role == "broker"
-
-    @property
-    def blames(self) -> frozenset[str]:
-        """Every requirement that may be blamed."""
-        return frozenset((self.requirement, *self.accept))
-
-    @property
-    def config(self) -> Any:
-        """What the model is told of the peer."""
-        given = {name: fact.default for name, fact in PULSAR.facts.items()}
-        given |= BROKER_FACTS if self.role == "broker" else {}
-        return PULSAR.configure(self.role, self.profile, {**given, **self.facts}, {})
-
-    def __str__(self) -> str:
-        return self.name
+def Mutant(role: str, *, history: bool = False, **fields: Any) -> record.Mutant:
+    """The record of a fault in Pulsar. `history`: the fault shows only after something else has happened."""
+    return record.Mutant(
+        role=role,
+        protocol="pulsar",
+        config_of=_config_of,
+        **{"profile": "seed", **fields},
+        late=history,
+        dies=role == "broker",
+        known=True,
+    )
 
 
-MUTANTS: list[Mutant] = []
+def _config_of(mutant: record.Mutant) -> Any:
+    given = {name: fact.default for name, fact in PULSAR.facts.items()}
+    given |= BROKER_FACTS if mutant.role == "broker" else {}
+    return PULSAR.configure(mutant.role, mutant.profile, {**given, **mutant.facts}, {})
+
+
+MUTANTS: list[record.Mutant] = []
 """All registered faults, in the order of their modules."""
 PARTS: Mapping[type, str] = {
     Session: "session_type",
@@ -125,7 +99,7 @@ def mutant(
                 make=lambda: made(profile=profile, **switches),
                 witness=written,
                 level=level,
-                why=" ".join((part.__doc__ or "").split()),
+                why=record.sentence(part),
                 profile=profile,
                 history=history,
                 facts=dict(facts or {}),

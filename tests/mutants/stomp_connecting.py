@@ -245,7 +245,7 @@ def _connect_twice(w: plans.Writer) -> None:
     connect_with(w, line)
 
 
-@mutant("connected-twice", "INV-33", _connect_twice)
+@mutant("connected-twice", "INV-33", _connect_twice, level="SHOULD")
 class ConnectedTwice(Session):
     """A second CONNECT opens the session once more."""
 

@@ -137,7 +137,7 @@ def _all() -> list[LinkMutant]:
         ("drop-error", _fault("ERROR", drop), FAULTY, "TXN-01 INV-10", "SHOULD"),
         ("drop-farewell", _fault("RECEIPT", drop), _leaving, "DISC-03 RECEIPT-01", "MUST"),
         ("drop-second-receipt", _fault("RECEIPT", drop, 1), _two_receipts, "RECEIPT-01 TXN-03", "MUST"),
-        ("duplicate-connected", _fault("CONNECTED", duplicate), connecting(), "INV-33", "MUST"),
+        ("duplicate-connected", _fault("CONNECTED", duplicate), connecting(), "CONNECT-02 INV-33", "MUST"),
         ("duplicate-receipt", _fault("RECEIPT", duplicate), BEGIN, "RECEIPT-06", "MUST"),
         ("duplicate-message", _fault("MESSAGE", duplicate), SOME, "MSG-10", "MUST"),
         ("duplicate-error", _fault("ERROR", duplicate), FAULTY, "ERROR-02", "MUST"),

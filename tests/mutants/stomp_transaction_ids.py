@@ -19,7 +19,7 @@ def _begun_twice(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("second-begin-loses-work", "TXN-06", _begun_twice)
+@mutant("second-begin-loses-work", "TXN-06", _begun_twice, level="SHOULD")
 class SecondBeginLosesWork(Session):
     """A second BEGIN with the id of an open transaction empties it without a word."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from impls.storm.child import Bolt, Child, Spout
@@ -12,43 +11,14 @@ from impls.storm.host import Host, HostSwitches
 from impls.storm.host_memory import Hosts
 from impls.storm.hosts import BoltHost
 from impls.storm.memory import Children
-from specs.plan import Blurt, Do, Plan, Ref, Say
+from specs.plan import Plan, Ref
 from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config
 from strategies.storm import hosting
 from strategies.storm.writer import Writer
+from tests.mutants.record import Mutant, Witness, sentence
 
-Witness = Callable[[Config], Plan]
-
-
-@dataclass(frozen=True, slots=True)
-class StormMutant:
-    """One fault seeded into a reference. The fields mean what those of `tests.mutants.kit.Mutant` mean."""
-
-    name: str
-    requirement: str
-    accept: tuple[str, ...]
-    make: Callable[[], Any]
-    witness: Witness
-    level: str
-    why: str
-    profile: str
-    role: str
-    history: int
-    unseen: str = ""
-    smoke: bool = True
-    protocol: str = "storm"
-
-    @property
-    def blames(self) -> frozenset[str]:
-        """Every requirement that may be blamed."""
-        return frozenset((self.requirement, *self.accept))
-
-    def __str__(self) -> str:
-        return self.name
-
-
-STORM_MUTANTS: list[StormMutant] = []
+STORM_MUTANTS: list[Mutant] = []
 """All registered faults."""
 
 
@@ -153,12 +123,23 @@ def _register(
     smoke: bool,
     unseen: str,
 ) -> None:
-    steps = witness(config_of(profile, role)).steps
-    history = sum(isinstance(step, (Say, Blurt)) or (isinstance(step, Do) and step.name == "call") for step in steps)
-    why = " ".join((part.__doc__ or "").split())
     (full,) = ids(requirement)
     STORM_MUTANTS.append(
-        StormMutant(name, full, ids(accept), make, witness, level, why, profile, role, history, unseen, smoke)
+        Mutant(
+            name,
+            role,
+            full,
+            ids(accept),
+            make,
+            witness,
+            level,
+            sentence(part),
+            "storm",
+            profile,
+            lambda mutant: config_of(mutant.profile, mutant.role),
+            unseen=unseen,
+            smoke=smoke,
+        )
     )
 
 

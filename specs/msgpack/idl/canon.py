@@ -1,4 +1,4 @@
-"""The canonical syntax tree as JSON data, and in which requirement one differs from another.
+"""The canonical syntax tree as JSON data, and in which part one differs from another.
 
 Source: docs/implementations.md, of processors of the interface language. A base that is absent or null, `null` and
 `default` that are absent or false, any list that is absent, null or empty are equal; fields and arguments are sorted by
@@ -7,11 +7,12 @@ id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
 
-from specs.msgpack.idl.semantics import Reading
-from specs.msgpack.idl.tokens import BUILTINS, GENERICS
+from specs.msgpack.idl.semantics import META_SCOPE, META_SERVICE, Reading
+from specs.msgpack.idl.tokens import BUILTINS, GENERICS, RESERVED
 from specs.msgpack.idl.tree import Application, Definition, Field, Function, Literal, Message, Service, Type, Typedef
 
 EXACT = 1 << 53
@@ -79,33 +80,81 @@ def type_to_json(kind: Type) -> dict[str, Any]:
 
 # -- differences -------------------------------------------------------------------------------------------------------
 
-Difference = tuple[str, str]
-"""The short id of the requirement, and what differs."""
+
+class Part(Enum):
+    """In what a tree may differ from the one that the text says. Which requirement each shows to be broken is said in
+    `compiler.causes`."""
+
+    __hash__ = object.__hash__
+
+    NO_DEFINITIONS = "there is no list of definitions"
+    ORDER = "definitions are in another order"
+    INVENTED = "there is a definition that nobody wrote"
+    INVENTED_META = "the meta service stands in the tree"
+    MESSAGE = "a message, its fields or their ids"
+    EXCEPTION = "an exception, its base, its fields or their ids"
+    SERVICE = "a service, its version or its functions"
+    APPLICATION = "an application or its entries"
+    TYPEDEF = "an alias"
+    TYPESPEC = "a foreign type"
+    INTERFACE = "an interface, or the functions that come from one"
+    PATH = "the string form of an exception"
+    WORD = "a name that begins with a word of the language"
+    MODIFIER = "the modifier of a field"
+    ARGUMENT_MARK = "the modifier of an argument, or whether its type is nullable"
+    NULL = "whether a type is nullable"
+    DEFAULT = "a default value"
+    BUILT_IN = "a built-in type"
+    ALIASED = "a type that is shown by another name"
+    DECLARED = "a declared type"
+    GENERIC = "a type with arguments"
+    FUNCTIONS = "which functions a version has"
+    RESULT = "the result of a function"
+    ARGUMENTS = "the arguments of a function"
+    THROWS = "what a function throws"
+    SHARED_SERVICE = "the scopes of a service that has several"
+    DEFAULT_SCOPE = "which scope is the default"
+
+
+class Difference(NamedTuple):
+    """The first part in which two trees differ, and how."""
+
+    part: Part
+    why: str
 
 
 def difference(mine: Mapping[str, Any], theirs: Any) -> Difference | None:
     """Where the tree `theirs`, which came from outside, is not `mine`; None when it is."""
     wanted, got = mine["definitions"], _list(theirs, "definitions")
     if got is None:
-        return "ERR-04", "there is no list of definitions"
+        return Difference(Part.NO_DEFINITIONS, "there is no list of definitions")
     heads = [(each["k"], each["name"] if "name" in each else each["target"]) for each in wanted]
     found = [(each.get("k"), each.get("name", each.get("target"))) if isinstance(each, dict) else None for each in got]
     if heads != found:
-        if sorted(map(repr, heads)) == sorted(map(repr, found)):
-            return "ERR-04", f"the definitions are not in their order: {found!r:.200}"
-        missing = [head for head in heads if head not in found]
-        extra = [head for head in found if head not in heads]
-        return _headless(missing, extra), f"the definitions are others: {found!r:.200}"
+        return _heads(heads, found)
     for one, other in zip(wanted, got, strict=True):
         if (differs := _KINDS[one["k"]](one, other)) is not None:
-            return differs[0], f"{one['k']} {one.get('name', '')!s:.40}: {differs[1]}"
+            return Difference(differs.part, f"{one['k']} {one.get('name', '')!s:.40}: {differs.why}")
     return None
 
 
-_RULES = {
-    "message": "FIELD-05", "exception": "EXC-01", "service": "SVC-01", "application": "APP-01", "typedef": "TD-01",
-    "typespec": "TS-01", "interface": "IF-02",
+_LOST = {
+    "message": Part.MESSAGE, "exception": Part.EXCEPTION, "service": Part.SERVICE, "application": Part.APPLICATION,
+    "typedef": Part.TYPEDEF, "typespec": Part.TYPESPEC, "interface": Part.INTERFACE,
 }  # fmt: skip
+
+
+def _heads(wanted: list[Any], found: list[Any]) -> Difference:
+    """What is wrong with the kinds and names of the definitions."""
+    if sorted(map(repr, wanted)) == sorted(map(repr, found)):
+        return Difference(Part.ORDER, f"the definitions are not in their order: {found!r:.200}")
+    why = f"the definitions are others: {found!r:.200}"
+    missing = [head for head in wanted if head not in found]
+    if missing:
+        return Difference(_LOST[missing[0][0]], why)
+    extra = [head for head in found if head not in wanted]
+    implicit = any(head is not None and head[1] == META_SERVICE for head in extra)
+    return Difference(Part.INVENTED_META if implicit else Part.INVENTED, why)
 
 
 def _list(holder: Any, name: str) -> list[Any] | None:
@@ -116,49 +165,52 @@ def _list(holder: Any, name: str) -> list[Any] | None:
     return found if isinstance(found, list) else None
 
 
-def _headless(missing: list[Any], extra: list[Any]) -> str:
-    for kind, _ in missing:
-        return _RULES[kind]
-    implicit = any(head is not None and head[1] == "BuiltInService" for head in extra)
-    return "NOSC-01" if implicit else "ERR-04"
-
-
 def _message(one: Any, other: Any) -> Difference | None:
     if one["k"] == "exception":
         if (other.get("base") or None) != one["base"]:
-            return "EXC-01", f"the base is {other.get('base')!r:.60}"
+            return Difference(Part.EXCEPTION, f"the base is {other.get('base')!r:.60}")
         if other.get("path") != one["path"]:
-            return "EXC-07", f"the path is {other.get('path')!r:.80}, not {one['path']}"
-    rule = "FIELD-05" if one["k"] == "message" else "EXC-01"
-    return _fields(one["fields"], _list(other, "fields"), rule, argument=False)
+            return Difference(Part.PATH, f"the path is {other.get('path')!r:.80}, not {one['path']}")
+    return _fields(one["fields"], _list(other, "fields"), _LOST[one["k"]])
 
 
-def _fields(mine: list[Any], theirs: list[Any] | None, rule: str, *, argument: bool) -> Difference | None:
+def _fields(mine: list[Any], theirs: list[Any] | None, whole: Part) -> Difference | None:
     if theirs is None or any(not isinstance(each, dict) for each in theirs):
-        return rule, "there is no list of fields"
+        return Difference(whole, "there is no list of fields")
     got = {integer(each.get("id")): each for each in theirs}
     if len(got) != len(theirs) or got.keys() != {each["id"] for each in mine}:
-        return rule, f"the ids are {[each.get('id') for each in theirs]!r:.120}"
+        return Difference(whole, f"the ids are {[each.get('id') for each in theirs]!r:.120}")
+    known = {each["name"] for each in mine}
     for one in mine:
-        other = got[one["id"]]
-        if other.get("name") != one["name"]:
-            known = {each["name"] for each in mine}
-            return (
-                rule if other.get("name") in known else "LEX-07"
-            ), f"the name of {one['id']} is {other.get('name')!r:.40}"
-        if (other.get("mod") or ("required" if argument else None)) != one["mod"]:
-            return ("SVC-10" if argument else "FIELD-03"), f"the modifier of {one['name']} is {other.get('mod')!r:.20}"
-        if (differs := _type(one["type"], other.get("type"))) is not None:
-            return differs[0], f"{one['name']}: {differs[1]}"
-        mine_is, theirs_is = one.get("default"), other.get("default")
-        if theirs_is is None:
-            if mine_is is not None and mine_is is not False and mine_is != "":  # these may be left out
-                return "DEF-01", f"the default of {one['name']} is missing"
-        elif "default" not in one:
-            return "DEF-01", f"{one['name']} has a default that nobody wrote"
-        elif not _same(mine_is, theirs_is, one["type"]):
-            return "DEF-01", f"the default of {one['name']} is {theirs_is!r:.40}"
+        if (differs := _field_differs(one, got[one["id"]], whole, known)) is not None:
+            return differs
     return None
+
+
+def _field_differs(one: Any, other: Any, whole: Part, known: set[str]) -> Difference | None:
+    name, argument = one["name"], whole is Part.ARGUMENTS
+    if other.get("name") != name:
+        stuck = name.startswith(_WORDS) and other.get("name") not in known
+        return Difference(Part.WORD if stuck else whole, f"the name of {one['id']} is {other.get('name')!r:.40}")
+    if (other.get("mod") or ("required" if argument else None)) != one["mod"]:
+        part = Part.ARGUMENT_MARK if argument else Part.MODIFIER
+        return Difference(part, f"the modifier of {name} is {other.get('mod')!r:.20}")
+    if (differs := _type(one["type"], other.get("type"))) is not None:
+        part = Part.ARGUMENT_MARK if argument and differs.part is Part.NULL else differs.part
+        return Difference(part, f"{name}: {differs.why}")
+    why = _default(one, other)
+    return Difference(Part.DEFAULT, why) if why else None
+
+
+def _default(one: Any, other: Any) -> str:
+    """What is wrong with the default of a field, "" when nothing is."""
+    mine, theirs = one.get("default"), other.get("default")
+    if theirs is None:
+        left_out = mine is None or mine is False or mine == ""  # these need not be shown
+        return "" if left_out else f"the default of {one['name']} is missing"
+    if "default" not in one:
+        return f"{one['name']} has a default that nobody wrote"
+    return "" if _same(mine, theirs, one["type"]) else f"the default of {one['name']} is {theirs!r:.40}"
 
 
 def _same(mine: Any, theirs: Any, kind: Any) -> bool:
@@ -190,75 +242,88 @@ def integer(told: Any) -> int | None:
 
 def _type(one: Any, other: Any) -> Difference | None:
     if not isinstance(other, dict):
-        return "TYPE-01", "there is no type"
+        return Difference(Part.BUILT_IN, "there is no type")
     if bool(other.get("null")) != bool(one.get("null")):
-        return "FIELD-04", f"it is {'' if other.get('null') else 'not '}nullable"
+        return Difference(Part.NULL, f"it is {'' if other.get('null') else 'not '}nullable")
     if other.get("t") != one["t"]:
-        alias = one["t"] != "ref" and other.get("t") == "ref"
-        rule = "TD-01" if alias else "TYPE-05" if one["t"] == "ref" else "TYPE-04" if "of" in one else "TYPE-01"
-        return rule, f"the type is {other.get('t')!r:.40}, not {one['t']}"
+        return Difference(_kind(one, other), f"the type is {other.get('t')!r:.40}, not {one['t']}")
     if one["t"] == "ref" and other.get("name") != one["name"]:
-        return "TYPE-05", f"the type is {other.get('name')!r:.40}, not {one['name']}"
-    if "of" in one:
-        of = other.get("of")
-        if not isinstance(of, list) or len(of) != len(one["of"]):
-            return "TYPE-04", f"the type arguments of {one['t']} are {of!r:.80}"
-        for mine, theirs in zip(one["of"], of, strict=True):
-            if (differs := _type(mine, theirs)) is not None:
-                return ("TYPE-04" if differs[0] in ("TYPE-01", "FIELD-04") else differs[0]), differs[1]
+        return Difference(Part.DECLARED, f"the type is {other.get('name')!r:.40}, not {one['name']}")
+    return _arguments(one, other) if "of" in one else None
+
+
+def _kind(one: Any, other: Any) -> Part:
+    if one["t"] == "ref":
+        return Part.DECLARED
+    if other.get("t") == "ref":
+        return Part.ALIASED
+    return Part.GENERIC if "of" in one else Part.BUILT_IN
+
+
+def _arguments(one: Any, other: Any) -> Difference | None:
+    of = other.get("of")
+    if not isinstance(of, list) or len(of) != len(one["of"]):
+        return Difference(Part.GENERIC, f"the type arguments of {one['t']} are {of!r:.80}")
+    for mine, theirs in zip(one["of"], of, strict=True):
+        if (differs := _type(mine, theirs)) is not None:
+            inner = differs.part in (Part.BUILT_IN, Part.NULL)
+            return Difference(Part.GENERIC, differs.why) if inner else differs
     return None
 
 
 def _service(one: Any, other: Any) -> Difference | None:
     if integer(other.get("version")) != one["version"]:
-        return "SVC-01", f"the version is {other.get('version')!r:.40}, not {one['version']}"
+        return Difference(Part.SERVICE, f"the version is {other.get('version')!r:.40}, not {one['version']}")
     functions = _list(other, "functions")
     if functions is None or any(not isinstance(each, dict) for each in functions):
-        return "SVC-01", "there is no list of functions"
+        return Difference(Part.SERVICE, "there is no list of functions")
     names = [each["name"] for each in one["functions"]]
     found = [each.get("name") for each in functions]
     if sorted(map(repr, names)) != sorted(map(repr, found)):
-        return ("IF-02" if one.get("inlined") else "SVC-04"), f"the functions are {found!r:.150}"
+        part = Part.INTERFACE if one.get("inlined") else Part.FUNCTIONS
+        return Difference(part, f"the functions are {found!r:.150}")
     if names != found and one.get("inlined"):
-        return "IF-02", f"the functions are not in their order: {found!r:.150}"
+        return Difference(Part.INTERFACE, f"the functions are not in their order: {found!r:.150}")
     mine = {each["name"]: each for each in one["functions"]}
     for theirs in functions:
-        function = mine[theirs["name"]]
-        if (differs := _type(function["ret"], theirs.get("ret"))) is not None:
-            return (
-                "SVC-06" if differs[0] in ("FIELD-04", "TYPE-01") else differs[0]
-            ), f"{theirs['name']}: {differs[1]}"
-        if (differs := _fields(function["args"], _list(theirs, "args"), "SVC-07", argument=True)) is not None:
-            rule = "SVC-10" if differs[0] == "FIELD-04" else differs[0]
-            return rule, f"{theirs['name']}: {differs[1]}"
-        throws = theirs.get("throws") or []
-        if not isinstance(throws, list) or sorted(map(repr, set(map(str, throws)))) != sorted(
-            map(repr, set(function["throws"]))
-        ):
-            return "SVC-09", f"{theirs['name']} throws {throws!r:.80}"
+        if (differs := _function_differs(mine[theirs["name"]], theirs)) is not None:
+            return Difference(differs.part, f"{theirs['name']}{differs.why}")
+    return None
+
+
+def _function_differs(one: Any, other: Any) -> Difference | None:
+    if (differs := _type(one["ret"], other.get("ret"))) is not None:
+        plain = differs.part in (Part.NULL, Part.BUILT_IN)
+        return Difference(Part.RESULT if plain else differs.part, f": {differs.why}")
+    if (differs := _fields(one["args"], _list(other, "args"), Part.ARGUMENTS)) is not None:
+        return Difference(differs.part, f": {differs.why}")
+    throws = other.get("throws") or []
+    if not isinstance(throws, list) or set(map(str, throws)) != set(one["throws"]):
+        return Difference(Part.THROWS, f" throws {throws!r:.80}")
     return None
 
 
 def _application(one: Any, other: Any) -> Difference | None:
     entries = _list(other, "entries")
     if entries is None or any(not isinstance(each, dict) for each in entries):
-        return "APP-01", "there is no list of entries"
+        return Difference(Part.APPLICATION, "there is no list of entries")
     mine = [(e["service"], e["version"], e["scope"]) for e in one["entries"]]
     theirs = [(e.get("service"), integer(e.get("version")), e.get("scope")) for e in entries]
     if sorted(map(repr, mine)) != sorted(map(repr, theirs)):
-        implicit = [entry for entry in theirs if entry[2] == "_"]
-        rule = "NOSC-01" if implicit else "APP-05" if len({e[0] for e in mine}) < len(mine) else "APP-01"
-        return rule, f"the entries are {theirs!r:.200}"
+        shared = Part.SHARED_SERVICE if len({entry[0] for entry in mine}) < len(mine) else Part.APPLICATION
+        implicit = any(entry[2] == META_SCOPE for entry in theirs)
+        return Difference(Part.INVENTED_META if implicit else shared, f"the entries are {theirs!r:.200}")
     wanted = {e["scope"]: bool(e["default"]) for e in one["entries"]}
     for entry in entries:
         if bool(entry.get("default")) != wanted[entry["scope"]]:
-            return "APP-04", f"{entry['scope']} is {'' if entry.get('default') else 'not '}the default"
+            why = f"{entry['scope']} is {'' if entry.get('default') else 'not '}the default"
+            return Difference(Part.DEFAULT_SCOPE, why)
     return None
 
 
 def _typedef(one: Any, other: Any) -> Difference | None:
     differs = _type(one["type"], other.get("type"))
-    return None if differs is None else ("TD-01", differs[1])
+    return None if differs is None else Difference(Part.TYPEDEF, differs.why)
 
 
 def _typespec(one: Any, other: Any) -> Difference | None:
@@ -267,11 +332,12 @@ def _typespec(one: Any, other: Any) -> Difference | None:
         if name == "foreign" and isinstance(got, str):
             got = "".join(got.split())
         if got != one.get(name):
-            return "TS-01", f"{name} is {got!r:.60}, not {one.get(name)!r:.60}"
+            return Difference(Part.TYPESPEC, f"{name} is {got!r:.60}, not {one.get(name)!r:.60}")
     return None
 
 
-_KINDS = {
+_WORDS = tuple(sorted(RESERVED))
+_KINDS: Mapping[str, Callable[[Any, Any], Difference | None]] = {
     "message": _message, "exception": _message, "service": _service, "interface": _service,
     "application": _application, "typedef": _typedef, "typespec": _typespec,
 }  # fmt: skip

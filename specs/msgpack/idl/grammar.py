@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
+from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.tokens import BUILTINS, GENERICS, MODIFIERS, RESERVED, Token, tokens
 from specs.msgpack.idl.tree import (
     Application,
@@ -61,27 +62,25 @@ class _Parser:
 
     # -- tokens --------------------------------------------------------------------------------------------------------
 
-    def fail(self, rule: str, why: str, token: Token | None = None, level: str | None = None) -> NoReturn:
+    def fail(self, rule: Clause, why: str, token: Token | None = None, level: str | None = None) -> NoReturn:
         """The document ends here."""
         at = self.all[self.pos] if token is None else token
         if at.kind in ("open", "stray"):
             rule, why = (
-                "LEX-04",
+                Clause.COMMENTS_BALANCE,
                 "a comment is not closed" if at.kind == "open" else "a comment is closed, but not open",
             )
         elif at.kind == "bad":
-            rule, why = "INV-08", f"no word of the language: {at.text[:20]!r}"
-        raise _Stop(
-            Fault(why.split(":")[0], IDL + rule, ((at.at, at.at + len(at.text)),), why, syntax=True, level=level)
-        )
+            rule, why = Clause.CHARACTERS, f"no word of the language: {at.text[:20]!r}"
+        raise _Stop(Fault(why.split(":")[0], rule, ((at.at, at.at + len(at.text)),), why, syntax=True, level=level))
 
-    def name(self, rule: str, what: str) -> Token:
+    def name(self, rule: Clause, what: str) -> Token:
         """An identifier."""
         token = self.all[self.pos]
         if token.kind == "under":
             self.freedoms.append("a name that begins with an underscore")
         elif token.kind != "id":
-            self.fail("INV-07" if token.kind == "number" else rule, f"{what} is missing")
+            self.fail(Clause.NAME_BEGINS_WITH_A_LETTER if token.kind == "number" else rule, f"{what} is missing")
         elif token.text in RESERVED and (token.text != "message" or what != FIELD):  # which the source itself uses
             self.freedoms.append("a word of the language as a name")
         self.pos += 1
@@ -95,14 +94,14 @@ class _Parser:
             return True
         return False
 
-    def expect(self, text: str, rule: str) -> Token:
+    def expect(self, text: str, rule: Clause) -> Token:
         """Take `text`."""
         token = self.all[self.pos]
         if not self.word(text):
             self.fail(rule, f"{text} is missing")
         return token
 
-    def number(self, rule: str, what: str) -> int:
+    def number(self, rule: Clause, what: str) -> int:
         """A decimal integer."""
         token = self.all[self.pos]
         if token.kind == "zeros":
@@ -130,7 +129,10 @@ class _Parser:
             elif kind == "typespec":
                 found.append(self.typespec())
             else:
-                self.fail("INV-05" if token.text == "}" else "INV-10", f"no definition begins so: {token.text[:20]!r}")
+                self.fail(
+                    Clause.BRACES if token.text == "}" else Clause.DEFINITION_WORD,
+                    f"no definition begins so: {token.text[:20]!r}",
+                )
         return found
 
     def message(self, kind: str) -> Message:
@@ -139,26 +141,26 @@ class _Parser:
         name = self.declared()
         base = ""
         if kind == "exception" and self.word("<"):
-            base = self.name("EXC-02", "the base").text
+            base = self.name(Clause.BASE_IS_AN_EXCEPTION, "the base").text
             if self.all[self.pos].text == ",":
-                self.fail("EXC-02", "there is more than one base")
-        head = self.expect("{", "INV-05").at
+                self.fail(Clause.BASE_IS_AN_EXCEPTION, "there is more than one base")
+        head = self.expect("{", Clause.BRACES).at
         fields: list[Field] = []
         while not self.word("}"):
-            fields.append(self.field("FIELD-06", "INV-11"))
+            fields.append(self.field(Clause.FIELD_BEGINS_WITH_ID, Clause.FIELD_FORM))
         return Message(kind, name, tuple(fields), base, at, head)
 
     def declared(self) -> str:
         """The name of a definition; those of built-in types are judged with the meanings."""
-        token = self.name("INV-06", "the name")
+        token = self.name(Clause.DEFINITION_HAS_A_NAME, "the name")
         if token.text in BUILTINS or token.text in GENERICS or token.text == "void":
             self.freedoms.pop()
         return token.text
 
-    def field(self, rule: str, item: str) -> Field:
+    def field(self, rule: Clause, item: Clause) -> Field:
         token = self.all[self.pos]
         if token.kind == "end" or token.text == "{" or token.text in OPENERS or token.text in ("typedef", "typespec"):
-            self.fail("INV-05", "a brace is missing")
+            self.fail(Clause.BRACES, "a brace is missing")
         number = self.number(rule, "the id")
         self.expect(":", item)
         mod = ""
@@ -166,13 +168,13 @@ class _Parser:
             mod = self.all[self.pos].text
             self.pos += 1
             if self.all[self.pos].text in MODIFIERS:
-                self.fail("FIELD-03", "there are two modifiers")
+                self.fail(Clause.ONE_MODIFIER, "there are two modifiers")
         kind = self.type(item)
         named = self.all[self.pos]
         if named.text in MODIFIERS and self.all[self.pos + 1].kind == "id":
-            self.fail("FIELD-03", "the modifier stands behind the type")
+            self.fail(Clause.ONE_MODIFIER, "the modifier stands behind the type")
         if named.text == "?":
-            self.fail("FIELD-04", "nullable twice")
+            self.fail(Clause.NULLABLE_ONCE, "nullable twice")
         name = self.name(item, FIELD).text
         default = None
         if self.word("="):
@@ -206,7 +208,9 @@ class _Parser:
             return Literal("null", None, token.at)
         self.pos -= 1
         return self.fail(
-            "DEF-02" if token.kind in ("id", "punct", "end") else "DEF-01", "the literal is missing", token
+            Clause.LITERAL_IS_OF_THE_TYPE if token.kind in ("id", "punct", "end") else Clause.LITERAL,
+            "the literal is missing",
+            token,
         )
 
     def service(self, kind: str) -> Service:
@@ -214,14 +218,14 @@ class _Parser:
         self.pos += 1
         if kind == "interface":
             self.extensions.add("if")
-        name = self.name("INV-06", "the name").text
+        name = self.name(Clause.DEFINITION_HAS_A_NAME, "the name").text
         version = 0
         if self.all[self.pos].text == "{":
             self.freedoms.append("a service without a version")
         else:
-            self.expect(":", "SVC-01")
-            version = self.number("SVC-03", "the version")
-        head = self.expect("{", "INV-05").at
+            self.expect(":", Clause.SERVICE_FORM)
+            version = self.number(Clause.VERSION_IS_A_NUMBER, "the version")
+        head = self.expect("{", Clause.BRACES).at
         functions: list[Function] = []
         implements: list[tuple[str, int, int]] = []
         late = False
@@ -233,13 +237,13 @@ class _Parser:
                 and self.all[self.pos + 2].text != "("
             ):
                 if kind == "interface":
-                    self.fail("INV-30", "an interface implements another")
+                    self.fail(Clause.INTERFACE_IMPLEMENTS_NONE, "an interface implements another")
                 self.extensions.add("if")
                 late = late or bool(functions)
                 self.pos += 1
-                other = self.name("IF-01", "the interface")
-                self.expect(":", "IF-01")
-                implements.append((other.text, self.number("IF-01", "the version"), other.at))
+                other = self.name(Clause.INTERFACE_IS_DECLARED, "the interface")
+                self.expect(":", Clause.INTERFACE_IS_DECLARED)
+                implements.append((other.text, self.number(Clause.INTERFACE_IS_DECLARED, "the version"), other.at))
             else:
                 functions.append(self.function())
         if late:
@@ -250,23 +254,23 @@ class _Parser:
         token = self.all[self.pos]
         begins = token.text in OPENERS and self.all[self.pos + 1].kind == "id" and self.all[self.pos + 2].text in "{<:"
         if token.kind == "end" or token.text == "{" or begins:
-            self.fail("INV-05", "a brace is missing")
-        ret = self.type("INV-24")
+            self.fail(Clause.BRACES, "a brace is missing")
+        ret = self.type(Clause.FUNCTION_FORM)
         named = self.all[self.pos]
-        name = self.name("INV-24", "the name of a function or its type").text
-        self.expect("(", "INV-24")
+        name = self.name(Clause.FUNCTION_FORM, "the name of a function or its type").text
+        self.expect("(", Clause.FUNCTION_FORM)
         args: list[Field] = []
         if not self.word(")"):
             while True:
-                args.append(self.field("SVC-07", "SVC-07"))
+                args.append(self.field(Clause.ARGUMENTS, Clause.ARGUMENTS))
                 if self.word(")"):
                     break
-                self.expect(",", "SVC-07" if self.all[self.pos].kind == "int" else "INV-24")
+                self.expect(",", Clause.ARGUMENTS if self.all[self.pos].kind == "int" else Clause.FUNCTION_FORM)
         throws: list[tuple[str, int]] = []
         if self.word("throws"):
             while True:
                 thrown = self.all[self.pos]
-                throws.append((self.name("SVC-09", "the exception").text, thrown.at))
+                throws.append((self.name(Clause.THROWN_IS_AN_EXCEPTION, "the exception").text, thrown.at))
                 if not self.word(","):
                     break
         return Function(name, ret, tuple(args), tuple(throws), token.at, named.at, self.all[self.pos - 1].at)
@@ -274,8 +278,8 @@ class _Parser:
     def application(self) -> Application:
         at = self.all[self.pos].at
         self.pos += 1
-        name = self.name("INV-06", "the name").text
-        head = self.expect("{", "INV-05").at
+        name = self.name(Clause.DEFINITION_HAS_A_NAME, "the name").text
+        head = self.expect("{", Clause.BRACES).at
         entries: list[Entry] = []
         while not self.word("}"):
             entries.append(self.entry())
@@ -285,18 +289,18 @@ class _Parser:
         token = self.all[self.pos]
         begins = token.text in (*OPENERS, "typedef", "typespec") and self.all[self.pos + 1].kind == "id"
         if token.kind == "end" or token.text == "{" or begins:
-            self.fail("INV-05", "a brace is missing")
-        service = self.name("APP-01", "the service").text
+            self.fail(Clause.BRACES, "a brace is missing")
+        service = self.name(Clause.ENTRY_FORM, "the service").text
         version: int | None = None
         if self.word(":"):
-            version = self.number("APP-01", "the version")
+            version = self.number(Clause.ENTRY_FORM, "the version")
         else:
             self.freedoms.append("an entry without a version")
         scope = self.all[self.pos]
         if scope.text == "default" and self.all[self.pos + 1].text != "default":
-            self.fail("APP-01", "the scope is missing")
+            self.fail(Clause.ENTRY_FORM, "the scope is missing")
         known = len(self.freedoms)
-        scope = self.name("APP-01", "the scope")
+        scope = self.name(Clause.ENTRY_FORM, "the scope")
         if scope.text in ("_", "default"):
             del self.freedoms[known:]  # judged with the meanings
         default = self.word("default")
@@ -306,7 +310,7 @@ class _Parser:
         at = self.all[self.pos].at
         self.pos += 1
         self.extensions.add("td")
-        kind = self.type("TD-01")
+        kind = self.type(Clause.ALIAS)
         head = self.all[self.pos].at
         return Typedef(self.declared(), kind, at, head)
 
@@ -314,9 +318,9 @@ class _Parser:
         at = self.all[self.pos].at
         self.pos += 1
         self.extensions.add("ts")
-        language = self.name("TS-01", "the language").text
-        target = self.name("TS-01", "the target").text
-        field = self.name("TS-01", "the field").text if self.word(".") else ""
+        language = self.name(Clause.TARGET_EXISTS, "the language").text
+        target = self.name(Clause.TARGET_EXISTS, "the target").text
+        field = self.name(Clause.TARGET_EXISTS, "the field").text if self.word(".") else ""
         first = self.all[self.pos]
         rest = self.source[first.at :].splitlines()[:1]
         until = first.at + len(rest[0]) if rest else first.at
@@ -326,7 +330,9 @@ class _Parser:
             found.append(token.text)
             self.pos += 1
         if not found:
-            self.fail("TS-01", "the foreign type is missing", level="SHOULD")  # the rest of a line may be empty; ML-12
+            self.fail(
+                Clause.TARGET_EXISTS, "the foreign type is missing", level="SHOULD"
+            )  # the rest of a line may be empty; ML-12
         if "\n" in self.source[at:head]:
             self.freedoms.append("a typespec over several lines")
         if not _written_out(self.all[self.pos - len(found) : self.pos]):
@@ -335,27 +341,27 @@ class _Parser:
 
     # -- types ---------------------------------------------------------------------------------------------------------
 
-    def type(self, rule: str) -> Type:
+    def type(self, rule: Clause) -> Type:
         """A type: a loop with a stack of its own, so that depth costs no recursion."""
         stack: list[tuple[Token, list[Type]]] = []
         while True:
             token = self.all[self.pos]
             if token.kind not in ("id", "under"):
                 if stack:
-                    self.fail("TYPE-03", "a type argument is missing")
-                self.fail("FIELD-04" if token.text == "?" else rule, "the type is missing")
+                    self.fail(Clause.TYPE_ARGUMENTS, "a type argument is missing")
+                self.fail(Clause.NULLABLE_ONCE if token.text == "?" else rule, "the type is missing")
             if token.kind == "under":
                 self.freedoms.append("a name that begins with an underscore")
             self.pos += 1
             if token.text in GENERICS:
                 if not self.word("<"):
-                    self.fail("TYPE-03", f"{token.text} has no type arguments", token)
+                    self.fail(Clause.TYPE_ARGUMENTS, f"{token.text} has no type arguments", token)
                 if len(stack) >= MAX_DEPTH:
                     raise TooDeep
                 stack.append((token, []))
                 continue
             if self.all[self.pos].text == "<":
-                self.fail("TYPE-03", f"{token.text[:20]!r} takes no type arguments", token)
+                self.fail(Clause.TYPE_ARGUMENTS, f"{token.text[:20]!r} takes no type arguments", token)
             found = self._suffixed(token, ())
             while stack:
                 opened, args = stack[-1]
@@ -363,12 +369,12 @@ class _Parser:
                 if self.word(","):
                     if len(args) >= GENERICS[opened.text]:
                         level = "SHOULD" if opened.text == "list" else None  # the text does it itself; ML-01
-                        self.fail("TYPE-03", f"{opened.text} has too many type arguments", opened, level)
+                        self.fail(Clause.TYPE_ARGUMENTS, f"{opened.text} has too many type arguments", opened, level)
                     break
                 if not self.word(">"):
-                    self.fail("TYPE-03", "> is missing")
+                    self.fail(Clause.TYPE_ARGUMENTS, "> is missing")
                 if len(args) < GENERICS[opened.text]:
-                    self.fail("TYPE-03", f"{opened.text} has too few type arguments", opened)
+                    self.fail(Clause.TYPE_ARGUMENTS, f"{opened.text} has too few type arguments", opened)
                 stack.pop()
                 found = self._suffixed(opened, tuple(args))
             else:
@@ -377,7 +383,7 @@ class _Parser:
     def _suffixed(self, token: Token, of: tuple[Type, ...]) -> Type:
         null = self.word("?")
         if null and self.all[self.pos].text == "?":
-            self.fail("FIELD-04", "nullable twice")
+            self.fail(Clause.NULLABLE_ONCE, "nullable twice")
         return Type(token.text, of, null, token.at, self.all[self.pos - 1].at)
 
 

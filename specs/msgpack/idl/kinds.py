@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.grammar import MAX_DEPTH, TooDeep
 from specs.msgpack.idl.names import Names
 from specs.msgpack.idl.tokens import BUILTINS
@@ -39,13 +40,13 @@ class Kinds(Names):
             return kind
         if kind.name == "void":
             if not result:
-                self.fault("void", "TYPE-08", "void is no type of a value", item)
+                self.fault("void", Clause.VOID_IS_A_RESULT, "void is no type of a value", item)
             elif kind.null:
-                self.fault("void", "TYPE-08", "void is never nullable", item)
+                self.fault("void", Clause.VOID_IS_A_RESULT, "void is never nullable", item)
             return kind
         found = self.types.get(kind.name)
         if found is None:
-            self.fault("unknown-type", "TYPE-02", f"{kind.name} is no type", item)
+            self.fault("unknown-type", Clause.TYPE_IS_DECLARED, f"{kind.name} is no type", item)
             return kind
         if self.order[kind.name] >= self.now and not self.stance.forward_refs:
             self.free(
@@ -93,7 +94,7 @@ class Kinds(Names):
         names = [name for name, each in self.types.items() if isinstance(each, Typedef)]
         for group in cycles_of({name: set(_mentioned(self.types[name].type)) & set(names) for name in names}):  # type: ignore[union-attr]
             spans = tuple((self.types[name].at, self.types[name].head) for name in group)
-            self.fault("alias-cycle", "TD-02", f"{group[0]} is an alias of itself", *spans)
+            self.fault("alias-cycle", Clause.ALIASES_END, f"{group[0]} is an alias of itself", *spans)
             for name in group:
                 self.expanded[name] = None
 

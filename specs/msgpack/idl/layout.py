@@ -9,10 +9,24 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.frames import Frame
+from specs.msgpack.idl.clauses import Clause
+from specs.msgpack.idl.compiler.causes import (
+    BLOCKS,
+    INTERFACES_WRITTEN_OUT,
+    LINE_ENDS,
+    LINES,
+    NESTED,
+    TRAPS,
+    TREE,
+    WHOLE_WORDS,
+)
+from specs.msgpack.idl.compiler.machine import SAME_ANSWER
+from specs.msgpack.idl.server.causes import WIDE_INTEGERS
 from specs.msgpack.idl.tokens import RESERVED
 from specs.msgpack.lines import Ask
-from specs.plan import Plan, Say
+from specs.msgpack.registry import REQUIREMENTS
+from specs.plan import Plan, Say, Step
 from specs.protocol import Feature
 
 _GAP = re.compile(r"(#|//)([^\r\n]*)|/\*|\*/|\"(?:[^\"\\\r\n]|\\.)*\"")
@@ -166,17 +180,15 @@ MOST_LINES = 24
 """Longer documents are not made shorter line by line."""
 _TYPE = re.compile(r"\b(?:list|map)<[^\r\n(){}]*>")
 
+_MEANT = ("FIELD", "TYPE", "EXC", "SVC", "APP", "INV", "NAME", "TD", "TS")
 RULES = frozenset(
-    IDL + name
-    for name in (
-        *(f"FIELD-0{n}" for n in range(1, 7)), *(f"TYPE-0{n}" for n in range(1, 9)),
-        *(f"EXC-0{n}" for n in range(1, 8)), *(f"SVC-0{n}" for n in range(1, 10)),
-        *(f"APP-0{n}" for n in range(1, 6)), *(f"INV-{n:02}" for n in range(4, 31)),
-        "NAME-01", "DEF-01", "TD-01", "TS-01", "IF-02", "ERR-04", "LEX-05", "LEX-06", "LEX-07",
-    )
-)  # fmt: skip
+    requirement.id
+    for requirement in REQUIREMENTS.values()
+    if "idl" in requirement.roles and requirement.id.split("-")[1] in _MEANT
+) | {Clause.LITERAL.value, INTERFACES_WRITTEN_OUT, TREE, BLOCKS, LINE_ENDS, WHOLE_WORDS}
 """What is blamed where the way of writing may be the cause."""
-NESTED, TRAPS, LINES = IDL + "LEX-02", IDL + "LEX-03", IDL + "LEX-01"
+VALUES = frozenset(requirement.id for requirement in REQUIREMENTS.values() if "idl-server" in requirement.roles)
+"""What is blamed where the form of integers may be the cause."""
 
 _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     ("modifiers", lambda s: re.sub(r"\b(optional|required) +(?=[A-Za-z])", "", s)),
@@ -189,24 +201,37 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 )
 """What is only left out, where it does not matter, so that less is suspect."""
 
+
+def _narrow(plan: Plan) -> Plan:
+    """Calls of a server made from a document are written in the smallest form."""
+
+    def narrow(step: Step) -> Step:
+        if isinstance(step, Say) and isinstance(step.frame, Frame) and step.frame.wide:
+            return replace(step, style=None, frame=replace(step.frame, wide=()))
+        return step
+
+    return plan.each(narrow)
+
+
 FEATURES = (
     Feature("others", "", "", without=_first),
     *(Feature(f"document {n}", "", "", without=_omitting(n)) for n in range(7, 0, -1)),
-    Feature("history", IDL + "ERR-02", "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
+    Feature("history", SAME_ANSWER, "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
     *(Feature(f"part {n}", "", "", without=_dropping(n, _definitions_of)) for n in range(8)),
     *(Feature(f"line {n}", "", "", without=_dropping(n, _lines_of)) for n in range(MOST_LINES)),
     *(Feature(name, "", "", without=_each(change)) for name, change in _SIMPLER),
     Feature(
         "names",
-        IDL + "LEX-07",
+        WHOLE_WORDS,
         "it matters that a name begins with a word of the language",
-        RULES - {IDL + "LEX-07"},
+        RULES - {WHOLE_WORDS},
         _each(_renamed),
     ),
-    Feature("line-ends", IDL + "LEX-06", "the form of line ends matters", RULES - {IDL + "LEX-06"}, _each(_plain_ends)),
+    Feature("line-ends", LINE_ENDS, "the form of line ends matters", RULES - {LINE_ENDS}, _each(_plain_ends)),
     Feature("nested", NESTED, "it matters that comments nest", RULES, _each(lambda s: recommented(s, _keep, _flat))),
     Feature("traps", TRAPS, "it matters what a comment says", RULES, _each(lambda s: recommented(s, _calm, _tame))),
     Feature("lines", LINES, "line comments matter", RULES, _each(lambda s: recommented(s, lambda *_: "", _whole))),
-    Feature("blocks", IDL + "LEX-05", "comments matter", RULES, _each(lambda s: recommented(s, _keep, _blank))),
+    Feature("wide calls", WIDE_INTEGERS, "it matters in which form integers are written", VALUES, _narrow),
+    Feature("blocks", BLOCKS, "comments matter", RULES, _each(lambda s: recommented(s, _keep, _blank))),
 )
 """The ways of writing documents that must not matter, the plainest last."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.kinds import INTEGERS, Kinds, cycles_of
 from specs.msgpack.idl.tokens import GENERICS
 from specs.msgpack.idl.tree import Field, Literal, Message, Type
@@ -31,7 +32,13 @@ class Members(Kinds):
             for known, key, code in _keys(each, ids, names):
                 other = known.setdefault(key, each)
                 if other is not each:
-                    rule = "SVC-07" if argument else "FIELD-01" if code == "id" else "FIELD-02"
+                    rule = (
+                        Clause.ARGUMENTS
+                        if argument
+                        else Clause.FIELD_IDS_DIFFER
+                        if code == "id"
+                        else Clause.FIELD_NAMES_DIFFER
+                    )
                     self.fault(f"dup-{of}-{code}", rule, f"the {code} {key} is used twice", span, (other.at, other.end))
             if each.id == 0 and not self.stance.id_zero:
                 self.free("the id 0")
@@ -55,13 +62,13 @@ class Members(Kinds):
         """Does a literal match the type of its field?"""
         span = (item.at, item.end)
         if kind.name in GENERICS:
-            self.fault("container-default", "DEF-03", f"{kind.name} takes no default", span)
+            self.fault("container-default", Clause.NO_DEFAULT_OF_A_CONTAINER, f"{kind.name} takes no default", span)
             return
         if item.mod != "optional":
             self.free("a default of what is required")
         if literal.kind == "null":
             if not kind.null:
-                self.fault("default-null", "DEF-02", f"{item.name} is not nullable", span)
+                self.fault("default-null", Clause.LITERAL_IS_OF_THE_TYPE, f"{item.name} is not nullable", span)
             return
         if kind.null:
             self.free("a default of what is nullable")
@@ -70,7 +77,9 @@ class Members(Kinds):
             if literal.kind == "float":
                 self.free("a fraction as the default of an integer")
             elif literal.kind != "int" or not low <= literal.value <= high:
-                self.fault("default-type", "DEF-02", f"{literal.value!r:.40} is no {kind.name}", span)
+                self.fault(
+                    "default-type", Clause.LITERAL_IS_OF_THE_TYPE, f"{literal.value!r:.40} is no {kind.name}", span
+                )
             return
         wanted = {"float": ("float", "int"), "double": ("float", "int"), "bool": ("bool",), "string": ("str",)}
         if kind.name == "raw":
@@ -78,7 +87,7 @@ class Members(Kinds):
         elif kind.name not in wanted:
             self.free("the default of a message")
         elif literal.kind not in wanted[kind.name]:
-            self.fault("default-type", "DEF-02", f"{literal.value!r:.40} is no {kind.name}", span)
+            self.fault("default-type", Clause.LITERAL_IS_OF_THE_TYPE, f"{literal.value!r:.40} is no {kind.name}", span)
         elif wanted[kind.name] == ("float", "int") and literal.kind == "int":
             self.free("an integer as the default of a float")
 
@@ -98,12 +107,12 @@ class Members(Kinds):
             found = self.types.get(base)
             if not isinstance(found, Message) or found.kind != "exception":
                 if not chain:
-                    self.fault("no-base", "EXC-02", f"{base} is no exception", span)
+                    self.fault("no-base", Clause.BASE_IS_AN_EXCEPTION, f"{base} is no exception", span)
                 return
             if base in names:
                 if base == each.name:
                     where = tuple((other.at, other.head) for other in chain)
-                    self.fault("base-cycle", "EXC-04", f"{each.name} is a base of itself", span, *where)
+                    self.fault("base-cycle", Clause.BASES_END, f"{each.name} is a base of itself", span, *where)
                 return
             if self.order[base] > self.now and not self.stance.forward_refs:
                 self.free("a base is used before it is declared")
@@ -118,11 +127,11 @@ class Members(Kinds):
                 other = taken[most]
                 spans = ((item.at, item.end), (other.at, other.end), span)
                 near = max((part.id for part in chain[0].fields), default=-1)
-                rule = "EXC-03" if item.id <= near else "EXC-05"
+                rule = Clause.IDS_ABOVE_THE_BASE if item.id <= near else Clause.IDS_ABOVE_ALL_BASES
                 self.fault("base-id", rule, f"{item.id} is not above {most}, the largest id of the base", *spans)
             if item.name in inherited:
                 why = f"{item.name} is inherited already"
-                self.fault("inherited-name", "EXC-06", why, (item.at, item.end), level="SHOULD")
+                self.fault("inherited-name", Clause.NAMES_OF_THE_BASE, why, (item.at, item.end), level="SHOULD")
 
     def path(self, each: Message) -> str:
         """The string form of an exception: its bases from the root, joined by dots."""
@@ -151,7 +160,9 @@ class Members(Kinds):
                 if isinstance(each, Message)
                 for span in [(each.at, each.head), *((item.at, item.end) for item in each.fields)]
             )
-            self.fault("no-finite-value", "TYPE-07", f"{group[0]} contains itself", *spans, level="SHOULD")
+            self.fault(
+                "no-finite-value", Clause.MESSAGE_IS_FINITE, f"{group[0]} contains itself", *spans, level="SHOULD"
+            )
 
 
 def _keys(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from specs.msgpack.idl.grammar import IDL
+from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.tokens import BUILTINS, GENERICS
 from specs.msgpack.idl.tree import Application, Definition, Fault, Message, Service, Type, Typedef
 
@@ -45,8 +45,8 @@ class Names:
     now: int = 0
     depth: int = 0
 
-    def fault(self, code: str, rule: str, why: str, *spans: tuple[int, int], level: str | None = None) -> None:
-        self.faults.append(Fault(code, IDL + rule, spans, why, level=level))
+    def fault(self, code: str, rule: Clause, why: str, *spans: tuple[int, int], level: str | None = None) -> None:
+        self.faults.append(Fault(code, rule, spans, why, level=level))
 
     def free(self, why: str) -> None:
         self.freedoms.append(why)
@@ -58,10 +58,16 @@ class Names:
             span = (each.at, each.head)
             if isinstance(each, (Message, Typedef)):
                 if each.name in BUILTINS or each.name in GENERICS or each.name == "void":
-                    self.fault("built-in-name", "NAME-01", f"{each.name} is a built-in type", span)
+                    self.fault("built-in-name", Clause.TYPE_NAMES_DIFFER, f"{each.name} is a built-in type", span)
                 elif each.name in self.types:
                     other = self.types[each.name]
-                    self.fault("dup-name", "NAME-01", f"{each.name} is declared twice", span, (other.at, other.head))
+                    self.fault(
+                        "dup-name",
+                        Clause.TYPE_NAMES_DIFFER,
+                        f"{each.name} is declared twice",
+                        span,
+                        (other.at, other.head),
+                    )
                 else:
                     self.types[each.name] = each
                     self.order[each.name] = at
@@ -73,12 +79,14 @@ class Names:
                     self.order[f"{each.kind} {each.name}:{each.version}"] = at
                 elif each.kind == "service":
                     spans = (span, (known[key].at, known[key].head))
-                    self.fault("dup-service", "SVC-02", f"{each.name}:{each.version} is declared twice", *spans)
+                    self.fault(
+                        "dup-service", Clause.VERSION_ONCE, f"{each.name}:{each.version} is declared twice", *spans
+                    )
                 else:
                     self.free("an interface declared twice")
                 if each.kind == "service" and each.name == META_SERVICE:
                     why = f"{META_SERVICE} is declared already"
-                    self.fault("meta-service", "INV-31", why, span, level="ASSUMED")
+                    self.fault("meta-service", Clause.META_IS_TAKEN, why, span, level="ASSUMED")
             elif isinstance(each, Application):
                 if each.name in applications:
                     self.free("an application declared twice")

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.grammar import TooDeep, parse
 from specs.msgpack.idl.kinds import INTEGERS
 from specs.msgpack.idl.members import Members
@@ -47,7 +48,9 @@ class _Document(Members):
             found = self.types.get(name)
             if not isinstance(found, Message) or found.kind != "exception":
                 level = None if name in known else "SHOULD"  # the text throws what it does not declare; ML-02
-                self.fault("throws", "SVC-09", f"{name} is no exception", span, (at, at), level=level)
+                self.fault(
+                    "throws", Clause.THROWN_IS_AN_EXCEPTION, f"{name} is no exception", span, (at, at), level=level
+                )
             elif self.order[name] > self.now and not self.stance.forward_refs:
                 self.free("an exception is used before it is declared")
         if len({name for name, _ in each.throws}) < len(each.throws):
@@ -59,7 +62,13 @@ class _Document(Members):
         for name, version, at in each.implements:
             found = self.interfaces.get((name, version))
             if found is None:
-                self.fault("no-interface", "IF-01", f"{name}:{version} is no interface", (at, at), (each.at, each.head))
+                self.fault(
+                    "no-interface",
+                    Clause.INTERFACE_IS_DECLARED,
+                    f"{name}:{version} is no interface",
+                    (at, at),
+                    (each.at, each.head),
+                )
                 continue
             if self.order[f"interface {name}:{version}"] > self.now and not self.stance.forward_refs:
                 self.free("an interface is used before it is declared")
@@ -67,18 +76,20 @@ class _Document(Members):
         own = {function.name: function for function in functions}
         if len(own) < len(functions):
             spans = ((each.at, each.head), *((at, at) for _, _, at in each.implements))
-            self.fault("interface-clash", "IF-04", "two interfaces have one function", *spans, level="SHOULD")
+            self.fault(
+                "interface-clash", Clause.NO_FUNCTION_TWICE, "two interfaces have one function", *spans, level="SHOULD"
+            )
         inherited = set(own)
         for function in each.functions:
             span = (function.at, function.end)
             if function.name in inherited:
                 why = f"{function.name} is a function of an interface"
                 where = (span, (each.at, each.head), *((at, at) for _, _, at in each.implements))
-                self.fault("interface-clash", "IF-04", why, *where, level="SHOULD")
+                self.fault("interface-clash", Clause.NO_FUNCTION_TWICE, why, *where, level="SHOULD")
             elif function.name in own:
                 other = own[function.name]
                 why = f"{function.name} is declared twice"
-                self.fault("dup-function", "SVC-05", why, span, (other.at, other.end))
+                self.fault("dup-function", Clause.FUNCTION_NAMES_DIFFER, why, span, (other.at, other.end))
             own[function.name] = function
         if len({name.lower() for name in own}) < len(own):
             self.free("names that differ in case alone")
@@ -96,19 +107,29 @@ class _Document(Members):
             versions = sorted(version for name, version in self.services if name == entry.service)
             key = (entry.service, entry.version if entry.version is not None else versions[-1] if versions else 0)
             if key not in self.services:
-                self.fault("no-service", "APP-02", f"{key[0]}:{key[1]} is no service", span)
+                self.fault("no-service", Clause.ENTRY_IS_A_SERVICE, f"{key[0]}:{key[1]} is no service", span)
             elif self.order[f"service {key[0]}:{key[1]}"] > self.now and not self.stance.forward_refs:
                 self.free("an application before its services")
             other = scopes.setdefault(entry.scope, entry)
             if other is not entry:
-                self.fault("dup-scope", "APP-03", f"{entry.scope} is used twice", span, (other.at, other.end))
+                self.fault(
+                    "dup-scope", Clause.SCOPES_DIFFER, f"{entry.scope} is used twice", span, (other.at, other.end)
+                )
             if entry.default and marked is not None:
-                self.fault("two-defaults", "APP-04", "two scopes are the default", span, (marked.at, marked.end))
+                self.fault(
+                    "two-defaults",
+                    Clause.ONE_DEFAULT_SCOPE,
+                    "two scopes are the default",
+                    span,
+                    (marked.at, marked.end),
+                )
             marked = marked or (entry if entry.default else None)
             if entry.scope == META_SCOPE:
-                self.fault("meta-scope", "INV-31", "the scope _ is there already", span, level="ASSUMED")
+                self.fault("meta-scope", Clause.META_IS_TAKEN, "the scope _ is there already", span, level="ASSUMED")
             if entry.scope == "default":
-                self.fault("scope-default", "INV-26", "a scope is called default", span, level="SHOULD")
+                self.fault(
+                    "scope-default", Clause.NO_SCOPE_CALLED_DEFAULT, "a scope is called default", span, level="SHOULD"
+                )
             if entry.service in once:
                 self.free("two scopes of one service") if key[1] != entry.version else None
             once.add(entry.service)
@@ -127,7 +148,7 @@ class _Document(Members):
             if each.target in BUILTINS and not each.field:
                 self.free("a typespec of a built-in type")
             else:
-                self.fault("typespec-target", "TS-01", f"{each.target} is no type", span)
+                self.fault("typespec-target", Clause.TARGET_EXISTS, f"{each.target} is no type", span)
             return
         if self.order[each.target] > self.now and not self.stance.forward_refs:
             self.free("a type is used before it is declared")
@@ -136,7 +157,7 @@ class _Document(Members):
             self.free("two foreign types for one target")
         self.customized.add(customized)
         if each.field and not (isinstance(found, Message) and any(item.name == each.field for item in found.fields)):
-            self.fault("typespec-target", "TS-01", f"{each.target} has no field {each.field}", span)
+            self.fault("typespec-target", Clause.TARGET_EXISTS, f"{each.target} has no field {each.field}", span)
 
     def compare(self, services: list[Service]) -> None:
         """The versions of each service; SVC-08 and ML-27."""

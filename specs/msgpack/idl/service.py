@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.semantics import META_SCOPE, read
 from specs.msgpack.idl.tree import Application, Function, Service
 from specs.msgpack.idl.wire import Types, types_of
@@ -127,7 +128,7 @@ class Target(NamedTuple):
 
     slots: tuple[Slot, ...]
     refused: bool
-    rule: str
+    rule: Promise | None
     meta: bool = False
 
 
@@ -135,34 +136,38 @@ def target(app: Served, method: str, extensions: frozenset[str]) -> Target:
     """What a call of `method` may reach."""
     parts = method.split(":")
     if any(part != part.strip() for part in parts):
-        return Target((), True, "")  # blanks around a piece may be passed over; ML-17
+        return Target((), True, None)  # blanks around a piece may be passed over; ML-17
     if parts[0] and not parts[-1]:  # an empty piece at the end is dropped by many who split texts; ML-17
         found = target(app, method.rstrip(":"), extensions)
-        return Target((), True, "") if found.meta else found._replace(refused=True)
+        return Target((), True, None) if found.meta else found._replace(refused=True)
     if "meta" in extensions and method == f"getVersion:{META_SCOPE}:0":
-        return Target((), False, "META-02", meta=True)
+        return Target((), False, Promise.NEWEST, meta=True)
     if len(parts) == 3:
         name, scope, digits = parts
         if not (digits.isascii() and digits.isdigit()) or not name or (len(digits) > 1 and digits[0] == "0"):
             loose = _PREFIX.match(digits) and bool(name)  # ML-17: many readers of numbers stop at the first other sign
-            return Target((), True, "" if loose else "DISP-06")
+            return Target((), True, None if loose else Promise.NO_FUNCTION)
         slot = app.slot(scope, int(digits), name) if len(digits) < 12 else None
         if slot is None:
             mounted = app.mounted(scope)
             dropped = mounted is not None and any(name in of for of in mounted.versions.values())
             if mounted is not None and int(digits[:12]) not in mounted.versions and name in app.foreign(digits):
-                return Target((), True, "IF-03")
-            return Target((), True, "FALL-06" if dropped else "DISP-02")
+                return Target((), True, Promise.INTERFACE_VERSION)
+            return Target((), True, Promise.NOT_LISTED if dropped else Promise.UNKNOWN)
         if app.anonymous:
-            return Target((slot,), True, "NOSC-01")
-        return Target((slot,), slot.unsure, "DISP-03" if slot.version < app.scopes[scope].declared else "DISP-01")
+            return Target((slot,), True, Promise.UNSCOPED)
+        return Target(
+            (slot,),
+            slot.unsure,
+            Promise.OLDER_VERSIONS if slot.version < app.scopes[scope].declared else Promise.REACHED,
+        )
     if len(parts) == 1 and parts[0]:
         return _short(app, parts[0], app.default, None)
     if len(parts) == 2 and all(parts):
         if parts[1].isascii() and parts[1].isdigit():
             return _short(app, parts[0], app.default, int(parts[1][:9]))
         return _short(app, parts[0], parts[1], None)
-    return Target((), True, "DISP-06")
+    return Target((), True, Promise.NO_FUNCTION)
 
 
 def _short(app: Served, name: str, scope: str | None, version: int | None) -> Target:
@@ -171,12 +176,12 @@ def _short(app: Served, name: str, scope: str | None, version: int | None) -> Ta
         scope = next(iter(app.scopes), "")
     mounted = app.mounted(scope)
     if mounted is None:
-        return Target((), True, "DISP-02")
+        return Target((), True, Promise.UNKNOWN)
     versions = [version] if version is not None else sorted(mounted.versions)
     slots = [slot for each in versions if (slot := app.slot(scope, each, name)) is not None]
     if version is None:  # the declared version, or the newest
         wanted = {mounted.declared, max(mounted.versions, default=0)}
         slots = [slot for slot in slots if slot.version in wanted] or slots  # or the newest that has it; ML-17
     if not slots and version in mounted.versions and any(name in functions for functions in mounted.versions.values()):
-        return Target((), True, "FALL-06")
-    return Target(tuple(slots), True, "NOSC-01" if app.anonymous else "DISP-05")
+        return Target((), True, Promise.NOT_LISTED)
+    return Target(tuple(slots), True, Promise.UNSCOPED if app.anonymous else Promise.DEFAULT_SCOPE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from specs.msgpack.idl.clauses import Clause
+
 ABSENT: Any = "absent"
 
 
@@ -137,7 +139,7 @@ class Fault(NamedTuple):
     offsets (first, last) of what may be called the place of it. `level` overrides that of the rule."""
 
     code: str
-    rule: str
+    rule: Clause
     spans: tuple[tuple[int, int], ...]
     why: str
     syntax: bool = False

@@ -6,9 +6,12 @@ judged: an array in which the element k holds the field k + 1 (`array-1`) or k (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from typing import Any, NamedTuple
 
+from specs.msgpack.idl.canon import integer
+from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.semantics import INTEGERS, Reading
 from specs.msgpack.idl.tree import Field, Literal, Message, Type
 from specs.msgpack.values import Float, Map, Text, double, single
@@ -19,11 +22,12 @@ Struct = tuple[str, tuple[tuple[str, Any], ...]]
 
 
 class Unfit(Exception):
-    """A value that is none of the type. `rule` is broken by whoever takes it, "" when that is left open."""
+    """A value that is none of the type. `rule` is broken by whoever takes it, None when that is left open.
+    `form`: it is of another form than values of the type are, such as a text where a list is declared."""
 
-    def __init__(self, rule: str, why: str) -> None:
+    def __init__(self, rule: Promise | None, why: str, *, form: bool = False) -> None:
         super().__init__(why)
-        self.rule = rule
+        self.rule, self.form = rule, form
 
 
 def floating(number: float, kind: str) -> tuple[str, bytes]:
@@ -54,14 +58,14 @@ class Types(NamedTuple):
         if value is None:
             if kind.null:
                 return None
-            raise Unfit("ENC-04", "nil for what is not nullable")
+            raise Unfit(Promise.NIL, "nil for what is not nullable")
         if kind.name in INTEGERS:
             return _integer(value, kind.name)
         if kind.name in ("float", "double"):
             if self.loose and type(value) is int:
                 value = double(float(value))
             if not isinstance(value, Float):
-                raise Unfit("", f"no {kind.name}")
+                raise Unfit(None, f"no {kind.name}")
             return floating(value.number, kind.name)
         if kind.name == "bool":
             return _of(value, bool, "bool")
@@ -86,11 +90,11 @@ class Types(NamedTuple):
             at = field.id - base
             if at >= len(elements):
                 if field.mod != "optional":
-                    raise Unfit("ENC-03", f"{field.name} is required, and not there")
+                    raise Unfit(Promise.MISSING, f"{field.name} is required, and not there")
                 found.append((field.name, self.omitted(field)))
             elif elements[at] is None and not field.type.null and field.mod == "optional":
                 if not self.loose:
-                    raise Unfit("", "nil for what may be left out")
+                    raise Unfit(None, "nil for what may be left out")
                 found.append((field.name, self.omitted(field)))
             else:
                 found.append((field.name, self.decoded(elements[at], field.type)))
@@ -111,6 +115,38 @@ class Types(NamedTuple):
             self.filled(part, here[at]) if at in here else part is not None and at < last
             for at, part in enumerate(value)
         )
+
+    def differing(self, one: Any, other: Any, kind: Type) -> Field | None:
+        """The first field of a message, however deep, in which two values of a type differ; None when there is none."""
+        parts: Iterable[tuple[Any, Any, Type, Field | None]]
+        if kind.name == "list" and len(one) == len(other):
+            parts = ((mine, theirs, kind.of[0], None) for mine, theirs in zip(one, other, strict=True))
+        elif kind.name in self.messages:
+            fields = {field.name: field for field in self.messages[kind.name].fields}
+            pairs = zip(one[1], other[1], strict=True)
+            parts = ((mine[1], theirs[1], fields[mine[0]].type, fields[mine[0]]) for mine, theirs in pairs)
+        elif kind.name == "map" and dict(one).keys() == dict(other).keys():
+            parts = ((part, dict(other)[key], kind.of[1], None) for key, part in sorted(one, key=repr))
+        else:
+            return None
+        for mine, theirs, inner, field in parts:
+            if mine != theirs:
+                deeper = self.differing(mine, theirs, inner) if mine is not None and theirs is not None else None
+                return deeper or field
+        return None
+
+    def holds(self, kind: Type, names: frozenset[str], known: frozenset[str] = frozenset()) -> bool:
+        """True when a type is one of `names`, or values of it may hold one."""
+        if kind.name in names or any(self.holds(part, names, known) for part in kind.of):
+            return True
+        if kind.name not in self.messages or kind.name in known:
+            return False
+        known |= {kind.name}
+        return any(self.holds(field.type, names, known) for field in self.messages[kind.name].fields)
+
+    def gapped(self, kind: Type) -> bool:
+        """True for a message some of whose elements belong to no field."""
+        return kind.name in self.messages and self.size(fields := self.messages[kind.name].fields) > len(fields)
 
     def size(self, fields: tuple[Field, ...]) -> int:
         """Elements of a message with all its fields."""
@@ -134,7 +170,7 @@ class Types(NamedTuple):
         }  # fmt: skip
         if kind.name in simple:
             return simple[kind.name]
-        raise Unfit("", "nobody says what a message is that was left out")
+        raise Unfit(None, "nobody says what a message is that was left out")
 
 
 def _literal(literal: Literal, kind: Type) -> Any:
@@ -146,18 +182,97 @@ def _literal(literal: Literal, kind: Type) -> Any:
 def _of(value: Any, wanted: type, name: str) -> Any:
     if isinstance(value, wanted):
         return value
-    raise Unfit("", f"no {name}")
+    raise Unfit(None, f"no {name}", form=True)
 
 
 def _integer(value: Any, name: str) -> int:
     if type(value) is not int:
-        raise Unfit("", f"no {name}")
+        raise Unfit(None, f"no {name}", form=True)
     low, high = INTEGERS[name]
     if not low <= value <= high:
-        raise Unfit("ENC-07", f"{value} is no {name}")
+        raise Unfit(Promise.WIDTH, f"{value} is no {name}")
     return value
 
 
 def types_of(reading: Reading, layout: str = "array-1", *, raw: bool = True) -> Types:
     """The messages and exceptions of a document."""
     return Types({each.name: each for each in reading.definitions if isinstance(each, Message)}, layout, raw)
+
+
+def untold(told: Any, kind: Type, types: Types) -> Any:
+    """The value of a type that tagged JSON data stand for."""
+    if told is None:
+        return None
+    if isinstance(told, dict) and "$raw" in told:
+        return bytes.fromhex(told["$raw"])
+    if kind.name in ("float", "double"):
+        number = float(told["$f"]) if isinstance(told, dict) else float(told)
+        return floating(number, kind.name)
+    if kind.name == "list":
+        return tuple(untold(part, kind.of[0], types) for part in told)
+    if kind.name == "map":
+        pairs = told["$map"] if isinstance(told, dict) and "$map" in told else list(told.items())
+        return frozenset((untold(key, kind.of[0], types), untold(part, kind.of[1], types)) for key, part in pairs)
+    if kind.name in types.messages:
+        fields = types.messages[kind.name].fields
+        found = [(f.name, untold(told[f.name], f.type, types) if f.name in told else types.omitted(f)) for f in fields]
+        return kind.name, tuple(found)
+    return told if isinstance(told, (bool, bytes)) or kind.name in ("string", "raw") else integer(told)
+
+
+class Way(Enum):
+    """How something in a value was written, or what it leaves out."""
+
+    __hash__ = object.__hash__
+
+    LONGER = "elements stand behind the known ones"
+    JUNK = "something stands in the place of no field"
+    SHORT = "an optional field is left out"
+    LITERAL = "an optional field with a literal is left out"
+    NULLABLE = "an optional nullable field is left out"
+    ZERO = "an optional field without a literal is left out that is not nullable"
+    NULL = "null stands for what is nullable"
+    MESSAGE = "a message is part of it"
+    GAP = "a message with a gap between its fields is part of it"
+    WIDE = "an integer is not in its smallest form"
+
+
+def ways(types: Types, value: Any, kind: Type) -> Iterator[Way]:
+    """How a value of a type was written; a value that is none of the type may answer with anything."""
+    if value is None:
+        if kind.null:
+            yield Way.NULL
+    elif kind.of:
+        parts = (
+            value if isinstance(value, tuple) else [part for _, part in value.pairs] if isinstance(value, Map) else ()
+        )
+        for part in parts:
+            yield from ways(types, part, kind.of[-1])
+    elif kind.name in types.messages and isinstance(value, tuple):
+        yield Way.MESSAGE
+        yield from _ways_of_a_message(types, value, types.messages[kind.name].fields)
+
+
+def omission(field: Field) -> Way:
+    """What sort of default a field has that is left out."""
+    if field.default is not None:
+        return Way.LITERAL
+    return Way.NULLABLE if field.type.null else Way.ZERO
+
+
+def _ways_of_a_message(types: Types, elements: tuple[Any, ...], fields: tuple[Field, ...]) -> Iterator[Way]:
+    here = {field.id - LAYOUTS[types.layout]: field for field in fields}
+    size = types.size(fields)
+    if len(elements) > size:
+        yield Way.LONGER
+    if len(here) < size:
+        yield Way.GAP
+    for at, field in here.items():
+        if at >= len(elements):
+            yield Way.SHORT
+            yield omission(field)
+    for at, element in enumerate(elements[:size]):
+        if at in here:
+            yield from ways(types, element, here[at].type)
+        elif element is not None:
+            yield Way.JUNK

@@ -1,5 +1,6 @@
-"""What the text allows a broker. `acceptor` sends each event to the module that judges it."""
+"""What the text allows a broker. `acceptor` asks the rulebook what each event means."""
 
 from specs.pulsar.broker.acceptor import BrokerModel
+from specs.pulsar.broker.book import BOOK
 
-__all__ = ["BrokerModel"]
+__all__ = ["BOOK", "BrokerModel"]

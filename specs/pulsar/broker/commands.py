@@ -23,12 +23,6 @@ ANSWERS = {
     "GET_TOPICS_OF_NAMESPACE": "GET_TOPICS_OF_NAMESPACE_RESPONSE",
 }  # fmt: skip
 """The answer to each request when it succeeds."""
-RULES = {
-    "PRODUCER": "PROD-02", "SUBSCRIBE": "SUB-01", "UNSUBSCRIBE": "SUB-13", "CLOSE_PRODUCER": "CLP-03",
-    "CLOSE_CONSUMER": "CLC-01", "SEEK": "SEEK-01", "LOOKUP": "LOOK-02", "PARTITIONED_METADATA": "PART-01",
-    "CONSUMER_STATS": "STAT-01", "GET_LAST_MESSAGE_ID": "LAST-01", "ACK": "ACK-10", "GET_TOPICS_OF_NAMESPACE": "REQ-02",
-}  # fmt: skip
-"""What a missing or wrong answer breaks."""
 PLAIN_ERRORS = (
     "PRODUCER",
     "SUBSCRIBE",

@@ -1,0 +1,1 @@
+"""What a child is held to."""

@@ -1,0 +1,53 @@
+"""What a conversation is after an action of a child, whether or not something was broken."""
+
+from __future__ import annotations
+
+from specs.kcl.child.book import BOOK
+from specs.kcl.child.case import Case
+from specs.kcl.machine import ASKING, DEAF, ENDING, OVER, READY, WORKING
+from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Conv
+
+TAIL = 4096
+"""Octets of a child's output, beside messages, that are kept to tell why a message is missing."""
+
+
+@BOOK.effect("status")
+def answered(m: Case) -> Conv:
+    """The action is done. User code that raised may not have noted down what it would have."""
+    conv = m.conv
+    if conv.phase is not WORKING:
+        return conv._replace(served=conv.misuse is not None)
+    due = tuple(seen._replace(free=True) for seen in conv.due) if conv.loose else conv.due
+    phase = ENDING if conv.action in FINALS else READY
+    served = conv.misuse is not None
+    return conv._replace(phase=phase, steps=(), loose=False, refused=None, tail=b"", served=served, due=due)
+
+
+@BOOK.effect("checkpoint")
+def requested(m: Case) -> Conv:
+    """A request is open."""
+    if m.conv.phase is DEAF:
+        return m.conv._replace(served=m.conv.misuse is not None)
+    steps, due = m.conv.steps, m.conv.due
+    if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
+        _, steps, due = m.request
+    asked = m.conv.asked + 1
+    return m.conv._replace(phase=ASKING, number=m.number, asked=asked, tail=b"", steps=steps, due=due)
+
+
+@BOOK.effect("observed")
+def noted(m: Case) -> Conv:
+    """An observation that was due has come."""
+    return m.conv._replace(due=m.match.due)
+
+
+@BOOK.effect("exits")
+def over(m: Case) -> Conv:
+    """The process has ended."""
+    return m.conv._replace(phase=OVER)
+
+
+@BOOK.effect("talks")
+def talked(m: Case) -> Conv:
+    """Other output; the end of it is kept."""
+    return m.conv._replace(tail=(m.conv.tail + m.what + b"\n")[-TAIL:])

@@ -1,0 +1,29 @@
+"""The rules that a STOMP server is held to, and what an answer of theirs means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.requirement import load
+from specs.rules import Finding, Rulebook
+from specs.stomp.machine import MACHINE
+
+REQUIREMENTS = load(Path(__file__).parent.with_name("requirements.toml"))
+BOOK = Rulebook("server", REQUIREMENTS, MACHINE)
+
+
+def outcome(found: Finding, after: Any, covers: tuple[str, ...] = ()) -> Outcome:
+    """What the forms of a topic found, as the outcome of an event that leads to `after`, whether or not something was
+    broken. `covers` is what the event shows besides."""
+    if found.breach is not None:
+        return BOOK.broken(found.breach, after if found.goes_on else ANYTHING, after)
+    if found.unjudged:
+        return Allow(ANYTHING, found.covers, found.lapses, found.leans)
+    return Allow(after, covers + found.covers, found.lapses, found.leans)
+
+
+def missed(breach: Breach) -> Outcome:
+    """What was owed and did not come: a breach, or a missed recommendation, after which nothing is judged."""
+    return breach if BOOK.level(breach) == "MUST" else Allow(ANYTHING, lapses=(breach,))

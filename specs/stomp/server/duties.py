@@ -1,0 +1,278 @@
+"""What the server still has to say or do: its duties, which are views of the state.
+
+Source: 003_30478fd2f19f0da0.txt L107-127 (ERROR and close, MESSAGE after SUBSCRIBE), L250-263 (RECEIPT), STOMP 1.2
+sections RECEIPT, ERROR, COMMIT. Where the text leaves deliveries free (prefetch, choice among subscribers, fate of what
+a lost subscriber held) nothing is owed; docs/ambiguities.md says which reading was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.rules import Due, Rule
+from specs.stomp.ids import (
+    BODY_02,
+    CLEN_01,
+    CLEN_02,
+    CONNECT_02,
+    CONNECT_04,
+    ERROR_01,
+    INV_16,
+    RECEIPT_01,
+    SUB_05,
+)
+from specs.stomp.machine import Phase
+from specs.stomp.server.book import BOOK
+from specs.stomp.server.calls import REFUSALS, named
+from specs.stomp.server.case import Case, gravest
+from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
+from specs.stomp.server.causes_messages import MISSING
+from specs.stomp.server.effects import alone, put, subscribers
+from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
+
+_REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+@BOOK.duty(CLEN_01, met_by="", also=BODY_02)
+def whole_body(state: State) -> Iterator[Due]:
+    """STOMP 1.2, Header content-length: the body has as many octets as it says; what follows tells what is missing."""
+    for number, conn in state.conns.items():
+        if conn.torn:
+            yield Due(conn.torn, about=(number, None))
+
+
+@BOOK.duty(CONNECT_02, met_by="CONNECTED, ERROR, close", causes=NOT_CONNECTED, shows=UNPROVOKED)
+def answer_to_connect(state: State) -> Iterator[Due]:
+    """L43-49: a server that accepts the connection answers with CONNECTED."""
+    for number, conn in state.conns.items():
+        if conn.phase in (Phase.WAIT, Phase.LEAVING) and conn.connect is not None and conn.connect.call is None:
+            yield Due("no answer to CONNECT", about=(number, conn.connect), level="MUST")
+
+
+@BOOK.duty(CONNECT_04, met_by="CONNECTED, ERROR, close")
+def rejected_with_an_error(state: State) -> Iterator[Due]:
+    """L54-56: a server may reject the connection, and should say why in an ERROR."""
+    for number, conn in state.conns.items():
+        connect = conn.connect if conn.phase in (Phase.WAIT, Phase.LEAVING) else None
+        if connect is not None and isinstance(connect.call, Free):
+            yield Due("CONNECT was neither accepted nor refused", about=(number, connect))
+
+
+@BOOK.duty(ERROR_01, met_by="close after ERROR")
+def close_after_error(state: State) -> Iterator[Due]:
+    """L230-232: the server must close the connection just after it has sent the ERROR."""
+    for number, conn in state.conns.items():
+        if conn.phase is Phase.FAILED and conn.version == "1.2":
+            yield Due(
+                "the connection stayed open after ERROR",
+                about=(number, None),
+                forgive=partial(_given_up, number),
+            )
+
+
+def _given_up(number: int, state: State) -> State:
+    return put(state, number, state.conns[number]._replace(phase=Phase.CLOSED))
+
+
+@BOOK.duty(_REFUSED, met_by="ERROR, close")
+def refusal_of_a_frame(state: State) -> Iterator[Due]:
+    """What a client frame calls for is declared in calls.py, with its clause."""
+    for number, conn in state.conns.items():
+        found = _refused(conn)
+        if found is not None and isinstance(found.call, Refusal):
+            call = found.call
+            name, *also = named(call, call.ignored)
+            yield Due(
+                f"neither ERROR nor a close ({call.why or found.frame.command})",
+                about=(number, found),
+                kind=found.frame.command if found.frame.command.isalpha() else "",
+                requirement=name,
+                level=call.ignored,
+                also=tuple(also),
+            )
+
+
+def _refused(conn: Conn) -> Pending | None:
+    """The first frame that had to be refused and was not yet."""
+    if conn.phase in (Phase.WAIT, Phase.LEAVING):
+        return conn.connect
+    if conn.doom is None or conn.phase in (Phase.FAILED, Phase.CLOSED, Phase.LEFT):
+        return None
+    return next(p for p in conn.pending if p.call is conn.doom)
+
+
+@BOOK.duty(CLEN_02, met_by="ERROR, close", also=INV_16)
+def refusal_of_octets(state: State) -> Iterator[Due]:
+    """STOMP 1.2, Header content-length: NUL must follow the body."""
+    for number, conn in state.conns.items():
+        if conn.lost == CLEN_02 and conn.doom is None and conn.phase in (Phase.OPEN, Phase.LIVE, Phase.CLOSING):
+            why = "octets follow the body where NUL must stand, and the connection stayed open"
+            yield Due(why, about=(number, None))
+
+
+@BOOK.duty(RECEIPT_01, met_by="RECEIPT", causes=NO_RECEIPT, shows=UNPROVOKED)
+def receipt(state: State) -> Iterator[Due]:
+    """L194-212, L250-254: a frame that asks for a receipt gets it once it was processed."""
+    for number, conn in state.conns.items():
+        if conn.pending:
+            for p in _receipts(conn):
+                yield Due(
+                    f"no RECEIPT for {p.frame.command} with receipt {p.receipt!r:.60}",
+                    about=(number, p),
+                    kind=p.frame.command,
+                    forgive=partial(_not_asked, number, p),
+                )
+
+
+def _receipts(conn: Conn) -> Iterator[Pending]:
+    """Frames whose RECEIPT is due: not those behind a refused frame, nor those of an open or aborted transaction."""
+    if conn.phase not in (Phase.LIVE, Phase.CLOSING) or conn.lost:
+        return
+    for p in conn.pending:
+        if isinstance(p.call, Refusal):
+            return
+        if p.call is None and p.receipt is not None and p.due and (p.tx is None or p.tx not in conn.txs):
+            yield p
+
+
+def _not_asked(number: int, pending: Pending, state: State) -> State:
+    """The state in which a RECEIPT is no longer waited for: the frame may have been processed all the same."""
+    conn = state.conns[number]
+    known = tuple(p._replace(due=False) if p is pending else p for p in conn.pending)
+    return put(state, number, conn._replace(pending=known))
+
+
+# -- deliveries --------------------------------------------------------------------------------------------------------
+
+
+@BOOK.duty(SUB_05, met_by="MESSAGE", causes=MISSING)
+def copy_for_each_subscriber(state: State) -> Iterator[Due]:
+    """L119-127: messages that come to a subscribed destination are delivered as MESSAGE. With fan-out, to everyone."""
+    for serial, sub_serial in state.due:
+        sub = _sub(state, sub_serial)
+        if sub is None or sub.closing or sub.vague or not idle(state, sub):
+            continue
+        message = state.messages[serial]
+        if message.kind is None or message.kind.copies or alone(state, sub):
+            yield _delivery(message, sub)
+
+
+@BOOK.duty(SUB_05, met_by="MESSAGE", causes=MISSING)
+def message_for_any_of_them(state: State) -> Iterator[Due]:
+    """L119-127: at a queue every subscriber is free to take a message, and one of them must get it."""
+    for place, queue in state.waiting.items():
+        if not queue:
+            continue
+        takers = subscribers(state, place)
+        if not takers or not all(sub.sure and not sub.vague and idle(state, sub) for sub in takers):
+            continue
+        for serial in queue:
+            message = state.messages[serial]
+            if message.at_ms < state.haunted.get(place, 0):
+                continue
+            own = message.kind is not None and message.kind.own
+            if own or all(sub.conn != message.conn for sub in takers):
+                yield _delivery(message, takers[0])
+
+
+def _delivery(message: Message, sub: Sub) -> Due:
+    why = f"the message {message.frame.body[:40]!r} sent to {message.destination!r:.60} never came to {sub.id!r:.40}"
+    return Due(
+        why,
+        about=(message, sub),
+        kind=sub.ack,
+        steady=sub.ack == "auto",
+        forgive=lambda state: _never_mind(state, message, sub),
+    )
+
+
+def _never_mind(state: State, message: Message, sub: Sub) -> State:
+    """The state in which a delivery is no longer waited for."""
+    return state._replace(
+        due=tuple(pair for pair in state.due if pair != (message.serial, sub.serial)),
+        waiting={place: tuple(m for m in queue if m != message.serial) for place, queue in state.waiting.items()},
+    )
+
+
+def _sub(state: State, serial: int) -> Sub | None:
+    for conn in state.conns.values():
+        if conn.phase is Phase.LIVE and conn.doom is None and not conn.lost:
+            for sub in conn.subs.values():
+                if sub.serial == serial:
+                    return sub
+    return None
+
+
+def idle(state: State, sub: Sub) -> bool:
+    """True unless the server may be holding back because of what was not acknowledged, or may not have been: of a
+    delivery that was freed nobody knows, and what came again elsewhere may have been there before. Whether each
+    subscription has a window of its own or all of a connection share one is the server's choice; but what belonged to
+    a subscription that is gone can be acknowledged no more, and takes no room."""
+    if sub.ack == "auto":
+        return True
+    there = {other.serial for other in state.conns[sub.conn].subs.values()}
+    return not any(
+        d.conn == sub.conn and d.mode != "auto" and d.fate in ("out", "freed") and d.sub in there
+        for d in state.deliveries.values()
+    )
+
+
+# -- what becomes of them ----------------------------------------------------------------------------------------------
+
+_BY_BODY = {rule.body: rule for rule in BOOK.duties}
+
+
+def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
+    """What the role shows by meeting a duty: it, and every cause that could have been blamed."""
+    rule: Rule = _BY_BODY[duty]
+    covers = [*rule.requirements, *rule.also]
+    for causes in (rule.causes, rule.shows):
+        covers += causes.credits(case) if causes is not None else ()
+    return tuple(covers)
+
+
+def refused(case: Case) -> tuple[str, ...]:
+    """What an end shows of a frame that had to be refused: `refusal_of_a_frame` is met."""
+    call = gravest(case).call
+    return (call.requirement, *call.also) if isinstance(call, Refusal) else ()
+
+
+def owed(state: State) -> Iterator[str]:
+    """Requirements by which it is still the server's turn."""
+    return BOOK.owed(state)
+
+
+def at_silence(state: State) -> Outcome | None:
+    """What a silence breaks in which the server was given all the patience of the run; None when nothing was owed."""
+    lapses: tuple[Breach, ...] = ()
+    while True:
+        duty = next(BOOK.open(state), None)
+        if duty is None:
+            return Allow(state, lapses=lapses) if lapses else None
+        if duty.due.level == "":
+            return Allow(ANYTHING, lapses=lapses)
+        breach = BOOK.missed(duty, _case(state, duty.due))
+        if isinstance(duty.due.about[0], Message):
+            breach = replace(breach, about=f"{duty.due.about[0].serial}")
+        if breach.level == "" or BOOK.level(breach) != "MUST":
+            lapses += (breach,)
+            if breach.behind is None:
+                return Allow(ANYTHING, lapses=lapses)
+            state = breach.behind
+            continue
+        return breach
+
+
+def _case(state: State, due: Due) -> Case:
+    first, second = due.about
+    if isinstance(first, Message):
+        number = second.conn
+        return Case(state, number, state.conns[number], sent=first, sub=second, text=due.why)
+    return Case(state, first, state.conns[first], about=second, text=due.why)

@@ -1,0 +1,391 @@
+"""What answers CONNECT and what acknowledges a frame: the rules on CONNECTED and RECEIPT, and what may come when.
+
+Source: 003_30478fd2f19f0da0.txt L43-56 (CONNECTED), L250-263 (RECEIPT); STOMP 1.2, CONNECTED Frame, Protocol
+Negotiation, Header receipt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from specs.machine import Never
+from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.rules import Broken
+from specs.stomp.headers import BEATS
+from specs.stomp.ids import (
+    ACK_05,
+    BODY_01,
+    CLEN_02,
+    CONNECT_03,
+    CONNECT_08,
+    CONNECT_09,
+    DISC_04,
+    DISC_06,
+    FRAME_07,
+    HB_01,
+    HDR_01,
+    INV_18,
+    INV_23,
+    INV_24,
+    INV_26,
+    INV_32,
+    INV_33,
+    INV_35,
+    INV_36,
+    LIMIT_01,
+    LIMIT_03,
+    NEGO_01,
+    NEGO_02,
+    RECEIPT_02,
+    RECEIPT_03,
+    RECEIPT_06,
+    RECEIPT_07,
+    ROB_02,
+)
+from specs.stomp.machine import MACHINE, Phase
+from specs.stomp.server.book import BOOK, outcome
+from specs.stomp.server.calls import REFUSALS, named, offered
+from specs.stomp.server.case import Case, other_at_fault
+from specs.stomp.server.causes import GIVEN_UP, UNASKED
+from specs.stomp.server.duties import answer_to_connect, met, receipt
+from specs.stomp.server.effects import entered, processed
+from specs.stomp.states import Free, Refusal, State
+
+_SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
+ANSWERED = "RECEIPT of a frame"
+_OUT = "out of phase"
+_REQUIREMENTS = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
+"""What can be broken by agreeing to a frame: calls.py says which, and how grave that is."""
+MANY = 50
+"""Frames in flight on one connection that make a client a slow reader."""
+
+# -- CONNECTED ---------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(BODY_01, on="CONNECTED")
+def connected_has_no_body(case: Case) -> str:
+    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
+    return "CONNECTED with a body" if case.frame.body else ""
+
+
+def _refused(case: Case) -> str:
+    call = case.subject.call
+    return call.requirement if isinstance(call, Refusal) else ""
+
+
+@BOOK.form(_REQUIREMENTS, on="CONNECTED", which=_refused)
+def connect_that_must_be_refused(case: Case) -> Broken:
+    """STOMP 1.2, Protocol Negotiation: without a version in common there is no session."""
+    return _agreed(case, "CONNECTED although the CONNECT had to be refused")
+
+
+def _agreed(case: Case, what: str) -> Broken:
+    """The server agreed to a frame that it should have refused: as grave as the refusal says."""
+    call = case.subject.call
+    assert isinstance(call, Refusal)
+    why = f"{what} ({call.why or case.subject.frame.command})"
+    name, *also = named(call, call.accepted)
+    also += [RECEIPT_03] if call.accepted == "MUST" else []
+    return Broken(why, call.accepted, requirement=name, also=tuple(also), ends=not call.forgives)
+
+
+def _offers_none(case: Case) -> bool:
+    return case.subject.frame.get("accept-version") is None
+
+
+@BOOK.form(NEGO_02, on="CONNECTED", if_=_offers_none)
+def without_offer_the_session_is_1_0(case: Case) -> str:
+    """STOMP 1.2, Protocol Negotiation: a client without accept-version speaks 1.0."""
+    version = case.frame.get("version")
+    if version in (None, "1.0"):
+        return ""
+    return f"a client that offers nothing speaks 1.0, CONNECTED says {version!r:.40}"
+
+
+def _readable(case: Case) -> bool:
+    """The client offered versions in a canonical list."""
+    return case.subject.frame.get("accept-version") is not None and bool(offered(case.subject.frame))
+
+
+@BOOK.form(
+    "STOMP-1.2-CONNECTED-01", on="CONNECTED", also=HDR_01, if_=_readable, unless=lambda case: case.conn.version == "1.0"
+)
+def names_the_version(case: Case) -> str:
+    """L49-51: CONNECTED has the version of the session; that of 1.0 has no such header."""
+    return "CONNECTED without version" if case.frame.get("version") is None else ""
+
+
+@BOOK.form(NEGO_01, on="CONNECTED", if_=lambda case: _readable(case) and case.frame.get("version") is not None)
+def highest_common_version(case: Case) -> str:
+    """STOMP 1.2, Protocol Negotiation: the server answers with the highest version that both speak."""
+    version, best = case.frame.get("version"), case.conn.version
+    if version not in (offered(case.subject.frame) or ()):
+        return f"CONNECTED says version {version!r:.40}, which was not offered"
+    if version != best and not isinstance(case.subject.call, Free):
+        return f"CONNECTED says version {version!r:.40}, the highest version in common is {best}"
+    return ""
+
+
+@BOOK.form("STOMP-1.2-CONNECTED-03", on="CONNECTED", if_=lambda case: case.frame.get("server") is not None)
+def server_begins_with_a_name(case: Case) -> str:
+    """STOMP 1.2, CONNECTED Frame: server is a name, a slash and a version, and comments behind blanks."""
+    server = case.frame.get("server")
+    return "" if _SERVER.match(server) else f"server {server!r:.80} does not begin with a name"
+
+
+@BOOK.form(
+    "STOMP-1.2-CONNECTED-04",
+    on="CONNECTED",
+    if_=lambda case: bool(case.state.sessions) and case.frame.get("session") is not None,
+)
+def session_is_its_own(case: Case) -> str:
+    """L52-53: session identifies the session."""
+    session = case.frame.get("session")
+    return f"session {session!r:.60} was given to two connections" if session in case.state.sessions else ""
+
+
+@BOOK.form(HB_01, on="CONNECTED", if_=lambda case: case.frame.get("heart-beat") is not None)
+def heart_beat_is_two_numbers(case: Case) -> str:
+    """STOMP 1.2, Heart-beating: two whole numbers with a comma between them."""
+    beats = case.frame.get("heart-beat")
+    return "" if BEATS.match(beats) else f"heart-beat {beats!r:.60} is not two non-negative integers"
+
+
+@BOOK.form(INV_32, on="CONNECTED", if_=lambda case: bool(case.conn.pending))
+def frames_before_connect_are_refused(case: Case) -> str:
+    """Invalid input: a frame before CONNECT should end the connection."""
+    before = any(p.call is not None and not p.early and not p.late for p in case.conn.pending)
+    return "a frame before CONNECT was ignored" if before else ""
+
+
+@BOOK.tried("STOMP-1.2-CONNECTED-02", on="CONNECTED")
+def leaves_headers_out(case: Case) -> bool:
+    """L49-53: heart-beat, session and server may be there or not."""
+    return True
+
+
+@BOOK.tried("STOMP-1.2-VER-01", on="CONNECTED", if_=lambda case: case.frame.get("version") != "1.2")
+def speaks_an_older_version(case: Case) -> bool:
+    """STOMP 1.2, Protocol Negotiation: a server may support several versions."""
+    return True
+
+
+def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
+    """Judge a CONNECTED, and enter the session."""
+    case = case._replace(about=case.conn.connect)
+    found = BOOK.ask("CONNECTED", case)
+    covers = shown + MACHINE.kept("server", case.phase, case) + of_a_freedom(case)
+    if case.subject.call is None:
+        covers += met(answer_to_connect, case)
+    return outcome(found, entered(case.state, case.number, case.conn, case.frame), covers)
+
+
+# -- RECEIPT -----------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(RECEIPT_07, on="RECEIPT", also=BODY_01)
+def receipt_has_no_body(case: Case) -> str:
+    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
+    return "RECEIPT with a body" if case.frame.body else ""
+
+
+@BOOK.form(RECEIPT_02, on="RECEIPT", also=HDR_01)
+def receipt_names_its_frame(case: Case) -> str:
+    """L250-254: receipt-id has the value of the receipt header."""
+    return "RECEIPT without receipt-id" if case.wanted is None else ""
+
+
+def _asked(case: Case) -> bool:
+    return any(p.receipt == case.wanted for p in case.conn.pending)
+
+
+@BOOK.form(
+    "STOMP-1.2-TXN-13", on="RECEIPT, silence", also=RECEIPT_06,
+    if_=lambda case: (case.wanted in case.conn.within and not _asked(case)) or not case.frame.command,
+)  # fmt: skip
+def no_second_receipt_at_commit(case: Case) -> str:
+    """STOMP 1.2, BEGIN; docs/ambiguities.md, E-09: what was receipted in a transaction is not again at its end."""
+    return f"RECEIPT for {case.wanted!r:.60} came twice" if case.frame.command else ""
+
+
+@BOOK.form(RECEIPT_06, on="RECEIPT", if_=_asked)
+def receipt_was_asked_for(case: Case) -> str:
+    """L250-254: a RECEIPT answers a frame with a receipt header."""
+    return ""
+
+
+@BOOK.form(
+    RECEIPT_06, on="RECEIPT", causes=UNASKED, unless=lambda case: _asked(case) or case.conn.lost not in ("", CLEN_02)
+)
+def nobody_asked_for_it(case: Case) -> str:
+    """L250-254: a RECEIPT answers a frame with a receipt header. What octets that are no frame ask for is open."""
+    return f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
+
+
+@BOOK.form(_REQUIREMENTS, on=ANSWERED, which=_refused)
+def frame_that_must_be_refused(case: Case) -> Broken:
+    """What a client frame calls for is declared in calls.py, with its clause."""
+    return _agreed(case, "RECEIPT for a frame that had to be refused")
+
+
+@BOOK.form(RECEIPT_03, on=ANSWERED, if_=lambda case: case.conn.doom is not None)
+def only_what_succeeded_is_receipted(case: Case) -> str:
+    """STOMP 1.2, RECEIPT: it says that the frame was processed; `frame_that_must_be_refused` says which cannot be."""
+    return ""
+
+
+@BOOK.form(DISC_06, on=ANSWERED, if_=lambda case: case.subject.late)
+def nothing_is_processed_after_disconnect(case: Case) -> str:
+    """STOMP 1.2, DISCONNECT: the client sends nothing more, so nothing more is processed."""
+    return f"a {case.subject.frame.command} after DISCONNECT was processed"
+
+
+@BOOK.form(ROB_02, on=ANSWERED, also=LIMIT_03, if_=other_at_fault)
+def goes_on_beside_another_at_fault(case: Case) -> str:
+    """Robustness: what another connection did wrong is not felt here."""
+    return ""
+
+
+@BOOK.tried("STOMP-1.2-INV-42", on=ANSWERED, if_=lambda case: len(case.conn.pending) > MANY)
+def slows_down_or_cuts_off_who_reads_nothing(case: Case) -> bool:
+    """Robustness: a client that sends without reading may be slowed down or cut off."""
+    return True
+
+
+def _agreed_receipt(case: Case) -> tuple[str, ...]:
+    """What a RECEIPT shows of the frame that it is about."""
+    if case.subject.call is None:
+        covers = met(receipt, case)
+        if case.conn.mine_ms and case.conn.lives:
+            covers += tuple(GIVEN_UP.credits(case))
+        return covers
+    return case.subject.claims
+
+
+def _is_plain(case: Case) -> bool:
+    """No form on what is receipted applies: most RECEIPTs are so."""
+    conn, about = case.conn, case.subject
+    special = about.call is not None or about.late or conn.doom is not None
+    return not special and len(case.state.conns) == 1 and len(conn.pending) <= MANY
+
+
+def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
+    """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
+    found = BOOK.ask("RECEIPT", case)
+    if found.breach is not None:
+        return (outcome(found, case.state),)
+    asked = [p for p in case.conn.pending if p.receipt == case.wanted]
+    covers = shown + found.covers
+    if not asked:
+        after = ANYTHING if found.lapses else case.state
+        return (outcome(found, after, shown),)
+    return [_beside(_received(case._replace(about=p), covers), found.lapses) for p in asked]
+
+
+def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
+    if not lapses or not isinstance(found, Allow):
+        return found
+    return Allow(found.state, found.covers, lapses + found.lapses, found.leans)
+
+
+def _received(case: Case, shown: tuple[str, ...]) -> Outcome:
+    covers = shown + _agreed_receipt(case)
+    if _is_plain(case):
+        return Allow(processed(case.state, case.number, case.conn, case.subject), covers)
+    found = BOOK.ask(ANSWERED, case)
+    covers += of_a_freedom(case)
+    return outcome(found, processed(case.state, case.number, case.conn, case.subject), covers)
+
+
+# -- what is only permitted --------------------------------------------------------------------------------------------
+
+_FREEDOM = "a frame that may be refused"
+
+
+def _permitted(name: str, sentence: str) -> None:
+    def uses(case: Case) -> bool:
+        call = case.subject.call
+        return isinstance(call, Free) and name in call.covers
+
+    uses.__name__, uses.__doc__ = sentence.replace(" ", "_"), f"calls.py: {sentence}."
+    BOOK.tried(name, on=_FREEDOM)(uses)
+
+
+for _name, _sentence in {
+    FRAME_07: "passes over or refuses an unknown command",
+    LIMIT_01: "limits the size of frames",
+    CONNECT_03: "takes or turns down a client",
+    CONNECT_08: "takes or turns down a client that names no host",
+    CONNECT_09: "takes or turns down a client of another host",
+    INV_35: "takes or turns down a CONNECT without host",
+    ACK_05: "takes or refuses an ACK in auto mode",
+    INV_18: "takes or refuses an odd way to write a number",
+    INV_23: "takes or refuses a colon in a value",
+    INV_24: "takes or refuses a CR in a line",
+    INV_26: "takes or refuses octets that are no UTF-8",
+}.items():
+    _permitted(_name, _sentence)
+
+
+def of_a_freedom(case: Case) -> tuple[str, ...]:
+    """Permissions of which use was made, where the client frame was one that the server may accept or refuse."""
+    if case.about is None or not isinstance(case.about.call, Free):
+        return ()
+    return BOOK.ask(_FREEDOM, case).covers
+
+
+# -- what the phase forbids --------------------------------------------------------------------------------------------
+
+
+@BOOK.form(
+    "STOMP-1.2-CONNECT-12",
+    on=f"{_OUT}, CONNECTED",
+    also=INV_36,
+    when=(Phase.WAIT, Phase.LEAVING),
+    if_=lambda case: case.conn.connect is not None and case.conn.connect.receipt is not None,
+)
+def no_receipt_for_connect(case: Case) -> str:
+    """STOMP 1.2, Header receipt: any client frame other than CONNECT may ask for a receipt."""
+    connect = case.conn.connect
+    asked = connect is not None and case.wanted == connect.receipt
+    return "RECEIPT for a CONNECT frame" if asked and case.frame.command == "RECEIPT" else ""
+
+
+@BOOK.form(DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")
+def what_may_have_crossed(case: Case) -> Broken | str:
+    """L194-212: the RECEIPT of DISCONNECT is the last frame; what the client itself sent behind it may be answered."""
+    late = case.frame.command == "RECEIPT" and any(p.receipt == case.wanted for p in case.conn.pending)
+    if not late and not case.conn.said_after_end:
+        return ""
+    return Broken(f"{case.frame.command} after the RECEIPT of DISCONNECT", ends=True)
+
+
+@BOOK.form(INV_33, on=_OUT, when=(Phase.LIVE, Phase.CLOSING), level="SHOULD")
+def second_connect_is_not_accepted(case: Case) -> Broken | str:
+    """STOMP 1.2, Connecting: a session is opened once. The client broke that itself, so it is a recommendation."""
+    asked = any(p.frame.command in ("CONNECT", "STOMP") for p in case.conn.pending)
+    if case.frame.command != "CONNECTED" or not asked:
+        return ""
+    return Broken("a second CONNECTED for a second CONNECT", ends=True)
+
+
+def out_of_phase(case: Case, cell: Never) -> Outcome:
+    """A frame that the machine forbids here."""
+    found = BOOK.ask(_OUT, case)
+    if found.breach is not None or found.unjudged:
+        return outcome(found, case.state)
+    breach = BOOK.forbidden(case, case.frame.command, cell)
+    return BOOK.broken(
+        replace(breach, why=f"{case.frame.command!r:.60}: {breach.why}", level=BOOK.level(breach)), ANYTHING, case.state
+    )
+
+
+def never_again(state: State) -> tuple[str, ...]:
+    """What a silence shows of frames that were receipted in a transaction which was committed since."""
+    covers: tuple[str, ...] = ()
+    for number, conn in state.conns.items():
+        if conn.within and any(tx not in conn.txs for tx in conn.old_txs):
+            covers += BOOK.ask("silence", Case(state, number, conn)).covers
+    return covers

@@ -1,0 +1,445 @@
+"""What a MESSAGE must be: to whom, how often, when, and with which content.
+
+Source: 003_30478fd2f19f0da0.txt L117-170 (delivery and acknowledgement), L217-248 (MESSAGE); STOMP 1.2 sections
+MESSAGE, ACK, BEGIN, Repeated Header Entries, Value Encoding. "MESSAGE" is about the frame, "MESSAGE of a SEND" about
+what it delivers, "message not seen" about a silence in which it was not delivered although someone was there to get it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from specs.model import ANYTHING, Allow, Outcome
+from specs.rules import Broken
+from specs.stomp.frames import Frame
+from specs.stomp.headers import RESERVED
+from specs.stomp.ids import (
+    BODY_02,
+    CLEN_05,
+    CTYPE_01,
+    CTYPE_02,
+    CTYPE_04,
+    DISC_06,
+    ERROR_02,
+    FRAME_05,
+    HDR_01,
+    INV_27,
+    INV_28,
+    MSG_02,
+    MSG_03,
+    MSG_04,
+    MSG_08,
+    MSG_09,
+    MSG_10,
+    NACK_02,
+    SEND_02,
+    SEND_04,
+    SEND_09,
+    TXN_02,
+    TXN_04,
+    TXN_05,
+    TXN_10,
+    UNSUB_03,
+    UNSUB_06,
+)
+from specs.stomp.machine import MACHINE, Phase
+from specs.stomp.server.book import BOOK, outcome
+from specs.stomp.server.calls import REFUSALS
+from specs.stomp.server.case import Case, Copy, Match, folded, of_message, special
+from specs.stomp.server.causes_messages import (
+    BODY,
+    ELSEWHERE,
+    HEADER,
+    NOBODYS,
+    NOT_YET,
+    TWICE,
+    WRONG_SUB,
+    bodies,
+    headers,
+    told,
+)
+from specs.stomp.server.duties import copy_for_each_subscriber, met
+from specs.stomp.server.effects import delivered, put
+from specs.stomp.states import Conn, State
+
+MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
+_UNSEEN = "message not seen"
+_OF_SEND = "MESSAGE of a SEND"
+
+# -- the frame ---------------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(MSG_04, on="MESSAGE", also=f"{HDR_01} {MSG_09}")
+def names_a_subscription(case: Case) -> str:
+    """L235-238: a MESSAGE carries the subscription header; 1.0 asks for it only where SUBSCRIBE had an id."""
+    missing = case.frame.get("subscription") is None and case.sub is None
+    return "MESSAGE without subscription" if missing else ""
+
+
+@BOOK.form(MSG_04, on="MESSAGE", also=MSG_09, causes=WRONG_SUB, if_=lambda case: case.sub is None)
+def its_subscription_is_open(case: Case) -> Broken:
+    """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds."""
+    return Broken(f"MESSAGE for {case.frame.get('subscription')!r:.40}, which was never subscribed here", ends=True)
+
+
+@BOOK.form("STOMP-1.2-MSG-01", on="MESSAGE", also=HDR_01)
+def has_a_destination(case: Case) -> str:
+    """L220-222: every MESSAGE has a destination header."""
+    return "MESSAGE without destination" if case.frame.get("destination") is None else ""
+
+
+@BOOK.form(MSG_03, on="MESSAGE", also=HDR_01)
+def has_a_message_id(case: Case) -> str:
+    """L225-227: every MESSAGE has a message-id header."""
+    return "MESSAGE without message-id" if case.frame.get("message-id") is None else ""
+
+
+@BOOK.form(
+    "STOMP-1.2-MSG-05", on="MESSAGE", if_=lambda case: case.conn.version == "1.2" and case.subscription.ack != "auto",
+    unless=lambda case: case.subscription.vague,
+)  # fmt: skip
+def has_an_ack_where_it_is_acknowledged(case: Case) -> str:
+    """L228-231: the ack header must be there where the subscription asks for explicit acknowledgement."""
+    mode = case.subscription.ack
+    return f"MESSAGE without ack on a subscription with ack:{mode}" if case.frame.get("ack") is None else ""
+
+
+@BOOK.form(BODY_02, on="MESSAGE", also=MSG_09, causes=NOBODYS, if_=lambda case: case.match is Match.NOBODYS)
+def somebody_sent_it(case: Case) -> str:
+    """L83-86; L217-219: a MESSAGE conveys what was sent."""
+    return "a MESSAGE that nobody sent: neither its headers nor its body match any SEND"
+
+
+# -- may it come, and here ---------------------------------------------------------------------------------------------
+
+_NEVERS = " ".join(
+    dict.fromkeys(
+        [TXN_04, TXN_05, DISC_06, ERROR_02, FRAME_05, INV_27, INV_28, *(call.requirement for call in REFUSALS)]
+    )
+)
+"""Requirements by which a message must never be seen: effects.py says which."""
+_WORDS = {
+    TXN_04: "although its transaction was aborted",
+    TXN_05: "although its connection ended before COMMIT",
+    DISC_06: "although its SEND came behind a DISCONNECT",
+    ERROR_02: "although its SEND came behind an ERROR",
+}
+
+
+def _other_transaction_ended(case: Case) -> bool:
+    sent = case.message
+    return sent.never in (TXN_04, TXN_05) and any(tx != sent.tx for tx in case.state.conns[sent.conn].old_txs)
+
+
+@BOOK.form(TXN_10, on=_OF_SEND, if_=lambda case: case.copy is Copy.NEVER and _other_transaction_ended(case))
+def transactions_end_apart(case: Case) -> Broken:
+    """STOMP 1.2, BEGIN: several transactions may be open, and each ends by itself."""
+    why = f"{told(case)} was delivered before COMMIT: another transaction had ended"
+    return Broken(why, also=(case.message.never,))
+
+
+@BOOK.form(_NEVERS, on=f"{_OF_SEND}, {_UNSEEN}", which=lambda case: case.message.never)
+def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
+    """STOMP 1.2, ABORT, DISCONNECT, ERROR: what was undone, refused or sent too late has no effect."""
+    if not case.frame.command:
+        return ""
+    sent = case.message
+    words = _WORDS.get(sent.never, "although the SEND had to be refused")
+    return Broken(f"{told(case)} was delivered {words}", sent.level, ends=True)
+
+
+@BOOK.form(TXN_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET)
+def not_before_its_commit(case: Case) -> str:
+    """L182-193: what is sent in a transaction is not delivered before COMMIT."""
+    early = case.copy is Copy.UNCOMMITTED and bool(case.frame.command)
+    return f"{told(case)} was delivered before COMMIT" if early else ""
+
+
+@BOOK.tried("STOMP-1.2-INV-38", on=_UNSEEN, if_=lambda case: case.message.never == DISC_06)
+def passes_over_what_comes_behind_disconnect(case: Case) -> bool:
+    """L194-212: what a server does with such frames is its affair, as long as they have no effect."""
+    return True
+
+
+@BOOK.freedom("E-13")
+def one_name_in_any_case(case: Case) -> bool:
+    """1.2, SEND: a destination is opaque, and its syntax the server's; discovery saw that it folds letter case."""
+    if not case.state.config.folds:
+        return False
+    return any(folded(case.message.destination) == folded(place) for place in case.subscription.destinations)
+
+
+@BOOK.form(SEND_02, on=_OF_SEND, causes=ELSEWHERE, freed_by=(one_name_in_any_case,))
+def goes_to_its_destination(case: Case) -> Broken | str:
+    """L79-82: destination says where the message goes."""
+    if case.copy is not Copy.ELSEWHERE:
+        return ""
+    return Broken(f"{told(case)} went to a subscriber of {case.subscription.destinations[0]!r:.60}", ends=True)
+
+
+@BOOK.form(ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.behind is not None)
+def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
+    """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
+    behind = case.message.behind
+    if case.copy is not Copy.BEHIND or behind is None:
+        return ""
+    why = f"{told(case)} was processed although it stood behind a refused frame"
+    return Broken(why, None if behind.accepted == "MUST" else "SHOULD", ends=True)
+
+
+@BOOK.form(MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, if_=lambda case: case.last is not None)
+def comes_once(case: Case) -> str:
+    """L148-170: a message is delivered to a subscription once, unless its connection failed or a NACK gave it back."""
+    if case.copy is not Copy.AGAIN:
+        return ""
+    return f"the message {case.message.frame.body[:40]!r} came again while its first delivery was still outstanding"
+
+
+# -- what it carries ---------------------------------------------------------------------------------------------------
+
+
+@BOOK.form(MSG_02, on=_OF_SEND)
+def destination_as_it_was_sent(case: Case) -> str:
+    """L222-224: the destination should be the one of the SEND."""
+    got, sent = case.frame.get("destination"), case.message.destination
+    return "" if got == sent else f"destination {got!r:.60} is not the {sent!r:.60} of its SEND"
+
+
+def _strict(case: Case) -> bool:
+    return not case.message.loose
+
+
+@BOOK.form(BODY_02, on=_OF_SEND, if_=_strict, causes=BODY)
+def body_as_it_was_sent(case: Case) -> str:
+    """L83-86: the body is what was sent, octet for octet."""
+    return "" if case.frame.body == case.message.frame.body else bodies(case)
+
+
+@BOOK.form(CLEN_05, on=_OF_SEND, also="STOMP-1.2-MSG-07", if_=lambda case: bool(case.frame.body))
+def states_its_length(case: Case) -> str:
+    """L243-246: a MESSAGE with a body should state content-length."""
+    return "MESSAGE with a body but without content-length" if case.frame.get("content-length") is None else ""
+
+
+@BOOK.form(CTYPE_04, on=_OF_SEND, also=CTYPE_01, if_=lambda case: case.message.frame.get("content-type") is not None)
+def content_type_as_it_was_sent(case: Case) -> str:
+    """L243-246: a content-type that the sender gave should be on the MESSAGE."""
+    got, sent = case.frame.get("content-type"), case.message.frame.get("content-type")
+    return "" if got == sent else f"content-type {got!r:.60} is not the {sent!r:.60} of its SEND"
+
+
+@BOOK.form(
+    CTYPE_02, on=_OF_SEND, unless=lambda case: case.message.frame.get("content-type") is not None,
+    if_=lambda case: case.frame.get("content-type") is not None,
+)  # fmt: skip
+def content_type_of_its_own_is_one(case: Case) -> str:
+    """STOMP 1.2, Header content-type: the value is a MIME type."""
+    kind = case.frame.get("content-type")
+    return "" if MIME.match(kind) else f"content-type {kind!r:.60} is no MIME type"
+
+
+def _user_headers(case: Case) -> bool:
+    return "user" in case.special
+
+
+@BOOK.form(SEND_04, on=_OF_SEND, also=MSG_08, if_=_user_headers, causes=HEADER)
+def user_headers_as_they_were_sent(case: Case) -> str:
+    """L94-106; L239-242: all user headers of the SEND are on the MESSAGE."""
+    return headers(case) if case.header[0] else ""
+
+
+def _other_header(frame: Frame, sent: Frame) -> tuple[str, str]:
+    """The first user header of a SEND that its MESSAGE does not have with the value that was given first."""
+    seen: set[str] = set()
+    for name, value in sent.headers:
+        if name not in RESERVED and name not in seen:
+            seen.add(name)
+            if frame.get(name) != value:
+                return name, value
+    return "", ""
+
+
+_OWN = frozenset({"message-id", "ack", "subscription"})
+
+
+@BOOK.form(SEND_09, on=_OF_SEND, if_=lambda case: any(name in _OWN for name, _ in case.message.frame.headers))
+def has_handles_of_the_servers_own(case: Case) -> str:
+    """L225-231: message-id and ack are the server's."""
+    ack, sent = case.frame.get("ack"), case.message.frame
+    forged = case.subscription.ack != "auto" and ack is not None and ack == sent.get("ack")
+    if forged or case.frame.get("message-id") == sent.get("message-id"):
+        return "the sender's own message-id or ack replaced the server's"
+    return ""
+
+
+@BOOK.form(MSG_03, on=_OF_SEND)
+def message_id_is_its_own(case: Case) -> str:
+    """L225-227: the message-id is unique."""
+    identity, sent = case.frame.get("message-id"), case.message
+    for other in case.state.deliveries.values():
+        if other.conn == case.number and other.id == identity and other.message != sent.serial:
+            return f"message-id {identity!r:.60} was given to two different messages on one connection"
+    return ""
+
+
+@BOOK.form(
+    "STOMP-1.2-MSG-06", on=_OF_SEND,
+    if_=lambda case: case.conn.version == "1.2" and case.subscription.ack != "auto" and bool(case.state.deliveries),
+)  # fmt: skip
+def ack_is_its_own(case: Case) -> str:
+    """L228-231: by the ack value the delivery is told from others."""
+    ack, sent = case.frame.get("ack"), case.message
+    if ack is None:
+        return ""
+    for other in case.state.deliveries.values():
+        if other.conn != case.number or (sent.wild and other.message == sent.serial):
+            continue
+        if other.ack == ack and other.fate == "out" and other.mode != "auto":
+            return f"ack {ack!r:.60} stands for two deliveries that are both outstanding"
+    return ""
+
+
+# -- what is only permitted --------------------------------------------------------------------------------------------
+
+_FREE = "a freedom of MESSAGE"
+
+
+@BOOK.tried("STOMP-1.2-HDR-03", on=_FREE)
+def has_headers_of_the_servers_own(case: Case) -> bool:
+    """L239-242: a MESSAGE may have headers of the server's own."""
+    return any(name not in RESERVED and case.message.frame.get(name) is None for name, _ in case.frame.headers)
+
+
+@BOOK.tried("STOMP-1.2-TXN-14", on=_FREE)
+def shows_its_transaction(case: Case) -> bool:
+    """STOMP 1.2, SEND: the transaction header is the sender's business."""
+    return case.message.tx is not None
+
+
+@BOOK.tried("STOMP-1.2-ACKMODE-03", on=_FREE)
+def comes_again_after_a_failure(case: Case) -> bool:
+    """L152-154: what was not acknowledged when its connection failed may be delivered again."""
+    return case.last is not None and case.last.fate == "freed" and not case.state.conns[case.last.conn].alive
+
+
+@BOOK.tried(NACK_02, on=_FREE)
+def comes_again_after_a_nack(case: Case) -> bool:
+    """STOMP 1.2, NACK: what becomes of the message is the server's choice."""
+    return case.last is not None and case.last.fate == "nacked"
+
+
+@BOOK.tried(UNSUB_06, on=_FREE)
+def comes_again_after_unsubscribe(case: Case) -> bool:
+    """STOMP 1.2, UNSUBSCRIBE: what was not acknowledged by then may go anywhere."""
+    return case.last is not None and case.last.fate == "freed" and case.state.conns[case.last.conn].alive
+
+
+def _repeats_a_user_header(case: Case) -> bool:
+    names = [name for name, _ in case.message.frame.headers if name not in RESERVED]
+    return len(set(names)) < len(names)
+
+
+@BOOK.tried("STOMP-1.2-REPEAT-03", on=_FREE, if_=_repeats_a_user_header)
+def drops_or_keeps_later_values(case: Case) -> bool:
+    """STOMP 1.2, Repeated Header Entries: only the first counts; the others may be dropped."""
+    return True
+
+
+@BOOK.tried("STOMP-1.2-REPEAT-04", on=_FREE, if_=_repeats_a_user_header)
+def puts_values_of_its_own_first(case: Case) -> bool:
+    """STOMP 1.2, Repeated Header Entries: a server may put a newer value before the older ones."""
+    return True
+
+
+# -- together ----------------------------------------------------------------------------------------------------------
+
+
+def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[str, ...]) -> Outcome:
+    """Judge one MESSAGE on a connection that may get any."""
+    case = of_message(state, number, conn, frame)
+    phase = MACHINE.move(conn.phase, "MESSAGE")
+    found = BOOK.ask("MESSAGE", case)
+    if found.breach is not None or found.unjudged or case.sub is None:
+        return outcome(found, state)
+    if case.sent is None and found.lapses:
+        return outcome(found, ANYTHING)
+    if case.sent is None:
+        # nothing is owed any more to a subscription that may be busy with it
+        subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
+        return Allow(put(state, number, conn._replace(phase=phase, subs=subs)))
+    sent = case.sent.frame
+    if case.copy is Copy.MAY and _may_be_torn(case):
+        torn = f"the body is empty, sent was {sent.body[:60]!r} ({len(sent.body)} octets)"
+        return Allow(put(state, number, conn._replace(torn=torn)))
+    if not case.sent.loose:
+        case = case._replace(header=_other_header(frame, sent), special=special(sent))
+    of_send = BOOK.ask(_OF_SEND, case)
+    after = delivered(state, number, conn, case.subscription, frame, case.message)
+    if of_send.breach is not None or of_send.unjudged:
+        return outcome(of_send, after)
+    covers = shown + found.covers + _credited(case)
+    # which of two names it meant is the server's affair, and so is all that follows
+    return outcome(of_send, ANYTHING if of_send.leans else after, covers)
+
+
+def _may_be_torn(case: Case) -> bool:
+    """A body that was cut, or one without its content-length: what comes next tells."""
+    sent = case.message
+    empty = not case.frame.body and case.frame.get("content-length") is None
+    return empty and sent.frame.body[:1] == b"\0" and not sent.loose
+
+
+def _credited(case: Case) -> tuple[str, ...]:
+    """What a delivery shows besides: the duty that it meets, and freedoms of which it makes use."""
+    sent, sub = case.message, case.subscription
+    covers: tuple[str, ...] = ()
+    if (sent.serial, sub.serial) in case.state.due or sent.serial in case.state.waiting.get(sent.destination, ()):
+        covers = met(copy_for_each_subscriber, case)
+    if sent.tx is not None or case.last is not None or len(case.frame.headers) > 4:
+        covers += BOOK.ask(_FREE, case).covers
+    return covers
+
+
+def unseen(state: State) -> tuple[str, ...]:
+    """What a silence shows in which a message was not delivered although someone was there to get it."""
+    places = {
+        place
+        for conn in state.conns.values()
+        if conn.phase is Phase.LIVE
+        for sub in conn.subs.values()
+        if sub.sure
+        for place in sub.destinations
+    }
+    covers: tuple[str, ...] = ()
+    for sent in state.messages.values():
+        hidden = sent.never or not sent.may or (sent.behind is not None and not sent.deliveries)
+        if hidden and sent.destination in places:
+            copy = Copy.NEVER if sent.never else Copy.MAY
+            case = Case(state, sent.conn, state.conns[sent.conn], sent=sent, copy=copy)
+            covers += BOOK.ask(_UNSEEN, case).covers
+    if places:
+        covers += _not_delivered(state, places)
+    for delivery in state.deliveries.values():
+        sent = state.messages[delivery.message]
+        if delivery.fate == "settled" and sent.destination in places:
+            case = Case(state, delivery.conn, state.conns[delivery.conn], sent=sent, last=delivery)
+            covers += BOOK.ask(_UNSEEN, case).covers
+    return covers
+
+
+@BOOK.form(UNSUB_03, on="a place that was left", also=MSG_09)
+def nothing_comes_after_unsubscribe(case: Case) -> str:
+    """STOMP 1.2, UNSUBSCRIBE: a silence in which it could have come shows it; `after_unsubscribe` finds the breach."""
+    return ""
+
+
+def _not_delivered(state: State, places: set[str]) -> tuple[str, ...]:
+    """What a silence shows of octets that were no frame, and of subscriptions that are gone."""
+    covers: tuple[str, ...] = ()
+    for number, conn in state.conns.items():
+        if conn.lost or conn.midway:
+            covers += tuple(NOBODYS.credits(Case(state, number, conn)))
+        for place, since in conn.left_places:
+            if any(m.destination == place and m.serial > since and not m.never for m in state.messages.values()):
+                covers += BOOK.ask("a place that was left", Case(state, number, conn)).covers
+    return covers

@@ -1,0 +1,1 @@
+"""What bolts and spouts are held to."""

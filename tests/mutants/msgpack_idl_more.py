@@ -1,0 +1,53 @@
+"""Processors of the interface language that say too much, or forget the second of several."""
+
+from __future__ import annotations
+
+from impls.msgpack.idl import Idl
+from impls.msgpack.idl_checker import Checker
+from impls.msgpack.idl_parser import Part
+from tests.mutants.msgpack_idl_parts import PLAIN, mutant
+
+
+@mutant("says-more", "ERR-02", PLAIN)
+class SaysMore(Idl):
+    """Behind each answer there is a remark."""
+
+    def line(self, line: bytes) -> bytes:
+        return super().line(line) + b"\nwell done"
+
+
+UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
+
+
+@mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")
+class DefaultScopeWanted(Idl):
+    """An application without a default scope is refused, though something else is declared."""
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, object]:
+        if "application" in source and "default" not in source.partition("application")[2]:
+            return {"errors": [{"kind": "semantic", "line": 1}]}
+        return super().parse(source, profile)
+
+
+TWO = """interface I: 1 {
+  string get()
+}
+interface J: 4 {
+  string put()
+}
+service S: 0 {
+  implements I: 1
+  implements J: 4
+  string own()
+}
+"""
+
+
+@mutant("last-interface-only", "IF-02", TWO)
+class LastInterfaceOnly(Idl):
+    """Of several interfaces the functions of the last are those of the service."""
+
+    def tree(self, part: Part, checker: Checker) -> dict[str, object]:
+        if part.what == "service":
+            part.uses = part.uses[-1:]
+        return super().tree(part, checker)

@@ -1,0 +1,193 @@
+"""Servers made from a document that are wrong in what stands deeper: in lists, behind interfaces, in defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.msgpack.idl_parser import Kind, Member, Method
+from impls.msgpack.idl_server import Application, Thrown
+from impls.msgpack.idl_values import Misfit, Shapes
+from impls.msgpack.server import Failure
+from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
+
+ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
+END = "application App {\n  S: 0 s default\n}\n"
+NESTED = """message N {
+  1: int a
+  3: optional int b = 5
+  4: optional string? c
+  5: optional bool d
+}
+message M {
+  1: list<N> l
+  2: optional int e = 9
+  3: optional raw? f
+  4: optional string g
+}
+service S: 0 {
+  M echo(1: M m)
+}
+"""
+WHOLE = (1, None, 2, "c", True)
+
+
+def echoed(*message: Any) -> Any:
+    """A message of NESTED there and back."""
+    return calls(("echo:s:0", message), idl=NESTED + END, behaviour=ECHO)
+
+
+class Inside(Shapes):
+    """Knows whether it reads a message that another one holds."""
+
+    depth = 0
+
+    def read(self, value: Any, kind: Kind) -> Any:
+        self.depth += 1
+        try:
+            return super().read(value, kind)
+        finally:
+            self.depth -= 1
+
+
+@mutant("default-in-list", "DEF-04", echoed(((1, None),)))
+class DefaultInList(Inside):
+    """In a message within a list, literals are forgotten."""
+
+    def default(self, member: Member) -> Any:
+        return self.zero(self.real(member.kind)) if self.depth > 2 else super().default(member)
+
+
+@mutant("null-is-empty", "DEF-06", echoed((), 9))
+class NullIsEmpty(Shapes):
+    """What is nullable and was left out is empty."""
+
+    def default(self, member: Member) -> Any:
+        kind = self.real(member.kind)
+        if member.value is None and kind.nullable:
+            return self.zero(Kind(kind.word, kind.args, False))
+        return super().default(member)
+
+
+@mutant("zero-is-one", "DEF-07", echoed((WHOLE,), 9, b"f"))
+class ZeroIsOne(Shapes):
+    """A text that was left out is a blank, and a boolean true."""
+
+    def default(self, member: Member) -> Any:
+        kind, found = self.real(member.kind), super().default(member)
+        if member.value is not None or kind.nullable:
+            return found
+        return {"string": " ", "bool": True}.get(kind.name, found)
+
+
+@mutant("more-refused-inside", "ENC-06", echoed(((*WHOLE, 1, "more"),), 9, b"f", "g"))
+class MoreRefusedInside(Inside):
+    """Elements behind the known ones are refused in a message that another one holds."""
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        if self.depth > 2 and len(elements) > max(self.place(member) + 1 for member in members):
+            raise Misfit("too many")
+        return super().members(elements, members)
+
+
+@mutant("gaps-refused-inside", "ENC-10", echoed(((1, "junk", 2, "c", True),), 9, b"f", "g"))
+class GapsRefusedInside(Inside):
+    """What stands in a gap must be nil in a message that another one holds."""
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        places = {self.place(member) for member in members}
+        if self.depth > 2 and any(n not in places and each is not None for n, each in enumerate(elements)):
+            raise Misfit("a gap that is none")
+        return super().members(elements, members)
+
+
+MAPPED = "message M {\n  1: %s x\n}\nservice S: 0 {\n  M echo(1: M m)\n}\n" + END
+
+
+@mutant(
+    "texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "string", behaviour=ECHO),
+)  # fmt: skip
+class TextsAsRaw(Shapes):
+    """A text is written as bin."""
+
+    def write(self, value: Any, kind: Kind) -> Any:
+        made = super().write(value, kind)
+        return made.encode() if isinstance(made, str) and self.real(kind).name == "string" else made
+
+
+@mutant(
+    "booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO),
+)  # fmt: skip
+class BooleansAsIntegers(Shapes):
+    """A boolean is written as 0 or 1."""
+
+    def write(self, value: Any, kind: Kind) -> Any:
+        made = super().write(value, kind)
+        return int(made) if isinstance(made, bool) else made
+
+
+MADE = "message M {\n  2: int x\n  3: int y\n}\nservice S: 0 {\n  M make()\n}\n"
+
+
+@mutant(
+    "made-from-zero", "ENC-02",
+    calls("make:s:0", idl=MADE + END, behaviour={"s/0/make": {"do": "const", "value": {"x": 5, "y": 6}}}),
+    level="ASSUMED",
+)  # fmt: skip
+class MadeFromZero(Application):
+    """What a function makes is laid out with one element more in front than what comes in."""
+
+    def behave(self, behaviour: Mapping[str, Any], key: str, function: Method, given: dict[str, Any]) -> Any:
+        made = super().behave(behaviour, key, function, given)
+        message = behaviour["do"] == "const" and function.result.name in self.checker.types
+        return [None, *made] if message and made is not None else made
+
+
+@mutant("names-without-scope", "DISP-07", calls("get", behaviour={"storage/1/get": TAG}), level="ASSUMED")
+class NamesWithoutScope(Application):
+    """A name without scope and version is refused, though something else is declared."""
+
+    def bare(self, scope: str) -> int:
+        raise Failure("no version")
+
+
+@mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")
+class ExceptionInText(Application):
+    """An exception is a text that holds its path, though something else is declared."""
+
+    def wired(self, path: str, data: list[Any]) -> Thrown:
+        return Thrown(f"thrown: {path}", None)
+
+
+TWO = """interface I: 1 {
+  string get()
+}
+interface J: 4 {
+  string put()
+}
+service S: 0 {
+  implements I: 1
+  implements J: 4
+  string own()
+}
+"""
+TAGGED = {"s/0/get": TAG, "s/0/put": TAG, "s/0/own": TAG}
+
+
+@mutant("second-interface-lost", "IF-02", calls("get:s:0", "put:s:0", idl=TWO + END, behaviour=TAGGED))
+class SecondInterfaceLost(Application):
+    """Of several interfaces the functions of the first can be called."""
+
+    def functions(self, part: Any) -> dict[str, Method]:
+        used = [self.checker.interfaces[word.text, version] for word, version in part.uses[:1]]
+        return {method.word.text: method for each in (*used, part) for method in each.methods}
+
+
+@mutant("second-interface-version", "IF-03", calls("put:s:4", idl=TWO + END, behaviour=TAGGED))
+class SecondInterfaceVersion(Application):
+    """A function of the last interface can be called by the version of that one."""
+
+    def find(self, scope: str, version: int, name: str) -> Method:
+        versions = self.versions(scope) if scope in self.scopes else {}
+        used = {number for part in versions.values() for _, number in part.uses[-1:]}
+        return super().find(scope, max(versions) if version in used - set(versions) else version, name)
