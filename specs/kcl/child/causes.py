@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from specs.causes import Causes
-from specs.kcl.child.book import MESSAGES_ARE_LINES, MISUSED, MISUSES, STATUS_NAMES_ITS_ACTION
+from specs.kcl.child.book import INITIALIZE_IS_ANSWERED, MESSAGES_ARE_LINES, MISUSED, MISUSES, STATUS_NAMES_ITS_ACTION
 from specs.kcl.child.case import Case
 from specs.kcl.machine import CHARACTERS_SURVIVE, LINES_ARE_JSON, MESSAGES_HAVE_ACTIONS, RECORDS_IN_ORDER
 from specs.kcl.scripts import alike
@@ -97,6 +97,17 @@ def members_that_are_not_known_are_ignored(m: Case) -> str:
     """It ended with an error at a message that has members which no profile knows (catalogue of invalid inputs)."""
     failed = m.action == "exits" and m.what != 0
     return _missing(m, "it ended with an error at a message with unknown members") if failed else ""
+
+
+def _is_bare(m: Case) -> bool:
+    return m.conv.action == "initialize" and m.profile == "kcl1-seed" and not m.conv.extra
+
+
+@MISSING.cause(INITIALIZE_IS_ANSWERED, also="KCL-INIT-09", could=_is_bare)
+def initialize_needs_no_more(m: Case) -> str:
+    """It ended with an error at an initialize that has what its profile has, and no more."""
+    failed = m.action == "exits" and m.what != 0
+    return _missing(m, "it ended with an error at an initialize with no more than its profile has") if failed else ""
 
 
 @MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also="KCL-REC-12")
