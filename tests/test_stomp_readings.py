@@ -59,7 +59,7 @@ def test_1_0_leaves_the_body_of_subscribe_free():
     receipt = server("RECEIPT", ("receipt-id", "r"))
     for answer in (receipt, server("ERROR", ("message", "no"))):
         assert verdict(*session("1.0"), frame, answer) == ("pass", [])
-    assert verdict(*session("1.1"), frame, receipt)[1] == [("BODY-01", "SHOULD")]
+    assert verdict(*session("1.1"), frame, receipt)[1] == [("INV-31", "SHOULD")]
 
 
 def test_headers_of_1_0_are_ascii():

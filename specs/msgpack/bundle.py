@@ -179,10 +179,7 @@ protocol = Protocol(
         "malformed": Key(
             str, "", "the reaction to what is no message: close, error-then-close, error-and-continue or ignore"
         ),
-        "half_close": Key(str, "", "answers or drops: what becomes of open calls when the client ends its side"),
         "raw_wire": Key(str, "", "bin, str or both; str is the format of before 2013"),
-        "unknown_ext": Key(str, "", "opaque or error"),
-        "dup_map_keys": Key(str, "", "last, first or error"),
         "max_depth": Key(int, 0, "containers around a value that are taken"),
         "max_message": Key(int, 0, "octets of a message that are taken"),
         "roles": Key(list, [], "the roles that it plays"),

@@ -89,13 +89,15 @@ class Want(NamedTuple):
 
 class Asked(NamedTuple):
     """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
-    message had been said before, on any connection. `least`: a count that must have been reached."""
+    message had been said before, on any connection. `least`: a count that must have been reached. `parted`: it came in
+    parts."""
 
     id: int
     want: Want
     behind: bool = False
     after_bad: bool = False
     least: int | None = None
+    parted: bool = False
 
 
 class Conn(NamedTuple):
@@ -141,13 +143,14 @@ class Call(NamedTuple):
 
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
-    `stray`: a response that belongs to no open call was said."""
+    `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
 
     config: Config
     phase: C = C.READY
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     stray: bool = False
+    left: bool = False
 
     @property
     def lost(self) -> bool:

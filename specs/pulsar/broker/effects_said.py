@@ -104,7 +104,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
                 state = subscriptions.shaken(state, number, Misuse.CUMULATIVE, "a cumulative ACK that is not allowed")
             elif _strange(state, (number, body.consumer_id), body):
                 odd = Misuse.ACK_OF_OTHERS if consumer.kind == SHARED else Misuse.STRANGE_ACK
-                state = state._replace(said=state.said | {odd, Misuse.STRANGE_ACK})
+                state = state._replace(said=state.said | {odd, Misuse.STRANGE_ACK}, latest=odd)
             state = subscriptions.acked(state, (number, body.consumer_id), body)
             if body.HasField("request_id"):
                 return _asked(state, number, body.request_id, Request(Asked.ACK, body.consumer_id))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from specs.stomp.frames import Frame
-from specs.stomp.headers import TAG
+from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.ids import CLEN_02, INV_19, INV_29, LIMIT_02
 from specs.stomp.machine import Phase
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
@@ -48,7 +48,8 @@ class Case(NamedTuple):
     `about`: the client frame that it is about, in this reading. `suspects`: frames for which the server may end the
     connection; `unanswered`: those that may explain an end which nothing explains. `text`: the symptom in words. Of a
     MESSAGE, `sub` is its subscription, `sent` what it delivers, `match` and `copy` how that was found, and `last` the
-    delivery of the same message before it; `header` is a user header that differs.
+    delivery of the same message before it; `header` is a user header that differs, `special` what is about its
+    user headers (see `special`).
     """
 
     state: State
@@ -65,6 +66,7 @@ class Case(NamedTuple):
     copy: Copy = Copy.MAY
     last: Delivery | None = None
     header: tuple[str, str] = ("", "")
+    special: frozenset[str] = frozenset()
     profile: str = ""
     during: str = ""
 
@@ -226,3 +228,33 @@ def _leased_out(state: State, last: Delivery) -> bool:
 def folded(name: str) -> str:
     """A name as a server reads it that does not tell the case of letters."""
     return normalize("NFKC", name).casefold()
+
+
+_PLAIN: frozenset[str] = frozenset()
+_USUAL = frozenset({"user"})
+
+
+def special(sent: Frame) -> frozenset[str]:
+    """What is special about the user headers of a SEND: that it has some ("user"), and what might be done to them."""
+    user = [pair for pair in sent.headers if pair[0] not in RESERVED]
+    if not user:
+        return _PLAIN
+    text = "".join([name + value for name, value in user])
+    if text.isalnum() and text.isascii() and text == text.lower() and len(user) == 1:
+        return _USUAL
+    found = {"user"}
+    if not text.isascii():
+        found.add("letters")
+    if SPECIAL.search(text):
+        found.add("escaped")
+    if "\\" in text:
+        found.add("backslash")
+    if blank_ended(user):
+        found.add("blanks")
+    if any(not value for _, value in user):
+        found.add("empty")
+    if len({name for name, _ in user}) < len(user):
+        found.add("repeated")
+    if text.lower() != text:
+        found.add("case")
+    return frozenset(found)

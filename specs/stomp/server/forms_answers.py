@@ -210,10 +210,18 @@ def no_second_receipt_at_commit(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60} came twice" if case.frame.command else ""
 
 
-@BOOK.form(RECEIPT_06, on="RECEIPT", causes=UNASKED, unless=lambda case: case.conn.lost not in ("", CLEN_02))
+@BOOK.form(RECEIPT_06, on="RECEIPT", if_=_asked)
 def receipt_was_asked_for(case: Case) -> str:
+    """L250-254: a RECEIPT answers a frame with a receipt header."""
+    return ""
+
+
+@BOOK.form(
+    RECEIPT_06, on="RECEIPT", causes=UNASKED, unless=lambda case: _asked(case) or case.conn.lost not in ("", CLEN_02)
+)
+def nobody_asked_for_it(case: Case) -> str:
     """L250-254: a RECEIPT answers a frame with a receipt header. What octets that are no frame ask for is open."""
-    return "" if _asked(case) else f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
+    return f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
 
 
 @BOOK.form(_REQUIREMENTS, on=ANSWERED, which=_refused)
@@ -222,7 +230,7 @@ def frame_that_must_be_refused(case: Case) -> Broken:
     return _agreed(case, "RECEIPT for a frame that had to be refused")
 
 
-@BOOK.form(RECEIPT_03, on=ANSWERED, if_=lambda case: case.conn.doom is not None or bool(case.conn.answered))
+@BOOK.form(RECEIPT_03, on=ANSWERED, if_=lambda case: case.conn.doom is not None)
 def only_what_succeeded_is_receipted(case: Case) -> str:
     """STOMP 1.2, RECEIPT: it says that the frame was processed; `frame_that_must_be_refused` says which cannot be."""
     return ""
@@ -256,6 +264,13 @@ def _agreed_receipt(case: Case) -> tuple[str, ...]:
     return case.subject.claims
 
 
+def _is_plain(case: Case) -> bool:
+    """No form on what is receipted applies: most RECEIPTs are so."""
+    conn, about = case.conn, case.subject
+    special = about.call is not None or about.late or conn.doom is not None
+    return not special and len(case.state.conns) == 1 and len(conn.pending) <= MANY
+
+
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
     found = BOOK.ask("RECEIPT", case)
@@ -276,8 +291,11 @@ def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
 
 
 def _received(case: Case, shown: tuple[str, ...]) -> Outcome:
+    covers = shown + _agreed_receipt(case)
+    if _is_plain(case):
+        return Allow(processed(case.state, case.number, case.conn, case.subject), covers)
     found = BOOK.ask(ANSWERED, case)
-    covers = shown + _agreed_receipt(case) + of_a_freedom(case)
+    covers += of_a_freedom(case)
     return outcome(found, processed(case.state, case.number, case.conn, case.subject), covers)
 
 

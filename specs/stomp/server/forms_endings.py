@@ -382,7 +382,7 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
 
 
 def _freedom(case: Case) -> tuple[str, ...]:
-    """What the end shows of the gravest of several frames: that it was refused, or a permission of which use was made."""
+    """What the end shows of the gravest of several frames: a refusal that was due, or a permission that was used."""
     if not case.suspects:
         return ()
     return refused(case) + of_a_freedom(case._replace(about=gravest(case)))

@@ -39,12 +39,13 @@ from specs.stomp.ids import (
     TXN_04,
     TXN_05,
     TXN_10,
+    UNSUB_03,
     UNSUB_06,
 )
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.calls import REFUSALS
-from specs.stomp.server.case import Case, Copy, Match, folded, of_message
+from specs.stomp.server.case import Case, Copy, Match, folded, of_message, special
 from specs.stomp.server.causes_messages import (
     BODY,
     ELSEWHERE,
@@ -68,18 +69,16 @@ _OF_SEND = "MESSAGE of a SEND"
 # -- the frame ---------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(MSG_04, on="MESSAGE", also=HDR_01)
+@BOOK.form(MSG_04, on="MESSAGE", also=f"{HDR_01} {MSG_09}")
 def names_a_subscription(case: Case) -> str:
     """L235-238: a MESSAGE carries the subscription header; 1.0 asks for it only where SUBSCRIBE had an id."""
     missing = case.frame.get("subscription") is None and case.sub is None
     return "MESSAGE without subscription" if missing else ""
 
 
-@BOOK.form(MSG_04, on="MESSAGE", also=MSG_09, causes=WRONG_SUB)
-def its_subscription_is_open(case: Case) -> Broken | str:
+@BOOK.form(MSG_04, on="MESSAGE", also=MSG_09, causes=WRONG_SUB, if_=lambda case: case.sub is None)
+def its_subscription_is_open(case: Case) -> Broken:
     """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds."""
-    if case.sub is not None:
-        return ""
     return Broken(f"MESSAGE for {case.frame.get('subscription')!r:.40}, which was never subscribed here", ends=True)
 
 
@@ -105,11 +104,9 @@ def has_an_ack_where_it_is_acknowledged(case: Case) -> str:
     return f"MESSAGE without ack on a subscription with ack:{mode}" if case.frame.get("ack") is None else ""
 
 
-@BOOK.form(BODY_02, on="MESSAGE", also=MSG_09, causes=NOBODYS)
+@BOOK.form(BODY_02, on="MESSAGE", also=MSG_09, causes=NOBODYS, if_=lambda case: case.match is Match.NOBODYS)
 def somebody_sent_it(case: Case) -> str:
     """L83-86; L217-219: a MESSAGE conveys what was sent."""
-    if case.match is not Match.NOBODYS:
-        return ""
     return "a MESSAGE that nobody sent: neither its headers nor its body match any SEND"
 
 
@@ -190,7 +187,7 @@ def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     return Broken(why, None if behind.accepted == "MUST" else "SHOULD", ends=True)
 
 
-@BOOK.form(MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, unless=lambda case: bool(case.message.never))
+@BOOK.form(MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, if_=lambda case: case.last is not None)
 def comes_once(case: Case) -> str:
     """L148-170: a message is delivered to a subscription once, unless its connection failed or a NACK gave it back."""
     if case.copy is not Copy.AGAIN:
@@ -242,7 +239,7 @@ def content_type_of_its_own_is_one(case: Case) -> str:
 
 
 def _user_headers(case: Case) -> bool:
-    return not case.message.loose and any(name not in RESERVED for name, _ in case.message.frame.headers)
+    return "user" in case.special
 
 
 @BOOK.form(SEND_04, on=_OF_SEND, also=MSG_08, if_=_user_headers, causes=HEADER)
@@ -262,10 +259,10 @@ def _other_header(frame: Frame, sent: Frame) -> tuple[str, str]:
     return "", ""
 
 
-_OWN = ("message-id", "ack")
+_OWN = frozenset({"message-id", "ack", "subscription"})
 
 
-@BOOK.form(SEND_09, on=_OF_SEND, if_=lambda case: any(case.message.frame.get(name) is not None for name in _OWN))
+@BOOK.form(SEND_09, on=_OF_SEND, if_=lambda case: any(name in _OWN for name, _ in case.message.frame.headers))
 def has_handles_of_the_servers_own(case: Case) -> str:
     """L225-231: message-id and ack are the server's."""
     ack, sent = case.frame.get("ack"), case.message.frame
@@ -375,13 +372,14 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
         torn = f"the body is empty, sent was {sent.body[:60]!r} ({len(sent.body)} octets)"
         return Allow(put(state, number, conn._replace(torn=torn)))
     if not case.sent.loose:
-        case = case._replace(header=_other_header(frame, sent))
+        case = case._replace(header=_other_header(frame, sent), special=special(sent))
     of_send = BOOK.ask(_OF_SEND, case)
     after = delivered(state, number, conn, case.subscription, frame, case.message)
     if of_send.breach is not None or of_send.unjudged:
         return outcome(of_send, after)
     covers = shown + found.covers + _credited(case)
-    return outcome(of_send, after, covers)
+    # which of two names it meant is the server's affair, and so is all that follows
+    return outcome(of_send, ANYTHING if of_send.leans else after, covers)
 
 
 def _may_be_torn(case: Case) -> bool:
@@ -419,9 +417,29 @@ def unseen(state: State) -> tuple[str, ...]:
             copy = Copy.NEVER if sent.never else Copy.MAY
             case = Case(state, sent.conn, state.conns[sent.conn], sent=sent, copy=copy)
             covers += BOOK.ask(_UNSEEN, case).covers
+    if places:
+        covers += _not_delivered(state, places)
     for delivery in state.deliveries.values():
         sent = state.messages[delivery.message]
         if delivery.fate == "settled" and sent.destination in places:
             case = Case(state, delivery.conn, state.conns[delivery.conn], sent=sent, last=delivery)
             covers += BOOK.ask(_UNSEEN, case).covers
+    return covers
+
+
+@BOOK.form(UNSUB_03, on="a place that was left", also=MSG_09)
+def nothing_comes_after_unsubscribe(case: Case) -> str:
+    """STOMP 1.2, UNSUBSCRIBE: a silence in which it could have come shows it; `after_unsubscribe` finds the breach."""
+    return ""
+
+
+def _not_delivered(state: State, places: set[str]) -> tuple[str, ...]:
+    """What a silence shows of octets that were no frame, and of subscriptions that are gone."""
+    covers: tuple[str, ...] = ()
+    for number, conn in state.conns.items():
+        if conn.lost or conn.midway:
+            covers += tuple(NOBODYS.credits(Case(state, number, conn)))
+        for place, since in conn.left_places:
+            if any(m.destination == place and m.serial > since and not m.never for m in state.messages.values()):
+                covers += BOOK.ask("a place that was left", Case(state, number, conn)).covers
     return covers

@@ -273,7 +273,7 @@ def _spare(m: Case) -> bool:
     return not m.conv.unanswered and (bool(m.conv.spare) or m.conv.misuse is not None)
 
 
-@tried("STORM-BOLT-24", on="sync", when=RUNS)
+@tried(ids.SYNCS_DO_NO_HARM, on="sync", when=RUNS)
 def a_sync_may_follow_a_tuple(m: Case) -> bool:
     """Before 0.7.1 each tuple had one (Bolts; S-8)."""
     return _spare(m)
