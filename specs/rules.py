@@ -154,7 +154,8 @@ class Duty(NamedTuple):
 class Finding:
     """What the forms of a topic found. `breach` is None when no MUST was broken; `goes_on`: the text says what follows
     it. `covers`, `lapses` and `leans` are those of `specs.model.Allow`. `settled`: the asking ended at an excuse, so
-    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged."""
+    that a cell of the machine is not asked either. `unjudged`: nothing that follows can be judged. `ended`: the
+    asking ended before the last form."""
 
     breach: Breach | None
     goes_on: bool = False
@@ -163,6 +164,7 @@ class Finding:
     leans: tuple[str, ...] = ()
     settled: bool = False
     unjudged: bool = False
+    ended: bool = False
 
     def then(self, later: Finding) -> Finding:
         """What both found, one after the other."""
@@ -339,64 +341,74 @@ class Rulebook:
         """Ask the forms of a topic, in order."""
         key = (case.profile, case.phase, topic, case.during)
         row = self._rows.get(key) or self._compiled(key)
-        held = 0
-        beside: tuple[str, ...] = ()
-        leans: tuple[str, ...] = ()
-        lapses: tuple[Breach, ...] = ()
-        settled = False
+        held, found = 0, Finding(None)
         for bit, if_, unless, body, plain, rule, ids in row.forms:
             if (if_ is not None and not if_(case)) or (unless is not None and unless(case)):
                 continue
-            if not plain and rule.which is not None:
-                name = picked(rule.requirements, rule.which, case)
-                if not name:
-                    continue
-                ids = (name, *rule.also)  # noqa: PLW2901
-            found = body(case)
-            if plain and not found:
-                held |= bit
-                continue
-            if rule.excuses:
-                if found:
-                    settled = True
-                    break
-                continue
-            if rule.permits:
-                held |= bit if found else 0
-                continue
-            if not found:
-                if rule.which is None:
+            if plain:
+                wrong = body(case)
+                if not wrong:
                     held |= bit
-                else:
-                    beside += ids
-                if rule.causes is not None:
-                    beside += tuple(rule.causes.credits(case))
-                continue
-            free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
-            if free:
-                leans += (free,)
-                continue
-            broken = found if isinstance(found, Broken) else Broken(found)
-            if broken.level == "":
-                return Finding(None, False, self._sum(row, held) + beside, lapses, leans, unjudged=True)
-            breach = self._breach(rule, ids, broken, case)
-            covers = self._sum(row, held) + beside
-            if broken.grave or self.level(breach) == "MUST":
-                goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
-                return Finding(breach, goes_on, covers, lapses, leans)
-            lapses += (breach,)
-            if broken.ends:
-                return Finding(None, False, covers, lapses, leans, unjudged=True)
-        return Finding(None, False, self._sum(row, held) + beside, lapses, leans, settled)
+                    continue
+                self._broken_form(rule, ids, wrong, case, found)
+            elif self._ask_special(rule, ids, case, found):
+                held |= bit
+            if found.ended:
+                break
+        found.covers = self._sum(row, held) + found.covers
+        return found
+
+    def _ask_special(self, rule: Rule, ids: tuple[str, ...], case: Any, found: Finding) -> bool:
+        """Ask a form that is not plain: an excuse, a permission, one of several requirements, or one with causes. True
+        when all that it is declared for is credited; other credits are in `found`."""
+        if rule.which is not None:
+            name = picked(rule.requirements, rule.which, case)
+            if not name:
+                return False
+            ids = (name, *rule.also)
+        answer = rule.body(case)
+        if rule.excuses:
+            found.settled = found.ended = bool(answer)
+            return False
+        if rule.permits:
+            return bool(answer)
+        if answer:
+            self._broken_form(rule, ids, answer, case, found)
+            return False
+        if rule.causes is not None:
+            found.covers += tuple(rule.causes.credits(case))
+        if rule.which is not None:
+            found.covers += ids
+        return rule.which is None
+
+    def _broken_form(self, rule: Rule, ids: tuple[str, ...], wrong: Any, case: Any, found: Finding) -> None:
+        """Put what a broken form means into `found`."""
+        free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
+        if free:
+            found.leans += (free,)
+            return
+        broken = wrong if isinstance(wrong, Broken) else Broken(wrong)
+        if broken.level == "":
+            found.unjudged = found.ended = True
+            return
+        breach = self._breach(rule, ids, broken, case)
+        if broken.grave or self.level(breach) == "MUST":
+            found.breach, found.ended = breach, True
+            found.goes_on = rule.goes_on if broken.goes_on is None else broken.goes_on
+            return
+        found.lapses += (breach,)
+        if broken.ends:
+            found.unjudged = found.ended = True
 
     def judge(self, case: Any, action: str, first: str = "", *, credit: bool = True) -> Outcome:
         """What an action of the role means: its forms, the machine, the duties that it meets, and its effect.
 
-        `first` is a topic that is asked before that of the action: what holds for actions of every kind. Without
+        An action that the machine does not know leaves the phase as it is. `first` is a topic that is asked before that
+        of the action: what holds for actions of every kind. Without
         `credit` nothing is covered: for a role that the tester plays.
         """
         assert self.machine is not None
-        cell = self.machine.at(case.phase, action)
+        cell = self.machine.at(case.phase, action) if action in self.machine.actors else case.phase
         found = self.ask(first or action, case)
         if first and found.breach is None and not found.unjudged:
             found = found.then(self.ask(action, case))

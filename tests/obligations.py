@@ -86,7 +86,18 @@ def on_references(name: str, role: str) -> Shown:
                 setting = _met(impl, protocol)
                 for number, (prop, _) in enumerate(properties(name, role)):
                     _play(prop, setting, number, shown)
+                _witness(impl, setting, shown)
     return shown
+
+
+def _witness(impl: Implementation, setting: Setting, shown: Shown) -> None:
+    """The shortest plans of the faults that are seeded into this reference, with the reference itself."""
+    for mutant in mutants(impl.protocol, impl.role):
+        if mutant.profile == impl.profile:
+            shown.plans += 1
+            judgement = drive(mutant.witness(setting.config), setting, f"w{shown.plans}-").judgement
+            shown.covered |= judgement.covered.keys()
+            shown.blamed |= {fault.breach.requirement for fault in judgement.faults}
 
 
 def _met(impl: Implementation, protocol: Protocol) -> Setting:

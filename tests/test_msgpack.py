@@ -192,9 +192,7 @@ def test_what_was_changed_is_told_by_its_requirement(sent, got, requirement):
 # -- the model ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_phase_is_in_the_table_with_everything():
-    assert set(states.ALLOWED) == set(machine.P)
-    assert len({tuple(sorted(row)) for row in states.ALLOWED.values()}) == 1
+def test_the_diagram_shows_every_phase():
     assert all(phase.name in states.diagram() for phase in machine.P)
 
 

@@ -27,6 +27,7 @@ EVERY = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
 def verdict(role, *events, **learnt):
     """The requirements that a conversation is blamed for, each with the level at which it counts; () for none."""
     facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(FACTS.get(role, {}))
+    facts |= {"bare_name": "", "exception_wire": ""}  # nothing is declared of what is read here
     config = MSGPACK.configure(role, PROFILES.get(role, "core"), facts, learnt)
     found = judge(MSGPACK.model, config, events, role)
     assert found.verdict in ("pass", "fail"), found
@@ -113,6 +114,55 @@ def test_a_codec_that_says_nothing_to_a_message_is_blamed_for_messages():
     zero = Said(0, "codec", Line(b'{"id":1,"ok":{"value":{"x":null}}}'))
     omitted = Said(0, "user", replace(ask, octets=b"\x90", value={"idl": "message M { 1: optional double x }"}))
     assert verdict("codec", omitted, zero, END, way="plain", layout="array-1") == ()
+
+
+def recoded(sent, got, want, rule=""):
+    """What a filter is blamed for that makes `got` of the octets `sent`, both as hex; "ERR" for a refusal."""
+    ask = Ask(1, "recode", bytes.fromhex(sent), "filter", "", None, want, rule)
+    return verdict("codec", Said(0, "user", ask), Said(0, "codec", Line(got.encode())), END, way="filter")
+
+
+@pytest.mark.parametrize(
+    ("sent", "got", "blamed"),
+    [
+        ("8101a161", "80", ("MP-FMT-01 MUST",)),  # the pair is lost
+        ("8101a161", "8101a162", ("MP-FMT-01 MUST",)),  # the value is another
+        ("8101a161", "81a131a161", ()),  # a map whose keys are texts
+        ("8101a161", "8101a161", ()),
+        ("8101a161", "ERR", ()),
+        ("820105c30a", "81c30a", ()),  # there are languages in which 1 equals true
+        ("8101058101", "ERR", ()),
+        ("82a16b01a16b02", "81a16b02", ()),  # what repeats is free
+    ],
+)
+def test_only_keys_that_repeat_free_a_map(sent, got, blamed):
+    assert recoded(sent, got, "either", "12") == blamed
+
+
+def test_the_octet_that_is_never_used_is_an_error_by_our_reading():
+    assert recoded("c1", "c0", "error", "03") == ("MP-FMT-03 ASSUMED",)
+    assert recoded("c1", "ERR", "error", "03") == ()
+
+
+@pytest.mark.parametrize(
+    ("got", "blamed"),
+    [
+        ("d7ffee6b280000000000", ()),  # 10^9 nanoseconds, carried as they came
+        ("ERR", ()),
+        ("d6ff00000001", ("MP-FMT-09 SHOULD",)),  # they became a second
+        ("c0", ("MP-FMT-09 MUST",)),
+    ],
+)
+def test_a_timestamp_that_names_no_moment_is_carried_or_refused(got, blamed):
+    assert recoded("d7ffee6b280000000000", got, "either", "09") == blamed
+
+
+def test_a_codec_does_not_end_while_nobody_talks():
+    ask = Ask(1, "recode", b"\x05", "filter")
+    asked, told = Said(0, "user", ask), Said(0, "codec", Line(b"05"))
+    assert verdict("codec", asked, told, Closed(0, "codec", "eof"), way="filter") == ("MP-FMT-11 MUST",)
+    assert verdict("codec", asked, Closed(0, "codec", "eof"), way="filter") == ("MP-FMT-01 MUST",)
+    assert verdict("codec", asked, told, Said(0, "codec", Line(b"more")), way="filter") == ("MP-FMT-01 MUST",)
 
 
 # -- clients -----------------------------------------------------------------------------------------------------------
@@ -251,6 +301,28 @@ def test_our_own_servers_are_right_in_what_they_make_of_numbers_and_of_keys():
         ground = MemoryGround(lambda switches=switches: Server(**switches))
         plan = Plan((Say(0, Frame(body)),))
         assert drive(plan, Setting(MSGPACK, config, "server", ground), "r-").judgement.verdict == "pass", body
+
+
+def test_an_id_that_was_answered_can_be_used_again():
+    first, second = Said(0, "client", request(7, "echo", "one")), Said(0, "client", request(7, "echo", "two"))
+    one, two = Said(0, "server", response(7, None, "one")), Said(0, "server", response(7, None, "two"))
+    assert verdict("server", first, one, second, two, END) == ()
+    assert verdict("server", first, one, second, one, END) == ("MPRPC-RESP-01 MUST",)
+    assert verdict("server", first, one, second, END) == ("MPRPC-RESP-01 MUST",)
+    assert verdict("server", first, one, one, second, two, END) == ("MPRPC-RESP-01 MUST",)
+
+
+def test_a_request_that_is_not_whole_is_not_answered():
+    part, told = Fact(0, "client", "octets", 3), Said(0, "server", response(7, None, "one"))
+    assert verdict("server", part, told, END) == ("MP-FMT-10 MUST",)
+    assert verdict("server", part, Said(0, "client", request(7, "echo", "one")), told, END) == ()
+
+
+def test_unsuitable_arguments_get_one_response_whatever_it_says():
+    asked = Said(0, "client", request(1, "add", 1, 2, 3))
+    for told in (response(1, None, 3), response(1, "three?", None)):
+        assert verdict("server", asked, Said(0, "server", told), END) == ()
+    assert verdict("server", asked, END) == ("MPRPC-RESP-05b MUST",)
 
 
 # -- the interface language --------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ Child Process Perspective". What an action carries is judged by the forms in chi
 from __future__ import annotations
 
 from specs import machine
-from specs.machine import Cell, Machine, never
+from specs.machine import Machine, never, unreachable
 
 
 class Phase(machine.Phase):
@@ -24,15 +24,20 @@ class Phase(machine.Phase):
 
 NEW, WORKING, ASKING, READY, ENDING, DEAF, OVER = Phase
 ACTORS = {
-    "initialize": "host", "action": "host", "answer": "host", "closes": "host", "text": "host", "endless": "host",
-    "starts": "host", "tries": "host", "done": "host", "fails": "host", "quits": "host",
-    "status": "child", "checkpoint": "child", "exits": "child", "observed": "child", "talks": "child",
-}  # fmt: skip
-"""Who does what. On the wire a host sends `initialize`, an `action` (processRecords and the final ones), the `answer`
-to a checkpoint, or a `text` that is no message, `endless` where no line end comes; it `closes` the child's STDIN.
-Beside the wire it `starts` a child, `tries` a checkpoint, says that a call is `done` or that it `fails`, and `quits`
-when its program ends. A child sends a `status` or a `checkpoint` request, or `talks` without a line end; it `exits`,
-and its user code is `observed`."""
+    "initialize": "host",
+    "action": "host",
+    "answer": "host",
+    "closes": "host",
+    "status": "child",
+    "checkpoint": "child",
+    "exits": "child",
+}
+"""Who does what: a host sends `initialize`, an `action` (processRecords and the final ones) or the `answer` to a
+checkpoint, and `closes` the child's STDIN; a child sends a `status` or a `checkpoint` request, and `exits`.
+
+What else is judged moves no phase. A host may send a `text` that is no message, `endless` where no line end comes;
+beside the wire it `starts` a child, `tries` a checkpoint, says that a call is `done` or that it `fails`, and `quits`
+when its program ends. A child `talks` without a line end, and its user code is `observed`."""
 
 
 # Ids by which both roles are held to something, each by rules of its own.
@@ -43,12 +48,7 @@ CHARACTERS_SURVIVE = "KCL-FRAME-12"
 RECORDS_IN_ORDER = "KCL-REC-05"
 NUMBER_IN_ITS_MEMBER = "KCL-CHECKPOINT-11 KCL-CHECKPOINT-12"
 LEASE_LOST_IS_ANSWERED = "KCL-SHUT-09"
-
-
-def _row(phase: Phase, quits: Phase, **cells: Cell) -> dict[str, Cell]:
-    """A row of the table. What is judged by its forms alone leaves the phase as it is."""
-    stays = dict.fromkeys(("text", "endless", "starts", "tries", "done", "fails", "observed", "talks"), phase)
-    return {**stays, "quits": quits, **cells}
+SHUTDOWN_REQUESTED = "KCL-SHUT-08"
 
 
 REACTS = "KCL-PROC-05"
@@ -71,26 +71,33 @@ _BUSY = never(f"KCL-CHECKPOINT-04 {NOTHING_BUT_READING}", "something else came w
 NONE_MEANS_THE_LAST = "KCL-CHECKPOINT-13"
 """Of both roles: what a request without a number is for."""
 
+_DEAF = unreachable("a child whose STDIN has ended is sent nothing: there is no way to it")
+_GONE = unreachable("the child's process has ended, and all that it wrote was read before")
+
 MACHINE = Machine(Phase, ACTORS, {
-    NEW: _row(NEW, OVER,
-        initialize=WORKING, action=_FIRST, answer=_NOT_ASKED, closes=DEAF,
-        status=_NOT_OPEN, checkpoint=_NO_TIME, exits=never(REACTS, "it ended before anything was said")),
-    WORKING: _row(WORKING, OVER,
-        initialize=_MIXED, action=_MIXED, answer=_NOT_ASKED, closes=DEAF,
-        status=(READY, ENDING), checkpoint=ASKING, exits=OVER),
-    ASKING: _row(ASKING, OVER,
-        initialize=_UNANSWERED, action=_UNANSWERED, answer=WORKING, closes=DEAF,
-        status=_BUSY, checkpoint=_BUSY, exits=OVER),
-    READY: _row(READY, OVER,
-        initialize=_FIRST, action=WORKING, answer=_NOT_ASKED, closes=DEAF,
-        status=_NOT_OPEN, checkpoint=_NO_TIME, exits=OVER),
-    ENDING: _row(ENDING, OVER,
-        initialize=_FINISHED, action=_FINISHED, answer=_NOT_ASKED, closes=DEAF,
-        status=_NOT_OPEN, checkpoint=_NO_TIME, exits=OVER),
-    DEAF: _row(DEAF, OVER,
-        initialize=_FINISHED, action=_FINISHED, answer=_FINISHED, closes=DEAF,
-        status=DEAF, checkpoint=DEAF, exits=OVER),
-    OVER: _row(OVER, OVER,
-        initialize=_FINISHED, action=_FINISHED, answer=_FINISHED, closes=OVER,
-        status=_NOT_OPEN, checkpoint=_NO_TIME, exits=OVER),
+    NEW: {
+        "initialize": WORKING, "action": _FIRST, "answer": _NOT_ASKED, "closes": DEAF,
+        "status": _NOT_OPEN, "checkpoint": _NO_TIME, "exits": never(REACTS, "it ended before anything was said"),
+    },
+    WORKING: {
+        "initialize": _MIXED, "action": _MIXED, "answer": _NOT_ASKED, "closes": DEAF,
+        "status": (READY, ENDING), "checkpoint": ASKING, "exits": OVER,
+    },
+    ASKING: {
+        "initialize": _UNANSWERED, "action": _UNANSWERED, "answer": WORKING, "closes": DEAF,
+        "status": _BUSY, "checkpoint": _BUSY, "exits": OVER,
+    },
+    READY: {
+        "initialize": _FIRST, "action": WORKING, "answer": _NOT_ASKED, "closes": DEAF,
+        "status": _NOT_OPEN, "checkpoint": _NO_TIME, "exits": OVER,
+    },
+    ENDING: {
+        "initialize": _FINISHED, "action": _FINISHED, "answer": _NOT_ASKED, "closes": DEAF,
+        "status": _NOT_OPEN, "checkpoint": _NO_TIME, "exits": OVER,
+    },
+    DEAF: {
+        "initialize": _DEAF, "action": _DEAF, "answer": _DEAF, "closes": _DEAF,
+        "status": DEAF, "checkpoint": DEAF, "exits": OVER,
+    },
+    OVER: dict.fromkeys(ACTORS, _GONE),
 })  # fmt: skip

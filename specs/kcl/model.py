@@ -24,7 +24,7 @@ from specs.kcl.host import forms as host_forms
 from specs.kcl.host import forms_calls, hearing
 from specs.kcl.host.book import BOOK as HOST
 from specs.kcl.host.case import Case as HostCase
-from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, WORKING
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, OVER, WORKING
 from specs.kcl.scripts import observed
 from specs.kcl.states import ACTIONS, Config, Conv, Oddity, State
 from specs.model import ANYTHING, Allow, Breach, Outcome
@@ -117,7 +117,9 @@ def _silent(state: State) -> Outcome:
 
 
 def _outcomes(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
-    if config.asked and isinstance(event, (Said, Fact)) and _waits(conv, event):
+    if conv.phase is OVER or (conv.phase is DEAF and event.by == "host" and not isinstance(event, Fact)):
+        yield Allow(conv)  # there is nobody, or no way to it
+    elif config.asked and isinstance(event, (Said, Fact)) and _waits(conv, event):
         yield Allow(conv._replace(unread=(*conv.unread, event)))
     elif event.by == "child":
         yield from _of_child(config, conv, event)
@@ -256,8 +258,7 @@ def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]
         if isinstance(outcome, Allow) and isinstance(outcome.state, Conv) and not outcome.lapses:
             yield outcome
             return
-        after = misuse.behind(config, conv, event.frame)
-        yield Allow(after) if after is not ANYTHING else outcome
+        yield Allow(misuse.behind(config, conv, event.frame))
     elif isinstance(event, Noise):
         yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless")
     else:

@@ -56,8 +56,9 @@ CLOSED_TO_CHECKPOINTS = frozenset({"initialize", "leaseLost"})
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`scripted`: the child's user code does what records tell it; `noted`: and notes down what it sees. `asked`: what
-    the host is asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what
+    """`scripted`: the child's user code does what records tell it; `noted`: and notes down what it sees. `decodes`: it
+    is the library that decodes base64, and not what the suite or its user puts around it. `asked`: what the host is
+    asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what
     is seen beside the wire may overtake what is on it. `aside`: a host is told what checkpoints meet while a call is
     open; its test program may as well do one thing after the other."""
 
@@ -67,6 +68,7 @@ class Config:
     asked: bool = False
     hasty: bool = False
     aside: bool = True
+    decodes: bool = False
 
     @property
     def wire(self) -> Wire:
@@ -214,13 +216,13 @@ class Conv(NamedTuple):
     sent; `error` is what its checkpoints meet, `must_refuse` why the open request must be refused whatever they meet.
     `requests` and `granted` are the numbers asked for and granted in this action, `attempts` those that reached the
     checkpointer; `top` and `latest`: the highest place of a number granted in any, and that of the one granted last.
-    `failing`: what the child did so that the host must say that it failed; `failed`: it did. `stray`: what lies unread
-    that must make the next action fail; a status among it is `stray_for` an action. `odd`: what the host had to take
-    without harm since the last action was done. `gone`: the child has ended. `children`: how many were started;
-    `settings`: requests to set the checkpointer that were not answered. `early`: a call that is said to be done, and
-    its message has not come. `unended`: octets of a line of the host came, without its end. `unread`: what the child
-    wrote behind the open request, which the host reads once that is answered, and what the host said beside the wire of
-    what it read there.
+    `failing`: what the child did so that the host must say that it failed; `failed`: it did; `over`: its program has
+    ended. `stray`: what lies unread that must make the next action fail; a status among it is `stray_for` an action.
+    `odd`: what the host had to take without harm since the last action was done. `gone`: the child has ended.
+    `children`: how many were started; `settings`: requests to set the checkpointer that were not answered. `early`: a
+    call that is said to be done, and its message has not come. `unended`: octets of a line of the host came, without
+    its end. `unread`: what the child wrote behind the open request, which the host reads once that is answered, and
+    what the host said beside the wire of what it read there.
     """
 
     phase: Phase = Phase.NEW
@@ -268,6 +270,7 @@ class Conv(NamedTuple):
     settings: int = 0
     early: str = ""
     unended: bool = False
+    over: bool = False
     unread: tuple[Said | Fact, ...] = ()
     stray_for: str = ""
     latest: int = -1

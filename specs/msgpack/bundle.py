@@ -31,6 +31,8 @@ PORT = 18800
 TAG = b"ZZ9Z"
 """Stands in names of documents for what is new in each conversation: what a processor remembers must not be met."""
 SMALLEST = "service S: 0 {\n  string f()\n}\napplication A {\n  S: 0 s default\n}\n"
+DECLARED = ("bare_name", "exception_wire", "missing_default")
+"""Keys of a manifest that choose where the text leaves a choice; what is declared is judged."""
 EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
 
 
@@ -126,6 +128,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         size=int(facts.get("max_message", 0)),
         taken=OPEN_POINTS - frozenset(learnt.get("refused", ())),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
+        declared=tuple((key, str(facts[key])) for key in DECLARED if facts.get(key)),
     )
 
 
@@ -176,10 +179,7 @@ protocol = Protocol(
         "malformed": Key(
             str, "", "the reaction to what is no message: close, error-then-close, error-and-continue or ignore"
         ),
-        "half_close": Key(str, "", "answers or drops: what becomes of open calls when the client ends its side"),
         "raw_wire": Key(str, "", "bin, str or both; str is the format of before 2013"),
-        "unknown_ext": Key(str, "", "opaque or error"),
-        "dup_map_keys": Key(str, "", "last, first or error"),
         "max_depth": Key(int, 0, "containers around a value that are taken"),
         "max_message": Key(int, 0, "octets of a message that are taken"),
         "roles": Key(list, [], "the roles that it plays"),
@@ -188,9 +188,13 @@ protocol = Protocol(
         "forward_refs": Key(bool, False, "whether types may be used before they are declared"),
         "id_zero": Key(bool, False, "whether a field may have the id 0"),
         "encoding": Key(str, "", "how messages are laid out: array-1 and others"),
-        "bare_name": Key(str, "", "what a method name without scope and version means"),
-        "exception_wire": Key(str, "", "how an exception travels in a response"),
-        "missing_default": Key(str, "", "first, none or reject: an application without a default scope"),
+        "bare_name": Key(
+            str, "", "a method name without scope or version means the version that is declared or newest, or refuse"
+        ),
+        "exception_wire": Key(
+            str, "", "an exception travels as list (path first), code (the path) or text (that holds the path)"
+        ),
+        "missing_default": Key(str, "", "an application without a default scope is taken (first or none), or reject"),
     },
     requirements=REQUIREMENTS,
     model=MsgpackModel(),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.msgpack import values
-from specs.msgpack.changes import EXTENSIONS, KEYS, NOT_UTF8, TEXT_OR_BINARY, TIMESTAMPS
+from specs.msgpack.changes import EXTENSIONS, KEYS, NOT_UTF8, TEXT_OR_BINARY, TIMESTAMPS, keys_collide
 from specs.msgpack.format import WIDEST, styled
 from specs.msgpack.machine import LIMITS
 from specs.msgpack.states import Config, Want
@@ -72,7 +72,7 @@ def called(config: Config, method: str, params: tuple[Any, ...]) -> Want:
     want = _meant(config, meant, method, params)
     if not odd:
         return want
-    if meant == "echo" and want.kind == "value" and odd in _ECHOED:
+    if meant == "echo" and want.kind == "value" and (odd in _ECHOED or (odd == KEYS and not keys_collide(params))):
         return want._replace(kind="either", closes=True, odd=odd, rule=odd if odd in (EXTENSIONS, TIMESTAMPS) else "")
     return Want("free", closes=True, odd=odd)
 

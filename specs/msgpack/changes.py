@@ -144,7 +144,62 @@ def _parts(sent: Any, got: Any) -> list[tuple[Any, Any]] | None:
         theirs = {key: part for key, part in got.pairs if isinstance(key, str)}
         if len(theirs) == len(sent.pairs) and all(isinstance(key, str) and key in theirs for key, _ in sent.pairs):
             return [(part, theirs[key]) for key, part in sent.pairs]
+        return _by_odd_keys(sent, got)
     return None
+
+
+def _by_odd_keys(sent: Map, got: Map) -> list[tuple[Any, Any]] | None:
+    """As `_parts`, where keys that are no str may have become one: there are languages whose maps have no others."""
+    left, texted, found = list(got.pairs), [], []
+    for key, part in sent.pairs:
+        at = next((n for n, (name, _) in enumerate(left) if values.alike(key, name)), None)
+        if at is not None:
+            found.append((part, left.pop(at)[1]))
+        elif isinstance(key, str):
+            return None
+        else:
+            texted.append(part)
+    for part in texted:
+        at = next((n for n, (name, other) in enumerate(left) if isinstance(name, str) and values.alike(part, other)), 0)
+        if not isinstance(left[at][0], str):
+            return None
+        found.append((part, left.pop(at)[1]))
+    return found
+
+
+def keys_collide(value: Any) -> bool:
+    """True when a map in `value` has a key twice, or keys that some language takes for one: 1, 1.0, true and "1"; or
+    any two that are neither numbers nor texts. The key `__proto__` counts as such; MP-10."""
+    return any(isinstance(part, Map) and _collide([key for key, _ in part.pairs]) for part in values.inside(value))
+
+
+def _collide(keys: list[Any]) -> bool:
+    if all(isinstance(key, str) for key in keys):
+        return len(set(keys)) < len(keys) or "__proto__" in keys
+    seen: set[Any] = set()
+    for key in keys:
+        names = _names(key)
+        if not seen.isdisjoint(names):
+            return True
+        seen |= names
+    return "__proto__" in seen
+
+
+def _names(key: Any) -> set[Any]:
+    """What a key may be called in some language."""
+    if key is None:
+        return {"nil", "null", "None", "undefined", ""}
+    if isinstance(key, bool):
+        return {int(key), str(int(key)), str(key), str(key).lower()}
+    if isinstance(key, int):
+        return {key, str(key)}
+    if isinstance(key, str):
+        return {key}
+    if isinstance(key, bytes):
+        return {key.decode("utf-8", "replace"), "any other"}
+    if isinstance(key, Float) and key.number.is_integer():
+        return {int(key.number), str(int(key.number)), str(key.number)}
+    return {"any other"}
 
 
 def _scalar(sent: Any, got: Any, config: Config, text: str) -> Change | None:
@@ -174,7 +229,8 @@ def _extension(sent: Ext, got: Any, text: str) -> Change | None:
     if stamp and isinstance(got, Ext) and _near(sent, got):
         return Change(TIMESTAMPS, "SHOULD", text)  # the type for moments of many languages is coarser; MP-08
     if sent.code == values.TIMESTAMP and not stamp:
-        return None if isinstance(got, Ext) else Change(TIMESTAMPS, None, text)
+        # that a moment is made of what names none is not forbidden in so many words; MP-08
+        return Change(TIMESTAMPS, "SHOULD" if isinstance(got, Ext) else None, text)
     # a codec may know an extension of its own by that type; nothing is what none of them becomes
     level = None if got is None or isinstance(got, Ext) else "SHOULD"
     return Change(TIMESTAMPS if stamp else EXTENSIONS, level, text)

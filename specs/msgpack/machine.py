@@ -7,13 +7,13 @@ anything, close, or go on.
 
 from __future__ import annotations
 
-from typing import Any
-
 from specs.machine import Machine, Phase, never, unreachable
 
 READ = "MP-FMT-01"
 LIMITS = "MP-FMT-11"
 ONE_RESPONSE = "MPRPC-RESP-01"
+CALLS_AS_WRITTEN = "MPRPC-REQ-01"
+LIVES_ON = "MPRPC-CLI-04"
 
 
 class P(Phase):
@@ -24,106 +24,75 @@ class P(Phase):
     OVER = "the connection has ended"
 
 
-def _asked(case: Any) -> bool:
-    return bool(case.conn.asked)
-
-
-_NO_VALUE = never(ONE_RESPONSE, "the server sent octets that are no MessagePack", given=_asked)
 _GONE = unreachable("nothing is read from a connection that has ended")
+_FREE = unreachable("what is said on a connection that is spoilt may be anything, and is not looked at")
 CONNECTION = Machine(
     P,
     {
         "request": "client", "notification": "client", "stray response": "client", "no message": "client",
         "no value": "client", "part": "client", "client ends": "client",
-        "response": "server", "call": "server", "odd value": "server", "noise": "server", "silence": "server",
-        "server ends": "server",
+        "response": "server", "nonsense": "server", "silence": "server", "server ends": "server",
     },
     {
         P.LIVE: {
             "request": (P.LIVE, P.SPOILT), "notification": (P.LIVE, P.SPOILT), "stray response": P.SPOILT,
             "no message": P.SPOILT, "no value": P.SPOILT, "part": P.LIVE, "client ends": P.OVER,
-            "response": (P.LIVE, P.SPOILT), "call": P.LIVE, "odd value": P.LIVE, "noise": _NO_VALUE,
-            "silence": (P.LIVE, P.SPOILT), "server ends": P.OVER,
+            "response": (P.LIVE, P.SPOILT), "nonsense": P.LIVE, "silence": (P.LIVE, P.SPOILT), "server ends": P.OVER,
         },
         P.SPOILT: {
-            "request": P.SPOILT, "notification": P.SPOILT, "stray response": P.SPOILT,
-            "no message": P.SPOILT, "no value": P.SPOILT, "part": P.SPOILT, "client ends": P.OVER,
-            "response": P.SPOILT, "call": P.SPOILT, "odd value": P.SPOILT, "noise": P.SPOILT,
-            "silence": P.SPOILT, "server ends": P.OVER,
+            "request": _FREE, "notification": _FREE, "stray response": _FREE,
+            "no message": _FREE, "no value": _FREE, "part": _FREE, "client ends": P.OVER,
+            "response": _FREE, "nonsense": _FREE, "silence": P.SPOILT, "server ends": P.OVER,
         },
         P.OVER: {
             "request": _GONE, "notification": _GONE, "stray response": _GONE,
             "no message": _GONE, "no value": _GONE, "part": _GONE, "client ends": _GONE,
-            "response": _GONE, "call": _GONE, "odd value": _GONE, "noise": _GONE, "silence": _GONE,
-            "server ends": _GONE,
+            "response": _GONE, "nonsense": _GONE, "silence": _GONE, "server ends": _GONE,
         },
     },
 )  # fmt: skip
-"""One connection to a server. A `call` is a request or notification of the server's own: the text has peers, not
-servers, so it is neither asked for nor forbidden. `part`: octets of a message that is not whole yet. `silence`: nothing
-more will come."""
+"""One connection to a server. A request or a notification of the server's own moves nothing: the text has peers, not
+servers, so it is neither asked for nor forbidden. `part`: octets of a message that is not whole yet. `nonsense`: a
+value that is no message, or octets that are no value. `silence`: nothing more will come."""
 
 
 class C(Phase):
     """Where a client stands."""
 
     READY = "it does what it is told, and its connection is whole"
-    LEAVING = "it was told to end its connection"
     LOST = "what came may end its connection"
     OVER = "its connection has ended"
 
 
-CALLS_AS_WRITTEN = "MPRPC-REQ-01"
-LIVES_ON = "MPRPC-CLI-04"
-
-
-def _speaks(case: Any) -> bool:
-    return case.action in ("request", "notification")
-
-
-def _heard_no_message(case: Any) -> bool:
-    return case.phase is C.LOST
-
-
-_ENDS = {"exits": never(LIVES_ON, given=_heard_no_message), "refuses": never(LIVES_ON, given=_heard_no_message)}
-_NO_OCTETS = never(CALLS_AS_WRITTEN, given=_speaks)
+_WIRE_OVER = unreachable("nothing is read from a connection that has ended")
+_WIRE_LOST = unreachable("what a client says when no message came may be anything, and is not looked at")
 CALLER = Machine(
     C,
     {
-        "told": "server", "told to leave": "server", "dropped": "server", "response": "server",
-        "no message": "server", "server noise": "server", "server ends": "server",
-        "request": "client", "notification": "client", "own response": "client", "odd value": "client",
-        "noise": "client", "reports": "client", "client ends": "client", "exits": "client", "refuses": "client",
+        "told": "server", "response": "server", "no message": "server", "server ends": "server",
+        "request": "client", "notification": "client", "nonsense": "client", "reports": "client",
+        "client ends": "client",
     },
     {
         C.READY: {
-            "told": C.READY, "told to leave": C.LEAVING, "dropped": C.OVER, "response": C.READY,
-            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
-            "request": C.READY, "notification": C.READY, "own response": C.READY, "odd value": C.READY,
-            "noise": _NO_OCTETS, "reports": C.READY, "client ends": C.OVER, **_ENDS,
-        },
-        C.LEAVING: {
-            "told": C.LEAVING, "told to leave": C.LEAVING, "dropped": C.OVER, "response": C.LEAVING,
-            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
-            "request": C.LEAVING, "notification": C.LEAVING, "own response": C.LEAVING, "odd value": C.LEAVING,
-            "noise": _NO_OCTETS, "reports": C.LEAVING, "client ends": C.OVER, **_ENDS,
+            "told": C.READY, "response": C.READY, "no message": C.LOST, "server ends": C.OVER,
+            "request": C.READY, "notification": C.READY, "nonsense": C.READY, "reports": C.READY,
+            "client ends": C.OVER,
         },
         C.LOST: {
-            "told": C.LOST, "told to leave": C.LOST, "dropped": C.OVER, "response": C.LOST,
-            "no message": C.LOST, "server noise": C.LOST, "server ends": C.OVER,
-            "request": C.LOST, "notification": C.LOST, "own response": C.LOST, "odd value": C.LOST,
-            "noise": _NO_OCTETS, "reports": C.LOST, "client ends": C.OVER, **_ENDS,
+            "told": C.LOST, "response": _WIRE_LOST, "no message": C.LOST, "server ends": C.OVER,
+            "request": _WIRE_LOST, "notification": _WIRE_LOST, "nonsense": _WIRE_LOST, "reports": C.LOST,
+            "client ends": C.OVER,
         },
         C.OVER: {
-            "told": C.OVER, "told to leave": C.OVER, "dropped": C.OVER, "response": C.OVER,
-            "no message": C.OVER, "server noise": C.OVER, "server ends": C.OVER,
-            "request": C.OVER, "notification": C.OVER, "own response": C.OVER, "odd value": C.OVER,
-            "noise": _NO_OCTETS, "reports": C.OVER, "client ends": C.OVER, **_ENDS,
+            "told": C.OVER, "response": _WIRE_OVER, "no message": _WIRE_OVER, "server ends": C.OVER,
+            "request": _WIRE_OVER, "notification": _WIRE_OVER, "nonsense": _WIRE_OVER, "reports": C.OVER,
+            "client ends": C.OVER,
         },
     },
 )  # fmt: skip
-"""A client that does one thing after the other. What it is told and what it reports stand beside the wire: it may still
-report when its connection is over, and may make a new one."""
+"""A client that does one thing after the other. What it is told and what it reports stand beside the wire: it still
+reports when its connection is over. `nonsense`: a value that is no message, or octets that are no value."""
 
 
 class Q(Phase):
@@ -134,34 +103,27 @@ class Q(Phase):
     GONE = "it has ended"
 
 
-def _answers(case: Any) -> bool:
-    return case.action in ("answers", "answers about a message")
-
-
-_UNBIDDEN = never(READ, given=_answers)
-_RUNS = never(LIMITS, given=lambda case: _answers(case) and case.subject == LIMITS)
 _NONE = unreachable("no question is open")
+_ENDED = unreachable("nothing is asked of a codec that has ended")
 CODEC = Machine(
     Q,
     {
-        "asks": "user", "user ends": "user", "answers": "codec", "answers about a message": "codec",
-        "says more": "codec", "noise": "codec", "refuses": "codec", "codec ends": "codec",
+        "asks": "user", "answers": "codec", "answers about a message": "codec", "talks": "codec",
+        "codec ends": "codec",
     },
     {
         Q.IDLE: {
-            "asks": Q.ASKED, "user ends": Q.GONE, "answers": _NONE, "answers about a message": _NONE,
-            "says more": _UNBIDDEN, "noise": _UNBIDDEN, "refuses": _RUNS, "codec ends": Q.GONE,
+            "asks": Q.ASKED, "answers": _NONE, "answers about a message": _NONE,
+            "talks": never(READ, given=lambda case: False), "codec ends": never(LIMITS, given=lambda case: False),
         },
         Q.ASKED: {
-            "asks": Q.ASKED, "user ends": Q.GONE, "answers": (Q.IDLE, Q.ASKED),
-            "answers about a message": (Q.IDLE, Q.ASKED),
-            "says more": unreachable("a line answers the oldest question"), "noise": _UNBIDDEN, "refuses": _RUNS,
-            "codec ends": Q.GONE,
+            "asks": Q.ASKED, "answers": (Q.IDLE, Q.ASKED), "answers about a message": (Q.IDLE, Q.ASKED),
+            "talks": unreachable("a line answers the oldest question"), "codec ends": Q.GONE,
         },
         Q.GONE: {
-            "asks": Q.GONE, "user ends": Q.GONE, "answers": _NONE, "answers about a message": _NONE,
-            "says more": Q.GONE, "noise": _UNBIDDEN, "refuses": _RUNS, "codec ends": Q.GONE,
+            "asks": _ENDED, "answers": _ENDED, "answers about a message": _ENDED, "talks": _ENDED,
+            "codec ends": _ENDED,
         },
     },
 )  # fmt: skip
-"""A codec that is asked line by line. `says more` is a line that answers nothing."""
+"""A codec that is asked line by line. `talks`: a line that answers nothing."""

@@ -34,7 +34,7 @@ class Config:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
     argument is named to a behaviour `echo` (-1: not). `taken`: the open points of documents that are taken. `depth`
     and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
-    declares nothing.
+    declares nothing. `declared` are choices that it declares where the text leaves one, by their key in its manifest.
     """
 
     role: str
@@ -54,6 +54,11 @@ class Config:
     taken: frozenset[str] = OPEN_POINTS
     depth: int = 0
     size: int = 0
+    declared: tuple[tuple[str, str], ...] = ()
+
+    def declares(self, key: str) -> str:
+        """What its manifest says for a key, "" when it says nothing."""
+        return next((value for name, value in self.declared if name == key), "")
 
     @property
     def extensions(self) -> frozenset[str]:
@@ -84,13 +89,15 @@ class Want(NamedTuple):
 
 class Asked(NamedTuple):
     """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
-    message had been said before, on any connection. `least`: a count that must have been reached."""
+    message had been said before, on any connection. `least`: a count that must have been reached. `parted`: it came in
+    parts."""
 
     id: int
     want: Want
     behind: bool = False
     after_bad: bool = False
     least: int | None = None
+    parted: bool = False
 
 
 class Conn(NamedTuple):
@@ -136,13 +143,14 @@ class Call(NamedTuple):
 
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
-    `stray`: a response that belongs to no open call was said."""
+    `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
 
     config: Config
     phase: C = C.READY
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
     stray: bool = False
+    left: bool = False
 
     @property
     def lost(self) -> bool:

@@ -6,6 +6,7 @@ Source: 001_c0ea8805bb7ed422.txt, "Connection establishment" and "Keep Alive".
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from specs.machine import Cell, Machine, never, unreachable
 from specs.machine import Phase as _Phase
@@ -36,20 +37,25 @@ TALKING = (Phase.LIVE, Phase.TWICE, Phase.SPOILT, Phase.REFUSED)
 
 HANDSHAKE = "PULSAR-CONN-02"
 """Until CONNECTED a broker says nothing else, and it says CONNECTED once."""
-BEFORE_CONNECT = "PULSAR-CONN-06 PULSAR-INV-BROKER-01"
+_NO_EFFECT = "PULSAR-INV-BROKER-01"
+BEFORE_CONNECT = f"PULSAR-CONN-06 {_NO_EFFECT}"
 """What comes before CONNECT has no effect."""
-LOOKUP_BEFORE_CONNECT = "PULSAR-CONN-07 PULSAR-INV-BROKER-01"
+LOOKUP_BEFORE_CONNECT = f"PULSAR-CONN-07 {_NO_EFFECT}"
 """A lookup before CONNECT has no effect."""
 SECOND_CONNECT = "PULSAR-CONN-08 PULSAR-INV-BROKER-02"
 """A second CONNECT is refused."""
 
-ANSWERS = ("answers", "invents", "PONG", "SEND_RECEIPT", "SEND_ERROR")
-"""What a broker says because it was asked."""
-PUSHES = ("MESSAGE", "PING", "ACTIVE_CONSUMER_CHANGE", "CLOSE_PRODUCER", "CLOSE_CONSUMER", "REACHED_END_OF_TOPIC")
-"""What a broker says of its own accord."""
-SAID = ("CONNECTED", "AUTH_CHALLENGE", "refuses", "complains", *ANSWERS, *PUSHES, "commands")
-"""Everything that a broker may say; "refuses" is ERROR in answer to CONNECT, "complains" ERROR that answers no request,
-"invents" any other answer to what nobody asked, "commands" what only a client says."""
+GROUPS: Mapping[str, str] = {
+    **dict.fromkeys(("invents", "PONG", "SEND_RECEIPT", "SEND_ERROR"), "answers"),
+    **dict.fromkeys(("MESSAGE", "PING", "ACTIVE_CONSUMER_CHANGE", "CLOSE_PRODUCER", "CLOSE_CONSUMER",
+                     "REACHED_END_OF_TOPIC", "commands"), "pushes"),
+    "AUTH_CHALLENGE": "complains",
+}  # fmt: skip
+"""What is the same action to the machine. "answers": what a broker says because it was asked, also what answers nothing
+("invents"). "pushes": what it says of its own accord, also what only a client says ("commands"). "complains": ERROR
+that answers no request, and AUTH_CHALLENGE."""
+SAID = ("CONNECTED", "refuses", "complains", "answers", "pushes")
+"""Everything that a broker may say; "refuses" is ERROR in answer to CONNECT."""
 ACTORS: Mapping[str, str] = {
     **dict.fromkeys(("CONNECT", "asks", "misuses", "leaves"), "client"),
     **dict.fromkeys((*SAID, "garbles", "ends"), "broker"),
@@ -57,8 +63,23 @@ ACTORS: Mapping[str, str] = {
 """Every action and who does it; "garbles" is octets that are no frame."""
 
 
-def _client(connect: Phase, misuse: Phase, asks: Cell) -> dict[str, Cell]:
+class _Machine(Machine):
+    """A machine to which frames of many kinds are one action."""
+
+    def at(self, phase: Any, action: str) -> Any:
+        """The cell of the group."""
+        return super().at(phase, GROUPS.get(action, action))
+
+
+_DOOMED = unreachable("what is said behind what must end the connection is not judged")
+_COMMAND = unreachable("once CONNECT was said, a command moves nothing")
+
+
+def _client(connect: Cell, misuse: Cell, asks: Cell = _COMMAND) -> dict[str, Cell]:
     return {"CONNECT": connect, "asks": asks, "misuses": misuse, "leaves": Phase.LEFT}
+
+
+_HEARD_NO_MORE = _client(_DOOMED, _DOOMED, _DOOMED)
 
 
 def _silent(phase: Phase, requirements: str) -> dict[str, Cell]:
@@ -70,41 +91,36 @@ def _silent(phase: Phase, requirements: str) -> dict[str, Cell]:
 
 
 def _early(phase: Phase, requirements: str) -> dict[str, Cell]:
-    return {**_client(phase, phase, phase), **_silent(phase, requirements), "complains": phase}
+    return {**_HEARD_NO_MORE, **_silent(phase, requirements), "complains": phase}
 
 
 def _talking(phase: Phase, connected: str) -> dict[str, Cell]:
     """A broker that answers what it was asked."""
     return {
-        **_silent(phase, connected), **dict.fromkeys((*ANSWERS, *PUSHES, "complains", "commands"), phase),
+        **_silent(phase, connected), "answers": phase, "pushes": phase, "complains": phase,
     }  # fmt: skip
 
 
 def _waiting(phase: Phase, connected: Phase) -> dict[str, Cell]:
     """A broker that owes CONNECTED."""
     return {
-        **_silent(phase, HANDSHAKE), "CONNECTED": connected, "AUTH_CHALLENGE": phase, "refuses": Phase.REFUSED,
-        "complains": unreachable("an ERROR refuses CONNECT while it is due"),
+        **_silent(phase, HANDSHAKE), "CONNECTED": connected, "refuses": Phase.REFUSED, "complains": phase,
     }  # fmt: skip
 
 
-def _over(phase: Phase) -> dict[str, Cell]:
-    row: dict[str, Cell] = dict.fromkeys(ACTORS, unreachable("what comes behind the end of a connection is not judged"))
-    return {**row, "leaves": phase, "ends": Phase.CLOSED}
-
-
+_OVER: dict[str, Cell] = dict.fromkeys(ACTORS, unreachable("what comes behind the end of a connection is not judged"))
 NEW, ASKED, HASTY, LIVE, EARLY, EARLY_LOOKUP, TWICE, SPOILT, REFUSED, LEFT, CLOSED = Phase
-BROKER = Machine(Phase, ACTORS, {
+BROKER = _Machine(Phase, ACTORS, {
     NEW: {**_client(ASKED, SPOILT, (EARLY, EARLY_LOOKUP)), **_silent(NEW, HANDSHAKE)},
-    ASKED: {**_client(HASTY, HASTY, ASKED), **_waiting(ASKED, LIVE)},
-    HASTY: {**_client(HASTY, HASTY, HASTY), **_waiting(HASTY, SPOILT)},
-    LIVE: {**_client(TWICE, SPOILT, LIVE), **_talking(LIVE, HANDSHAKE)},
+    ASKED: {**_client(HASTY, HASTY), **_waiting(ASKED, LIVE)},
+    HASTY: {**_HEARD_NO_MORE, **_waiting(HASTY, SPOILT)},
+    LIVE: {**_client(TWICE, SPOILT), **_talking(LIVE, HANDSHAKE)},
     EARLY: _early(EARLY, BEFORE_CONNECT),
     EARLY_LOOKUP: _early(EARLY_LOOKUP, LOOKUP_BEFORE_CONNECT),
-    TWICE: {**_client(TWICE, TWICE, TWICE), **_talking(TWICE, SECOND_CONNECT)},
-    SPOILT: {**_client(SPOILT, SPOILT, SPOILT), **_talking(SPOILT, HANDSHAKE), "AUTH_CHALLENGE": SPOILT},
-    REFUSED: {**_client(REFUSED, REFUSED, REFUSED), **_talking(REFUSED, HANDSHAKE), "AUTH_CHALLENGE": REFUSED},
-    LEFT: _over(LEFT),
-    CLOSED: _over(CLOSED),
+    TWICE: {**_HEARD_NO_MORE, **_talking(TWICE, SECOND_CONNECT)},
+    SPOILT: {**_HEARD_NO_MORE, **_talking(SPOILT, HANDSHAKE)},
+    REFUSED: {**_HEARD_NO_MORE, **_talking(REFUSED, HANDSHAKE)},
+    LEFT: _OVER,
+    CLOSED: _OVER,
 })  # fmt: skip
 """The machine of a connection, as a broker runs it."""

@@ -12,9 +12,10 @@ from specs.plan import Do, Hang, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
 from specs.storm import frames
-from specs.storm.child.book import BOOKS
+from specs.storm.child.book import BOOKS as CHILDREN
 from specs.storm.features import FEATURES
 from specs.storm.frames import Message, Style, Text
+from specs.storm.host.book import BOOKS as HOSTS
 from specs.storm.machine import BOLT_MACHINE, SPOUT_MACHINE
 from specs.storm.model import StormModel
 from specs.storm.states import PREFIX, REQUIREMENTS, SEED, Config, valid_profile
@@ -306,6 +307,6 @@ protocol = Protocol(
     crash=PREFIX + "FRAME-01",
     wires={"bolt": "stdio", "spout": "stdio", "bolt-host": "relay", "spout-host": "relay"},
     beat=beat,
-    books={role: (book,) for role, book in BOOKS.items()},
+    books={role: (book,) for role, book in (CHILDREN | HOSTS).items()},
     machines={"bolt and host": BOLT_MACHINE, "spout and host": SPOUT_MACHINE},
 )

@@ -12,9 +12,10 @@ from typing import Any
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.storm import asked, host
-from specs.storm.child import host_messages, judging
-from specs.storm.said import breach
+from specs.storm.child import host_messages
+from specs.storm.child import judging as of_children
+from specs.storm.host import child_messages
+from specs.storm.host import judging as of_hosts
 from specs.storm.states import Config, Conv, HostConv, Owing, State
 
 
@@ -37,7 +38,7 @@ class StormModel:
         if role != config.role:
             return
         for _, conv in state.convs:
-            yield from asked.owed(config, conv) if config.hosted else judging.owed(config, conv)
+            yield from of_hosts.owed(config, conv) if config.hosted else of_children.owed(config, conv)
 
     def step(self, state: State, event: Event) -> Iterator[Outcome]:
         """Every reading of `event`."""
@@ -57,7 +58,7 @@ def _quiet(state: State, event: Quiet) -> Outcome:
     covers: tuple[str, ...] = ()
     lapses: tuple[Breach, ...] = ()
     for number, conv in state.convs:
-        found = asked.quiet(config, conv, event) if config.hosted else judging.quiet(config, conv, event)
+        found = of_hosts.quiet(config, conv, event) if config.hosted else of_children.quiet(config, conv, event)
         if isinstance(found, Breach):
             return _placed(state, number, found)
         if found is not None:
@@ -90,10 +91,10 @@ def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -
     """A child is judged."""
     if event.by != config.host:
         if isinstance(event, Said):
-            return judging.said(config, conv, event.frame)
+            return of_children.said(config, conv, event.frame)
         if isinstance(event, Noise):
-            return judging.endless(config, conv, event.data)
-        return Allow(conv) if isinstance(event, Closed) else judging.fact(config, conv, event.name, event.value)
+            return of_children.endless(config, conv, event.data)
+        return Allow(conv) if isinstance(event, Closed) else of_children.fact(config, conv, event.name, event.value)
     if isinstance(event, Said):
         sent = host_messages.sent(config, conv, event.frame)
         return _ours(event.by, sent.wrong, sent.conv if sent.known else ANYTHING) if sent.wrong else Allow(sent.conv)
@@ -106,17 +107,26 @@ def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -
 
 def _of_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
     """A host is judged: the tester is its child, and whoever calls it."""
-    ours = event.by == config.child
-    if isinstance(event, Noise):
-        if ours:
-            yield Allow(conv)
-        else:
-            yield breach(event.by, "FRAME-02", f"a message has no end: {event.data[:80]!r}")
+    if event.by != config.child:
+        yield _by_host(config, conv, event)
     elif isinstance(event, Said):
-        yield from host.heard(config, conv, event.frame) if ours else iter([host.said(config, conv, event.frame)])
-    elif isinstance(event, Closed):
-        yield Allow(conv) if ours else asked.ends_child(config, conv)
-    elif ours:
-        yield asked.does(config, conv, event.name, event.value)
+        for heard in child_messages.heard(config, conv, event.frame):
+            yield _did(event.by, heard)
+    elif isinstance(event, Fact):
+        yield _did(event.by, child_messages.does(config, conv, event.name, event.value))
     else:
-        yield asked.fact(config, conv, event.name, event.value)
+        yield Allow(conv)
+
+
+def _did(by: str, did: child_messages.Heard) -> Outcome:
+    return _ours(by, did.wrong, did.conv if did.known else ANYTHING) if did.wrong else Allow(did.conv)
+
+
+def _by_host(config: Config, conv: HostConv, event: Said | Noise | Closed | Fact) -> Outcome:
+    if isinstance(event, Said):
+        return of_hosts.said(config, conv, event.frame)
+    if isinstance(event, Noise):
+        return of_hosts.endless(config, conv, event.data)
+    if isinstance(event, Closed):
+        return of_hosts.closes(config, conv)
+    return of_hosts.fact(config, conv, event.name, event.value)

@@ -103,10 +103,44 @@ class Misuse(Enum):
     UNKNOWN_ID = "ack or fail for an id that was not emitted"
 
 
+class Row(Enum):
+    """What a child does to a host beside, or in place of, its messages: the rows of the catalogue."""
+
+    PID = "something odd in place of the process id"
+    NO_PID = "no process id"
+    STRAY_LINE = "a stray line before a message"
+    STRAY_MESSAGE = "a stray message that is no JSON"
+    TWO = "two JSON texts before one `end`"
+    TRAILING = "text behind the JSON"
+    BLANK = "blank lines before the JSON"
+    EMPTY = "an `end` without a message"
+    NO_END = "something like `end`"
+    CRLF = "lines that end with CR LF"
+    NO_OBJECT = "an array, a text, a number or null"
+    NO_COMMAND = "an object without a command that is known"
+    NO_TUPLE = "an emit without a tuple"
+    ODD_TASK = "an emit to what is no task"
+    ODD_STREAM = "an emit to what is no stream"
+    ODD_ANCHOR = "an anchor that is no open tuple"
+    ODD_ACK = "ack or fail for what is no open tuple"
+    OTHERS = "what the other kind of child, or a host, says"
+    CUT = "a message that is cut by the end of the child"
+    ENDED = "the end of the child with some status"
+    FLOOD = "a message of many MiB"
+    NO_UTF8 = "octets that are no UTF-8"
+    TWICE = "a member that stands twice"
+    ODD_NUMBER = "a number that few can carry"
+    NO_CHILD = "no child that says its process id"
+    LEFT = "the end of the child"
+    SILENT = "a child that is silent for longer than the timeout"
+    STDERR = "a child that fills its STDERR"
+    SYNC = "a sync that answers no heartbeat"
+
+
 class Expected(NamedTuple):
     """A message that is due. `kind`: emit, ack or fail. `id`: of an emit by a spout, or of the tuple to settle.
-    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are requirements that it
-    shows.
+    `wants`: task ids are sent for it. Of a host it is the effect that is due, and `more` are the extensions that it
+    leans on.
     """
 
     kind: str
@@ -150,7 +184,7 @@ class Conv(NamedTuple):
     were worked on, `raised` of which user code raised. `owing`: emits whose task ids were not sent; `lists`:
     sent, and not seen by user code; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
     `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
-    the command; `listed`: task ids were sent in it.
+    the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
     `misuse`: what it was sent that no host should send; `excused`: user code raised or there was a misuse, so that it
     may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
@@ -183,6 +217,7 @@ class Conv(NamedTuple):
     extra: bool = False
     waited_ms: int = 0
     listed: bool = False
+    surplus: tuple[Any, ...] = ()
     misuse: Misuse | None = None
     excused: bool = False
     talked: str = ""
@@ -239,10 +274,13 @@ class HostConv(NamedTuple):
     given a sign of life, at least and at most; `idle_ms`: how long no heartbeat came. `timeout_ms`: what it was told;
     `lived`: the child took a good part of it and spoke.
 
-    `failing`: it must give up, by this requirement; `maybe`: it may; `failed`: it has. `skipped`: requirements of
-    invalid input that was sent. `stopped`: the child stands still, and what is sent to it is not seen; `deaf`: it does
-    not read, and what is sent to it comes later; `left`: it has ended, `closing`: its caller is done with it, `gone`:
-    the child's process is seen to have ended.
+    `failing`: it must give up, because of this; `maybe`: it may; `failed`: it has. `odd`: the task of an emit that is
+    none. `skipped`: what else was done beside the messages, or in their place. `stopped`: the child stands still, and
+    what is sent to it is not seen; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended,
+    `closing`: its caller is done with it, `gone`: the child's process is seen to have ended. `waited`: the process id
+    has come, and nothing was sent since; `answered`: a sync has, likewise. `active`: a spout was activated.
+    `unneeded`: an emit said that it needs no task ids; `last`: the last command of the child. `muted`: its STDIN was
+    ended; `partial`: octets came that are no whole message.
     """
 
     phase: Phase = NEW["bolt"]
@@ -273,10 +311,11 @@ class HostConv(NamedTuple):
     idle_ms: int = 0
     timeout_ms: int = 0
     lived: bool = False
-    failing: str = ""
-    maybe: str = ""
+    failing: Row | None = None
+    maybe: Row | None = None
     failed: bool = False
-    skipped: tuple[str, ...] = ()
+    odd: Any = None
+    skipped: tuple[Row, ...] = ()
     stopped: bool = False
     deaf: bool = False
     left: bool = False
@@ -284,7 +323,11 @@ class HostConv(NamedTuple):
     gone: bool = False
     muted: bool = False
     partial: bool = False
-    touched: bool = False
+    waited: bool = False
+    answered: bool = False
+    active: bool = False
+    unneeded: bool = False
+    last: str = ""
 
 
 class State(NamedTuple):

@@ -143,6 +143,8 @@ def _oddity(document: Document, dice: Dice) -> None:
             function[0][at + 1 : function[0].index(")")] = args
             return
     document.blocks.append(Block("message", name, ["message", name, "{"], [list(item)]))
+    if dice.roll(4) == 3:  # names of types and of services are apart, or are not
+        document.blocks.append(Block("service", name, ["service", name, ":", "0", "{"], [["int", "f", "(", ")"]]))
 
 
 def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequence[str] = NAMES) -> Plan:

@@ -23,7 +23,7 @@ from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
 CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
-    "meta": 2, "selector": 3, "arguments": 3,
+    "meta": 2, "selector": 3, "arguments": 3, "left out": 3,
 }  # fmt: skip
 NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
 SCOPES = ("storage", "status", "s", "default_", "storage2")
@@ -236,7 +236,7 @@ def _near(c: Caller, op: Op) -> None:
     """What is nearly there."""
     scope, version, function = c.slot(*op.args)
     which = op.args[3] % 8
-    if which == 1 and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
+    if which in (1, 4) and c.world.interfaces and c.world.config.layout:  # the version of an interface names nothing
         if op.args[4] % 2 and c.world.interfaces > 1:
             c.call(c.form("make", scope, SECOND))
         else:
@@ -372,6 +372,21 @@ def _echo(c: Caller, op: Op) -> None:
     c.call(c.form("echo", scope, version), tuple(out), style=WIDEST if how == 4 else 0)
 
 
+def _left_out(c: Caller, op: Op) -> None:
+    """A message there and back without the last of its elements, without the last two and so on, as far as they may be
+    missing; each time another default tells itself."""
+    shapes = c.world.shapes
+    optional = [each for each in shapes.fields if each.mod == "optional"]
+    if not c.world.config.layout or c.world.config.echo_form < 0 or not optional:
+        _call(c, op)
+        return
+    scope, version, _ = c.slot(*op.args)
+    out = shapes.message(Dice(*op.args[2:]))
+    must = max((each.number - shapes.base + 1 for each in shapes.fields if each.mod != "optional"), default=0)
+    for end in range(must, len(out))[: 3 + op.args[3] % 6]:
+        c.call(c.form("echo", scope, version), tuple(out[:end]))
+
+
 def _bad_value(c: Caller, op: Op) -> None:
     """A message without what is required, with nil, or with a number that is too large."""
     shapes = c.world.shapes
@@ -405,6 +420,7 @@ def _bad_value(c: Caller, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Caller, Op], None]] = {
     "call": _call, "near": _near, "sweep": _sweep, "short": _short, "echo": _echo, "bad value": _bad_value,
     "assign": _assign, "note": _note, "throw": _throw, "meta": _meta, "selector": _selector, "arguments": _arguments,
+    "left out": _left_out,
 }  # fmt: skip
 
 

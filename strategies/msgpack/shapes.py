@@ -90,7 +90,7 @@ class Shapes:
             mod = dice.pick(mods)
             kind = self._called(dice.pick(kinds)._replace(null=dice.roll(3) == 2), dice)
             default = ""
-            if self.defaults and mod == "optional" and not kind.null and dice.roll(2):
+            if self.defaults and mod == "optional" and not kind.null and dice.roll(4):
                 named = {"string": '"d"', "bool": "true", "double": "1.5", "float": "0.5"}
                 low, high = INTEGERS.get(kind.name, (0, 0))
                 default = named.get(kind.name, str(dice.pick((7, high, 1, low or 100))) if high else "")

@@ -9,6 +9,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack import values as v
 from specs.msgpack.calls import oddity
+from specs.msgpack.changes import keys_collide
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.msgpack.lines import Ask, type_of
 from specs.msgpack.states import Config
@@ -171,7 +172,7 @@ def _text(q: Questions, op: Op) -> None:
 
 def _keys(q: Questions, op: Op) -> None:
     value = values.odd(5 + op.args[3] % 2, op.args[4])
-    q.vector(encoded(value), value, "free", "12")
+    q.vector(encoded(value), value, "free" if keys_collide(value) else "either", "12")
 
 
 def _deep(q: Questions, op: Op) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Blurt, Plan, Ref, Say, Step, Wait
-from specs.storm.asked import TIMEOUT
 from specs.storm.frames import Message
+from specs.storm.host.child_messages import TIMEOUT
 from specs.storm.states import Config
 from strategies.common import Op, Program, programs
 from strategies.storm import hosting

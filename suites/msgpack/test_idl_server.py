@@ -23,6 +23,9 @@ test_values = hunts(
     serving.interpret,
     2,
 )
+test_defaults = hunts(
+    "Messages from which more and more is left out.", serving.calls("left out", "echo"), serving.interpret
+)
 test_failures = hunts(
     "Exceptions, the meta service, selectors that are none.",
     serving.calls("throw", "meta", "selector", "call", "note"),

@@ -145,7 +145,7 @@ class NewMember(Child):
         return {"action": "checkpoint", "sequenceNumber": number}
 
 
-@child("none-is-last", "CHECKPOINT-12", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-13 CHECKPOINT-14")
+@child("none-is-last", "CHECKPOINT-13", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-12 CHECKPOINT-14")
 class NoneIsLast(Child):
     """A checkpoint without a number is asked for at the text null."""
 

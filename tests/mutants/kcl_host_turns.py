@@ -196,7 +196,7 @@ def _request(w: Writer) -> None:
     w.status()
 
 
-@host("request-refused", "CHECKPOINT-07", _request, profile=SEQ, accept="SHUT-08")
+@host("request-refused", "SHUT-08", _request, profile=SEQ, accept="CHECKPOINT-07")
 class RequestRefused(Host):
     """A checkpoint inside shutdownRequested is refused."""
 

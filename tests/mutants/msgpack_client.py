@@ -361,3 +361,12 @@ class AnyTypeAnswers(Caller):
         if isinstance(value, list) and len(value) == 4:
             value = [1, *value[1:]]
         super().message(value)
+
+
+@mutant("filler", "REQ-01", CALL)
+class Filler(Caller):
+    """Before each message stands an octet that begins no value."""
+
+    def write(self, message: list[Any]) -> None:
+        self.out += b"\xc1"
+        super().write(message)

@@ -216,7 +216,7 @@ class WideArrays(Packer):
         return [head for head in super().sized(size, fixed, code) if head[0] != 0x9F]
 
 
-@mutant("c1-is-nil", "03", asks(b"\xc1", 1, "error", "03"))
+@mutant("c1-is-nil", "03", asks(b"\xc1", 1, "error", "03"), level="ASSUMED")
 class NeverUsedIsNil(Decoding):
     """The octet that is never used is taken for nil."""
 
@@ -227,7 +227,7 @@ class NeverUsedIsNil(Decoding):
         return None if first == 0xC1 else super().simple(first)
 
 
-@mutant("c1-skipped", "03", asks(b"\x91\xc1\x01", 1, "error", "03"))
+@mutant("c1-skipped", "03", asks(b"\x91\xc1\x01", 1, "error", "03"), level="ASSUMED")
 class NeverUsedSkipped(Codec):
     """The octet that is never used is skipped inside of containers."""
 

@@ -75,7 +75,7 @@ class SingleNan(Decoding):
         return None if isinstance(value, Single) and math.isnan(value) else super().number(value)
 
 
-@mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01")
+@mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01", level="ASSUMED")
 class NeverUsedInMaps(Codec):
     """The octet that is never used is nil in the place of a map's only value."""
 
@@ -108,3 +108,19 @@ class WideKeys(Decoding):
         found, wide = super().pairs(items), self.wide
         self.wide = False
         return Pairs((key[:-1] if isinstance(key, str) and wide else key, part) for key, part in found)
+
+
+@mutant("odd-keys-lost", "01", gives(v.Map(((1, "a"),)), 0, "either", "12"))
+class OddKeysLost(Decoding):
+    """A pair whose key is an integer is lost."""
+
+    def pairs(self, items: list[Any]) -> Any:
+        return Pairs((key, part) for key, part in super().pairs(items) if type(key) is not int)
+
+
+@mutant("ready-line", "01", gives(5))
+class ReadyLine(Codec):
+    """Behind each answer stands a line of its own."""
+
+    def line(self, line: bytes) -> bytes:
+        return super().line(line) + b"\n{}"

@@ -16,6 +16,19 @@ class SaysMore(Idl):
         return super().line(line) + b"\nwell done"
 
 
+UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
+
+
+@mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")
+class DefaultScopeWanted(Idl):
+    """An application without a default scope is refused, though something else is declared."""
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, object]:
+        if "application" in source and "default" not in source.partition("application")[2]:
+            return {"errors": [{"kind": "semantic", "line": 1}]}
+        return super().parse(source, profile)
+
+
 TWO = """interface I: 1 {
   string get()
 }

@@ -258,7 +258,7 @@ class ResultBeside(Application):
     """There is a result beside each exception."""
 
     def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown(path, ["data"])
+        return Thrown([path, *data], ["data"])
 
 
 @mutant("exception-as-result", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from impls.msgpack.idl_parser import Kind, Member, Method
-from impls.msgpack.idl_server import Application
+from impls.msgpack.idl_server import Application, Thrown
 from impls.msgpack.idl_values import Misfit, Shapes
+from impls.msgpack.server import Failure
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
@@ -140,6 +141,22 @@ class MadeFromZero(Application):
         made = super().behave(behaviour, key, function, given)
         message = behaviour["do"] == "const" and function.result.name in self.checker.types
         return [None, *made] if message and made is not None else made
+
+
+@mutant("names-without-scope", "DISP-07", calls("get", behaviour={"storage/1/get": TAG}), level="ASSUMED")
+class NamesWithoutScope(Application):
+    """A name without scope and version is refused, though something else is declared."""
+
+    def bare(self, scope: str) -> int:
+        raise Failure("no version")
+
+
+@mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")
+class ExceptionInText(Application):
+    """An exception is a text that holds its path, though something else is declared."""
+
+    def wired(self, path: str, data: list[Any]) -> Thrown:
+        return Thrown(f"thrown: {path}", None)
 
 
 TWO = """interface I: 1 {

@@ -17,7 +17,8 @@ MSGPACK = find("msgpack")
 RPC, FMT = "MPRPC-", "MP-FMT-"
 FACTS: Mapping[str, Mapping[str, Any]] = {
     "server": {"count": "count", "malformed": "close"},
-    "idl": {"eol": "free", "forward_refs": True, "id_zero": True},
+    "idl": {"eol": "free", "forward_refs": True, "id_zero": True, "missing_default": "first"},
+    "idl-server": {"bare_name": "declared", "exception_wire": "list"},
 }
 """What the references declare beside the defaults, by role."""
 PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")

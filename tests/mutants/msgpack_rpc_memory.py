@@ -209,3 +209,21 @@ class MiddleSizes(Packer):
 
     def _middle(self, value: Any) -> bool:
         return isinstance(value, list) and len(value) == 4 and isinstance(value[3], str) and 512 <= len(value[3]) < 4096
+
+
+@mutant("answers-kept-by-id", "RESP-01", plan(call("echo", "one", identity=2), call("echo", "two", identity=3)))
+class KeptById(Session):
+    """An id that is used again once it was answered gets the answer of before."""
+
+    def response(self, number: int, error: Any, result: Any) -> list[Any]:
+        kept = self.__dict__.setdefault("kept", {})
+        return super().response(number, *kept.setdefault(number, (error, result)))
+
+
+@mutant("marks-answers", "RESP-01", plan(call("echo", 1)))
+class MarksAnswers(Session):
+    """In front of each answer stands a nil."""
+
+    def response(self, number: int, error: Any, result: Any) -> list[Any]:
+        self.say(None)
+        return super().response(number, error, result)

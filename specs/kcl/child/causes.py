@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from specs.causes import Causes
-from specs.kcl.child.book import MESSAGES_ARE_LINES, MISUSED, MISUSES, STATUS_NAMES_ITS_ACTION
+from specs.kcl.child.book import INITIALIZE_IS_ANSWERED, MESSAGES_ARE_LINES, MISUSED, MISUSES, STATUS_NAMES_ITS_ACTION
 from specs.kcl.child.case import Case
 from specs.kcl.machine import CHARACTERS_SURVIVE, LINES_ARE_JSON, MESSAGES_HAVE_ACTIONS, RECORDS_IN_ORDER
 from specs.kcl.scripts import alike
 
+BIG_BATCHES = "KCL-REC-12"
 BIG = 1000
 """Records, or KiB of data, from which on a batch is a big one (K-33)."""
 
@@ -99,7 +100,18 @@ def members_that_are_not_known_are_ignored(m: Case) -> str:
     return _missing(m, "it ended with an error at a message with unknown members") if failed else ""
 
 
-@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also="KCL-REC-12")
+def _is_bare(m: Case) -> bool:
+    return m.conv.action == "initialize" and m.profile == "kcl1-seed" and not m.conv.extra
+
+
+@MISSING.cause(INITIALIZE_IS_ANSWERED, also="KCL-INIT-09", could=_is_bare)
+def initialize_needs_no_more(m: Case) -> str:
+    """It ended with an error at an initialize that has what its profile has, and no more."""
+    failed = m.action == "exits" and m.what != 0
+    return _missing(m, "it ended with an error at an initialize with no more than its profile has") if failed else ""
+
+
+@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also=BIG_BATCHES)
 def big_batches_are_processed(m: Case) -> str:
     """The batch was a big one (K-33)."""
     return _missing(m, "the batch was a big one")
@@ -160,9 +172,10 @@ def records_keep_their_order(m: Case) -> str:
     return "user code got the records in another order" if pairs and same else ""
 
 
-@DIFFERENT.cause("KCL-REC-11", could=_batch)
+@DIFFERENT.cause("KCL-REC-11", could=lambda m: m.config.decodes and _batch(m))
 def data_are_decoded(m: Case) -> str:
-    """Nothing but the data of a record is another (Base 64 Encoding)."""
+    """Nothing but the data of a record is another (Base 64 Encoding). Who only hands the text over decodes nothing
+    (K-40)."""
     for sent, got in _pairs(m):
         if sent[0] != got[0] and sent[1:] == got[1:]:
             return f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"

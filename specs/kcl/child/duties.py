@@ -17,20 +17,32 @@ from specs.kcl.child.book import (
     RECORDS_REACH_USER_CODE,
     SHARD_ENDED_IS_CHECKPOINTED,
     SHUTDOWN_IS_ANSWERED,
-    SHUTDOWN_REQUESTED_IS_ANSWERED,
     STATUS_NAMES_ITS_ACTION,
 )
 from specs.kcl.child.causes import DIFFERENT, MISSING
-from specs.kcl.machine import ASKING, DEAF, ENDING, LEASE_LOST_IS_ANSWERED, MACHINE, NEW, OVER, REACTS, READY, WORKING
+from specs.kcl.machine import (
+    ASKING,
+    DEAF,
+    ENDING,
+    LEASE_LOST_IS_ANSWERED,
+    MACHINE,
+    NEW,
+    OVER,
+    REACTS,
+    READY,
+    SHUTDOWN_REQUESTED,
+    WORKING,
+)
 from specs.kcl.states import FINALS, Conv, Misuse, Seen
 from specs.rules import Due
 
 BATCH_IS_ANSWERED = "KCL-REC-07"
+ENDS_IN_ANY_STATE = "KCL-INV-CHILD-14"
 ANSWERS: Mapping[str, str] = {
     "initialize": INITIALIZE_IS_ANSWERED,
     "processRecords": BATCH_IS_ANSWERED,
     "shutdown": SHUTDOWN_IS_ANSWERED,
-    "shutdownRequested": SHUTDOWN_REQUESTED_IS_ANSWERED,
+    "shutdownRequested": SHUTDOWN_REQUESTED,
     "leaseLost": LEASE_LOST_IS_ANSWERED,
     "shardEnded": SHARD_ENDED_IS_CHECKPOINTED,
 }
@@ -78,7 +90,7 @@ def _as_if_answered(conv: Conv) -> Conv:
     return conv._replace(phase=phase, stuck="", steps=(), loose=False, tail=b"")
 
 
-@BOOK.duty(f"{ENDS_WITH_STDIN} {END_INSTEAD_OF_ANSWER} KCL-INV-CHILD-14 {MISUSED[Misuse.NO_NEWLINE]} "
+@BOOK.duty(f"{ENDS_WITH_STDIN} {END_INSTEAD_OF_ANSWER} {ENDS_IN_ANY_STATE} {MISUSED[Misuse.NO_NEWLINE]} "
            f"{MISUSED[Misuse.HALF_LINE]}", met_by="exits")  # fmt: skip
 def the_child_ends_with_its_stdin(conv: Conv) -> Due | None:
     """In every state (hosts of the project rely on it). Where STDIN ended instead of the answer to a checkpoint, that
@@ -88,7 +100,7 @@ def the_child_ends_with_its_stdin(conv: Conv) -> Due | None:
 
 @cache
 def _end(was: object, misuse: Misuse | None) -> Due:
-    how: dict[object, str] = {ASKING: END_INSTEAD_OF_ANSWER, WORKING: "KCL-INV-CHILD-14", NEW: "KCL-INV-CHILD-14"}
+    how: dict[object, str] = {ASKING: END_INSTEAD_OF_ANSWER, WORKING: ENDS_IN_ANY_STATE, NEW: ENDS_IN_ANY_STATE}
     if misuse in (Misuse.NO_NEWLINE, Misuse.HALF_LINE):
         how[was] = MISUSED[misuse]
     named = how.get(was, ENDS_WITH_STDIN)

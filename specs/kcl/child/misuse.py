@@ -3,19 +3,16 @@ hosts on purpose. The catalogue of invalid inputs has the rows."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from specs.kcl.child.case import FAILED
 from specs.kcl.frames import Message, Text
 from specs.kcl.host import effects
 from specs.kcl.host.case import Case, is_base64, same_number
-from specs.kcl.machine import ASKING, DEAF, ENDING, NEW, OVER, WORKING
+from specs.kcl.machine import ASKING, ENDING, NEW, WORKING
 from specs.kcl.states import ACTIONS, FINALS, Config, Conv, Misuse, Seen
-from specs.model import ANYTHING
 
 
-def behind(config: Config, conv: Conv, frame: Message | Text) -> Any:
-    """What a child that is sent this may be in; ANYTHING where nothing that follows can be judged."""
+def behind(config: Config, conv: Conv, frame: Message | Text) -> Conv:
+    """What a child that is sent this may be in."""
     if isinstance(frame, Text):
         return _text(config, conv, frame)
     if frame.action == "checkpoint":
@@ -25,9 +22,9 @@ def behind(config: Config, conv: Conv, frame: Message | Text) -> Any:
     return _action(config, conv, frame)
 
 
-def _text(config: Config, conv: Conv, frame: Text) -> Any:
+def _text(config: Config, conv: Conv, frame: Text) -> Conv:
     if frame.why == "blank":
-        return conv if conv.phase is OVER else skipping(conv, Misuse.BLANK_LINE)
+        return skipping(conv, Misuse.BLANK_LINE)
     if frame.why == "bare":
         return perhaps(conv, Misuse.NO_NEWLINE)
     if frame.why == "cut":
@@ -35,13 +32,11 @@ def _text(config: Config, conv: Conv, frame: Text) -> Any:
     return unanswered(config, conv) if conv.phase is ASKING else skipping(conv, Misuse.NO_MESSAGE)
 
 
-def _answer(config: Config, conv: Conv, frame: Message) -> Any:
-    if conv.phase in (DEAF, OVER):
-        return ANYTHING
+def _answer(config: Config, conv: Conv, frame: Message) -> Conv:
     if conv.phase is not ASKING:
         return skipping(conv, Misuse.STRAY_ANSWER)
     own = config.wire.number
-    after = effects.answered(Case(config, conv, "answer", frame))
+    after: Conv = effects.answered(Case(config, conv, "answer", frame))
     if own not in frame.members and ("sequenceNumber" if own == "checkpoint" else "checkpoint") in frame.members:
         return after._replace(misuse=Misuse.OTHER_ANSWER)
     if not same_number(conv.number, frame.members.get(own)):
@@ -49,10 +44,8 @@ def _answer(config: Config, conv: Conv, frame: Message) -> Any:
     return after
 
 
-def _action(config: Config, conv: Conv, frame: Message) -> Any:
+def _action(config: Config, conv: Conv, frame: Message) -> Conv:
     action, wire = frame.action, config.wire
-    if conv.phase in (DEAF, OVER):
-        return ANYTHING
     if conv.phase is ASKING:
         return unanswered(config, conv, action)
     if conv.phase is WORKING:

@@ -7,15 +7,20 @@ from collections.abc import Callable
 from specs.causes import Causes
 from specs.kcl.host.book import LINES_END, ODDITIES, SLOW_CHILD_IS_AWAITED, STARTS_THE_CHILD
 from specs.kcl.host.case import Case
+from specs.kcl.machine import ASKING, SHUTDOWN_REQUESTED
 from specs.kcl.states import Oddity
 
-LONG_MS = 200
-"""A silence of the child that shows whether its host waits."""
+LONG_MS, HANGS_MS = 200, 240
+"""A silence of the child that shows whether its host waits; one from which on it counts as hanging."""
 
 
 def _cut(m: Case) -> str:
     """A message was begun and not ended by a newline (High Level Description)."""
     return "a message was begun and not ended by a newline" if m.conv.unended else ""
+
+
+def _was_refused(m: Case) -> bool:
+    return Oddity.REFUSAL in m.conv.odd or (m.phase is ASKING and m.conv.error is not None)
 
 
 def _had_to_take(odd: Oddity) -> Callable[[Case], bool]:
@@ -43,11 +48,40 @@ def no_child_was_started(m: Case) -> str:
 
 
 GAVE_UP = Causes("gave up")
+
+
+@GAVE_UP.cause(
+    SHUTDOWN_REQUESTED,
+    could=lambda m: m.during == "shutdownRequested" and _was_refused(m),
+    also=ODDITIES[Oddity.REFUSAL][0],
+)
+def harmed_by_a_refusal_when_shutdown_was_requested(m: Case) -> str:
+    """The final action still comes (KCL 1.8.0 and later)."""
+    return "it came to harm by a checkpoint that failed inside shutdownRequested"
+
+
+@GAVE_UP.cause(ODDITIES[Oddity.REFUSAL][0], could=lambda m: m.phase is ASKING and m.conv.error is not None)
+def a_checkpoint_that_failed_ended_the_action(m: Case) -> str:
+    """Decide whether to checkpoint again (Checkpoint 2): the action is still open."""
+    return f"it gave up at a checkpoint that failed with {m.conv.error}"
+
+
 for _odd, _ids in ODDITIES.items():
     GAVE_UP.cause(_ids[0], could=_had_to_take(_odd), also=" ".join(_ids[1:]))(_harmed_by(_odd))
 
 
-@GAVE_UP.cause(SLOW_CHILD_IS_AWAITED, could=lambda m: m.conv.waited_ms >= LONG_MS, also="KCL-INV-HOST-17")
+HANGING_CHILD_IS_AWAITED = "KCL-INV-HOST-17"
+
+
+@GAVE_UP.cause(HANGING_CHILD_IS_AWAITED, could=lambda m: m.conv.waited_ms >= HANGS_MS, also=SLOW_CHILD_IS_AWAITED)
+def the_child_hung(m: Case) -> str:
+    """Nobody set a limit of time (catalogue of invalid inputs; K-23)."""
+    return f"it gave up a child that hung for {m.conv.waited_ms} ms"
+
+
+@GAVE_UP.cause(
+    SLOW_CHILD_IS_AWAITED, could=lambda m: LONG_MS <= m.conv.waited_ms < HANGS_MS, also=HANGING_CHILD_IS_AWAITED
+)
 def the_child_was_slow(m: Case) -> str:
     """Nobody set a limit of time (K-23)."""
     return f"it gave up a child that had been silent for {m.conv.waited_ms} ms"
@@ -55,4 +89,4 @@ def the_child_was_slow(m: Case) -> str:
 
 GOES_NO_FURTHER = Causes("goes no further")
 GOES_NO_FURTHER.cause(LINES_END, could=lambda m: m.conv.unended)(_cut)
-GOES_NO_FURTHER.ranked += GAVE_UP.ranked[: len(ODDITIES)]
+GOES_NO_FURTHER.ranked += GAVE_UP.ranked[: 2 + len(ODDITIES)]

@@ -25,7 +25,6 @@ from specs.kcl.machine import (
     MACHINE,
     NEW,
     ONE_ANSWER,
-    OVER,
     READY,
     STDIN_IS_ENDED,
     WRITTEN_AT_ONCE,
@@ -39,23 +38,23 @@ OVERSLEPT, OVERSLEPT_MS = "KCL-INV-HOST-18", 50
 
 def _is_called(conv: Conv) -> str:
     """The call that is open, "" for none."""
-    return "" if conv.call is None or conv.phase is OVER else str(conv.call["op"])
+    return "" if conv.call is None or conv.over else str(conv.call["op"])
 
 
 @BOOK.duty(IDS_OF_FAILURES, met_by="fails, quits", shows=GAVE_UP)
 def a_failure_is_said(conv: Conv) -> Due | None:
     """A child that went wrong makes the open call fail, and the host reports it (hosts of the project; K-38). That it
     ends the child's STDIN says nothing to who called it, but it may wait for the end of the child first."""
-    if conv.failing is None or conv.failed or conv.phase is OVER or (conv.phase is DEAF and not conv.gone):
+    if conv.failing is None or conv.failed or conv.over:
         return None
-    return _failure(conv.failing)
+    return _failure(conv.failing, conv.phase is DEAF and not conv.gone)
 
 
 @cache
-def _failure(failing: Failure) -> Due:
+def _failure(failing: Failure, free: bool) -> Due:
     ids = FAILURES[failing]
     why = f"it does not say that it failed, after {failing.value}"
-    return Due(why, None, failing.name, requirement=ids[0], also=ids[1:], forgive=_as_if_failed)
+    return Due(why, None, failing.name, free, ids[0], also=ids[1:], forgive=_as_if_failed)
 
 
 def _as_if_failed(conv: Conv) -> Conv:
@@ -63,7 +62,7 @@ def _as_if_failed(conv: Conv) -> Conv:
 
 
 def _does_well(conv: Conv) -> bool:
-    return conv.failing is None and conv.phase is not OVER
+    return conv.failing is None and not conv.over
 
 
 @BOOK.duty(MIRRORS_THE_CALLS, met_by="initialize, action", also=WRITTEN_AT_ONCE, causes=UNSENT)

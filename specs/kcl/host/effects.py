@@ -8,7 +8,7 @@ from specs.kcl.child.case import FAILED
 from specs.kcl.frames import Message
 from specs.kcl.host.book import BOOK, STRANGE
 from specs.kcl.host.case import Case, fits, place, untried
-from specs.kcl.machine import DEAF, OVER, WORKING
+from specs.kcl.machine import DEAF, WORKING
 from specs.kcl.scripts import Job, Latest, callback, job
 from specs.kcl.states import KNOWN, Conv, Oddity, Seen
 
@@ -104,8 +104,6 @@ def _spent(conv: Conv) -> tuple[Any, ...]:
 @BOOK.effect("closes")
 def closed(m: Case) -> Conv:
     """The child's STDIN has ended."""
-    if m.phase in (DEAF, OVER):
-        return m.conv
     return m.conv._replace(phase=DEAF, was=m.phase, waited_ms=0, unended=False)
 
 
@@ -149,4 +147,4 @@ def failed(m: Case) -> Conv:
 @BOOK.effect("quits")
 def quit_(m: Case) -> Conv:
     """Its program has ended."""
-    return m.conv._replace(phase=OVER, failed=True, call=None)
+    return m.conv._replace(over=True, failed=True, call=None)

@@ -29,6 +29,7 @@ from specs.kcl.machine import (
     ONE_BY_ONE,
     READY,
     RECORDS_IN_ORDER,
+    SHUTDOWN_REQUESTED,
     WORKING,
 )
 from specs.kcl.scripts import alike
@@ -114,13 +115,13 @@ def a_call_is_not_over_before_its_message(m: Case) -> str:
     return f"{m.what.action} is said to be done before its status"
 
 
-@form("KCL-SHUT-11", on="action", when=IN_TIME, if_=lambda m: m.what.action in FINALS)
+@form("KCL-SHUT-11", on="action", when=(READY,), if_=lambda m: m.what.action in FINALS)
 def shutdown_is_not_sent(m: Case) -> str:
     """leaseLost and shardEnded stand in its place (KCL 2.1.0 and later)."""
     return "shutdown was sent, which this profile has no more" if m.what.action == "shutdown" else ""
 
 
-@form(MIRRORS_THE_CALLS, on=ACTION, when=IN_TIME)
+@form(MIRRORS_THE_CALLS, on=ACTION, when=IN_TIME, if_=lambda m: (m.phase is NEW) == (m.action == "initialize"))
 def an_action_is_one_of_the_profile_and_was_called_for(m: Case) -> str:
     """A message upon invocation of its method (High Level Description)."""
     action, wire = m.what.action, m.config.wire
@@ -133,7 +134,7 @@ def an_action_is_one_of_the_profile_and_was_called_for(m: Case) -> str:
     )
 
 
-@form("KCL-INIT-02", on="initialize", when=IN_TIME)
+@form("KCL-INIT-02", on="initialize", when=(NEW,))
 def initialize_has_the_shard(m: Case) -> str:
     """A text, the one that the call gave (Action messages)."""
     shard = m.members.get("shardId")
@@ -141,7 +142,7 @@ def initialize_has_the_shard(m: Case) -> str:
     return f"initialize has the shardId {shard!r:.80}" if wrong else ""
 
 
-@form("KCL-INIT-08", on="initialize", when=IN_TIME)
+@form("KCL-INIT-08", on="initialize", when=(NEW,))
 def initialize_has_the_place_where_it_begins(m: Case) -> str:
     """sequenceNumber, a text or null, and subSequenceNumber, a number or null (KCL 1.7.2 and later). The tester leaves
     them out on purpose at times."""
@@ -153,7 +154,7 @@ def initialize_has_the_place_where_it_begins(m: Case) -> str:
     return ""
 
 
-@form("KCL-SHUT-01", on="action", when=IN_TIME, if_=lambda m: m.what.action == "shutdown")
+@form("KCL-SHUT-01", on="action", when=(READY,), if_=lambda m: m.what.action == "shutdown")
 def shutdown_has_the_reason(m: Case) -> str:
     """TERMINATE or ZOMBIE, as the call gave it (Action messages; K-8)."""
     reason = m.members.get("reason")
@@ -166,7 +167,7 @@ def _is_batch(m: Case) -> bool:
     return bool(m.what.action == "processRecords")
 
 
-@form(RECORD_MEMBERS, on="action", when=IN_TIME, if_=_is_batch)
+@form(RECORD_MEMBERS, on="action", when=(READY,), if_=_is_batch)
 def records_have_their_members(m: Case) -> str:
     """An array of objects with data, partitionKey and sequenceNumber (Action messages)."""
     if m.records is None:
@@ -180,20 +181,20 @@ def records_have_their_members(m: Case) -> str:
     return ""
 
 
-@tried("KCL-REC-06", on="action", when=IN_TIME, if_=_is_batch)
+@tried("KCL-REC-06", on="action", when=(READY,), if_=_is_batch)
 def a_batch_may_be_empty(m: Case) -> bool:
     """Hosts of the project send such ones (K-16)."""
     return not m.records
 
 
-@form(MIRRORS_THE_CALLS, on="action", when=IN_TIME, if_=lambda m: _is_batch(m) and m.config.asked)
+@form(MIRRORS_THE_CALLS, on="action", when=(READY,), if_=lambda m: _is_batch(m) and m.config.asked)
 def every_record_is_sent(m: Case) -> str:
     """Those that the call gave (High Level Description)."""
     asked, sent = m.call.get("records") or [], m.records or []
     return "" if len(asked) == len(sent) else f"processRecords has {len(sent)} records of {len(asked)}"
 
 
-@form(RECORDS_IN_ORDER, on="action", when=IN_TIME, if_=lambda m: len(m.pairs) > 1)
+@form(RECORDS_IN_ORDER, on="action", when=(READY,), if_=lambda m: len(m.pairs) > 1)
 def records_keep_their_order(m: Case) -> str:
     """Begin reading line (ProcessRecords 4): what is read first was sent first."""
     asked = [(a["data_hex"], a["partitionKey"], a["sequenceNumber"]) for a, _ in m.pairs]
@@ -202,7 +203,7 @@ def records_keep_their_order(m: Case) -> str:
     return "the records are in another order" if turned else ""
 
 
-@form("KCL-REC-04", on="action", when=IN_TIME, if_=lambda m: bool(m.records))
+@form("KCL-REC-04", on="action", when=(READY,), if_=lambda m: bool(m.records))
 def a_sequence_number_is_a_text_and_passes_unchanged(m: Case) -> str:
     """It stands in quotes (Action messages; K-27)."""
     for asked, sent in m.pairs:
@@ -223,14 +224,14 @@ def _lost_by_octets(m: Case, asked: Any, sent: Any) -> bool:
     return not (str(asked).isascii() or alike(asked, sent) or (m.what.escaped and not str(sent).isascii()))
 
 
-@form(RECORD_MEMBERS, on="action", when=IN_TIME, if_=lambda m: bool(m.pairs))
+@form(RECORD_MEMBERS, on="action", when=(READY,), if_=lambda m: bool(m.pairs))
 def a_partition_key_passes_unchanged(m: Case) -> str:
     """It is that of the record (Action messages)."""
     wrong = next((pair for pair in _keys(m) if not _lost_by_octets(m, *pair)), None)
     return "" if wrong is None else f"the partitionKey {wrong[0]!r:.80} was sent as {wrong[1]!r:.80}"
 
 
-@form(CHARACTERS_SURVIVE, on="action", when=IN_TIME,
+@form(CHARACTERS_SURVIVE, on="action", when=(READY,),
       if_=lambda m: any(not str(asked["partitionKey"]).isascii() for asked, _ in m.pairs))  # fmt: skip
 def every_character_survives(m: Case) -> str:
     """The text names no charset; UTF-8 is read as meant (K-31)."""
@@ -238,14 +239,14 @@ def every_character_survives(m: Case) -> str:
     return "" if wrong is None else f"the partitionKey {wrong[0]!r:.80} was sent as {wrong[1]!r:.80}"
 
 
-@form("KCL-REC-03", on="action", when=IN_TIME, if_=lambda m: any(isinstance(r["data"], str) for r in m.records or ()))
+@form("KCL-REC-03", on="action", when=(READY,), if_=lambda m: any(isinstance(r["data"], str) for r in m.records or ()))
 def data_are_padded_standard_base64(m: Case) -> str:
     """Base 64 as RFC 3548 and RFC 4648 define it (Base 64 Encoding)."""
     wrong = next((r["data"] for r in m.records or () if isinstance(r["data"], str) and not is_base64(r["data"])), None)
     return "" if wrong is None else f"data is not padded standard base64 without line breaks: {wrong[:80]!r}"
 
 
-@form("KCL-REC-02", on="action", when=IN_TIME, if_=lambda m: bool(m.records))
+@form("KCL-REC-02", on="action", when=(READY,), if_=lambda m: bool(m.records))
 def data_are_the_octets_of_the_record(m: Case) -> str:
     """An array of arbitrary bytes, encoded (Base 64 Encoding). An empty one may be null."""
     wrong = next((r["data"] for r in m.records or () if not isinstance(r["data"], str | None)), None)
@@ -258,7 +259,7 @@ def data_are_the_octets_of_the_record(m: Case) -> str:
     return ""
 
 
-@form("KCL-REC-14", on="action", when=IN_TIME, if_=lambda m: _is_batch(m) and m.config.asked)
+@form("KCL-REC-14", on="action", when=(READY,), if_=lambda m: _is_batch(m) and m.config.asked)
 def records_have_the_members_of_later_versions(m: Case) -> str:
     """approximateArrivalTimestamp, milliseconds, subSequenceNumber and the action record, and in the message
     millisBehindLatest; numbers, or null (KCL 1.7.2 and later)."""
@@ -361,6 +362,15 @@ def a_checkpoint_inside_initialize_is_refused(m: Case) -> str:
 def a_checkpoint_inside_lease_lost_is_refused(m: Case) -> str:
     """The lease is gone (KCL 2.1.0 and later)."""
     return "" if m.error else "a checkpoint inside leaseLost was answered without an error"
+
+
+@form(SHUTDOWN_REQUESTED, on="answer", when=(ASKING,), during="shutdownRequested", also=ERROR_IS_NAMED,
+      if_=lambda m: _is_seen(m) and m.conv.error is None, freed_by=(a_host_may_refuse_by_itself,))  # fmt: skip
+def a_checkpoint_is_allowed_when_shutdown_is_requested(m: Case) -> str:
+    """The lease is still held (KCL 1.8.0 and later)."""
+    if m.error is None:
+        return ""
+    return f"a checkpoint that succeeded was answered by the error {m.error!r:.80}"
 
 
 def _is_undelivered(m: Case) -> bool:

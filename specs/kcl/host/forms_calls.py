@@ -23,10 +23,26 @@ from specs.kcl.host.book import (
 from specs.kcl.host.case import Attempt, Case, untried
 from specs.kcl.host.causes import GAVE_UP
 from specs.kcl.machine import ASKING, DEAF, ENDING, NEW, NONE_MEANS_THE_LAST, ONE_BY_ONE, READY, WORKING
-from specs.kcl.states import Oddity
+from specs.kcl.states import Failure, Oddity
 from specs.rules import Broken
 
 form, excuse = BOOK.form, BOOK.excuse
+TAKEN_FOR_A_STATUS = (
+    Oddity.PLAIN_TEXT,
+    Oddity.NO_MESSAGE,
+    Oddity.CUT_MESSAGE,
+    Oddity.TEXT_BEHIND,
+    Oddity.HOST_MESSAGE,
+    Oddity.NO_UTF8,
+    Oddity.REFUSAL,
+)
+"""What may be behind a call that is said to be done too early."""
+
+
+def _taken_for_a_status(m: Case) -> Any:
+    return next((odd for odd in m.conv.odd if odd in TAKEN_FOR_A_STATUS), None)
+
+
 IDS_OF_FAILURES = " ".join(dict.fromkeys(ids[0] for ids in FAILURES.values()))
 
 
@@ -57,10 +73,17 @@ def stdin_is_not_ended_while_the_child_does_well(m: Case) -> str:
 # -- checkpoints that reached the checkpointer -------------------------------------------------------------------------
 
 
-@form(OUTSIDE_IS_NOT_DONE, on="tries",
-      if_=lambda m: m.attempt in (Attempt.INSIDE_INITIALIZE, Attempt.OUTSIDE))  # fmt: skip
+def _is_outside(m: Case) -> bool:
+    if m.action == "done":
+        return bool(m.conv.asked) and (m.during == "initialize" or m.conv.stray is Failure.REQUEST_OUTSIDE)
+    return m.attempt in (Attempt.INSIDE_INITIALIZE, Attempt.OUTSIDE)
+
+
+@form(OUTSIDE_IS_NOT_DONE, on="tries, done", if_=_is_outside)
 def a_request_outside_of_its_time_is_not_carried_out(m: Case) -> str:
     """Before the status of initialize, or after the final status (catalogue of invalid inputs; K-37)."""
+    if m.action == "done":
+        return ""
     if m.attempt is Attempt.INSIDE_INITIALIZE:
         return "a checkpoint inside initialize was carried out"
     return f"a checkpoint at {m.what.get('at')!r:.80} was tried outside of its time"
@@ -84,7 +107,15 @@ def nothing_is_tried_where_no_checkpoint_is_allowed(m: Case) -> str:
     return f"a checkpoint was tried inside {m.conv.action}"
 
 
-@form(TRIED_WHERE_ASKED, on="tries", if_=lambda m: m.attempt in (Attempt.ASKED, Attempt.OTHER))
+def _tried_for(m: Case) -> str:
+    """What a try at another number breaks: that of a request without one has a requirement of its own."""
+    requests = m.conv.requests
+    none = m.config.wire.rich and requests and requests[-1] is None and m.attempt is Attempt.OTHER
+    return NONE_MEANS_THE_LAST if none else TRIED_WHERE_ASKED
+
+
+@form(f"{TRIED_WHERE_ASKED} {NONE_MEANS_THE_LAST}", on="tries", which=_tried_for,
+      if_=lambda m: m.attempt in (Attempt.ASKED, Attempt.OTHER))  # fmt: skip
 def a_checkpoint_is_tried_at_the_number_asked_for(m: Case) -> str:
     """The number is that of the checkpoint (Action messages)."""
     if m.attempt is Attempt.ASKED:
@@ -129,13 +160,20 @@ def a_status_counts_when_its_line_has_ended(m: Case) -> str:
     return f"{m.op} is said to be done before the newline of its status"
 
 
+@form(" ".join(ODDITIES[odd][0] for odd in TAKEN_FOR_A_STATUS), on="done", when=(WORKING, ASKING), also=ONE_BY_ONE,
+      if_=lambda m: m.conv.sent and _taken_for_a_status(m) is not None,
+      which=lambda m: ODDITIES[_taken_for_a_status(m)][0])  # fmt: skip
+def what_is_no_status_ends_no_call(m: Case) -> Any:
+    """Lines without meaning are skipped, and a refusal does not end the action (hosts of the project; Checkpoint 2)."""
+    odd = _taken_for_a_status(m)
+    return Broken(f"{m.op} is said to be done after {odd.value}", also=ODDITIES[odd][1:]) if odd else ""
+
+
 @form(ONE_BY_ONE, on="done", if_=lambda m: m.conv.sent)
 def a_call_is_not_over_before_its_status(m: Case) -> Any:
     """It has received the response for the previous message (High Level Description)."""
     if m.phase not in (WORKING, ASKING):
         return ""
-    if m.conv.odd:
-        return Broken(f"{m.op} is said to be done after {m.conv.odd[0].value}", also=ODDITIES[m.conv.odd[0]])
     return Broken(f"{m.op} is said to be done before its status", also=(STATUS_ENDS_THE_CALL,))
 
 

@@ -15,7 +15,7 @@ from specs.kcl.child import effects
 from specs.kcl.child.book import BOOK as CHILD
 from specs.kcl.child.case import Case
 from specs.kcl.frames import Message, Text, read
-from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, NEW, OVER, READY, WORKING
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, NEW, READY, WORKING
 from specs.kcl.states import ACTIONS, FINALS, Config, Conv, Failure, Oddity
 from specs.model import Allow, Outcome
 
@@ -64,16 +64,16 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
     else:
         extra = _has_more(config, frame)
         known = odd(conv, Oddity.UNKNOWN_MEMBERS) if extra else conv
-        yield Allow(_taken(config, known, frame, line))
         if extra:
             yield Allow(known)  # skipped
+        yield Allow(_taken(config, known, frame, line))
 
 
 def _line(conv: Conv, frame: Message, strange: Oddity | None) -> Line:
     phase = conv.phase
     if frame.action not in ("status", "checkpoint"):
         return Line.HOST_MESSAGE
-    if phase in (NEW, ASKING, OVER):
+    if phase in (NEW, ASKING):
         return Line.UNTIMELY
     if phase is DEAF and conv.was in (WORKING, ASKING):
         return Line.FINISHING
@@ -151,11 +151,13 @@ def odd(conv: Conv, *what: Oddity) -> Conv:
 def _kind(frame: Text) -> Oddity:
     if len(frame.data) >= BIG:
         return Oddity.FLOOD
-    if frame.why == "not-utf-8":
+    found = read(frame.data)
+    why = found.why if isinstance(found, Text) else frame.why
+    if why == "not-utf-8":
         return Oddity.NO_UTF8
-    if frame.why == "no-json":
+    if why == "no-json":
         return Oddity.CUT_MESSAGE if b"{" in frame.data else Oddity.PLAIN_TEXT
-    return Oddity.PLAIN_TEXT if frame.why == "blank" else Oddity.NO_MESSAGE
+    return Oddity.PLAIN_TEXT if why == "blank" else Oddity.NO_MESSAGE
 
 
 # -- what else the tester does -----------------------------------------------------------------------------------------

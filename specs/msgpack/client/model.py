@@ -11,12 +11,8 @@ from specs.msgpack.client.book import BOOK, position
 from specs.msgpack.client.case import Case, reporting
 from specs.msgpack.client.effects import TESTER
 from specs.msgpack.frames import shape
-from specs.msgpack.machine import CALLER
+from specs.msgpack.machine import CALLER, C
 from specs.msgpack.states import ClientState, Config
-
-SPOKEN = {"request": "request", "notification": "notification", "response": "own response", "odd": "odd value"}
-"""What a message of the client is, by its shape."""
-TOLD = {"drop": "dropped", "disconnect": "told to leave"}
 
 
 class ClientModel:
@@ -43,18 +39,21 @@ class ClientModel:
         if isinstance(event, Fact):
             return (_fact(state, event),)
         if event.by == "server":
-            return (_told(state, *_action(event)),)
-        return (_judged(_case(state, event)),)
+            return (_from_tester(state, event),)
+        case = _case(state, event)
+        return (Allow(state) if case is None else _judged(case),)
 
 
 def _judged(case: Case) -> Outcome:
     return BOOK.judge(case, case.action)
 
 
-def _action(event: Said | Noise | Closed) -> tuple[str, Any]:
-    if isinstance(event, Said):
-        return ("response" if shape(event.frame.body) == "response" else "no message"), event.frame.body
-    return ("server ends", None) if isinstance(event, Closed) else ("server noise", None)
+def _from_tester(state: ClientState, event: Said | Noise | Closed) -> Allow:
+    if isinstance(event, Closed):
+        return _told(state, "server ends", None)
+    if isinstance(event, Said) and shape(event.frame.body) == "response":
+        return _told(state, "response", event.frame.body) if state.phase is C.READY else Allow(state)
+    return Allow(state) if state.phase is C.OVER else _told(state, "no message", None)
 
 
 def _told(state: ClientState, action: str, body: Any) -> Allow:
@@ -62,24 +61,29 @@ def _told(state: ClientState, action: str, body: Any) -> Allow:
     return Allow(TESTER[action](state, body)._replace(phase=CALLER.move(state.phase, action)))
 
 
-def _case(state: ClientState, event: Said | Noise | Closed) -> Case:
+def _case(state: ClientState, event: Said | Noise | Closed) -> Case | None:
+    """What the rules look at; None for what a client may say as it likes (MP-16)."""
     if isinstance(event, Closed):
         return Case(state, "client ends")
+    if state.lost:
+        return None
     if isinstance(event, Noise):
-        return Case(state, "noise", said=event.why)
-    body = event.frame.body
-    return Case(state, SPOKEN[shape(body)], body, event.frame.wide)
+        return Case(state, "nonsense", said=event.why)
+    what = shape(event.frame.body)
+    if what == "response":
+        return None
+    return Case(state, "nonsense" if what == "odd" else what, event.frame.body, event.frame.wide)
 
 
 def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.by == "server":
         if event.name == "octets":
             return Allow(state)
-        return _told(state, TOLD.get(event.name, "told"), (event.name, event.value))
-    if event.name == "exit":
-        return _judged(Case(state, "exits", said=f"{event.value!s:.100}"))
-    if event.name == "refused":
-        return _judged(Case(state, "refuses", said=f"{event.value!s:.200}"))
+        return _told(state, "server ends" if event.name == "drop" else "told", (event.name, event.value))
+    if event.name in ("exit", "refused"):
+        breach = BOOK.ask("ends", Case(state, event.name, said=f"{event.value!s:.200}")).breach
+        assert breach is not None
+        return breach
     if event.name != "answer" or not state.told:
         return Allow(state)
     return _judged(reporting(state, event.value if isinstance(event.value, dict) else {}))

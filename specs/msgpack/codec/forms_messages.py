@@ -12,7 +12,7 @@ from specs.codec import Malformed
 from specs.msgpack.codec.book import ANY_MESSAGE, BOOK, SAME_VALUE
 from specs.msgpack.codec.case import MessageCase
 from specs.msgpack.idl.promises import Promise
-from specs.msgpack.idl.server.causes import GAPS
+from specs.msgpack.idl.server.causes import GAPS, OMITTED_IS_DEFAULT, OPTIONAL
 from specs.msgpack.idl.wire import Unfit, floating
 
 _ZEROS: tuple[Any, ...] = (0, "", b"", (), frozenset(), floating(0.0, "float"), floating(0.0, "double"))
@@ -60,6 +60,16 @@ def what_is_no_value_of_a_type_is_refused(case: MessageCase) -> str:
 
 def _fits(case: MessageCase) -> bool:
     return _judged(case) and not isinstance(case.wanted, Unfit)
+
+
+def _is_short(case: MessageCase) -> bool:
+    return _fits(case) and case.subject in (OPTIONAL, OMITTED_IS_DEFAULT)
+
+
+@BOOK.form(OPTIONAL, on=TOPIC, during="decode", if_=_is_short, goes_on=True)
+def what_is_optional_may_be_left_out(case: MessageCase) -> str:
+    """message: an optional field may be missing at the end."""
+    return f"a value is refused: {case.text}" if case.answer.error else ""
 
 
 @BOOK.form(ANY_MESSAGE, on=TOPIC, during="decode", if_=_fits, which=lambda case: case.subject, goes_on=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
-from specs.model import Allow, Breach, Outcome
+from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.msgpack.codec.book import BOOK
 from specs.msgpack.codec.case import Case, MessageCase
-from specs.msgpack.codec.effects import TESTER
+from specs.msgpack.codec.effects import asks
 from specs.msgpack.lines import Ask, Line, answer
 from specs.msgpack.machine import CODEC, Q
 from specs.msgpack.states import CodecState, Config
@@ -33,33 +33,42 @@ class CodecModel:
 
     def step(self, state: CodecState, event: Event) -> Iterable[Outcome]:
         """One reading always."""
-        if isinstance(event, Said):
-            return (_told(state, "asks", event.frame) if event.by == "user" else _line(state, event.frame),)
         if isinstance(event, Quiet):
             return (_silence(state) if event.final else Allow(state),)
+        if isinstance(event, Fact):
+            broken = Case(state, "refused", said=f"{event.value!s:.200}") if event.name == "refused" else None
+            return (Allow(state) if broken is None else _broken(broken),)
+        if state.phase is Q.GONE:
+            return (Allow(state),)
+        if isinstance(event, Said):
+            return (_asked(state, event.frame) if event.by == "user" else _line(state, event.frame),)
         if isinstance(event, Closed):
-            return (_told(state, "user ends", None) if event.by == "user" else _judged(Case(state, "codec ends")),)
-        if isinstance(event, Noise):
-            return (_judged(Case(state, "noise", said=event.why)),)
-        assert isinstance(event, Fact)
-        if event.name == "refused":
-            return (_judged(Case(state, "refuses", said=f"{event.value!s:.200}")),)
-        return (Allow(state),)
+            # nothing is asked of a codec whose input has ended
+            return (Allow(ANYTHING) if event.by == "user" else _judged(Case(state, "codec ends")),)
+        assert isinstance(event, Noise)
+        return (_broken(Case(state, "noise", said=event.why)),)
 
 
 def _judged(case: Case) -> Outcome:
     return BOOK.judge(case, case.action)
 
 
-def _told(state: CodecState, action: str, ask: Ask | None) -> Allow:
+def _broken(case: Case) -> Breach:
+    """What ends a conversation without being a move in it."""
+    breach = BOOK.ask("breaks down", case).breach
+    assert breach is not None
+    return breach
+
+
+def _asked(state: CodecState, ask: Ask) -> Allow:
     """What the tester does is right; only the state changes."""
-    return Allow(TESTER[action](state, ask)._replace(phase=CODEC.move(state.phase, action)))
+    return Allow(asks(state, ask)._replace(phase=CODEC.move(state.phase, "asks")))
 
 
 def _line(state: CodecState, line: Line) -> Outcome:
     if state.phase is not Q.ASKED:
         blank = not line.octets.strip()
-        return Allow(state) if blank else _judged(Case(state, "says more", said=f"{line.octets[:100]!r}"))
+        return Allow(state) if blank else _judged(Case(state, "talks", said=f"{line.octets[:100]!r}"))
     ask = state.asked[0]
     if ask.way == "idl":
         return _judged(MessageCase(state, "answers about a message", answer(ask, line)))

@@ -84,6 +84,9 @@ def _map(value: Map, told: Any) -> str:
     worst = ""
     for key, part in value.pairs:
         mine = [pair for pair in left if not differs(key, pair[0])]
+        if not mine and not isinstance(key, str):  # there are languages whose maps have no other keys
+            mine = [pair for pair in left if isinstance(pair[0], str)]
+            mine.sort(key=lambda pair: bool(differs(part, pair[1])))
         if not mine:
             return READ
         worst = worst or differs(part, mine[0][1])

@@ -22,10 +22,10 @@ from specs.msgpack.idl.compiler.causes import (
     WHOLE_WORDS,
 )
 from specs.msgpack.idl.compiler.machine import SAME_ANSWER
-from specs.msgpack.idl.registry import REQUIREMENTS
 from specs.msgpack.idl.server.causes import WIDE_INTEGERS
 from specs.msgpack.idl.tokens import RESERVED
 from specs.msgpack.lines import Ask
+from specs.msgpack.registry import REQUIREMENTS
 from specs.plan import Plan, Say, Step
 from specs.protocol import Feature
 

@@ -6,7 +6,7 @@ is answered, and the same rules are sound in lock-step and with any number of re
 
 from __future__ import annotations
 
-from specs.msgpack.changes import NOT_UTF8
+from specs.msgpack.changes import KEYS, NOT_UTF8
 from specs.msgpack.machine import CONNECTION, LIMITS, P
 from specs.msgpack.registry import REQUIREMENTS
 from specs.msgpack.states import Config, Conn, State, Want
@@ -36,4 +36,4 @@ def in_line(state: State, number: int) -> bool:
 
 def passed_over(want: Want) -> bool:
     """True for a request that a server may not be able to read at all."""
-    return want.closes and (want.kind == "free" or want.odd in (NOT_UTF8, LIMITS))
+    return want.closes and (want.kind == "free" or want.odd in (NOT_UTF8, LIMITS, KEYS))

@@ -87,6 +87,11 @@ class Case:
         return self.about
 
     @property
+    def is_value(self) -> bool:
+        """True for nonsense that can be read, so that what follows can be read too."""
+        return self.body is not None
+
+    @property
     def first(self) -> Asked:
         """The oldest open request; only asked where there is one."""
         return self.conn.asked[0]

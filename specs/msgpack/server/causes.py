@@ -53,7 +53,11 @@ def it_answers_another_connection(case: Case) -> str:
     return f"response to a request of another connection: {_response(case)}" if waits else ""
 
 
-@UNASKED.cause(CUT_OFF, could=lambda case: case.conn.midway and case.about is None, also=ONE_RESPONSE)
+def _in_parts(case: Case) -> bool:
+    return case.conn.midway if case.about is None else case.about.parted
+
+
+@UNASKED.cause(CUT_OFF, could=_in_parts, also=ONE_RESPONSE)
 def the_request_was_not_whole(case: Case) -> str:
     """What is cut off before its end is no value yet."""
     return f"response before the request was whole: {_response(case)}"

@@ -29,7 +29,7 @@ def request(here: Place, body: Any) -> Place:
     if want.kind == "count" and state.counted is not None:
         least = state.counted + state.bumped
     bad = state.bad or any(there.midway for other, there in state.conns.items() if other != here.number)
-    asked = Asked(name, want, bool(conn.asked), bad, least)
+    asked = Asked(name, want, bool(conn.asked), bad, least, conn.midway)
     return here._replace(conn=conn._replace(asked=(*conn.asked, asked), midway=False))
 
 
@@ -39,7 +39,7 @@ def notification(here: Place, body: Any) -> Place:
     _, method, params = body
     if called(state.config, method, params).closes:
         return _spoilt(here, "a notification that may be refused")
-    if method and method == state.config.name("bump") and not params and conn.phase is P.LIVE:
+    if method and method == state.config.name("bump") and not params:
         state = state._replace(bumped=state.bumped + 1)
     return here._replace(whole=state, conn=conn._replace(noted=True, fresh=frozenset(), midway=False))
 
@@ -102,10 +102,9 @@ def one_request_fewer(case: Case) -> Place:
     here, conn = case.state, case.conn
     asked = case.about
     if asked is None:
-        if here.phase is P.LIVE and case.error is not None and any(each.want.closes for each in conn.asked):
+        if case.error is not None and any(each.want.closes for each in conn.asked):
             return here._replace(phase=P.SPOILT, conn=conn._replace(bad="a request that was refused"))
-        meant = case.meant if here.phase is P.LIVE else None
-        return here if meant is None else here._replace(conn=_without(conn, meant))
+        return here if case.meant is None else here._replace(conn=_without(conn, case.meant))
     whole = here.whole
     if asked.want.kind == "count":
         known = case.error is None and is_int(case.result)
@@ -122,13 +121,7 @@ def _without(conn: Conn, asked: Asked) -> Conn:
     return conn._replace(asked=left, done=conn.done | {asked.id}, fresh=conn.fresh | {asked.id}, given=given)
 
 
-@BOOK.effect("call", "noise")
-def nothing_changes(case: Case) -> Place:
-    """Nothing that is remembered."""
-    return case.state
-
-
-@BOOK.effect("odd value")
+@BOOK.effect("nonsense")
 def it_may_have_been_an_answer(case: Case) -> Place:
     """The oldest open request is open no more."""
     return case.state._replace(conn=case.conn._replace(asked=case.conn.asked[1:]))

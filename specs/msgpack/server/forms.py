@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from specs.msgpack import values
 from specs.msgpack.calls import FAILURES, UNSUITABLE
-from specs.msgpack.changes import CHANGED, EXTENSIONS, KEYS, NOT_UTF8, SMALLEST, TEXT_OR_BINARY, TIMESTAMPS
+from specs.msgpack.changes import (
+    CHANGED,
+    EXTENSIONS,
+    KEYS,
+    NOT_UTF8,
+    SMALLEST,
+    TEXT_OR_BINARY,
+    TIMESTAMPS,
+    keys_collide,
+)
 from specs.msgpack.frames import is_int
 from specs.msgpack.machine import LIMITS, ONE_RESPONSE, READ, P
 from specs.msgpack.server.book import BOOK, HOPELESS, SURVIVES, declared
@@ -54,8 +63,10 @@ def a_str_that_is_not_utf_8_may_be_refused(case: Case) -> bool:
 
 
 @BOOK.freedom("MP-10")
-def keys_may_be_refused(case: Case) -> bool:
-    """Format, Map: neither the types of keys nor their repetition is mentioned."""
+def keys_may_be_refused_and_repeated_ones_become_anything(case: Case) -> bool:
+    """Format, Map: neither the types of keys nor their repetition is mentioned. What repeats is free."""
+    if case.action == "response" and case.about is not None:
+        return keys_collide(case.answered.want.value)
     return _refused(case, KEYS)
 
 
@@ -63,7 +74,7 @@ REFUSALS = (
     what_is_large_or_deep_may_be_refused,
     an_unknown_extension_may_be_refused,
     a_str_that_is_not_utf_8_may_be_refused,
-    keys_may_be_refused,
+    keys_may_be_refused_and_repeated_ones_become_anything,
     there_was_one_raw_type_before_2013,
 )
 
@@ -105,7 +116,7 @@ def has_no_result_beside_an_error(case: Case) -> str:
     return f"a response with an error has a result as well: {values.describe(case.result, 100)}"
 
 
-@BOOK.form(FAILURES, on="response", when=(P.LIVE,), if_=lambda case: case.kind == "error", goes_on=True)
+@BOOK.form(FAILURES, on="response", if_=lambda case: case.kind == "error", goes_on=True)
 def what_cannot_succeed_fails(case: Case) -> Broken | str:
     """Response Message, error: it is not nil when the call failed."""
     if case.error is not None:
@@ -114,15 +125,13 @@ def what_cannot_succeed_fails(case: Case) -> Broken | str:
     return Broken(why, level=case.answered.want.level)
 
 
-@BOOK.form(
-    NO_ERROR, on="response", when=(P.LIVE,), if_=lambda case: case.kind in ("value", "count"), goes_on=True
-)
+@BOOK.form(NO_ERROR, on="response", if_=lambda case: case.kind in ("value", "count"), goes_on=True)
 def what_can_succeed_has_no_error(case: Case) -> str:
     """Response Message, error: it is nil when no error occurred."""
     return "" if case.error is None else f"a request that must succeed was answered with an error: {case.text}"
 
 
-@BOOK.form(ONE_RESPONSE, on="response", when=(P.LIVE,), if_=lambda case: case.kind == "count", level="ASSUMED")
+@BOOK.form(ONE_RESPONSE, on="response", if_=lambda case: case.kind == "count", level="ASSUMED")
 def a_count_is_a_number(case: Case) -> str:
     """Our own test program: `count` answers how many notifications have arrived."""
     return "" if is_int(case.result) else f"a count that is no integer: {case.text}"
@@ -132,7 +141,7 @@ def _counts(case: Case) -> bool:
     return case.kind == "count" and case.answered.least is not None and is_int(case.result)
 
 
-@BOOK.form("MPRPC-NOTE-03", on="response", when=(P.LIVE,), if_=_counts, level="ASSUMED")
+@BOOK.form("MPRPC-NOTE-03", on="response", if_=_counts, level="ASSUMED")
 def notifications_are_dispatched(case: Case) -> str:
     """Notification Message: a call, although nothing shows it to the client."""
     least = case.answered.least
@@ -146,13 +155,20 @@ def _gives_back(case: Case) -> bool:
     return case.kind in ("value", "either") and case.error is None
 
 
-@BOOK.form(ONE_RESPONSE, on="response", when=(P.LIVE,), if_=_gives_back, causes=FOREIGN, goes_on=True)
+@BOOK.form(ONE_RESPONSE, on="response", if_=_gives_back, causes=FOREIGN, goes_on=True)
 def a_request_gets_its_own_result(case: Case) -> str:
     """Response Message, msgid: it tells which request is answered."""
     return f"the result of another request: {case.text}" if case.foreign else ""
 
 
-@BOOK.form(READ, on="response", when=(P.LIVE,), if_=_gives_back, causes=CHANGED, goes_on=True)
+@BOOK.form(
+    READ,
+    on="response",
+    if_=_gives_back,
+    causes=CHANGED,
+    goes_on=True,
+    freed_by=(keys_may_be_refused_and_repeated_ones_become_anything,),
+)
 def values_come_back_as_they_were(case: Case) -> str:
     """Format, Formats: each stands for one value."""
     return "" if case.change is None else case.change.why
@@ -167,10 +183,10 @@ def answers_in_another_order(case: Case) -> bool:
 # -- other values, and what is none -----------------------------------------------------------------------------------
 
 
-@BOOK.form(ONE_RESPONSE, on="odd value", when=(P.LIVE,), goes_on=True)
-def says_only_messages(case: Case) -> str:
+@BOOK.form(ONE_RESPONSE, on="nonsense")
+def says_only_messages(case: Case) -> Broken:
     """Messages: a request, a response or a notification."""
-    return f"the server said what is no message: {case.said}"
+    return Broken(f"the server said what is no message: {case.said}", goes_on=case.is_value)
 
 
 # -- the end of a connection ------------------------------------------------------------------------------------------

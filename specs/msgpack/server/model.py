@@ -16,9 +16,8 @@ from specs.msgpack.server.case import Case, Place, place
 from specs.msgpack.server.effects import TESTER, put
 from specs.msgpack.states import Config, Conn, State
 
-SPOKEN = {"request": "call", "notification": "call", "response": "response", "odd": "odd value"}
 TOLD = {"request": "request", "notification": "notification", "response": "stray response", "odd": "no message"}
-"""What a message is, by its shape, when the server says it and when the tester does."""
+"""What a message of the tester is, by its shape."""
 
 
 class ServerModel:
@@ -48,11 +47,12 @@ class ServerModel:
         if isinstance(event, Fact):
             return (_fact(state, event),)
         here = place(state, event.conn)
-        if here.phase is P.OVER:
-            return (Allow(state),)  # what crosses the end of a connection
+        if here.phase is P.OVER or (here.phase is P.SPOILT and not isinstance(event, Closed)):
+            return (Allow(state),)  # what crosses the end of a connection, or may be anything
         if event.by == "client":
             return (_told(state, here, *_action(event)),)
-        return (_judged(state, _case(here, event)),)
+        case = _case(here, event)
+        return (Allow(state) if case is None else _judged(state, case),)
 
 
 def _action(event: Said | Noise | Closed) -> tuple[str, Any]:
@@ -68,15 +68,16 @@ def _told(state: State, here: Place, action: str, body: Any) -> Allow:
     return Allow(put(after.whole, after._replace(phase=CONNECTION.move(here.phase, action, to))))
 
 
-def _case(here: Place, event: Said | Noise | Closed) -> Case:
+def _case(here: Place, event: Said | Noise | Closed) -> Case | None:
+    """What the rules look at; None for a request or a notification of the server's own (MP-16)."""
     if isinstance(event, Closed):
         return Case(here, "server ends")
     if isinstance(event, Noise):
-        return Case(here, "noise", said=event.why)
-    action = SPOKEN[shape(event.frame.body)]
-    if action == "odd value":
-        return Case(here, action, said=values.describe(event.frame.body, 200))
-    return Case(here, action, event.frame.body, event.frame.wide)
+        return Case(here, "nonsense", said=f"octets that are no MessagePack: {event.why}")
+    what = shape(event.frame.body)
+    if what == "odd":
+        return Case(here, "nonsense", event.frame.body, said=values.describe(event.frame.body, 200))
+    return Case(here, what, event.frame.body, event.frame.wide) if what == "response" else None
 
 
 def _judged(state: State, case: Case) -> Outcome:
@@ -95,7 +96,7 @@ def _placed(state: State, outcome: Outcome) -> Outcome:
 def _fact(state: State, event: Fact) -> Outcome:
     if event.name == "octets" and event.by == "client":
         here = place(state, event.conn)
-        return Allow(state) if here.phase is P.OVER else _told(state, here, "part", None)
+        return _told(state, here, "part", None) if here.phase is P.LIVE else Allow(state)
     if event.name != "refused":
         return Allow(state)
     conn = Conn()

@@ -9,12 +9,17 @@ from specs.causes import Causes, Named
 from specs.pulsar.broker.case import Case, Missing
 from specs.pulsar.broker.effects_subscriptions import SINGLE
 from specs.pulsar.machine import HANDSHAKE, Phase
-from specs.pulsar.states import FAILOVER, Again, Entry, Fate, Key, Misuse, Place, Settled, State, Sub, Trait
+from specs.pulsar.states import FAILOVER, Again, Asked, Entry, Fate, Key, Misuse, Place, Settled, State, Sub, Trait
 
 PERMITS_ADD_UP = "PULSAR-FLOW-03"
 LOST = "PULSAR-E2E-01"
+LIVENESS = "PULSAR-FLOW-04"
 ONLY_THE_MASTER = "PULSAR-FAIL-01"
-ONE_OF_THEM = "PULSAR-SUB-07"
+ONE_OF_THEM = Asked.SUBSCRIBE_SHARED.requirement
+RECEIPT = "PULSAR-SEND-04"
+LISTED = "PULSAR-RED-02"
+UNCHANGED = "PULSAR-CHK-11"
+ANY_CLIENT = "PULSAR-CONN-09"
 KEPT_WHEN_CLOSED = "PULSAR-CLC-03"
 CUMULATIVE = "PULSAR-ACK-03"
 ACKED_ALONE = "PULSAR-ACK-02"
@@ -135,15 +140,13 @@ def redelivery_of_all(case: Any) -> str:
     return _why(case, Again.REDELIVER.value)
 
 
-@MISSING.cause(
-    "PULSAR-RED-02", could=lambda case: _again(Again.REDELIVER)(case) and case.sub.kind not in SINGLE, also=LOST
-)
+@MISSING.cause(LISTED, could=lambda case: _again(Again.REDELIVER)(case) and case.sub.kind not in SINGLE, also=LOST)
 def redelivery_of_the_listed(case: Any) -> str:
     """Redelivery was asked for, of a Shared subscription."""
     return _why(case, Again.REDELIVER.value)
 
 
-@MISSING.cause("PULSAR-SEEK-01", could=_again(Again.SOUGHT), also=LOST)
+@MISSING.cause(Asked.SEEK.requirement, could=_again(Again.SOUGHT), also=LOST)
 def behind_the_position(case: Any) -> str:
     """It is behind the position that was sought."""
     return _why(case, Again.SOUGHT.value)
@@ -245,6 +248,12 @@ def pings_were_said(case: Any) -> str:
     return _why(case, "PINGs may have taken its permits") if 0 < left <= _probes(case) else ""
 
 
+@MISSING.cause(LOST, could=_passed_over, also=LIVENESS)
+def others_came_and_it_did_not(case: Any) -> str:
+    """Something that was sent later was delivered, and this never was."""
+    return "" if case.place.pushed else _why(case, "others that were sent later came")
+
+
 @MISSING.cause(PERMITS_ADD_UP, could=lambda case: _flows(case) > 1, also=LOST)
 def permits_were_given_in_parts(case: Any) -> str:
     """Permits were given by several FLOWs."""
@@ -300,9 +309,17 @@ def redelivery_brought_it(case: Any) -> str:
     return _came_again(case)
 
 
-@ACKNOWLEDGED.cause(
-    POSITION, could=lambda case: _any_place(case, lambda place: place.again in (Again.CLOSED, Again.LOST)), steady=True
-)
+def _of_another(case: Case) -> bool:
+    """True where the consumer that had it is not the one that gets it; at rest, where it is gone."""
+    if case.frame is not None and case.place.acked:
+        return case.place.owner != case.pushed.key
+    return any(
+        place.acked and place.owner not in (None, *sub.members)
+        for sub in case.before.subs.values() if sub.members for place in sub.places.values()
+    )  # fmt: skip
+
+
+@ACKNOWLEDGED.cause(POSITION, could=_of_another, steady=True)
 def the_position_was_lost(case: Any) -> str:
     """The subscription begins before what its last consumer had acknowledged."""
     return _came_again(case)
@@ -344,7 +361,7 @@ def _meant(case: Case) -> Entry | None:
     )  # fmt: skip
 
 
-@UNKNOWN.cause("PULSAR-MD-05", could=lambda case: _has(case, Trait.PROPERTIES), also=f"{METADATA} PULSAR-CHK-11")
+@UNKNOWN.cause("PULSAR-MD-05", could=lambda case: _has(case, Trait.PROPERTIES), also=f"{METADATA} {UNCHANGED}")
 def properties_were_changed(case: Case) -> str:
     """Nothing but its properties differ."""
     entry, frame = _meant(case), case.frame
@@ -362,7 +379,7 @@ def _metadata(headers: bytes) -> Any:
     return schema.MessageMetadata.FromString(headers) if headers else None
 
 
-@UNKNOWN.cause(METADATA, also="PULSAR-CHK-11")
+@UNKNOWN.cause(METADATA, also=UNCHANGED)
 def metadata_were_changed(case: Case) -> str:
     """Its payload is that of a message that was sent, and its metadata are not."""
     entry = _meant(case)
@@ -401,6 +418,37 @@ for _misuse in (Misuse.SEND_BEHIND_CLOSE, Misuse.SEND_OF_NOBODY):
     _spoken_for(_misuse)
 
 
+# -- why a new connection is not served --------------------------------------------------------------------------------
+
+AFTERMATH = Causes("aftermath")
+GARBAGE = frozenset((Misuse.NO_FRAME, Misuse.NO_COMMAND, Misuse.NO_SUB_MESSAGE, Misuse.SIZES))
+"""What cannot be parsed: that it does not end the broker is a requirement of its own."""
+
+
+def robustness(misuse: Misuse) -> str:
+    """The requirement by which a broker survives what was said: that of invalid input, where there is one."""
+    return next((name for name in (misuse.requirement, *misuse.beside) if "-INV-" in name), misuse.requirement)
+
+
+def _nobody_is_served_after(misuse: Misuse) -> None:
+    @AFTERMATH.cause(robustness(misuse), could=lambda case: misuse in case.before.said)
+    def it_does_not_survive_what_was_said(case: Any) -> str:
+        """What was said last on another connection was wrong, and should have done no harm."""
+        last = case.number >= 0 and case.before.latest is misuse and case.conn.misuse is not misuse
+        return f"a new connection is not served, after {misuse.name.lower().replace('_', ' ')}" if last else ""
+
+
+for _misuse in Misuse:
+    if _misuse not in GARBAGE:
+        _nobody_is_served_after(_misuse)
+
+
+@AFTERMATH.cause(Misuse.NO_FRAME.requirement, could=lambda case: not GARBAGE.isdisjoint(case.before.said))
+def garbage_ended_the_broker(case: Any) -> str:
+    """What was said on another connection could not be parsed."""
+    return "a new connection is not served, after octets that are no frame"
+
+
 # -- why the broker ended a connection on which nothing was wrong ------------------------------------------------------
 
 ENDED = Causes("ended")
@@ -417,7 +465,7 @@ def a_strange_ack_was_said(case: Case) -> str | Named:
     return Named(Misuse.STRANGE_ACK.requirement, f"{ENDING}: a strange ACK was said", also=also)
 
 
-@ENDED.cause("PULSAR-REQ-02", could=lambda case: any(case.conn.requests.values()))
+@ENDED.cause(Asked.TOPICS.requirement, could=lambda case: any(case.conn.requests.values()))
 def a_request_is_open(case: Case) -> str | Named:
     """Instead of an answer came the end."""
     waiting = next((each for each in case.conn.requests.values() if each), ())
@@ -427,7 +475,7 @@ def a_request_is_open(case: Case) -> str | Named:
     return Named(asked.requirement, f"{ENDING}: {asked.kind} is open", also=asked.beside)
 
 
-@ENDED.cause("PULSAR-SEND-04", could=lambda case: any(each.sends for each in case.conn.producers.values()))
+@ENDED.cause(RECEIPT, could=lambda case: any(each.sends for each in case.conn.producers.values()))
 def a_send_is_open(case: Case) -> str | Named:
     """Instead of a receipt came the end. It may have crossed a CLOSE_PRODUCER that the end has swallowed: once is not
     always."""
@@ -439,8 +487,14 @@ def a_send_is_open(case: Case) -> str | Named:
                     (t for t in (Trait.BARE, Trait.UNKNOWN, Trait.BIG, Trait.PIECES) if t in entry.traits), None
                 )
                 why = f"{ENDING}: a SEND is open"
-                return Named(trait.value, why) if trait else Named("PULSAR-SEND-04", why, steady=True)
+                return Named(trait.value, why) if trait else Named(RECEIPT, why, steady=True)
     return ""
+
+
+@ENDED.cause(HANDSHAKE, could=lambda case: case.phase is Phase.ASKED and bool(case.before.said))
+def a_new_connection_is_not_served(case: Case) -> Named | str:
+    """Something on another connection was wrong."""
+    return AFTERMATH.likeliest(case) or ""
 
 
 @ENDED.cause(Misuse.NO_FRAME.requirement, could=lambda case: case.before.bad)
@@ -449,7 +503,7 @@ def another_connection_was_misused(case: Case) -> str:
     return ENDING
 
 
-@ENDED.cause("PULSAR-CONN-09", could=lambda case: case.phase is Phase.ASKED and unusual(case.conn.client))
+@ENDED.cause(ANY_CLIENT, could=lambda case: case.phase is Phase.ASKED and unusual(case.conn.client))
 def client_version_was_looked_at(case: Case) -> str:
     """CONNECT had a client_version of an unusual form."""
     return f"{ENDING}: the client calls itself {case.conn.client!r:.60}"

@@ -8,7 +8,16 @@ from typing import Any
 from specs.pulsar.broker import topics
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case, Missing, Owing
-from specs.pulsar.broker.causes import LOST, MISSING, ONE_OF_THEM, ONLY_THE_MASTER, SENDING
+from specs.pulsar.broker.causes import (
+    AFTERMATH,
+    LIVENESS,
+    LOST,
+    MISSING,
+    ONE_OF_THEM,
+    ONLY_THE_MASTER,
+    RECEIPT,
+    SENDING,
+)
 from specs.pulsar.broker.effects_subscriptions import consumers_of
 from specs.pulsar.machine import DOOMED, HANDSHAKE, Phase
 from specs.pulsar.states import (
@@ -27,12 +36,10 @@ from specs.pulsar.states import (
 )
 from specs.rules import Due
 
-LIVENESS = "PULSAR-FLOW-04"
 ANSWERED = "PULSAR-KA-02"
 ACTIVE = "PULSAR-FAIL-04"
 END_OF_TOPIC = "PULSAR-END-01"
-RECEIPT = "PULSAR-SEND-04"
-ONE_ANSWER = "PULSAR-REQ-02"
+ONE_ANSWER = Asked.TOPICS.requirement
 REUSED = "PULSAR-INV-BROKER-42"
 
 
@@ -47,7 +54,7 @@ def _conns(owing: Owing) -> Iterator[tuple[int, Conn]]:
 _MUST_CLOSE = tuple(each for each in Misuse if each.liberty == 3)
 
 
-@BOOK.duty(" ".join(dict.fromkeys(each.requirement for each in _MUST_CLOSE)), met_by="ends")
+@BOOK.duty(" ".join(dict.fromkeys(n for each in _MUST_CLOSE for n in (each.requirement, *each.beside))), met_by="ends")
 def the_connection_ends(owing: Owing) -> Iterator[Due]:
     """What cannot be understood, or comes before CONNECT, ends the connection."""
     for number, conn in _conns(owing):
@@ -57,11 +64,11 @@ def the_connection_ends(owing: Owing) -> Iterator[Due]:
             yield Due(why, kind=misuse.name, requirement=misuse.requirement, also=misuse.beside)
 
 
-@BOOK.duty(f"{HANDSHAKE} {Misuse.CREDENTIALS.requirement}", met_by="CONNECTED, refuses, ends")
+@BOOK.duty(f"{HANDSHAKE} {Misuse.CREDENTIALS.requirement}", met_by="CONNECTED, refuses, ends", causes=AFTERMATH)
 def connect_is_answered(owing: Owing) -> Iterator[Due]:
     """Valid CONNECT is answered CONNECTED (seed, "Connect"). The address that a lookup names may be meant for others,
     and who is there for us another one: then it is a recommendation."""
-    for _, conn in _conns(owing):
+    for number, conn in _conns(owing):
         if conn.phase is not Phase.ASKED:
             continue
         if conn.hello == "refusal":
@@ -70,7 +77,7 @@ def connect_is_answered(owing: Owing) -> Iterator[Due]:
             continue
         strange = any(each.place and each.phase is Phase.ASKED for each in owing.state.conns.values())
         where = f" at {conn.place}, which a lookup named" if conn.place else ""
-        yield Due(f"CONNECT was not answered{where}", level="SHOULD" if strange else None)
+        yield Due(f"CONNECT was not answered{where}", about=number, level="SHOULD" if strange else None)
 
 
 def _listening(owing: Owing) -> Iterator[Conn]:
@@ -131,7 +138,7 @@ def sends_are_confirmed(owing: Owing) -> Iterator[Due]:
     for at in _sends(owing):
         entry = owing.state.entries[at]
         if entry.fate is Fate.SENT:
-            yield Due(f"the send {entry.seq} was not answered", about=at)
+            yield Due(f"the send {entry.seq} was not answered", about=("", at))
 
 
 @BOOK.duty(Misuse.CHECKSUM.requirement, met_by="SEND_ERROR", also=" ".join(Misuse.CHECKSUM.beside))
@@ -249,10 +256,12 @@ def the_end_of_a_topic_is_told(owing: Owing) -> Iterator[Due]:
             yield Due(f"the consumer {key[1]} was not told that the topic {where[0]} has ended")
 
 
-def missing(state: State, about: Any) -> Missing:
+def missing(state: State, about: Any) -> Missing | Case:
     """What did not come, as the causes see it: a message on a subscription, or the answer to a SEND."""
     if isinstance(about, int):
-        return Missing(state, Sub(0), about, state.entries[about], Place())
+        return Case(state, about)
     where, at = about
+    if not where:
+        return Missing(state, Sub(0), at, state.entries[at], Place())
     sub = state.subs[where]
     return Missing(state, sub, at, state.entries[at], sub.places[at])

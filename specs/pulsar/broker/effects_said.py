@@ -22,7 +22,7 @@ def misused(state: State, number: int, misuse: Misuse, why: str, action: str = "
         return state
     state = subscriptions.shaken(state._replace(bad=True), number, misuse, why)
     conn = state.conn(number)
-    if action:
+    if action and conn.phase not in (*DOOMED, HASTY):
         to = EARLY_LOOKUP if misuse is Misuse.EARLY_LOOKUP else EARLY if misuse is Misuse.EARLY else None
         conn = conn._replace(phase=BROKER.move(conn.phase, action, to), must_close=conn.must_close or misuse)
     return state.put(number, conn._replace(misuse=conn.misuse or misuse))
@@ -104,7 +104,7 @@ def _request(state: State, number: int, frame: Frame) -> State:
                 state = subscriptions.shaken(state, number, Misuse.CUMULATIVE, "a cumulative ACK that is not allowed")
             elif _strange(state, (number, body.consumer_id), body):
                 odd = Misuse.ACK_OF_OTHERS if consumer.kind == SHARED else Misuse.STRANGE_ACK
-                state = state._replace(said=state.said | {odd, Misuse.STRANGE_ACK})
+                state = state._replace(said=state.said | {odd, Misuse.STRANGE_ACK}, latest=odd)
             state = subscriptions.acked(state, (number, body.consumer_id), body)
             if body.HasField("request_id"):
                 return _asked(state, number, body.request_id, Request(Asked.ACK, body.consumer_id))

@@ -14,6 +14,8 @@ from specs.pulsar.frames import SAFE_TOTAL, Frame
 from specs.pulsar.states import ODD_SENDS, Conn, Entry, Fate, Key, Misuse, Producer, State, Trait
 
 __all__ = ["gone", "sent"]
+LARGE = 1 << 20
+"""Octets of a frame whose size may be the reason that it is not taken."""
 
 
 def sent(state: State, number: int, frame: Frame) -> State:
@@ -25,10 +27,11 @@ def sent(state: State, number: int, frame: Frame) -> State:
         closed = body.producer_id in conn.ended_producers
         misuse = Misuse.SEND_BEHIND_CLOSE if closed else Misuse.SEND_OF_NOBODY
         return shaken(state, number, misuse, "a SEND without a producer")
-    if frame.headers is None and not frame.rest:
-        state = state._replace(said=state.said | {Misuse.SEND_WITHOUT_PAYLOAD})
     if frame.headers is None or frame.odd:
-        state = shaken(state, number, Misuse.SIZES, "a SEND whose sizes lie")
+        state = shaken(state, number, Misuse.LYING_SEND, "a SEND whose sizes lie")
+    if frame.headers is None and not frame.rest:
+        bare = Misuse.SEND_WITHOUT_PAYLOAD
+        state = state._replace(said=state.said - {Misuse.LYING_SEND} | {bare}, latest=bare)
     meta = frame.metadata()
     state, fate = _fate(state, number, frame, meta, producer)
     odd = _odd(state, number, frame, meta)
@@ -71,7 +74,7 @@ def _traits(conn: Conn, frame: Frame, meta: Any, fate: Fate) -> tuple[Trait, ...
     found = {
         Trait.BARE: not frame.check,
         Trait.UNKNOWN: bool(len(UnknownFieldSet(frame.command)) or len(UnknownFieldSet(frame.body))),
-        Trait.BIG: fate is Fate.SENT and frame.size > SAFE_TOTAL - 4096,
+        Trait.BIG: fate is Fate.SENT and frame.size > LARGE,
         Trait.PIECES: conn.midway,
         Trait.PROPERTIES: meta is not None and bool(meta.properties),
         Trait.COMPRESSED: meta is not None and bool(meta.compression),

@@ -267,7 +267,7 @@ def shaken(state: State, number: int, misuse: Misuse, why: str) -> State:
     others may see that before we see the end."""
     conn = state.conn(number)
     known = 0 if conn.may_close is None else conn.may_close.liberty
-    state = state._replace(said=state.said | {misuse})
+    state = state._replace(said=state.said | {misuse}, latest=misuse)
     if misuse.liberty > known:  # of several reasons the one counts that leaves most to the broker
         state = state.put(number, conn._replace(may_close=misuse, why=why))
         for name in conn.consumers:

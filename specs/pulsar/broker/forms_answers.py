@@ -151,7 +151,7 @@ _ERRORS = {
 
 
 def _named(asked: Asked, errors: tuple[int, ...]) -> None:
-    @form(asked.requirement, on="answers", during=asked.name, level="SHOULD",
+    @form(asked.beside[0] if asked.kind != "LOOKUP" else asked.requirement, on="answers", during=asked.name,
           if_=lambda case: case.profile == "modern" and case.failed[0] and not case.request.doubtful)  # fmt: skip
     def the_error_says_why(case: Case) -> str:
         """Newer brokers say why (schema)."""
@@ -335,12 +335,6 @@ def a_fresh_topic_is_not_partitioned(case: Case) -> str:
 # -- what a broker tells of its own accord -----------------------------------------------------------------------------
 
 STAYS = "PULSAR-CLP-07"
-
-
-@BOOK.tried("PULSAR-CLP-05", on="CLOSE_PRODUCER")
-def producers_are_closed_by_the_broker(case: Case) -> bool:
-    """The broker may send CLOSE_PRODUCER at any time (seed, "CloseProducer")."""
-    return True
 
 
 @form(STAYS, on="CLOSE_PRODUCER", level="SHOULD")

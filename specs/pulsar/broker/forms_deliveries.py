@@ -11,7 +11,7 @@ import google_crc32c
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import ACKNOWLEDGED, LOST, ONE_OF_THEM, ONLY_THE_MASTER, UNKNOWN
+from specs.pulsar.broker.causes import ACKNOWLEDGED, LISTED, LOST, ONE_OF_THEM, ONLY_THE_MASTER, UNKNOWN
 from specs.pulsar.broker.duties import ACTIVE, both
 from specs.pulsar.broker.effects_subscriptions import SINGLE, bits, consumers_of
 from specs.pulsar.broker.forms_sends import SAME_ID
@@ -28,21 +28,22 @@ FROM_THE_OLDEST = "PULSAR-RED-05"
 PARTS = "PULSAR-ACK-12"
 BATCHES = "PULSAR-BAT-11"
 COMPRESSION = "PULSAR-CMP-04"
-LISTED = "PULSAR-RED-02"
+OPEN_CONSUMER = "PULSAR-MSG-01"
+MESSAGE_ID = "PULSAR-MSG-02"
 DEBT = "PULSAR-FLOW-09"
 form = BOOK.form
 
 # -- to whom -----------------------------------------------------------------------------------------------------------
 
 
-@form(Asked.CLOSE_CONSUMER.requirement, on="MESSAGE", if_=lambda case: bool(case.conn.gone), also="PULSAR-MSG-01")
+@form(Asked.CLOSE_CONSUMER.requirement, on="MESSAGE", if_=lambda case: bool(case.conn.gone), also=OPEN_CONSUMER)
 def a_closed_consumer_gets_nothing(case: Case) -> str:
     """Behind SUCCESS to CLOSE_CONSUMER nothing is pushed to it (seed, "CloseConsumer")."""
     closed = case.pushed.consumer is None and case.body.consumer_id in case.conn.gone
     return f"MESSAGE for consumer {case.body.consumer_id}, which is not open" if closed else ""
 
 
-@form("PULSAR-MSG-01", on="MESSAGE")
+@form(OPEN_CONSUMER, on="MESSAGE")
 def a_message_names_a_consumer_of_its_connection(case: Case) -> str:
     """MESSAGE has the consumer_id of an open consumer (seed, "Message")."""
     if case.pushed.consumer is None:
@@ -166,14 +167,14 @@ def what_must_not_be_stored_is_not_delivered(case: Case) -> str:
     return "what must not be stored was delivered"
 
 
-@form(SAME_ID, on="MESSAGE", if_=lambda case: _entry(case).id is not None, also="PULSAR-MSG-02")
+@form(SAME_ID, on="MESSAGE", if_=lambda case: _entry(case).id is not None, also=MESSAGE_ID)
 def a_message_has_the_id_of_its_receipt(case: Case) -> str:
     """MESSAGE tells the message id (seed, "Message")."""
     given, known = case.pushed.given, _entry(case).id
     return "" if known == given else f"MESSAGE with the id {given}, its receipt had {known}"
 
 
-@form("PULSAR-MSG-02", on="MESSAGE", if_=lambda case: _entry(case).id is None)
+@form(MESSAGE_ID, on="MESSAGE", if_=lambda case: _entry(case).id is None)
 def a_message_does_not_have_the_id_of_another(case: Case) -> str:
     """MESSAGE tells the message id (seed, "Message")."""
     given = case.pushed.given

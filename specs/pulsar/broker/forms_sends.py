@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import SENDING
-from specs.pulsar.broker.duties import RECEIPT
+from specs.pulsar.broker.causes import RECEIPT, SENDING
 from specs.pulsar.states import FORBIDDEN, Entry, Fate, Misuse, Trait
 
 CHECKSUM_ERROR = 9

@@ -243,7 +243,11 @@ class Said(Case):
             if not self.body.HasField("validation_error"):
                 # what can be read of it may have been given to the application, and acknowledged by it
                 kept = () if each.entry in self.state.released or unreadable.kept == held else (unreadable.kept,)
-                return held, f"the message {each.entry} cannot be read, and was acknowledged like any other", (*kept, row)
+                return (
+                    held,
+                    f"the message {each.entry} cannot be read, and was acknowledged like any other",
+                    (*kept, row),
+                )
             if given != unreadable.error:
                 return held, f"acknowledged with validation_error {given}, not {unreadable.error}", (row,)
         return held, "", ()
@@ -465,7 +469,9 @@ class Reported(Case):
     def refused(self) -> bool:
         """True for a message that we refused, of which no other one of the same octets had a receipt."""
         given = self.given
-        text = given.get("payload_hex", "") if self.op == "send" else self.state.sending.get(str(given.get("handle")), "")
+        text = (
+            given.get("payload_hex", "") if self.op == "send" else self.state.sending.get(str(given.get("handle")), "")
+        )
         sent = [each for end in self.state.endpoints for each in end.sent if each.payload.hex() == text]
         return any(each.refused for each in sent) and not any(each.receipted for each in sent)
 

@@ -2,61 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from specs.rules import Rulebook
 from specs.storm import ids
+from specs.storm.both import Both
 from specs.storm.machine import BOLT_MACHINE, SPOUT_MACHINE
 from specs.storm.states import REQUIREMENTS, Misuse
 
 BOLT = Rulebook("bolt", REQUIREMENTS, BOLT_MACHINE)
 SPOUT = Rulebook("spout", REQUIREMENTS, SPOUT_MACHINE)
 BOOKS = {"bolt": BOLT, "spout": SPOUT}
-
-
-class Both:
-    """Declares one rule for two kinds of parties. Of requirements "A / B" the first is that of the first kind."""
-
-    def __init__(self, first: Rulebook, second: Rulebook) -> None:
-        self._books = first, second
-
-    def _each(self, kind: str, requirements: str, **where: Any) -> Callable[[Any], Any]:
-        def registered(body: Any) -> Any:
-            names = requirements.split("/")
-            for book, name in zip(self._books, names * 2 if len(names) == 1 else names, strict=False):
-                getattr(book, kind)(name.strip(), **where)(body)
-            return body
-
-        return registered
-
-    def form(self, requirements: str, **where: Any) -> Callable[[Any], Any]:
-        """See `Rulebook.form`."""
-        return self._each("form", requirements, **where)
-
-    def duty(self, requirements: str, **where: Any) -> Callable[[Any], Any]:
-        """See `Rulebook.duty`."""
-        return self._each("duty", requirements, **where)
-
-    def excuse(self, **where: Any) -> Callable[[Any], Any]:
-        """See `Rulebook.excuse`."""
-
-        def registered(body: Any) -> Any:
-            for book in self._books:
-                book.excuse(**where)(body)
-            return body
-
-        return registered
-
-    def effect(self, *actions: str) -> Callable[[Any], Any]:
-        """See `Rulebook.effect`."""
-
-        def registered(after: Any) -> Any:
-            for book in self._books:
-                book.effect(*actions)(after)
-            return after
-
-        return registered
 
 
 BOTH = Both(BOLT, SPOUT)

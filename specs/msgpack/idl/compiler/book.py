@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from specs.msgpack.idl.compiler.machine import MACHINE
-from specs.msgpack.idl.registry import REQUIREMENTS
+from specs.msgpack.registry import REQUIREMENTS
 from specs.rules import Rulebook
 
 COMPILER = Rulebook("idl", REQUIREMENTS, MACHINE)

@@ -105,6 +105,16 @@ class Case:
             return False
         return depth_of_comments(self.ask.octets.decode("utf-8", "replace")) <= GREATEST_DEPTH
 
+    @cached_property
+    def lacks_a_default(self) -> bool:
+        """True for a document of which nothing is open but that an application has no default scope."""
+        return not self.reading.faults and set(self.reading.freedoms) == {"no default scope"}
+
+    @property
+    def declares_of_defaults(self) -> str:
+        """What the processor declares to do with an application that has no default scope."""
+        return self.state.config.declares("missing_default")
+
     # -- the answer ----------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from specs.msgpack.idl.registry import REQUIREMENTS
 from specs.msgpack.idl.server.machine import MACHINE
+from specs.msgpack.registry import REQUIREMENTS
 from specs.rules import Rulebook
 
 SERVER = Rulebook("idl-server", REQUIREMENTS, MACHINE)

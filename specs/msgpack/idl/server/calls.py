@@ -27,7 +27,8 @@ class Call(NamedTuple):
     of whoever found out before the call what it does. `foreign`: values that another scope of the same service would
     answer with.
     `ways`: how its arguments were written. `inherited`: its function comes from an interface; `short`: scope or version
-    is left out of its name."""
+    is left out of its name. `declared`: what such a name means by what the server declares, () when it declares
+    nothing."""
 
     id: int
     method: str
@@ -38,6 +39,7 @@ class Call(NamedTuple):
     ways: frozenset[Way] = frozenset()
     inherited: bool = False
     short: bool = False
+    declared: tuple[Any, ...] = ()
 
     @property
     def free(self) -> bool:
@@ -72,10 +74,12 @@ def called(
         rule = narrower if narrower and found.rule != Promise.DEFAULT_SCOPE else rule
     if found.refused and ERROR not in wanted:
         wanted.append(ERROR)
+    short = method.count(":") < 2 and not app.anonymous
+    declared = tuple(_declared(config, app, behaviours, method, params)) if short else ()
     name = method.partition(":")[0]
     inherited = any(name in names for names in app.inherited.values())
     return Call(number, method, tuple(wanted), rule, tuple(early), tuple(foreign), frozenset(how), inherited,
-                short=method.count(":") < 2 and not app.anonymous)  # fmt: skip
+                short, declared)  # fmt: skip
 
 
 def _ways(types: Types, function: Function, params: tuple[Any, ...]) -> Iterator[Way]:
@@ -92,6 +96,29 @@ def _version(app: Served, params: tuple[Any, ...]) -> tuple[Any, ...]:
     if mounted is None:
         return (ANY,) if scope in ("", "_", None) or not isinstance(scope, str) else (ERROR,)
     return tuple(("value", Type("int"), n) for n in {mounted.declared, max(mounted.versions)})
+
+
+def _declared(
+    config: Config, app: Served, behaviours: Mapping[str, Any], method: str, params: tuple[Any, ...]
+) -> Iterator[Any]:
+    """What a name without scope or version means by what the server declares: the default scope, and the version that
+    is declared or the newest, or nothing."""
+    choice, scope = config.declares("bare_name"), app.default
+    name, colon, rest = method.partition(":")
+    if not name or (colon and not rest):  # ML-17
+        return
+    if choice == "refuse":
+        yield ERROR
+    if choice not in ("declared", "newest") or (rest and not rest.isidentifier()) or not (rest or scope):
+        return
+    mounted = app.mounted(rest or scope or "")
+    if mounted is not None:
+        version = mounted.declared if choice == "declared" else max(mounted.versions)
+        slot = app.slot(rest or scope or "", version, name)
+        if slot is None or slot.unsure:  # ML-16
+            yield ERROR
+        if slot is not None:
+            yield from _outcome(app, slot, behaviours, params, config.echo_form)[0]
 
 
 def _elsewhere(

@@ -68,6 +68,22 @@ class Case:
         """True when it is one that another scope of the same service would give."""
         return self._fits(tuple(want for want in self.answered.foreign if want not in self.answered.wanted))
 
+    @cached_property
+    def fits_declared(self) -> bool:
+        """True when the answer is what is declared of names without scope or version."""
+        return self._fits(self.answered.declared)
+
+    @cached_property
+    def throws(self) -> str:
+        """The path of the exception that must travel as the server declares; "" when there is none, or no such
+        declaration."""
+        want = self.answered.wanted[0]
+        return (
+            want[1]
+            if want[0] == "path" and self.state.config.declares("exception_wire") and self._fits((want,))
+            else ""
+        )
+
     @property
     def rule(self) -> str:
         """What the call is about; "" when any answer is right. Whoever tells no version at all has no meta service."""

@@ -76,22 +76,54 @@ def a_call_is_answered_as_what_it_reaches_says(case: Case) -> str:
     return f"{' or '.join(sorted({want[0] for want in case.answered.wanted}))} was wanted: {case.said}"
 
 
+@SERVER.form("MPIDL-DISP-07", on="answer", if_=lambda case: case.call is not None and bool(case.call.declared),
+             goes_on=True)  # fmt: skip
+def a_name_without_scope_or_version_means_what_is_declared(case: Case) -> str:
+    """client side: the text says nothing of it; the manifest's `bare_name` does."""
+    return "" if case.fits_declared else f"{case.state.config.declares('bare_name')} is declared: {case.said}"
+
+
+@SERVER.form("MPIDL-EXW-05", on="answer", if_=lambda case: case.call is not None and bool(case.throws),
+             goes_on=True)  # fmt: skip
+def an_exception_travels_as_it_is_declared(case: Case) -> str:
+    """exception: the text says nothing of it; the manifest's `exception_wire` does."""
+    wire, path, error = case.state.config.declares("exception_wire"), case.throws, case.error
+    kept = {
+        "list": isinstance(error, tuple) and bool(error) and error[0] == path,
+        "code": error == path,
+        "text": isinstance(error, str),
+    }
+    return "" if kept.get(wire, True) else f"{wire} is declared: {case.said}"
+
+
 @SERVER.form("MPIDL-EXW-02", on="answer", if_=lambda case: case.call is not None and case.error is not None)
 def beside_an_error_there_is_no_result(case: Case) -> str:
     """RPC, Response Message."""
     return "" if case.result is None else f"a result beside an error: {case.said}"
 
 
-@SERVER.form(Promise.REACHED, on="reports", if_=lambda case: case.state.told[0][0] == "serve" and not case.state.loose)
+@SERVER.freedom("ML-22")
+def a_document_with_an_open_point(case: Case) -> bool:
+    """message, services: what no text says may be refused as a whole."""
+    return case.state.loose
+
+
+@SERVER.form(
+    Promise.REACHED,
+    on="reports",
+    if_=lambda case: case.refuses and case.state.told[0][0] == "serve",
+    freed_by=(a_document_with_an_open_point,),
+)
 def a_legal_document_is_served(case: Case) -> str:
     """services."""
-    return f"a legal document is not served: {case.error!r:.200}" if case.refuses else ""
+    return f"a legal document is not served: {case.error!r:.200}"
 
 
-def _must_stay(case: Case) -> bool:
-    """True when something is open on the connection, or was just refused."""
+@SERVER.freedom("ML-21")
+def nothing_is_open(case: Case) -> bool:
+    """RPC: neither is anything open on the connection that has a right answer, nor was something just refused."""
     state = case.state
-    return not state.calls[0].free if state.calls else state.failed
+    return state.calls[0].free if state.calls else not state.failed
 
 
 def _rule_of_the_first(case: Case) -> str:
@@ -101,7 +133,12 @@ def _rule_of_the_first(case: Case) -> str:
 
 
 @SERVER.form(
-    " ".join(dict.fromkeys(Promise)), on="closes", when=(At.SERVING,), if_=_must_stay, which=_rule_of_the_first
+    " ".join(dict.fromkeys(Promise)),
+    on="closes",
+    when=(At.SERVING,),
+    if_=lambda case: case.state.app is not None,
+    which=_rule_of_the_first,
+    freed_by=(nothing_is_open,),
 )
 def the_connection_stays_while_something_is_open_or_was_refused(case: Case) -> str:
     """RPC; ML-21."""

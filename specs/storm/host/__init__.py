@@ -1,0 +1,1 @@
+"""What the hosts of bolts and spouts are held to."""

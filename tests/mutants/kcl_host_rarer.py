@@ -1,0 +1,284 @@
+"""Faulty hosts: what the others leave out of the table of phases, and of what happens beside the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from impls.kcl.host import Failed, Host, Hosts, Session
+from strategies.kcl.hosting import Writer
+from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
+from tests.mutants.kcl_host_kit import asking, batch, ending
+from tests.mutants.kcl_kit import host
+
+SEQ, NEW = "kcl1-seq", "kcl3"
+
+
+@host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")
+class GrantedInInitialize(Host):
+    """A checkpoint inside initialize is answered as a success, and not tried."""
+
+    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
+        return None if self.action == "initialize" else super().tried(number, members)
+
+
+class _Childless(Session):
+    def do(self, name: str, value: Any) -> bool:
+        if name == "start":
+            self.host.events.append(("answer", {"op": "start", "ok": None}))
+            return True
+        return super().do(name, value)
+
+
+class _Childlessly(Hosts):
+    session = _Childless
+
+
+@host("no-child", "PROC-01", batch(b"x"), sessions=_Childlessly, smoke=False)
+class NoChild(Host):
+    """It says that it has started, and starts no child."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        self.count += 1
+
+
+@host("two-children", "PROC-02", batch(b"x"))
+class TwoChildren(Host):
+    """Another child is started for each batch."""
+
+    def done(self) -> None:
+        if self.action == "processRecords":
+            self.events.append(("connected", None))
+        super().done()
+
+
+@host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")
+class BatchInPlaceOfAnAnswer(Host):
+    """An empty batch is sent when a checkpoint is asked for."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.send({"action": "processRecords", "records": []})
+
+
+@host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")
+class BeginsWhenAsked(Host):
+    """initialize is sent when a checkpoint is asked for."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.send({"action": "initialize", "shardId": self.shard})
+
+
+class _Choking(Session):
+    def do(self, name: str, value: Any) -> bool:
+        if name == "stderr" and value > 1 << 16:
+            self.host.switches = None  # type: ignore[assignment]
+        return super().do(name, value)
+
+
+class _Chokers(Hosts):
+    session = _Choking
+
+
+def _words(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.wait(0)
+    w.do("stderr", 70_000)
+    w.status()
+
+
+@host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)
+class ChokesOnStderr(Host):
+    """A child that fills its STDERR is not heard any more."""
+
+    def hear(self, line: bytes) -> None:
+        if self.switches is not None:
+            super().hear(line)
+
+
+def _late_request(w: Writer) -> None:
+    w.call("leaseLost")
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+    w.exit()
+
+
+@host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)
+class LeaseRequestUnanswered(Host):
+    """A checkpoint inside leaseLost gets no answer."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        if self.action != "leaseLost":
+            super().checkpoint(members)
+
+
+@host("never-over", "SHUT-13", ending(), smoke=False)
+class NeverOver(Host):
+    """The final call is not over when the child has ended."""
+
+    def left(self) -> None:
+        if not self.closed or self.failure:
+            super().left()
+
+
+def _gone(w: Writer) -> None:
+    w.final("ZOMBIE")
+    w.status()
+
+
+@host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")
+class LeavesItsChild(Host):
+    """Its program ends behind the final status, and the child lives on."""
+
+    def close(self) -> None:
+        super().close()
+        self.events.append(("exit", 0))
+
+
+def _slow(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.wait(0)
+    w.wait(220)
+    w.status()
+
+
+@host("a-fifth-of-a-second-is-enough", "TIME-02", _slow, sessions=_Timed, accept="INV-HOST-17")
+class AFifthOfASecondIsEnough(_Clocked):
+    """A child that is silent for 200 ms has failed."""
+
+    def pass_time(self, ms: float) -> None:
+        super().pass_time(ms)
+        if self.action and not self.closed and self.silent_ms > 200:
+            self.fail("the child hangs")
+
+
+def _between(w: Writer) -> None:
+    w.exit(1)
+    w.batch([(b"x", "key")])
+
+
+@host("end-between-unseen", "INV-HOST-14", _between, accept="PROC-09")
+class EndBetweenUnseen(Host):
+    """A child that ends between two calls does no harm to the second."""
+
+    def left(self) -> None:
+        if self.action or self.closed:
+            super().left()
+        else:
+            self.closed = True
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        super().call(value)
+        if self.closed and self.action and not self.failure:
+            self.answer()
+
+
+@host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)
+class BeginsAgainAtTheEnd(Host):
+    """initialize is sent behind the final status."""
+
+    def close(self) -> None:
+        if not self.failure:
+            self.send({"action": "initialize", "shardId": self.shard})
+        super().close()
+
+
+@host("answers-at-the-end", "CHECKPOINT-05", ending(), smoke=False)
+class AnswersAtTheEnd(Host):
+    """The answer to a checkpoint is sent behind the final status, though none was asked for."""
+
+    def close(self) -> None:
+        if not self.failure:
+            self.send({"action": "checkpoint", self.profile.number: self.last, "error": None})
+        super().close()
+
+
+@host("answers-first", "CHECKPOINT-05", batch(b"x"), smoke=False)
+class AnswersFirst(Host):
+    """The answer to a checkpoint is the first that it sends."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        if value["op"] == "initialize":
+            self.send({"action": "checkpoint", self.profile.number: None, "error": None})
+        super().call(value)
+
+
+@host("batch-first", "INIT-01", batch(b"x"), smoke=False)
+class BatchFirst(Host):
+    """An empty batch is sent before initialize."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        if value["op"] == "initialize":
+            self.send({"action": "processRecords", "records": []})
+        super().call(value)
+
+
+@host("waits-for-the-dead", "PROC-09", bad_child("INV-HOST-14", 1), accept="INV-HOST-14")
+class WaitsForTheDead(Host):
+    """It ends the STDIN of a child that ended inside an action, and never says so."""
+
+    def fail(self, why: str) -> None:
+        self.failure = why
+        self.close()
+
+
+@host("deaf-to-the-dead", "INV-HOST-14", _between, accept="PROC-09")
+class DeafToTheDead(Host):
+    """It waits for ever for a child that has ended between two calls."""
+
+    def left(self) -> None:
+        if self.action or self.closed:
+            super().left()
+
+    def send(self, members: dict[str, Any]) -> None:
+        if self.gone:
+            raise Failed("the child has ended")
+        super().send(members)
+
+
+@host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")
+class ClosesAtOnce(Host):
+    """The child's STDIN is ended before anything was sent."""
+
+    def call(self, value: Mapping[str, Any]) -> None:
+        self.close()
+        super().call(value)
+
+
+@host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)
+class ArrivalAsText(Host):
+    """approximateArrivalTimestamp is a text."""
+
+    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super().record(record), "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}
+
+
+@host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)
+class RefusalWithoutSubNumber(Host):
+    """The answer to a checkpoint that failed has no subSequenceNumber."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        if members.get("error") is not None:
+            members = {name: value for name, value in members.items() if name != "subSequenceNumber"}
+        super().send(members)
+
+
+def _requested(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.wait(0)
+    w.checkpointer("ThrottlingException")
+    w.call("shutdownRequested")
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+
+
+@host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")
+class RefusalEndsTheRequest(Host):
+    """shutdownRequested fails when a checkpoint inside it is refused."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        if self.action == "shutdownRequested" and self.error is not None:
+            raise Failed("a checkpoint failed")
+        super().checkpoint(members)

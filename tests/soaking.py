@@ -1,0 +1,222 @@
+"""Looking for false alarms: correct peers of every kind must never be blamed. The same for every protocol.
+
+    python -m tests.soak [PLANS] [--real PLANS] [--role ROLE] [-j PROCESSES] [--seed N]     STOMP
+    python -m tests.soak_kcl, soak_storm, soak_pulsar, soak_msgpack                         the others, likewise
+
+Plays PLANS plans of each role in memory, over all properties of the suites, in lock-step and pipelined, against
+references whose switches are drawn anew every 25 plans; `--real` as many against references as processes, over TCP or
+pipes. Exit status 1, and conversations, if a correct peer is blamed, unless for what its own switches make it miss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from impls.drive import Recording, Setting, drive
+from impls.link import Ground, MemoryGround, TcpGround
+from impls.pipes import PipeGround, Pool, environment
+from specs.model import Blame, Breach
+from specs.protocol import Protocol, find
+from suites.hunt import Property
+from suites.trace import conversation
+from tests.properties import properties
+
+ROOT = Path(__file__).resolve().parent.parent
+EACH = 25
+"""Plans on one peer."""
+SHOWN, EVENTS = 3, 60
+"""Conversations that are shown, and how many events of each."""
+
+
+@dataclass
+class Peer:
+    """A correct peer: where it is, what the model is told of it, and what it is called in a report.
+
+    `misses(breach, level)` is true for what its switches make it miss; `close` ends what was started.
+    """
+
+    ground: Ground
+    config: Any
+    name: str
+    misses: Callable[[Breach, str], bool] = lambda breach, level: False
+    patience_ms: float = 1000.0
+    close: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True)
+class Soak:
+    """What a protocol gives: `made(role, number, real)` is a peer with switches drawn by a number, and `share(property,
+    real)` says how many of its plans a property gets that is slow."""
+
+    protocol: str
+    made: Callable[[str, int, bool], Peer]
+    roles: Sequence[str]
+    real: Sequence[str]
+    share: Callable[[str, bool], float] = lambda prop, real: 1.0
+
+
+@dataclass
+class Count:
+    """What a soak saw; an alarm is a sentence and a conversation."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    whys: Counter[str] = field(default_factory=Counter)
+    missed: int = 0
+    alarms: list[tuple[str, str]] = field(default_factory=list)
+
+
+def soak(part: Soak, role: str, plans: int, number: int, real: bool = False) -> Count:
+    """Play `plans` plans in `role`; `number` makes the seeds of this part its own."""
+    count, protocol = Count(), find(part.protocol)
+    props = [prop for prop, _ in properties(part.protocol, role)]
+    for nth, prop in enumerate(props):
+        share = part.share(prop.name, real)
+        left = max(1, int(plans / len(props) * share)) if share else 0
+        for batch in range(0, left, EACH):
+            place = number * 1_000_003 + nth * 10_007 + batch
+            peer = part.made(role, place, real)
+            try:
+                _batch(protocol, role, prop, peer, min(EACH, left - batch), place, count)
+            finally:
+                peer.close()
+    return count
+
+
+def _batch(protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count) -> None:
+    setting = Setting(protocol, peer.config, role, peer.ground, peer.patience_ms)
+    done: list[Recording] = []
+
+    @settings(
+        max_examples=plans,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @seed(number)
+    @given(prop.programs)
+    def play(program: Any) -> None:
+        done.append(drive(prop.plan(program, peer.config), setting, f"s{number}n{len(done)}-"))
+        crash = getattr(peer.ground, "crash", "")
+        if crash:
+            count.alarms.append((f"the reference raised {crash}", _told(done[-1], protocol, prop, peer)))
+            peer.ground.restart()  # type: ignore[attr-defined]
+
+    play()
+    for recording in done:
+        judgement = recording.judgement
+        count.verdicts[judgement.verdict] += 1
+        if judgement.verdict == "inconclusive":
+            count.whys[f"{prop.name}: {judgement.why[:80]}"] += 1
+        found = [judgement.why] if judgement.verdict == "error" else []
+        for blame in judgement.faults:
+            missed = peer.misses(blame.breach, level_of(blame, protocol))
+            count.missed += missed
+            found += [] if missed else [f"{blame.breach.requirement}: {blame.breach.why}"]
+        count.alarms += [(alarm, _told(recording, protocol, prop, peer)) for alarm in found]
+
+
+def level_of(blame: Blame, protocol: Protocol) -> str:
+    """How binding what was broken is."""
+    return blame.breach.level or protocol.requirements[blame.breach.requirement].level
+
+
+def _told(recording: Recording, protocol: Protocol, prop: Property, peer: Peer) -> str:
+    lines = [
+        f"  {event['ms']} {event.get('conn')} {event.get('by')} {event.get('text', event['event'])!r:.300}"
+        for event in conversation(recording, protocol)
+    ]
+    return "\n".join([f"  {prop.name}", f"  {peer.name}", *lines[-EVENTS:]])
+
+
+# -- references as processes -------------------------------------------------------------------------------------------
+
+
+def over_tcp(arguments: Sequence[str]) -> tuple[TcpGround, Callable[[], None]]:
+    """A reference that listens, and how it is ended."""
+    process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    port = int(process.stdout.readline().rsplit(":", 1)[1])
+
+    def close() -> None:
+        process.terminate()
+        process.wait(10)
+        assert process.stdout is not None
+        process.stdout.close()
+
+    return TcpGround(lambda: ("127.0.0.1", port)), close
+
+
+def on_pipes(kind: type[PipeGround], arguments: Sequence[str]) -> tuple[PipeGround, Callable[[], None]]:
+    """A reference that speaks on its pipes, and how it is ended."""
+    argv = [sys.executable, "-m", *arguments]
+    ground = kind(Pool("reference", argv, environment({"PYTHONPATH": str(ROOT)}, str), ROOT))
+    return ground, ground.close
+
+
+def in_memory(peer: Any) -> MemoryGround:
+    """Always the same peer."""
+    return MemoryGround(lambda: peer)
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def _part(job: tuple[str, str, int, int, bool]) -> Count:
+    module, *given = job
+    return soak(importlib.import_module(module).SOAK, *given)
+
+
+def main(module: str, arguments: Sequence[str] | None = None) -> int:
+    """1 when somebody was blamed who is right."""
+    part: Soak = importlib.import_module(module).SOAK
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("plans", type=int, nargs="?", default=5_000, help="plans of each role in memory")
+    parser.add_argument("--real", "--tcp", "--pipes", type=int, default=0, help="plans of each role with processes")
+    parser.add_argument("--role", action="append", choices=part.roles, help="these roles only")
+    parser.add_argument("-j", type=int, default=2, help="processes")
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args(arguments)
+    status = 0
+    for real, plans in ((False, chosen.plans), (True, chosen.real)):
+        for role in chosen.role or part.roles:
+            if not plans or (real and role not in part.real):
+                continue
+            begun = time.monotonic()
+            parts = max(chosen.j, plans // 5000)
+            jobs = [(module, role, plans // parts, chosen.seed * 1000 + nth, real) for nth in range(parts)]
+            with ProcessPoolExecutor(chosen.j, get_context("spawn")) as pool:
+                counts = list(pool.map(_part, jobs))
+            took = f"{time.monotonic() - begun:.0f} s"
+            status |= _report(f"{role} {'as processes' if real else 'in memory'}", counts, took)
+    return status
+
+
+def _report(name: str, counts: Sequence[Count], took: str) -> int:
+    verdicts: Mapping[str, int] = sum((count.verdicts for count in counts), Counter())
+    alarms = [alarm for count in counts for alarm in count.alarms]
+    missed = sum(count.missed for count in counts)
+    total = sum(verdicts.values())
+    print(
+        f"{name}: {total} plans in {took}, {len(alarms)} false alarms, {missed} missed as asked for; {dict(verdicts)}"
+    )
+    for why, times in sum((count.whys for count in counts), Counter()).most_common(10):
+        print(f"  {times} inconclusive: {why}")
+    for why, times in Counter(what[:160] for what, _ in alarms).most_common(20):
+        print(f"  {times} x {why}")
+    for what, told in alarms[:SHOWN]:
+        print(f"{what}\n{told}\n")
+    return 1 if alarms else 0
