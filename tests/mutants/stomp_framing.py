@@ -311,7 +311,7 @@ class NoBlankLine(Writer):
         return data.replace(b"\n\n\0", b"\n\0") if command == "RECEIPT" else data
 
 
-@mutant("flag-without-colon", "ENC-09", one("BEGIN", ("transaction", "t")), accept="FRAME-01")
+@mutant("flag-without-colon", "ENC-09", one("BEGIN", ("transaction", "t")), accept="FRAME-01", smoke=False)
 class FlagWithoutColon(Writer):
     """RECEIPT has a header line that is a name alone."""
 
