@@ -380,7 +380,7 @@ def test_every_cell_of_a_machine_can_be_asked_for(kind):
     starts["DEAF"] = [*begin, Closed(0, "host", "eof")]
     for events in starts.values():
         ways = [says(kind, value) for value in BOLT_SAYS.values()] + [
-            says("host", value) for value in HOST_SAYS.values()
+            says("host", value) for value in (*HOST_SAYS.values(), Text(b"x", "no-json"))
         ]
         for event in (*ways, Closed(0, "host", "eof"), Fact(0, kind, "exit", 0), says("host", SETUP)):
             assert judged(kind, *events, event).verdict != "error"
