@@ -357,3 +357,34 @@ def test_a_next_without_activate_is_blamed_where_that_is_claimed():
     asked = [("call", {"op": "next"}), ("host", {"command": "next"})]
     assert blamed(judge(STORM.model, config, host("spout-host", *lively, *asked), "spout-host")) == {}
     assert blamed(judge(STORM.model, config, host("spout-host", *asked), "spout-host")) == {"EXT-02": "MUST"}
+
+
+BOLT_SAYS = {
+    "pid": {"pid": 42}, "emit": EMITS, "settle": settles("5"), "log": {"command": "log", "msg": "x"},
+    "sync": {"command": "sync"}, "report": {"command": "metrics"}, "other": {"command": "x"},
+}  # fmt: skip
+HOST_SAYS = {
+    "tuple": given(), "heartbeat": {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []},
+    "list": [4], "nonsense": 7, "command": {"command": "next"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["bolt", "spout"])
+def test_every_cell_of_a_machine_can_be_asked_for(kind):
+    """Whatever is said in whichever phase, the table has an answer, or nothing is judged."""
+    (machine,) = [machine for title, machine in STORM.machines.items() if title.startswith(kind)]
+    seen = machine.watch()
+    begin = child(kind)
+    asked = [*begin, says("host", HOST_SAYS["command"])] if kind == "spout" else begin
+    starts = {"NEW": begin[:1], "SETUP": begin[:2], "RUN": begin, "IDLE": begin, "BUSY": asked}
+    starts["DEAF"] = [*begin, Closed(0, "host", "eof")]
+    for events in starts.values():
+        ways = [says(kind, value) for value in BOLT_SAYS.values()] + [
+            says("host", value) for value in (*HOST_SAYS.values(), Text(b"x", "no-json"))
+        ]
+        for event in (*ways, Closed(0, "host", "eof"), Fact(0, kind, "exit", 0), says("host", SETUP)):
+            assert judged(kind, *events, event).verdict != "error"
+    machine.asked = None
+    closed = {(phase, action) for phase, action, _ in machine.unreachable_cells()}
+    every = {(phase, action) for phase, action, _ in machine.cells()} - closed
+    assert {(phase.name, action) for phase, action in every - seen} <= {("DEAF", "pid"), ("DEAF", "closes")}

@@ -32,21 +32,21 @@ class SpoutPhase(Phase):
 
 
 _BOLT_HOST = ("setup", "tuple", "heartbeat", "list", "nonsense", "closes")
-_BOLT = ("pid", "emit", "settle", "log", "sync", "report", "other", "text", "exits")
+_BOLT = ("pid", "emit", "settle", "log", "sync", "report", "other", "exits")
 _SPOUT_HOST = ("setup", "command", "list", "nonsense", "closes")
-_SPOUT = ("pid", "emit", "log", "sync", "report", "other", "text", "exits")
+_SPOUT = ("pid", "emit", "log", "sync", "report", "other", "exits")
 BOLT_ACTORS = dict.fromkeys(_BOLT_HOST, "bolt-host") | dict.fromkeys(_BOLT, "bolt")
 SPOUT_ACTORS = dict.fromkeys(_SPOUT_HOST, "spout-host") | dict.fromkeys(_SPOUT, "spout")
 """Who does what. A host sends the `setup`, a `tuple`, a `heartbeat` or a `command`, a `list` of task ids, or `nonsense`
 (what no host should send), and `closes` the child's STDIN. A child says its `pid`, an `emit`, `settle`s (ack or fail),
-a `log`, a `sync`, a `report` (error or metrics), something `other`, or a `text` that is no JSON; and it `exits`."""
+a `log`, a `sync`, a `report` (error or metrics), or something `other`; and it `exits`."""
 
 HOST_WAITS_FOR_THE_PID = "STORM-HS-14"
 SETUP_COMES_FIRST = "STORM-HS-01"
 PID_COMES_FIRST = "STORM-HS-13"
 _TOO_EARLY = never(PID_COMES_FIRST, "it came before the process id")
 _NOT_YET = never(HOST_WAITS_FOR_THE_PID, "it was sent before the process id came")
-_UNSET = never(SETUP_COMES_FIRST, "it was sent before the setup")
+_UNSET = unreachable("whatever comes first is taken for the setup")
 NO_COMMAND_BEFORE_THE_SYNC = "STORM-SPOUT-06"
 _ONE_AT_A_TIME = never(NO_COMMAND_BEFORE_THE_SYNC, "a command came before the sync of the one before")
 NOTHING_BETWEEN_SYNC_AND_COMMAND = "STORM-SPOUT-04"
@@ -79,7 +79,7 @@ SPOUT_MACHINE = Machine(_S, SPOUT_ACTORS, {
     _S.SETUP: _row(_SPOUT_HOST, _NOT_YET, setup=_ONCE, closes=_S.DEAF)
     | _row(_SPOUT, _TOO_EARLY, pid=(_S.SETUP, _S.IDLE), exits=_S.OVER),
     _S.IDLE: _row(_SPOUT_HOST, _S.IDLE, setup=_ONCE, command=_S.BUSY, nonsense=(_S.IDLE, _S.BUSY), closes=_S.DEAF)
-    | _row(_SPOUT, _OUT_OF_TURN, pid=_AGAIN, sync=_UNASKED, other=_S.IDLE, text=_S.IDLE, exits=_S.OVER),
+    | _row(_SPOUT, _OUT_OF_TURN, pid=_AGAIN, sync=_UNASKED, other=_S.IDLE, exits=_S.OVER),
     _S.BUSY: _row(_SPOUT_HOST, _S.BUSY, setup=_ONCE, command=_ONE_AT_A_TIME, closes=_S.DEAF)
     | _row(_SPOUT, _S.BUSY, pid=_AGAIN, sync=_S.IDLE, exits=_S.OVER),
     _S.DEAF: _row(_SPOUT_HOST, _CLOSED, closes=_S.DEAF) | _row(_SPOUT, _S.DEAF, exits=_S.OVER),

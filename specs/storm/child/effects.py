@@ -22,7 +22,7 @@ def _changed(conv: Conv, at: int, task: Task) -> Conv:
     return conv._replace(tasks=put(conv.tasks, at, task), done=conv.done + over)
 
 
-@BOTH.effect("exits", "other", "text")
+@BOTH.effect("exits", "other")
 def nothing_but_the_phase(m: Case) -> Conv:
     return m.conv
 

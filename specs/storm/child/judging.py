@@ -13,7 +13,7 @@ from specs.storm.child import duties, effects, forms, forms_bolt, forms_spout  #
 from specs.storm.child.book import BOOKS
 from specs.storm.child.case import Case, ended
 from specs.storm.frames import Message, Text
-from specs.storm.machine import DEAFS, NOTHING_BETWEEN_SYNC_AND_COMMAND, OVERS, SETUPS, SpoutPhase
+from specs.storm.machine import DEAFS, NEW, NOTHING_BETWEEN_SYNC_AND_COMMAND, OVERS, SETUPS, SpoutPhase
 from specs.storm.states import Config, Conv, Owing
 
 ACTIONS = {"emit": "emit", "log": "log", "sync": "sync", "error": "report", "metrics": "report"}
@@ -47,7 +47,9 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
 def _action(config: Config, conv: Conv, value: Any) -> str:
     """What the table calls a message."""
     command = value.get("command") if isinstance(value, Mapping) else None
-    waits = conv.phase in SETUPS or (conv.phase in DEAFS and conv.was in SETUPS and conv.pid is None)
+    waits = conv.phase in (NEW[config.child], *SETUPS) or (
+        conv.phase in DEAFS and conv.was in SETUPS and conv.pid is None
+    )
     if waits and not (isinstance(value, Mapping) and "command" in value and "pid" not in value):
         return "pid"
     if not isinstance(command, str):
