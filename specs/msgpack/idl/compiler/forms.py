@@ -83,6 +83,18 @@ def a_document_that_breaks_a_clause_is_refused(case: Case) -> Broken | str:
     return Broken(f"{how.format(case.fault.why)}: {case.shown}", level=case.fault.level)
 
 
+@COMPILER.freedom("ML-08")
+def an_open_point(case: Case) -> bool:
+    """Points of which no text says whether they are legal."""
+    return bool(case.reading.freedoms)
+
+
+@COMPILER.freedom("ML-06")
+def comments_of_great_depth(case: Case) -> bool:
+    """comments: only that they nest is said, not how deep."""
+    return not case.reading.freedoms and not case.must_be_taken
+
+
 @COMPILER.form(
     "MPIDL-APP-08",
     on="answer",
@@ -98,8 +110,9 @@ def an_application_without_a_default_scope_is_treated_as_declared(case: Case) ->
 @COMPILER.form(
     TREE,
     on="answer",
-    if_=lambda case: case.during == DOCUMENT and case.refused and case.must_be_taken,
+    if_=lambda case: case.during == DOCUMENT and case.refused and not case.reading.faults,
     causes=MISREAD,
+    freed_by=(an_open_point, comments_of_great_depth),
     goes_on=True,
 )
 def a_legal_document_is_taken(case: Case) -> str:

@@ -102,16 +102,28 @@ def beside_an_error_there_is_no_result(case: Case) -> str:
     return "" if case.result is None else f"a result beside an error: {case.said}"
 
 
-@SERVER.form(Promise.REACHED, on="reports", if_=lambda case: case.state.told[0][0] == "serve" and not case.state.loose)
+@SERVER.freedom("ML-22")
+def a_document_with_an_open_point(case: Case) -> bool:
+    """message, services: what no text says may be refused as a whole."""
+    return case.state.loose
+
+
+@SERVER.form(
+    Promise.REACHED,
+    on="reports",
+    if_=lambda case: case.refuses and case.state.told[0][0] == "serve",
+    freed_by=(a_document_with_an_open_point,),
+)
 def a_legal_document_is_served(case: Case) -> str:
     """services."""
-    return f"a legal document is not served: {case.error!r:.200}" if case.refuses else ""
+    return f"a legal document is not served: {case.error!r:.200}"
 
 
-def _must_stay(case: Case) -> bool:
-    """True when something is open on the connection, or was just refused."""
+@SERVER.freedom("ML-21")
+def nothing_is_open(case: Case) -> bool:
+    """RPC: neither is anything open on the connection that has a right answer, nor was something just refused."""
     state = case.state
-    return not state.calls[0].free if state.calls else state.failed
+    return state.calls[0].free if state.calls else not state.failed
 
 
 def _rule_of_the_first(case: Case) -> str:
@@ -121,7 +133,12 @@ def _rule_of_the_first(case: Case) -> str:
 
 
 @SERVER.form(
-    " ".join(dict.fromkeys(Promise)), on="closes", when=(At.SERVING,), if_=_must_stay, which=_rule_of_the_first
+    " ".join(dict.fromkeys(Promise)),
+    on="closes",
+    when=(At.SERVING,),
+    if_=lambda case: case.state.app is not None,
+    which=_rule_of_the_first,
+    freed_by=(nothing_is_open,),
 )
 def the_connection_stays_while_something_is_open_or_was_refused(case: Case) -> str:
     """RPC; ML-21."""
