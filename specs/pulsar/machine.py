@@ -63,6 +63,13 @@ ACTORS: Mapping[str, str] = {
 """Every action and who does it; "garbles" is octets that are no frame."""
 
 
+class _Actors(dict[str, str]):
+    """Actions and who does them; a kind of frame is in it when its group is."""
+
+    def __contains__(self, action: object) -> bool:
+        return super().__contains__(GROUPS.get(str(action), action))
+
+
 class _Machine(Machine):
     """A machine to which frames of many kinds are one action."""
 
@@ -110,7 +117,7 @@ def _waiting(phase: Phase, connected: Phase) -> dict[str, Cell]:
 
 _OVER: dict[str, Cell] = dict.fromkeys(ACTORS, unreachable("what comes behind the end of a connection is not judged"))
 NEW, ASKED, HASTY, LIVE, EARLY, EARLY_LOOKUP, TWICE, SPOILT, REFUSED, LEFT, CLOSED = Phase
-BROKER = _Machine(Phase, ACTORS, {
+BROKER = _Machine(Phase, _Actors(ACTORS), {
     NEW: {**_client(ASKED, SPOILT, (EARLY, EARLY_LOOKUP)), **_silent(NEW, HANDSHAKE)},
     ASKED: {**_client(HASTY, HASTY), **_waiting(ASKED, LIVE)},
     HASTY: {**_HEARD_NO_MORE, **_waiting(HASTY, SPOILT)},
