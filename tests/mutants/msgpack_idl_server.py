@@ -192,7 +192,7 @@ class EarlyBinding(Application):
         return super().implementation(scope, version, name)
 
 
-@mutant("scopes-share", "FALL-05", calls("get:storage:0", behaviour={"other/0/get": TAG}),
+@mutant("scopes-share", "FALL-05", calls("get:storage:0", behaviour={"other/0/get": {"do": "const", "value": "x"}}),
         accept="FALL-02 FALL-01 FALL-03 DISP-01 DISP-03 EXW-03 EXW-01")  # fmt: skip
 class ScopesShare(Application):
     """What is not implemented in one scope is looked for in another of the same service."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from impls.msgpack.idl_server import Application, IdlServer, Serving
@@ -71,7 +72,8 @@ def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour:
             else:
                 method, *params = each if isinstance(each, tuple) else (each,)
                 style = WIDEST if params and params[-1] == "wide" else None
-                steps.append(Say(0, request(number, method, *(params[:-1] if style else params)), style=style))
+                frame = request(number, method, *(params[:-1] if style else params))
+                steps.append(Say(0, replace(frame, wide=("int",)) if style else frame, style=style))
         return Plan(tuple(steps))
 
     return witness
