@@ -31,6 +31,8 @@ from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.requirement import Requirement
 
 Predicate = Callable[[Any], Any]
+CREDITS = 4096
+"""Sets of credits that a rulebook keeps at most."""
 
 
 class Broken(NamedTuple):
@@ -203,6 +205,7 @@ class Rulebook:
         self._rows: dict[tuple[str, Any, str, str], _Row] = {}
         self._effects: dict[str, Callable[[Any], Any]] = {}
         self._meeting: dict[str, list[Rule]] = {}
+        self._credits: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     # -- declaring
 
@@ -425,7 +428,16 @@ class Rulebook:
         covers = found.covers + self.met(case, action)
         for phase in (case.phase, *case.left):
             covers += self.machine.kept(self.by, phase, case)
-        return Allow(self._after(case, action, cell), tuple(dict.fromkeys(covers)), found.lapses, found.leans)
+        return Allow(self._after(case, action, cell), self._once(covers), found.lapses, found.leans)
+
+    def _once(self, covers: tuple[str, ...]) -> tuple[str, ...]:
+        """The credits of an action, each once. The same ones come again and again, so what was found is kept."""
+        known = self._credits.get(covers)
+        if known is None:
+            known = tuple(dict.fromkeys(covers))
+            if len(self._credits) < CREDITS:
+                self._credits[covers] = known
+        return known
 
     def forbidden(self, case: Any, action: str, cell: Never) -> Breach:
         """The breach of an action that the machine forbids in the phase of the case."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from specs.kcl.machine import ENDING, NEW, READY, Phase
 from specs.kcl.scripts import ANY, Latest, rest, same
 from specs.kcl.states import Config, Conv, Misuse, Seen
+from specs.lazy import lazy
 
 
 class Kind(Enum):
@@ -69,7 +69,7 @@ class Case:
         self.state, self.profile, self.phase, self.during = conv, config.profile, conv.phase, conv.action
         self.left = conv.since
 
-    @cached_property
+    @lazy
     def about(self) -> Any:
         """Which of several duties the action meets: of observations the one that was due."""
         if self.action != "observed":
@@ -93,7 +93,7 @@ class Case:
         """The number that a request is for."""
         return self.what.get(self.config.wire.number)
 
-    @cached_property
+    @lazy
     def request(self) -> Request:
         """See `Request`."""
         conv, number = self.conv, self.number
@@ -119,7 +119,7 @@ class Case:
         unsure = conv.action == "shutdown" and (conv.raised or conv.misuse)
         return Request(Kind.UNSURE if unsure else Kind.OTHER, steps[1:], due)
 
-    @cached_property
+    @lazy
     def match(self) -> Match:
         """See `Match`."""
         conv, seen = self.conv, self.what

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 from specs.kcl.frames import Message
@@ -13,6 +12,7 @@ from specs.kcl.host.book import STRANGE
 from specs.kcl.machine import ASKING, DEAF, ENDING, READY, WORKING, Phase
 from specs.kcl.scripts import octets
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, Config, Conv, Failure, Oddity
+from specs.lazy import lazy
 
 BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
@@ -54,13 +54,13 @@ class Case:
         """The open call; empty when there is none, or when nobody sees what the host is asked."""
         return self.conv.call if isinstance(self.conv.call, Mapping) else {}
 
-    @cached_property
+    @lazy
     def records(self) -> list[Mapping[str, Any]] | None:
         """The records of a batch, None for what is no array of objects."""
         found = self.members.get("records") if isinstance(self.what, Message) else None
         return found if isinstance(found, list) and all(isinstance(r, dict) for r in found) else None
 
-    @cached_property
+    @lazy
     def pairs(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Records as they were asked for and as they were sent; empty where that is not seen, or some lack."""
         asked, sent = self.call.get("records") or [], self.records or []
@@ -88,12 +88,12 @@ class Case:
         """Which call is said to be over."""
         return str(self.what.get("op") or "") if isinstance(self.what, Mapping) else ""
 
-    @cached_property
+    @lazy
     def strange(self) -> Oddity | None:
         """A request that means nothing and may have been skipped."""
         return next((odd for odd in self.conv.odd if odd in STRANGE), None)
 
-    @cached_property
+    @lazy
     def attempt(self) -> Attempt:
         """See `Attempt`."""
         conv, at = self.conv, self.what.get("at")

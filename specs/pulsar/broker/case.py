@@ -5,9 +5,9 @@ What a MESSAGE brings, and towards which subscription, is found before any rule 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from specs.lazy import lazy
 from specs.pulsar.broker.commands import ANSWERS, PLAIN_ERRORS
 from specs.pulsar.broker.effects_subscriptions import consumers_of, leaving, message_id
 from specs.pulsar.frames import NOBODY, Frame
@@ -78,7 +78,7 @@ class Case:
 
     # -- answers
 
-    @cached_property
+    @lazy
     def answered(self) -> tuple[tuple[Request, ...], int | None]:
         """The requests that are open with the id of an answer, and which of them it answers."""
         waiting = self.conn.requests.get(self.body.request_id, ())
@@ -98,7 +98,7 @@ class Case:
         """True when it answers a request."""
         return self.answered[1] is not None
 
-    @cached_property
+    @lazy
     def failed(self) -> tuple[bool, int]:
         """Whether the answer says that the request failed, and its error."""
         kind, body = self.kind, self.body
@@ -119,7 +119,7 @@ class Case:
         """The producer that is named."""
         return self.conn.producers.get(self.body.producer_id)
 
-    @cached_property
+    @lazy
     def send(self) -> tuple[int, int] | None:
         """The SEND that is answered: its place among those that are open, and its index."""
         producer = self.producer
@@ -138,12 +138,12 @@ class Case:
         assert at is not None
         return self.before.entries[at]
 
-    @cached_property
+    @lazy
     def given(self) -> Id | None:
         """The message id that a receipt gives."""
         return message_id(self.body.message_id) if self.body.HasField("message_id") else None
 
-    @cached_property
+    @lazy
     def duplicate_of(self) -> Entry | None:
         """With deduplication on: the message with the same sequence id of a producer of the same name whose receipt had
         come when this one was sent: one of the same connection, if there is one."""
@@ -168,7 +168,7 @@ class Case:
 
     # -- MESSAGE
 
-    @cached_property
+    @lazy
     def pushed(self) -> Delivery:
         """What a MESSAGE brings."""
         return delivery(self.before, self.number, self.frame)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from specs.codec import Malformed
 from specs.events import Noise
+from specs.lazy import lazy
 from specs.pulsar.batches import messages, unbatch
 from specs.pulsar.client.machine import COMMANDS, Life, Phase, Stage
 from specs.pulsar.client.state import ClientState, Endpoint, Line, Name, Payload, Pushed, Redirect, Refusal, base
@@ -21,24 +21,6 @@ PATIENCE = 4
 """Redirects in a row after which a client may give up."""
 GIVES_UP_MS = 1000
 """How long a client waits for us at least before it may say that what it was told has failed."""
-
-
-T = TypeVar("T")
-
-
-class found_once(Generic[T]):  # noqa: N801 - it stands where `property` stands
-    """A property that is found out when it is first asked for. (`functools.cached_property` takes a lock each time.)"""
-
-    def __init__(self, find: Callable[[Any], T]) -> None:
-        self._find = find
-        self.__doc__ = find.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, case: Any, owner: type) -> T:
-        found = case.__dict__[self._name] = self._find(case)
-        return found
 
 
 class Turn(NamedTuple):
@@ -80,7 +62,7 @@ class Case:
 class Ended(Case):
     """A connection that the client closed."""
 
-    @found_once
+    @lazy
     def excused(self) -> bool:
         """True where the client may have a reason to close the connection, or nothing on it."""
         line, state = self.line, self.state
@@ -150,7 +132,7 @@ class Said(Case):
         if self.kind in ("PRODUCER", "SUBSCRIBE"):
             self.about = -1 if self.before is None else self.before
 
-    @found_once
+    @lazy
     def meta(self) -> Any:
         """The metadata of a SEND; None when they cannot be read."""
         return self.frame.metadata()
@@ -187,13 +169,13 @@ class Said(Case):
         """The id that it gets."""
         return int(self.body.producer_id if self.kind == "PRODUCER" else self.body.consumer_id)
 
-    @found_once
+    @lazy
     def before(self) -> int | None:
         """The index of the producer or consumer of the topic that was lost, and is made again."""
         return next((at for at, end in enumerate(self.state.endpoints) if end.kind == self.made
                      and end.topic == self.body.topic and end.stage is Stage.LOST), None)  # fmt: skip
 
-    @found_once
+    @lazy
     def partition(self) -> tuple[int | None, int | None]:
         """Which partition the topic is, and how many partitions the topic has; None where there is none, or unknown."""
         topic, partition = base(self.body.topic)
@@ -207,13 +189,13 @@ class Said(Case):
 
     # -- FLOW, ACK
 
-    @found_once
+    @lazy
     def consumer(self) -> Any:
         """The consumer that a FLOW or ACK is about; None when there is none, of which the first form of each speaks."""
         at = self.state.endpoint("consumer", self.number, self.body.consumer_id)
         return None if at is None else self.state.endpoints[at]
 
-    @found_once
+    @lazy
     def acked(self) -> list[Acked]:
         """The ids of an ACK."""
         found = []
@@ -230,7 +212,7 @@ class Said(Case):
             found.append(Acked(entry, refusal, wrong, upto))
         return found
 
-    @found_once
+    @lazy
     def refusing(self) -> tuple[str, str, tuple[str, ...]]:
         """What an ACK makes of messages that cannot be read: the requirement, why it is broken, and what else is by
         that."""
@@ -281,7 +263,7 @@ class Said(Case):
 
     # -- SEND
 
-    @found_once
+    @lazy
     def producer_at(self) -> int | None:
         """The index of the producer that a SEND is of, unless it was lost."""
         stages = (Stage.OPEN, Stage.ASKED, Stage.PENDING, Stage.CLOSED)
@@ -292,7 +274,7 @@ class Said(Case):
         """The producer that a SEND is of, unless it was lost; None when there is none, as for `consumer`."""
         return None if self.producer_at is None else self.state.endpoints[self.producer_at]
 
-    @found_once
+    @lazy
     def contents(self) -> tuple[list[Any], str]:
         """The messages in a SEND, and why they cannot be read ("" if they can)."""
         try:
@@ -316,7 +298,7 @@ class Said(Case):
         end = self.producer
         return end is not None and base(end.topic)[1] is not None and self.meta.HasField("partition_key")
 
-    @found_once
+    @lazy
     def content(self) -> Content:
         """Whether what is in a SEND can be read."""
         why = self.contents[1]
@@ -338,13 +320,13 @@ class Said(Case):
         """True for a SEND of a producer that has messages to send again."""
         return bool(self.producer and self.producer.resend)
 
-    @found_once
+    @lazy
     def expected(self) -> int | None:
         """The sequence id that is next; None where nobody knows."""
         end: Endpoint = self.producer
         return end.sent[-1].sequence + end.sent[-1].many if end.sent else end.next
 
-    @found_once
+    @lazy
     def fit(self) -> tuple[Match, str, tuple[Payload, ...], dict[tuple[str, str], str]]:
         """How the messages fit what the client was told to send, why one does not, what remains to be sent, and
         where keys went."""
@@ -417,12 +399,12 @@ class Reported(Case):
         self.op, self.given = state.told[0]
         self.value = value
 
-    @found_once
+    @lazy
     def told(self) -> Any:
         """What it reports as done."""
         return self.value["ok"]
 
-    @found_once
+    @lazy
     def outcome(self) -> Outcome:
         """What is reported."""
         if not isinstance(self.value, dict) or "ok" not in self.value:
@@ -452,7 +434,7 @@ class Reported(Case):
         """What was to be made."""
         return "producer" if self.op == "producer" else "consumer"
 
-    @found_once
+    @lazy
     def opened(self) -> list[Endpoint]:
         """What there is of it."""
         return [end for _, end in self.state.of_topic(self.made, str(self.given.get("topic")))
@@ -482,7 +464,7 @@ class Reported(Case):
         """The topic of the consumer that was to receive."""
         return self.state.handles.get(str(self.given.get("consumer")), ("consumer", ""))[1]
 
-    @found_once
+    @lazy
     def found(self) -> tuple[int, int] | None:
         """The consumer, and the place in its queue, of the message that the application was given."""
         payload = bytes.fromhex(self.told.get("payload_hex", ""))
@@ -492,7 +474,7 @@ class Reported(Case):
                     return at, i
         return None
 
-    @found_once
+    @lazy
     def message(self) -> Pushed | None:
         """The message that reached the application, or the first one that should have and did not."""
         if self.outcome is Outcome.MESSAGE and self.found is not None:

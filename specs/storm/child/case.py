@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from specs.lazy import lazy
 from specs.machine import Phase
 from specs.storm.frames import Text
 from specs.storm.machine import DEAFS, SpoutPhase
@@ -115,13 +115,13 @@ class Case:
 
     # -- emits ---------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def anchors(self) -> Any:
         """The anchors of an emit; one text is a list of one where that is claimed."""
         found = self.get("anchors")
         return [found] if isinstance(found, str) and self.config.has("x-anchor-string") else found
 
-    @cached_property
+    @lazy
     def emit(self) -> Expected:
         """The emit that was said."""
         task = self.get("task") or None
@@ -135,7 +135,7 @@ class Case:
     def _anchors(self) -> tuple[Any, ...]:
         return tuple(self.anchors or ()) if self.config.child == "bolt" else ()
 
-    @cached_property
+    @lazy
     def told(self) -> Told:
         """See `Told`."""
         free = not self.config.scripted or self.conv.misuse is not None
@@ -165,12 +165,12 @@ class Case:
             return Names.MISUSED
         return Names.NUMBER if is_number(name) else Names.UNKNOWN
 
-    @cached_property
+    @lazy
     def name(self) -> Names:
         """What the id of an ack or a fail is."""
         return self.named(self.get("id"))
 
-    @cached_property
+    @lazy
     def settles(self) -> tuple[Settles, int, int]:
         """What an ack or a fail is; the callback that it belongs to, and the place in what that has due (or -1)."""
         command, name = self.get("command"), self.get("id")
@@ -193,7 +193,7 @@ class Case:
 
     # -- logs ----------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def logged(self) -> tuple[int, str]:
         """The callback whose user code wrote this log, and what it wrote; -1 where it was none."""
         text = self.get("msg")
@@ -205,7 +205,7 @@ class Case:
 
     # -- observations --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def shows(self) -> tuple[Shows, int]:
         """What an observation of a call is, and the callback that it belongs to."""
         return self._bolt_shows() if self.config.child == "bolt" else self._spout_shows()
@@ -242,7 +242,7 @@ class Case:
 
     # -- task ids ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def list_at(self) -> int:
         """The place, among the lists that user code has not seen, of the one that it was given; -1 for none."""
         given = self.what.get("ids")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
+from specs.lazy import lazy
 from specs.machine import Phase
 from specs.storm.frames import Text
 from specs.storm.machine import SETUPS, SpoutPhase
@@ -123,7 +123,7 @@ class Case:
 
     # -- lists, tuples, commands ---------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def listed(self) -> tuple[Lists, int]:
         """What a list of task ids is, and the setting that it was."""
         conv = self.conv
@@ -140,7 +140,7 @@ class Case:
         other = any(same_tasks(known, self.what) for known in conv.settings)
         return (Lists.OTHER if other else Lists.WRONG), lowest
 
-    @cached_property
+    @lazy
     def given(self) -> tuple[Tuples, int]:
         """What a tuple is, and which of those that wait it is or is like."""
         value, waiting = self.what, self.conv.waiting
@@ -153,7 +153,7 @@ class Case:
         like = next((at for at, live in enumerate(waiting) if same(value["tuple"], live.values)), -1)
         return (Tuples.CHANGED, like) if like >= 0 else (Tuples.OTHER, 0)
 
-    @cached_property
+    @lazy
     def asked(self) -> tuple[Commands, int]:
         """What a command is, and which of those that wait it is or is like."""
         command, name = self.get("command"), self.get("id")
@@ -167,7 +167,7 @@ class Case:
 
     # -- effects -------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def shown(self) -> tuple[Shown, int]:
         """What reached the collector, and which of what is due it is or is like."""
         conv, kind = self.conv, self.action
@@ -208,7 +208,7 @@ class Case:
 
     # -- giving up -----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def gives_up(self) -> GivesUp:
         """Why the host may have given up."""
         conv = self.conv

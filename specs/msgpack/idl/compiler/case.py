@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
+from specs.lazy import lazy
 from specs.msgpack.idl import canon
 from specs.msgpack.idl.compiler.machine import CompilerState
 from specs.msgpack.idl.semantics import Reading, Stance, read
@@ -77,35 +78,35 @@ class Case:
 
     # -- the document --------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def stance(self) -> Stance:
         """What the processor declares."""
         return Stance(self.state.config.forward_refs, self.state.config.id_zero)
 
-    @cached_property
+    @lazy
     def reading(self) -> Reading:
         """What the document means."""
         return reading_of(self.ask.octets, self.ask.type, self.stance)
 
-    @cached_property
+    @lazy
     def uses(self) -> frozenset[Use]:
         """What the document makes use of."""
         return _uses(self.ask.octets, self.ask.type, self.stance)
 
-    @cached_property
+    @lazy
     def fault(self) -> Fault | None:
         """The fault for which the document must be refused, or else should be: the first of them."""
         faults = self.reading.faults
         return next((fault for fault in faults if fault.level is None), faults[0] if faults else None)
 
-    @cached_property
+    @lazy
     def must_be_taken(self) -> bool:
         """True for a document that every processor reads."""
         if self.reading.faults or self.reading.freedoms:
             return False
         return depth_of_comments(self.ask.octets.decode("utf-8", "replace")) <= GREATEST_DEPTH
 
-    @cached_property
+    @lazy
     def lacks_a_default(self) -> bool:
         """True for a document of which nothing is open but that an application has no default scope."""
         return not self.reading.faults and set(self.reading.freedoms) == {"no default scope"}
@@ -117,7 +118,7 @@ class Case:
 
     # -- the answer ----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def formed(self) -> bool:
         """True when the answer is a tree, or an object of errors."""
         return not self.said.bad and (not self.said.error or isinstance(self.said.value, dict))
@@ -127,22 +128,22 @@ class Case:
         """True when the document was refused."""
         return self.said.error
 
-    @cached_property
+    @lazy
     def tree(self) -> Any:
         """The tree; None when there is none."""
         return None if self.said.error or not self.formed else self.said.value["ast"]
 
-    @cached_property
+    @lazy
     def comparable(self) -> bool:
         """True when the document was taken, and there is one tree that it has."""
         return not self.refused and not self.reading.faults and set(self.reading.freedoms) <= COMPARED
 
-    @cached_property
+    @lazy
     def difference(self) -> canon.Difference | None:
         """In what the tree is another; None when it is not, or cannot be compared."""
         return canon.difference(canon.to_json(self.reading), self.tree) if self.comparable else None
 
-    @cached_property
+    @lazy
     def before(self) -> tuple[Any, ...]:
         """The tree that the same document had before, or None for a refusal; () when it is new."""
         for profile, octets, tree in self.state.answered:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
+from specs.lazy import lazy
 from specs.msgpack import values
 from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.server.calls import Call, fits, read_as
@@ -31,7 +31,7 @@ class Case:
             (n for n, call in enumerate(state.calls) if call.id == self.number and type(self.number) is int), None
         )
 
-    @cached_property
+    @lazy
     def call(self) -> Call | None:
         """The call that is answered, None when there is none."""
         return None if self.at is None else self.state.calls[self.at]
@@ -42,7 +42,7 @@ class Case:
         assert self.call is not None
         return self.call
 
-    @cached_property
+    @lazy
     def said(self) -> str:
         """The answer, for people."""
         error, result = values.describe(self.error), values.describe(self.result)
@@ -53,27 +53,27 @@ class Case:
         types = self.state.app.types
         return any(fits(want, self.error, self.result, types) for want in alternatives)
 
-    @cached_property
+    @lazy
     def fits(self) -> bool:
         """True when the answer is one that the call may have."""
         return self.answered.free or self._fits(self.answered.wanted)
 
-    @cached_property
+    @lazy
     def fits_early(self) -> bool:
         """True when it was one before another function was assigned."""
         return self._fits(self.answered.early)
 
-    @cached_property
+    @lazy
     def fits_elsewhere(self) -> bool:
         """True when it is one that another scope of the same service would give."""
         return self._fits(tuple(want for want in self.answered.foreign if want not in self.answered.wanted))
 
-    @cached_property
+    @lazy
     def fits_declared(self) -> bool:
         """True when the answer is what is declared of names without scope or version."""
         return self._fits(self.answered.declared)
 
-    @cached_property
+    @lazy
     def throws(self) -> str:
         """The path of the exception that must travel as the server declares; "" when there is none, or no such
         declaration."""
@@ -92,12 +92,12 @@ class Case:
             return ""
         return (Promise.META if found is Promise.NEWEST and self.error is not None and not self.fits else found).value
 
-    @cached_property
+    @lazy
     def value_wanted(self) -> Any:
         """The alternative that is a value; None when there is none, or it is no value of a type."""
         return next((want for want in self.answered.wanted if want[0] == "value"), None)
 
-    @cached_property
+    @lazy
     def got(self) -> Any:
         """What the result means as a value of the type that is wanted; Unfit when it is none of it."""
         assert self.state.app is not None
@@ -108,13 +108,13 @@ class Case:
         app, want = self.state.app, self.value_wanted
         return app is not None and want is not None and app.types.holds(want[1], frozenset(kinds))
 
-    @cached_property
+    @lazy
     def wants_message(self) -> bool:
         """True when a message was wanted."""
         app, want = self.state.app, self.value_wanted
         return app is not None and want is not None and want[1].name in app.types.messages
 
-    @cached_property
+    @lazy
     def differing(self) -> Way | None:
         """What sort of default the first field has in which the answer is another value."""
         if not self.is_another_value or self.got is None or self.value_wanted[2] is None:
