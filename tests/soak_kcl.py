@@ -21,7 +21,7 @@ ASKED_FOR = {"KCL-INV-CHILD-01", "KCL-SHUT-04"}
 def made(role: str, number: int, real: bool) -> Peer:
     """A reference of any profile with switches drawn by a number."""
     profile = KCL.profiles[number % len(KCL.profiles)]
-    config = KCL.configure(role, profile, {"scripted": True}, {"noted": True})
+    config = KCL.configure(role, profile, {"scripted": True, "decodes": True}, {"noted": True})
     switches: object = child.drawn(number) if role == "child" else host.drawn(number)
 
     def misses(breach: Breach, level: str) -> bool:

@@ -273,6 +273,51 @@ def test_key_that_is_written_in_ascii_must_arrive():
         assert fault.breach.requirement == blamed
 
 
+@pytest.mark.parametrize(("decodes", "blamed"), [(True, {"KCL-INV-CHILD-06"}), (False, set())])
+def test_lenient_base64_is_the_librarys_where_the_manifest_says_so(decodes, blamed):
+    class Lenient(Child):
+        def record(self, record):
+            return {**super().record({**record, "data": ""}), "data": b""}
+
+    config = KCL.configure("child", "kcl1-seed", {"scripted": True, "decodes": decodes}, {"noted": True})
+    w = Writer(config)
+    w.initialize()
+    misuse.ROWS["INV-CHILD-06"](w, 0)
+    found = drive(
+        w.plan(), Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Lenient))), "r-"
+    ).judgement
+    assert {fault.breach.requirement for fault in found.faults} == blamed
+
+
+def test_action_that_came_instead_of_an_answer_may_be_done_later():
+    class Queues(Child):
+        """It reads on for the answer, and does what came before it afterwards."""
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.waiting = []
+
+        def checkpoint(self, number):
+            yield from self.say(self.request(number))
+            line = yield from self.next_line()
+            if line is not None and json.loads(line)["action"] != "checkpoint":
+                self.waiting.append(line)
+                line = yield from self.next_line()
+            self.result(line)
+
+        def perform(self, action, members):
+            yield from super().perform(action, members)
+            while self.waiting:
+                yield from self.dispatch(self.waiting.pop())
+
+    def write(w):
+        w.batch([w.script([{"op": "checkpoint", "at": None}])])
+        w.batch([w.record(b"instead")])
+        w.say(w.answered("ThrottlingException"))
+
+    assert judged("child", lambda: Children(child=Queues), write).verdict == "pass"
+
+
 def test_line_that_is_no_message_is_no_answer():
     def write(w):
         w.batch([w.script([{"op": "checkpoint", "at": None}])])

@@ -292,3 +292,68 @@ def test_a_sync_that_user_code_printed_is_no_fault_of_what_comes_after_it(printe
         says("spout", {"command": "sync"}), says("spout", {"command": "emit", "tuple": ["a"]}),
     ]  # fmt: skip
     assert list(blamed(judged("spout", *talk))) == [requirement]
+
+
+HOUR = Quiet(3_600_000, 3_600_000)
+
+
+@pytest.mark.parametrize(("command", "rule"), [("next", "HB-09"), ("ack", "SPOUT-19")])
+def test_a_spout_that_is_silent_for_an_hour_inside_a_command_fails(command, rule):
+    emitted = [
+        ("host", {"command": "next"}),
+        ("child", {**EMITS, "id": "a"}),
+        ("host", [4]),
+        ("child", {"command": "sync"}),
+    ]
+    talk = child("spout", *emitted, ("host", {"command": command, **({"id": "a"} if command == "ack" else {})}))
+    assert blamed(judged("spout", *talk, HOUR, says("spout", {"command": "sync"}), scripted=False)) == {rule: "MUST"}
+    prompt = judged("spout", *talk, Quiet(3000, 3000), says("spout", {"command": "sync"}), scripted=False)
+    assert blamed(prompt) == {}
+
+
+def test_an_emit_to_a_task_beyond_32_bits_goes_to_no_other_task():
+    emit = ("child", {"command": "emit", "tuple": ["x"], "task": 4294967300})
+    talk = host("bolt-host", *tuples("1"), emit, ("emit", {"tuple": ["x"], "task": 4}))
+    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-14": "MUST"}
+
+
+def test_second_answers_to_heartbeats_do_not_hide_behind_tuples():
+    beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
+    several = [(by, value) for n in "123456" for by, value in (("host", given(id=n)), ("child", settles(n)))]
+    twice = child("bolt", *several, beat, ("child", {"command": "sync"}), ("child", {"command": "sync"}))
+    end = [Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 0)]
+    assert blamed(judged("bolt", *twice, *end)) == {"HB-04": "MUST"}
+    old = [pair for n in "123456" for pair in (*several[2 * int(n) - 2 : 2 * int(n)], ("child", {"command": "sync"}))]
+    assert blamed(judged("bolt", *child("bolt", *old, beat, ("child", {"command": "sync"})), *end)) == {}
+
+
+def test_a_spout_that_goes_on_after_its_last_sync_misses_a_recommendation():
+    talk = child("spout", ("host", {"command": "next"}))
+    sync = says("spout", {"command": "sync"})
+    end = [Closed(0, "host", "eof"), sync]
+    assert blamed(judged("spout", *talk, *end, Fact(0, "spout", "exit", 0), scripted=False)) == {}
+    assert blamed(judged("spout", *talk, *end, sync, scripted=False)) == {"END-02": "SHOULD"}
+
+
+def test_conf_and_context_are_credited_only_where_user_code_was_seen():
+    unseen = judged("bolt", *child("bolt", ("host", given())))
+    assert not {"STORM-HS-15", "STORM-HS-16"} & unseen.covered.keys()
+    sees = Fact(0, "bolt", "observed", {"call": "initialize", "conf": {}, "context": context()})
+    seen = judged("bolt", Fact(0, "bolt", "folder", "/p"), says("host", SETUP), sees)
+    assert {"STORM-HS-15", "STORM-HS-16"} <= seen.covered.keys()
+
+
+def test_what_a_spout_does_not_know_is_told_apart_in_what_is_blamed():
+    sorts = set()
+    for command in ({"command": "nonsense"}, {"id": "1"}):
+        (fault,) = judged("spout", *child("spout", ("host", command)), SILENCE).faults
+        sorts.add(fault.breach.fingerprint)
+    assert len(sorts) == 2
+
+
+def test_a_next_without_activate_is_blamed_where_that_is_claimed():
+    config = STORM.configure("spout-host", "seed+x-activate", {}, {})
+    lively = [("host", {"command": "activate"}), ("child", {"command": "sync"})]
+    asked = [("call", {"op": "next"}), ("host", {"command": "next"})]
+    assert blamed(judge(STORM.model, config, host("spout-host", *lively, *asked), "spout-host")) == {}
+    assert blamed(judge(STORM.model, config, host("spout-host", *asked), "spout-host")) == {"EXT-02": "MUST"}

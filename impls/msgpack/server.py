@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from impls.msgpack.reference import Server
 
 TIMESTAMP = -1
-MAX_SLEEP_MS = 60_000
 
 
 class Reading(Unpacker):

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 NOWHERE = (1 << 64) - 1
 """Both halves of the id before every message; also of the receipt for what was not stored."""
-LATEST = (1 << 63) - 1
 
 _FULL = re.compile(r"(persistent|non-persistent)://([^/\s]+)/(?:([^/\s]+)/)?([^/\s]+)/([^/]+(?:/.*)?)", re.DOTALL)
 _SHORT = re.compile(r"[^/:]+|[^/:]+/[^/:]+/[^/:]+")

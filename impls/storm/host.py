@@ -289,6 +289,9 @@ class Host:
 
     # -- ends and time -------------------------------------------------------------------------------------------------
 
+    def noise(self, octets: int) -> None:
+        """The child has written so much to its STDERR."""
+
     def left(self) -> None:
         """The child has ended, and all that it wrote was read."""
         if not self.over and self.started:

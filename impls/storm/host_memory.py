@@ -55,6 +55,8 @@ class Session:
             self._stopped = True
         elif name in ("exit", "kill"):
             host.left()
+        elif name == "stderr":
+            host.noise(value)
         elif name == "close":
             host.close()
         elif name == "touch":

@@ -89,7 +89,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
     scripted = bool(learnt.get("scripted")) if scripted is None else bool(scripted)
     if role == "host":
         return Config(profile, asked=True, aside=bool(learnt.get("aside", True)))
-    return Config(profile, scripted, scripted and bool(learnt.get("noted")))
+    return Config(profile, scripted, scripted and bool(learnt.get("noted")), decodes=bool(facts.get("decodes")))
 
 
 def initialize(config: Config, key: Any = 0) -> Message:
@@ -180,7 +180,10 @@ protocol = Protocol(
     name="kcl",
     roles={"child": "host", "host": "child"},
     profiles=tuple(WIRES),
-    facts={"scripted": Key(bool, None, "whether the record processor obeys the scripts of the suite")},
+    facts={
+        "scripted": Key(bool, None, "whether the record processor obeys the scripts of the suite"),
+        "decodes": Key(bool, False, "whether it is the library that decodes base64, not the record processor"),
+    },
     requirements=REQUIREMENTS,
     model=KclModel(),
     decoder=frames.decoder,

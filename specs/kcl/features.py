@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from specs.kcl.child.book import MISUSED
+from specs.kcl.child.causes import BIG_BATCHES
 from specs.kcl.frames import Message
-from specs.kcl.states import KNOWN, PREFIX
+from specs.kcl.machine import CHARACTERS_SURVIVE
+from specs.kcl.states import KNOWN, PREFIX, Misuse
 from specs.plan import Blurt, Do, Plan, Say, Step
 from specs.protocol import Feature
 
@@ -127,18 +130,22 @@ def _feature(
     name: str, requirement: str, why: str, without: Callable[[Plan], Plan], instead_of: tuple[str, ...] = ()
 ) -> Feature:
     others = frozenset(PREFIX + name for name in instead_of)
-    return Feature(name, PREFIX + requirement, why, without=without, instead_of=others)
+    return Feature(name, requirement, why, without=without, instead_of=others)
 
 
+AT_ONCE = MISUSED[Misuse.TOO_SOON]
+CUT_ANYWHERE, WRITTEN_ANYHOW = "KCL-FRAME-05", "KCL-FRAME-10"
 FEATURES = (
-    _feature("cuts", "FRAME-05", "it matters where the octets are cut into pieces", _whole),
-    _feature("order", "FRAME-10", "it matters in which order members stand", _styled(order=0)),
-    _feature("escape", "FRAME-10", "it matters how texts are escaped", _styled(escape=""), INSTEAD_OF),
-    _feature("wide", "FRAME-10", "it matters whether blanks stand between the tokens", _styled(wide=False)),
-    _feature("members", "FRAME-09", "members that are not known matter", _known),
-    _feature("crlf", "INV-CHILD-05", "it matters whether lines end with CR LF or LF", _styled(eol=b"\n")),
-    _feature("together", "INV-CHILD-08", "it matters whether actions are sent one after the other", _one_by_one),
-    _feature("big", "REC-12", "it matters how big a batch is", _small),
-    _feature("breaks", "FRAME-05", "it matters whether a line holds what ends lines elsewhere", _unbroken),
-    _feature("unicode", "FRAME-12", "it matters which characters a partition key has", _ascii, INSTEAD_OF),
+    _feature("cuts", CUT_ANYWHERE, "it matters where the octets are cut into pieces", _whole),
+    _feature("order", WRITTEN_ANYHOW, "it matters in which order members stand", _styled(order=0)),
+    _feature("escape", WRITTEN_ANYHOW, "it matters how texts are escaped", _styled(escape=""), INSTEAD_OF),
+    _feature("wide", WRITTEN_ANYHOW, "it matters whether blanks stand between the tokens", _styled(wide=False)),
+    _feature("members", "KCL-FRAME-09", "members that are not known matter", _known),
+    _feature("crlf", "KCL-INV-CHILD-05", "it matters whether lines end with CR LF or LF", _styled(eol=b"\n")),
+    _feature(
+        "together", MISUSED[Misuse.TOO_SOON], "it matters whether actions are sent one after the other", _one_by_one
+    ),
+    _feature("big", BIG_BATCHES, "it matters how big a batch is", _small),
+    _feature("breaks", CUT_ANYWHERE, "it matters whether a line holds what ends lines elsewhere", _unbroken),
+    _feature("unicode", CHARACTERS_SURVIVE, "it matters which characters a partition key has", _ascii, INSTEAD_OF),
 )

@@ -56,8 +56,9 @@ CLOSED_TO_CHECKPOINTS = frozenset({"initialize", "leaseLost"})
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`scripted`: the child's user code does what records tell it; `noted`: and notes down what it sees. `asked`: what
-    the host is asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what
+    """`scripted`: the child's user code does what records tell it; `noted`: and notes down what it sees. `decodes`: it
+    is the library that decodes base64, and not what the suite or its user puts around it. `asked`: what the host is
+    asked to do is seen, and what it answers. `hasty`: the tester does not wait for its turns, so that what
     is seen beside the wire may overtake what is on it. `aside`: a host is told what checkpoints meet while a call is
     open; its test program may as well do one thing after the other."""
 
@@ -67,6 +68,7 @@ class Config:
     asked: bool = False
     hasty: bool = False
     aside: bool = True
+    decodes: bool = False
 
     @property
     def wire(self) -> Wire:

@@ -71,8 +71,15 @@ class _Machine(Machine):
         return super().at(phase, GROUPS.get(action, action))
 
 
-def _client(connect: Phase, misuse: Phase, asks: Cell) -> dict[str, Cell]:
+_DOOMED = unreachable("what is said behind what must end the connection is not judged")
+_COMMAND = unreachable("once CONNECT was said, a command moves nothing")
+
+
+def _client(connect: Cell, misuse: Cell, asks: Cell = _COMMAND) -> dict[str, Cell]:
     return {"CONNECT": connect, "asks": asks, "misuses": misuse, "leaves": Phase.LEFT}
+
+
+_HEARD_NO_MORE = _client(_DOOMED, _DOOMED, _DOOMED)
 
 
 def _silent(phase: Phase, requirements: str) -> dict[str, Cell]:
@@ -84,7 +91,7 @@ def _silent(phase: Phase, requirements: str) -> dict[str, Cell]:
 
 
 def _early(phase: Phase, requirements: str) -> dict[str, Cell]:
-    return {**_client(phase, phase, phase), **_silent(phase, requirements), "complains": phase}
+    return {**_HEARD_NO_MORE, **_silent(phase, requirements), "complains": phase}
 
 
 def _talking(phase: Phase, connected: str) -> dict[str, Cell]:
@@ -101,23 +108,19 @@ def _waiting(phase: Phase, connected: Phase) -> dict[str, Cell]:
     }  # fmt: skip
 
 
-def _over(phase: Phase) -> dict[str, Cell]:
-    row: dict[str, Cell] = dict.fromkeys(ACTORS, unreachable("what comes behind the end of a connection is not judged"))
-    return {**row, "leaves": phase, "ends": Phase.CLOSED}
-
-
+_OVER: dict[str, Cell] = dict.fromkeys(ACTORS, unreachable("what comes behind the end of a connection is not judged"))
 NEW, ASKED, HASTY, LIVE, EARLY, EARLY_LOOKUP, TWICE, SPOILT, REFUSED, LEFT, CLOSED = Phase
 BROKER = _Machine(Phase, ACTORS, {
     NEW: {**_client(ASKED, SPOILT, (EARLY, EARLY_LOOKUP)), **_silent(NEW, HANDSHAKE)},
-    ASKED: {**_client(HASTY, HASTY, ASKED), **_waiting(ASKED, LIVE)},
-    HASTY: {**_client(HASTY, HASTY, HASTY), **_waiting(HASTY, SPOILT)},
-    LIVE: {**_client(TWICE, SPOILT, LIVE), **_talking(LIVE, HANDSHAKE)},
+    ASKED: {**_client(HASTY, HASTY), **_waiting(ASKED, LIVE)},
+    HASTY: {**_HEARD_NO_MORE, **_waiting(HASTY, SPOILT)},
+    LIVE: {**_client(TWICE, SPOILT), **_talking(LIVE, HANDSHAKE)},
     EARLY: _early(EARLY, BEFORE_CONNECT),
     EARLY_LOOKUP: _early(EARLY_LOOKUP, LOOKUP_BEFORE_CONNECT),
-    TWICE: {**_client(TWICE, TWICE, TWICE), **_talking(TWICE, SECOND_CONNECT)},
-    SPOILT: {**_client(SPOILT, SPOILT, SPOILT), **_talking(SPOILT, HANDSHAKE)},
-    REFUSED: {**_client(REFUSED, REFUSED, REFUSED), **_talking(REFUSED, HANDSHAKE)},
-    LEFT: _over(LEFT),
-    CLOSED: _over(CLOSED),
+    TWICE: {**_HEARD_NO_MORE, **_talking(TWICE, SECOND_CONNECT)},
+    SPOILT: {**_HEARD_NO_MORE, **_talking(SPOILT, HANDSHAKE)},
+    REFUSED: {**_HEARD_NO_MORE, **_talking(REFUSED, HANDSHAKE)},
+    LEFT: _OVER,
+    CLOSED: _OVER,
 })  # fmt: skip
 """The machine of a connection, as a broker runs it."""

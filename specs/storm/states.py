@@ -184,7 +184,7 @@ class Conv(NamedTuple):
     were worked on, `raised` of which user code raised. `owing`: emits whose task ids were not sent; `lists`:
     sent, and not seen by user code; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
     `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
-    the command; `listed`: task ids were sent in it.
+    the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
     `misuse`: what it was sent that no host should send; `excused`: user code raised or there was a misuse, so that it
     may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
@@ -217,6 +217,7 @@ class Conv(NamedTuple):
     extra: bool = False
     waited_ms: int = 0
     listed: bool = False
+    surplus: tuple[Any, ...] = ()
     misuse: Misuse | None = None
     excused: bool = False
     talked: str = ""

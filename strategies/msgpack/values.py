@@ -32,7 +32,6 @@ BINARIES: Sequence[bytes] = (
 )  # fmt: skip
 SIMPLE: Sequence[Any] = (None, True, False)
 KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "nil", "A", "a ", "length", "error", "constructor")
-SMALL_INTEGERS = INTEGERS[:12]
 
 BAD_TEXTS: Sequence[Text] = tuple(
     Text(data)

@@ -254,7 +254,7 @@ def _closed(d: Desk, op: Op) -> None:
 
 def _broken(d: Desk, op: Op) -> None:
     """What may end the connection: whatever the client does, it stays alive. Nothing is asked of it then."""
-    _, nth = _ear(d, op)
+    ear, nth = _ear(d, op)
     if d.over:
         return
     d.over = True
@@ -276,6 +276,7 @@ def _broken(d: Desk, op: Op) -> None:
             young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
             d.over = False
             d.push(nth, who=young, broker=b"\x08\x01\x10\x05")
+            d.receive(ear)
         case 5:
             d.say("CONNECTED", server_version="again", protocol_version=d.version)
         case 6 if d.config.profile == "modern":

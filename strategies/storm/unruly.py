@@ -311,7 +311,7 @@ def _ends(w: Writer, how: int) -> None:
 @misuse("INV-HOST-26")
 def _flood(w: Writer, how: int) -> None:
     number = _open(w)
-    size = (1 << 20, 1 << 20, 1 << 20, 16 << 20)[how % 4]
+    size = (16 << 20, 1 << 20)[how % 2]
     w.say(Text(json.dumps({"command": "log", "msg": "x" * size}).encode(), "INV-HOST-26"))
     w.wait()
     _regular(w, number)

@@ -120,7 +120,7 @@ def _found_out(mutant: Any, ground: MemoryGround) -> Any:
     """The config of a mutant whose protocol is asked what it leaves open."""
     protocol, role = find(mutant.protocol), mutant.role
     facts = {name: fact.default for name, fact in protocol.facts.items()}
-    facts |= {name: True for name in ("scripted",) if name in facts} | dict(getattr(mutant, "facts", {}))
+    facts |= {name: True for name in ("scripted", "decodes") if name in facts} | dict(getattr(mutant, "facts", {}))
     serial = count()
 
     def configure(learnt: Mapping[str, Any]) -> Any:

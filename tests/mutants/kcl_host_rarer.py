@@ -11,7 +11,7 @@ from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending
 from tests.mutants.kcl_kit import host
 
-NEW = "kcl3"
+SEQ, NEW = "kcl1-seq", "kcl3"
 
 
 @host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")
@@ -243,3 +243,42 @@ class ClosesAtOnce(Host):
     def call(self, value: Mapping[str, Any]) -> None:
         self.close()
         super().call(value)
+
+
+@host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)
+class ArrivalAsText(Host):
+    """approximateArrivalTimestamp is a text."""
+
+    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super().record(record), "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}
+
+
+@host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)
+class RefusalWithoutSubNumber(Host):
+    """The answer to a checkpoint that failed has no subSequenceNumber."""
+
+    def send(self, members: dict[str, Any]) -> None:
+        if members.get("error") is not None:
+            members = {name: value for name, value in members.items() if name != "subSequenceNumber"}
+        super().send(members)
+
+
+def _requested(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.wait(0)
+    w.checkpointer("ThrottlingException")
+    w.call("shutdownRequested")
+    w.checkpoint(None)
+    w.wait(0)
+    w.status()
+
+
+@host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")
+class RefusalEndsTheRequest(Host):
+    """shutdownRequested fails when a checkpoint inside it is refused."""
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        if self.action == "shutdownRequested" and self.error is not None:
+            raise Failed("a checkpoint failed")
+        super().checkpoint(members)

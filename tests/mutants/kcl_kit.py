@@ -25,7 +25,8 @@ def ids(text: str) -> tuple[str, ...]:
 
 def config_of(profile: str, role: str) -> Config:
     """The config that a scripted child, or a host, of a profile is judged with."""
-    return Config(profile, scripted=role == "child", noted=role == "child", asked=role == "host")
+    child = role == "child"
+    return Config(profile, scripted=child, noted=child, asked=not child, decodes=child)
 
 
 def child(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from impls.pulsar.channel import Channel
@@ -53,6 +53,7 @@ def client(
     profile: str = "modern",
     history: bool = False,
     unseen: str = "",
+    facts: Mapping[str, Any] | None = None,
     **switches: Any,
 ) -> Callable[[type], type]:
     """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
@@ -71,6 +72,7 @@ def client(
             profile=profile,
             history=history,
             unseen=unseen,
+            facts=dict(facts or {}),
         )
         MUTANTS.append(mutant)
         return part

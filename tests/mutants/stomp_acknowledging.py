@@ -75,7 +75,7 @@ class UnknownAckTwiceAnswered(Session):
             super().on_receipt(frame)
 
 
-@mutant("unknown-nack-unheard", "ACK-03", one("NACK", ("id", "unknown")), accept="INV-09", level="SHOULD")
+@mutant("unknown-nack-unheard", "INV-09", one("NACK", ("id", "unknown")), accept="ACK-03", level="SHOULD")
 class UnknownNackUnheard(Session):
     """NACK of something unknown is ignored, without RECEIPT, ERROR or end."""
 
@@ -100,7 +100,7 @@ class NamelessAckTakesLast(Session):
         return next(reversed(self.unacked), None)
 
 
-@mutant("acked-twice", "ACK-03", acked("client-individual", 1, 0, 0, ends=False), accept="INV-09", level="SHOULD")
+@mutant("acked-twice", "INV-09", acked("client-individual", 1, 0, 0, ends=False), accept="ACK-03", level="SHOULD")
 class AckedTwice(Session):
     """A second ACK of the same message is receipted."""
 

@@ -276,7 +276,7 @@ class ReceiptBody(Session):
         super().emit(command, headers, self.quoted if command == "RECEIPT" else body)
 
 
-@mutant("body-ignored", "BODY-01", one("BEGIN", ("transaction", "t"), body=b"x"), accept="INV-31", level="SHOULD")
+@mutant("body-ignored", "INV-31", one("BEGIN", ("transaction", "t"), body=b"x"), accept="BODY-01", level="SHOULD")
 class BodyIgnored(Session):
     """A body where none may be is ignored."""
 

@@ -228,7 +228,7 @@ class SubscribedBeforeConnect(_Impatient):
         getattr(self, "on_" + frame.command)(frame)
 
 
-@mutant("waits-for-connect", "CONNECT-11", _nothing_first, accept="INV-32", level="SHOULD")
+@mutant("waits-for-connect", "INV-32", _nothing_first, accept="CONNECT-11", level="SHOULD")
 class WaitsForConnect(_Impatient):
     """Frames before CONNECT are ignored, and the connection stays open."""
 

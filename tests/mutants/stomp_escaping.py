@@ -264,7 +264,7 @@ class ByteOrderMarkLost(Parser):
         return name, value.removeprefix("\ufeff")
 
 
-@mutant("no-colon-accepted", "ENC-09", raw(BROKEN_BEGIN + b"nocolon\n\n\0"), accept="INV-21", level="SHOULD")
+@mutant("no-colon-accepted", "INV-21", raw(BROKEN_BEGIN + b"nocolon\n\n\0"), accept="ENC-09", level="SHOULD")
 class NoColonAccepted(Parser):
     """A header line without a colon is a header without a value."""
 
@@ -272,7 +272,7 @@ class NoColonAccepted(Parser):
         return super().split_header(line if ":" in line else line + ":")
 
 
-@mutant("empty-name-accepted", "ENC-09", raw(BROKEN_BEGIN + b":x\n\n\0"), accept="INV-22", level="SHOULD")
+@mutant("empty-name-accepted", "INV-22", raw(BROKEN_BEGIN + b":x\n\n\0"), accept="ENC-09", level="SHOULD")
 class EmptyNameAccepted(Parser):
     """A header line that begins with its colon is skipped."""
 

@@ -24,12 +24,12 @@ def _ignores(command: str, *names: str, receipt: bool = True) -> type[Session]:
 # -- required headers --------------------------------------------------------------------------------------------------
 
 
-@mutant("begun-without-id", "TXN-01", one("BEGIN"), accept="INV-10", level="SHOULD")
+@mutant("begun-without-id", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
 class BegunWithoutId(_ignores("BEGIN", "transaction")):
     """BEGIN without a transaction is receipted."""
 
 
-@mutant("begin-without-id-unheard", "TXN-01", one("BEGIN"), accept="INV-10", level="SHOULD")
+@mutant("begin-without-id-unheard", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
 class BeginWithoutIdUnheard(_ignores("BEGIN", "transaction", receipt=False)):
     """BEGIN without a transaction is ignored in silence."""
 
@@ -48,7 +48,7 @@ class CommitUnknown(Session):
             super().on_COMMIT(frame)
 
 
-@mutant("abort-unknown-unheard", "TXN-08", one("ABORT", ("transaction", "t")), accept="INV-12", level="SHOULD")
+@mutant("abort-unknown-unheard", "INV-12", one("ABORT", ("transaction", "t")), accept="TXN-08", level="SHOULD")
 class AbortUnknownUnheard(Session):
     """ABORT of a transaction that never was is ignored in silence."""
 
@@ -155,7 +155,7 @@ def _old_style_ack(w: plans.Writer) -> None:
     w.say(line, "ACK", [("message-id", Ref("message-id", (0, "0", 0))), ("subscription", "0"), w.receipt()])
 
 
-@mutant("old-style-ack", "ACK-03", _old_style_ack, accept="INV-09", level="SHOULD")
+@mutant("old-style-ack", "INV-09", _old_style_ack, accept="ACK-03", level="SHOULD")
 class OldStyleAck(Session):
     """ACK may name message-id and subscription in 1.2, too."""
 

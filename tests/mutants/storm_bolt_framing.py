@@ -55,7 +55,9 @@ class RawNewlines(Bolt):
         return super().written(message).replace(b"\\n", b"\n")
 
 
-@child("bolt-print-through", "FRAME-08", told({"op": "print", "text": "printed"}, ACK), accept="FRAME-01")
+@child(
+    "bolt-print-through", "FRAME-08", told({"op": "print", "text": "printed"}, ACK), accept="FRAME-01", level="SHOULD"
+)
 class PrintThrough(Bolt):
     """What user code prints goes where the messages go."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from impls.storm.host import Failed
 from impls.storm.hosts import BoltHost, SpoutHost
+from impls.storm.wire import BadMessage
 from tests.mutants.storm_kit import host
-from tests.mutants.storm_plays import row
+from tests.mutants.storm_plays import case, row
 
 
 def _lax(name: str, how: int = 0, accept: str = "", level: str = "SHOULD") -> Any:
@@ -59,7 +61,7 @@ class AnchorsUnknown(BoltHost):
         return super().further({**message, "anchors": known})
 
 
-@_lax("INV-HOST-14", 1)
+@_lax("INV-HOST-14", 1, level="MUST")
 class RoundsTasks(BoltHost):
     """A task with a fraction is rounded."""
 
@@ -112,3 +114,117 @@ class UnknownCommands(SpoutHost):
 
     def strange(self, command: str) -> None:
         pass
+
+
+@_lax("INV-HOST-14", 5, level="MUST")
+class WrapsTasks(BoltHost):
+    """The number of a task has 32 bits, and wraps."""
+
+    def emit(self, message: dict[str, Any]) -> None:
+        task = message.get("task")
+        super().emit({**message, "task": task % (1 << 32)} if isinstance(task, int) else message)
+
+
+@_lax("INV-HOST-06", 1, accept="INV-HOST-05")
+class CutsTrailing(FirstOnly):
+    """What stands behind the first JSON text is passed over."""
+
+
+@_lax("INV-HOST-07", 0, level="MUST")
+class NoBlanks(BoltHost):
+    """A blank line before a message is an error."""
+
+    def understood(self, lines: list[bytes]) -> Any:
+        if not lines[0].strip():
+            raise BadMessage("a blank line")
+        return super().understood(lines)
+
+
+@_lax("INV-HOST-09", 0)
+class EndInCapitals(BoltHost):
+    """END closes a message too."""
+
+    def receive(self, data: bytes) -> None:
+        super().receive(data.replace(b"\nEND\n", b"\nend\n"))
+
+
+@_lax("INV-HOST-10", 0, level="MUST")
+class HalfOfLines(BoltHost):
+    """Of a message whose lines end with CR LF the last value is lost."""
+
+    half = False
+
+    def receive(self, data: bytes) -> None:
+        self.half = b"\r\n" in data
+        super().receive(data)
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        super().collect(message, stream, task, values[:-1] if self.half else values)
+
+
+@_lax("INV-HOST-15", 0)
+class StreamNumbers(BoltHost):
+    """A stream that is a number is taken for its digits."""
+
+    def emit(self, message: dict[str, Any]) -> None:
+        stream = message.get("stream")
+        super().emit({**message, "stream": str(stream)} if isinstance(stream, int) else message)
+
+
+@_lax("INV-HOST-18", 0, accept="INV-HOST-12")
+class OthersCommands(SpoutHost):
+    """What only bolts say is passed over."""
+
+    def strange(self, command: str) -> None:
+        pass
+
+
+@_lax("INV-HOST-26", 0, level="MUST")
+class LosesFloods(BoltHost):
+    """A log of many MiB is lost."""
+
+    def log(self, message: dict[str, Any]) -> None:
+        if len(str(message.get("msg"))) < 1 << 19:
+            super().log(message)
+
+
+@_lax("INV-HOST-28", 1, level="MUST")
+class DoesBoth(BoltHost):
+    """Of a member that stands twice both values count."""
+
+    def understood(self, lines: list[bytes]) -> Any:
+        data = b"\n".join(lines)
+        if b'"ack"' not in data or b'"fail"' not in data:
+            return super().understood(lines)
+        message = json.loads(data)
+        for command in ("ack", "fail"):
+            self.events.append((command, {"id": self.shown(message["id"])}))
+        return {"command": "sync"}
+
+
+@host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)
+class StrictPid(BoltHost):
+    """A process id with further members beside it is an error."""
+
+    def meet(self, message: Any) -> None:
+        if isinstance(message, dict) and len(message) > 1:
+            raise Failed("more than a process id")
+        super().meet(message)
+
+
+@host("host-inv-host-02", "INV-HOST-02", case("mute"), bare=True, level="SHOULD")
+class WaitsForPids(BoltHost):
+    """A child that does not say its process id is waited for without an end."""
+
+    def tick(self) -> None:
+        if self.ready:
+            super().tick()
+
+
+@_lax("INV-HOST-22", 1, accept="END-04", level="MUST")
+class NoticesFailure(BoltHost):
+    """The end of a child with status 1 goes unnoticed while a tuple is open."""
+
+    def gone(self) -> None:
+        if not self.live:
+            super().gone()

@@ -100,7 +100,14 @@ class FailAfterAck(Spout):
         super().finished(one)
 
 
-@child("spout-print-through", "FRAME-08", NEXT, conf=script([{"op": "print", "text": "printed"}]), accept="FRAME-01")
+@child(
+    "spout-print-through",
+    "FRAME-08",
+    NEXT,
+    conf=script([{"op": "print", "text": "printed"}]),
+    accept="FRAME-01",
+    level="SHOULD",
+)
 class PrintThrough(Spout):
     """What user code prints goes where the messages go."""
 
@@ -210,7 +217,7 @@ def _unknown_command(w: Writer) -> None:
     ROWS["INV-CHILD-05"][1](w, 0)
 
 
-@child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"))
+@child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")
 class UnknownCommand(Spout):
     """A command that is not known is passed over in silence."""
 
@@ -222,7 +229,14 @@ def _no_command(w: Writer) -> None:
     ROWS["INV-CHILD-06"][1](w, 0)
 
 
-@child("spout-no-command", "INV-CHILD-06", _no_command, switches=Switches(unknown="skip"), accept="INV-CHILD-05")
+@child(
+    "spout-no-command",
+    "INV-CHILD-06",
+    _no_command,
+    switches=Switches(unknown="skip"),
+    accept="INV-CHILD-05",
+    level="SHOULD",
+)
 class NoCommand(Spout):
     """An object without a command is passed over in silence."""
 

@@ -12,6 +12,7 @@ from specs.kcl.child.case import Case
 from specs.kcl.machine import CHARACTERS_SURVIVE, LINES_ARE_JSON, MESSAGES_HAVE_ACTIONS, RECORDS_IN_ORDER
 from specs.kcl.scripts import alike
 
+BIG_BATCHES = "KCL-REC-12"
 BIG = 1000
 """Records, or KiB of data, from which on a batch is a big one (K-33)."""
 
@@ -110,7 +111,7 @@ def initialize_needs_no_more(m: Case) -> str:
     return _missing(m, "it ended with an error at an initialize with no more than its profile has") if failed else ""
 
 
-@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also="KCL-REC-12")
+@MISSING.cause("KCL-INV-CHILD-15", could=lambda m: m.conv.batch >= BIG, also=BIG_BATCHES)
 def big_batches_are_processed(m: Case) -> str:
     """The batch was a big one (K-33)."""
     return _missing(m, "the batch was a big one")
@@ -171,9 +172,10 @@ def records_keep_their_order(m: Case) -> str:
     return "user code got the records in another order" if pairs and same else ""
 
 
-@DIFFERENT.cause("KCL-REC-11", could=_batch)
+@DIFFERENT.cause("KCL-REC-11", could=lambda m: m.config.decodes and _batch(m))
 def data_are_decoded(m: Case) -> str:
-    """Nothing but the data of a record is another (Base 64 Encoding)."""
+    """Nothing but the data of a record is another (Base 64 Encoding). Who only hands the text over decodes nothing
+    (K-40)."""
     for sent, got in _pairs(m):
         if sent[0] != got[0] and sent[1:] == got[1:]:
             return f"user code got the data {got[0]!r:.80}, sent was {sent[0]!r:.80}"

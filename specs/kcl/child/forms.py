@@ -305,13 +305,18 @@ def _is_misused(m: Case) -> bool:
     return m.conv.misuse is not None and not m.conv.stuck and not (m.phase is ENDING and m.what == 0)
 
 
+def _must_show(m: Case) -> bool:
+    """Base64 that is none shows where the library is what decodes it (K-40)."""
+    return _is_misused(m) and (m.config.decodes or m.conv.misuse is not Misuse.NO_BASE64)
+
+
 @form("KCL-REC-13", on="exits", if_=lambda m: m.conv.raised and not m.conv.stuck)
 def a_failure_of_user_code_shows(m: Case) -> str:
     """Something on STDERR at least shows it (hosts of the project; K-15)."""
     return "" if m.conv.words else "user code raised, and nothing on STDERR shows it"
 
 
-@form(MISUSES, on="exits", if_=_is_misused, which=lambda m: MISUSED[m.conv.misuse])
+@form(MISUSES, on="exits", if_=_must_show, which=lambda m: MISUSED[m.conv.misuse])
 def invalid_input_shows(m: Case) -> Any:
     """It is not passed over in silence, where something was asked for (catalogue of invalid inputs; K-22)."""
     misuse = m.conv.misuse

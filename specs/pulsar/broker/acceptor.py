@@ -116,8 +116,10 @@ def _closed(state: State, event: Closed) -> Outcome:
     if event.by == "client" and event.how.startswith("eof"):
         return Allow(misused(state, number, Misuse.HALF_CLOSED, "our side has ended"))
     conn = state.conn(number)
-    if event.by == "client" or conn.phase in OVER:
-        phase = BROKER.move(conn.phase, "leaves" if event.by == "client" else "ends")
+    if conn.phase in OVER:
+        return Allow(over(state, number))
+    if event.by == "client":
+        phase = BROKER.move(conn.phase, "leaves")
         state = over(state, number)
         return Allow(state.put(number, state.conn(number)._replace(phase=phase)))
     return _judged(Case(state, number, event=event), "ends")

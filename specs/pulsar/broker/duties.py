@@ -54,7 +54,7 @@ def _conns(owing: Owing) -> Iterator[tuple[int, Conn]]:
 _MUST_CLOSE = tuple(each for each in Misuse if each.liberty == 3)
 
 
-@BOOK.duty(" ".join(dict.fromkeys(each.requirement for each in _MUST_CLOSE)), met_by="ends")
+@BOOK.duty(" ".join(dict.fromkeys(n for each in _MUST_CLOSE for n in (each.requirement, *each.beside))), met_by="ends")
 def the_connection_ends(owing: Owing) -> Iterator[Due]:
     """What cannot be understood, or comes before CONNECT, ends the connection."""
     for number, conn in _conns(owing):

@@ -22,7 +22,7 @@ def misused(state: State, number: int, misuse: Misuse, why: str, action: str = "
         return state
     state = subscriptions.shaken(state._replace(bad=True), number, misuse, why)
     conn = state.conn(number)
-    if action:
+    if action and conn.phase not in (*DOOMED, HASTY):
         to = EARLY_LOOKUP if misuse is Misuse.EARLY_LOOKUP else EARLY if misuse is Misuse.EARLY else None
         conn = conn._replace(phase=BROKER.move(conn.phase, action, to), must_close=conn.must_close or misuse)
     return state.put(number, conn._replace(misuse=conn.misuse or misuse))

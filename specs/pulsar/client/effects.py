@@ -209,7 +209,12 @@ def reported(case: Reported) -> ClientState:
         end, name = state.endpoints[at], case.name
         sure = end.queue[i].sure
         queue = end.queue[i + 1 :] if sure else (*end.queue[:i], *end.queue[i + 1 :])
-        state = state.with_endpoint(at, end._replace(queue=queue, given=end.given + 1))
+        state = state.with_endpoint(
+            at,
+            end._replace(
+                queue=queue, alone=end.alone or not end.queue[i].crowded, crowded=end.crowded or end.queue[i].crowded
+            ),
+        )
         return state._replace(refs={**state.refs, str(case.told.get("ref")): (case.topic, name)})
     return state
 

@@ -283,8 +283,7 @@ def _queued(state: ClientState, at: int, frame: Frame, items: list[Single]) -> C
         properties = tuple((each.key, each.value) for each in item.meta.properties)
         name = Name(entry, n if batched else -1, len(items))
         queue.append(Pushed(name, item.payload, key, properties, batched, oddity=oddity, crowded=crowded))
-    pushed, crowded = end.pushed + len(items), crowded or end.crowded
-    return state.with_endpoint(at, end._replace(queue=tuple(queue), pushed=pushed, crowded=crowded))
+    return state.with_endpoint(at, end._replace(queue=tuple(queue), pushed=end.pushed + len(items)))
 
 
 def _hidden(state: ClientState, at: int, frame: Frame, refusal: Refusal, items: list[Single]) -> ClientState:

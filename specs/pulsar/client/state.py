@@ -30,9 +30,9 @@ class Line(NamedTuple):
     """A connection. `left`: phases that it left since the client spoke last. `greeted`: CONNECT came. `announced`:
     the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
-    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it has to end, `row` that
-    of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent
-    one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
+    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it
+    has to end, `row` that of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at
+    least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
@@ -107,10 +107,11 @@ class Endpoint(NamedTuple):
     """A producer or consumer of the client: `kind` says which. `request`: the number of the request by which it was
     made. `name`: what PRODUCER_SUCCESS called it. `next`: the sequence id that is next, None where nobody knows.
     `resend`: sequence ids that have to be sent again. `granted`: permits, and `pushed`: messages on this connection;
-    `size`: the room of its queue. `queue`: messages pushed, not given to the application; `given`: how many it got.
-    `forced`: the tester ended it, and `cut` its connection with it. `held`: producer_ready was false once.
-    `recounted`: since it was lost, the number of partitions of its topic was asked for again. `taken`: the broker
-    closed it once. `crowded`: messages came to it while its connection had other producers or consumers."""
+    `size`: the room of its queue. `queue`: messages pushed, not given to the application;. `forced`: the tester
+    ended it, and `cut` its connection with it. `held`: producer_ready was false once. `recounted`: since it was
+    lost, the number of partitions of its topic was asked for again. `taken`: the broker closed it once. `alone`: the
+    application got a message of it that came while its connection had no other producer or consumer, and `crowded`:
+    one that came while it had."""
 
     kind: str
     topic: str
@@ -126,12 +127,12 @@ class Endpoint(NamedTuple):
     pushed: int = 0
     size: int = 0
     queue: tuple[Pushed, ...] = ()
-    given: int = 0
     forced: bool = False
     cut: bool = False
     held: bool = False
     recounted: bool = False
     taken: bool = False
+    alone: bool = False
     crowded: bool = False
 
     @property
@@ -178,18 +179,19 @@ class HangUp(NamedTuple):
 
 
 class ClientState(NamedTuple):
-    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its producers
-    and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were
-    answered with Connect, less what was created since; `named`: the addresses that were named then. `redirects`: the
-    open redirects by topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose
-    acknowledgement was asked for and not seen. `released`: all that was acknowledged by the application, of batches
-    in `parts`, and `wholly` what nothing is left of. `pushed`: on which topic what was pushed. `refused`: what must
-    be acknowledged with a validation_error. `payloads`: what has to be sent. `keys`: to which partition a key went.
-    `odd`: we said what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing
-    is owed. `left`: it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`:
-    messages that must not reach the application. `address` and `other`: where the tester listens. `accepted`:
-    connections that the client is known to have opened. `hung`: how the client hung up without a reason; a client
-    that died does so too, and that is known a moment later. `idle`: for how long nothing was said, at most."""
+    """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its
+    producers and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the
+    application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were answered with Connect,
+    less what was created since; `named`: the addresses that were named then. `redirects`: the open redirects by
+    topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose acknowledgement
+    was asked for and not seen. `released`: all that was acknowledged by the application, of batches in `parts`, and
+    `wholly` what nothing is left of. `pushed`: on which topic what was pushed. `refused`: what must be acknowledged
+    with a validation_error. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said
+    what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed. `left`:
+    it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not
+    reach the application. `address` and `other`: where the tester listens. `accepted`: connections that the client
+    is known to have opened. `hung`: how the client hung up without a reason; a client that died does so too, and
+    that is known a moment later. `idle`: for how long nothing was said, at most."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -253,8 +255,8 @@ class ClientState(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """True when messages reached the application that were not among those of other consumers or producers."""
-        return any(end.given and not end.crowded for end in self.endpoints)
+        """True when the application got messages of consumers that were alone on their connection, and no others."""
+        return any(end.alone for end in self.endpoints) and not any(end.crowded for end in self.endpoints)
 
     def took(self, kind: str) -> bool:
         """True when we closed a producer or consumer, and not its connection."""

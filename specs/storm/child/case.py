@@ -249,6 +249,16 @@ class Case:
         return next((n for n, sent in enumerate(self.conv.lists) if same_tasks(sent, given)), -1)
 
     @property
+    def is_misassigned(self) -> bool:
+        """True for a list that no emit asked for, where an emit waits for another one. What user code sees is told
+        before what it says, so that emits count that are still due of a callback that has begun."""
+        given, conv = self.what.get("ids"), self.conv
+        begun = [
+            due for task in conv.tasks if task.seen is None for due in task.due if due.kind == "emit" and due.wants
+        ]
+        return bool(given and (conv.blocked or begun)) and any(same_tasks(each, given) for each in conv.surplus)
+
+    @property
     def wrong_list(self) -> str:
         """What is wrong with the task ids that user code was given."""
         given, conv = shown(self.what.get("ids")), self.conv

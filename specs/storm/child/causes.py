@@ -7,7 +7,9 @@ from typing import Any
 
 from specs.causes import Causes
 from specs.storm import ids
+from specs.storm.child.book import MISUSED
 from specs.storm.child.case import Case, Emits
+from specs.storm.states import Misuse
 from specs.storm.values import same
 
 BIG = 1 << 22
@@ -171,6 +173,12 @@ def the_conf_has_odd_members(m: Case) -> str:
 # -- why heartbeats are not answered -----------------------------------------------------------------------------------
 
 UNANSWERED = Causes("heartbeats not answered")
+
+
+@UNANSWERED.cause(MISUSED[Misuse.ODD_LIST], could=lambda m: m.conv.misuse is Misuse.ODD_LIST)
+def what_comes_behind_an_odd_list_is_not_read(m: Case) -> str:
+    """What comes behind it is read right (catalogue of invalid inputs)."""
+    return "nothing is answered behind task ids that are no numbers" if m.action != "sync" else ""
 
 
 @UNANSWERED.cause(ids.HEARTBEATS_COME_ANYWHERE,

@@ -15,6 +15,7 @@ from specs.storm.child.book import BOLT, BOLT_MISUSES, MISUSED
 from specs.storm.child.case import Case, Emits, Names, Settles, Shows, changed
 from specs.storm.child.causes import VALUES
 from specs.storm.machine import BoltPhase
+from specs.storm.states import Misuse
 from specs.storm.values import is_direct, is_number, same, shown
 
 form, excuse, tried = BOLT.form, BOLT.excuse, BOLT.tried
@@ -375,6 +376,14 @@ def user_code_gets_each_tuple_once_and_in_order(m: Case) -> str:
 
 
 # -- task ids ----------------------------------------------------------------------------------------------------------
+
+
+@form(BOLT_MISUSES, on="task ids", which=lambda m: MISUSED[m.conv.misuse],
+      if_=lambda m: m.conv.misuse is Misuse.SURPLUS_LIST)  # fmt: skip
+def a_list_that_nothing_asked_for_is_given_to_no_emit(m: Case) -> str:
+    """It is passed over, or an error (catalogue of invalid inputs)."""
+    given = shown(m.what.get("ids"))
+    return f"an emit was given the task ids {given}, which came before it" if m.is_misassigned else ""
 
 
 @form(ids.BOLT_LISTS_REACH_THEIR_EMIT, on="task ids")

@@ -80,7 +80,7 @@ def _silence(m: Case) -> str:
     return f"it was silent for {m.conv.waited_ms} ms inside {m.conv.command}" if late else ""
 
 
-@form("STORM-HB-09", on="sync", when=(BUSY,), during="next")
+@form("STORM-HB-09", on="sync, emit, log", when=(BUSY,), during="next")
 def a_spout_does_not_sleep_inside_next_beyond_the_timeout(m: Case) -> str:
     """The heartbeat is the sync: do not sleep for longer than the timeout (Handling Heartbeats)."""
     return _silence(m)
@@ -306,6 +306,14 @@ def a_list_is_taken_for_no_command(m: Case) -> str:
 def user_code_is_called_once_for_each_command(m: Case) -> str:
     """Once (Spouts)."""
     return _uncalled(m)
+
+
+@form(SPOUT_MISUSES, on="task ids", which=lambda m: MISUSED[m.conv.misuse],
+      if_=lambda m: m.conv.misuse is Misuse.SURPLUS_LIST)  # fmt: skip
+def a_list_that_nothing_asked_for_is_given_to_no_emit(m: Case) -> str:
+    """It is passed over, or an error (catalogue of invalid inputs)."""
+    given = shown(m.what.get("ids"))
+    return f"an emit was given the task ids {given}, which came before it" if m.is_misassigned else ""
 
 
 @form(ids.SPOUT_LISTS_REACH_THEIR_EMIT, on="task ids")

@@ -118,7 +118,7 @@ def _ids(config: Config, conv: Conv, value: list[Any]) -> Sent:
     if not all(is_number(item) for item in value):
         return _misused(conv, Misuse.ODD_LIST, f"task ids are {shown(value)}", owing=max(0, conv.owing - 1))
     if not conv.owing:
-        return _misused(conv, Misuse.SURPLUS_LIST, "task ids that no emit asked for")
+        return _misused(conv, Misuse.SURPLUS_LIST, "task ids that no emit asked for", surplus=(*conv.surplus, value))
     known = config.scripted and config.noted and conv.misuse is None
     return Sent(conv._replace(owing=conv.owing - 1, lists=(*conv.lists, value) if known else conv.lists, listed=True))
 

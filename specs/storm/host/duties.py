@@ -101,7 +101,7 @@ def new_task_ids_are_confirmed(s: Owing) -> str:
 
 def _works(s: Owing) -> bool:
     """The same, and no child that may be given up."""
-    return _runs(s) and s.conv.maybe in (None, Row.PID)
+    return _runs(s) and s.conv.maybe in (None, Row.PID, Row.FLOOD)
 
 
 @BOTH.duty(f"{BOLT_LISTS} / {SPOUT_LISTS}", met_by="list")

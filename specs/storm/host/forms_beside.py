@@ -22,7 +22,7 @@ form = BOTH.form
 
 # -- what is made of what means nothing --------------------------------------------------------------------------------
 
-NEVER_LENIENT = (Row.NO_UTF8, Row.TWICE, Row.ODD_NUMBER, Row.LEFT, Row.SILENT)
+NEVER_LENIENT = (Row.CRLF, Row.FLOOD, Row.NO_UTF8, Row.TWICE, Row.ODD_NUMBER, Row.LEFT, Row.SILENT)
 """Rows about which the text leaves nothing open but to give up, or to take it as it is."""
 
 
@@ -249,7 +249,7 @@ def what_may_be_taken_may_be_a_failure(m: Case) -> str:
     return ""
 
 
-def _was_silent(m: Case) -> Row | None:
+def _was_silent(m: Case) -> Any:
     """What the silence of the child was, for which it was given up."""
     if m.gives_up is GivesUp.UNSAID_PID:
         return Row.NO_PID
@@ -257,7 +257,7 @@ def _was_silent(m: Case) -> Row | None:
     return Row.SILENT if late else None
 
 
-@form(ALL, on="gives up", if_=lambda m: _was_silent(m) is not None, which=lambda m: ROWS[_was_silent(m)])
+@form(ALL, on="gives up", if_=lambda m: _was_silent(m) is not None, which=lambda m: ROWS.get(_was_silent(m), ""))
 def a_silent_child_is_given_up(m: Case) -> str:
     """One that is silent beyond the timeout, or does not say its process id (Handling Heartbeats); that it is not is
     found when that is due."""

@@ -1,0 +1,240 @@
+"""Faults of bolts, spouts and hosts under requirements that are broken rarely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.storm.child import Bolt, Spout
+from impls.storm.freedoms import Switches
+from impls.storm.hosts import BoltHost, SpoutHost
+from specs.plan import Ref
+from strategies.storm.misuse import ROWS
+from strategies.storm.writer import Writer
+from tests.mutants.storm_kit import ACK, FAILED, NEXT, both, child, emit, host, plain, script, told
+from tests.mutants.storm_plays import case, command, done, give, logged
+
+SHORT = {"topology.subprocess.timeout.secs": 0.1}
+"""A timeout that passes within a plan."""
+
+
+def misuse(name: str, how: int = 0) -> Any:
+    """One misuse by the host."""
+    return lambda w: ROWS[name][1](w, how)
+
+
+def slowly(name: str, **more: Any) -> Any:
+    """A command, and time enough for a spout that sleeps."""
+
+    def play(w: Writer) -> None:
+        w.command(name, **more)
+        w.wait(400)
+        w.lists()
+
+    return play
+
+
+@child("spout-sleeps-in-next", "HB-09", slowly("next"), conf=SHORT | script([emit(1)]))
+class SleepsInNext(Spout):
+    """Inside next it is silent for longer than the timeout."""
+
+    def callback(self, command: str, message: dict[str, Any]) -> Any:
+        if command == "next" and "wireproof.script" in self.conf:
+            yield 300.0
+        yield from super().callback(command, message)
+
+
+@child(
+    "spout-sleeps-in-ack",
+    "SPOUT-19",
+    both(NEXT, slowly("ack", id=Ref("emitted", 0))),
+    conf=SHORT | script([emit(1, id="a")]),
+)
+class SleepsInAck(Spout):
+    """Inside ack it is silent for longer than the timeout."""
+
+    def callback(self, command: str, message: dict[str, Any]) -> Any:
+        if command == "ack":
+            yield 300.0
+        yield from super().callback(command, message)
+
+
+@child("spout-lifeless", "HB-08", FAILED, conf=script([emit(1, id="a")]), accept="SPOUT-03")
+class Lifeless(Spout):
+    """A fail gets no sign of life."""
+
+    failing = False
+
+    def callback(self, command: str, message: dict[str, Any]) -> Any:
+        self.failing = command == "fail"
+        yield from super().callback(command, message)
+
+    def sync(self) -> None:
+        if not self.failing:
+            super().sync()
+
+
+class _Hoards:
+    """Task ids that nothing waits for are kept for the next emit."""
+
+    def ids(self, ids: list[Any]) -> None:
+        if self.waiting:  # type: ignore[attr-defined]
+            super().ids(ids)  # type: ignore[misc]
+        else:
+            self.hoard = ids
+
+    def emit(self, step: Any, name: Any) -> Any:
+        steps = super().emit(step, name)  # type: ignore[misc]
+        if getattr(self, "hoard", None) is None:
+            yield from steps
+            return
+        for _ in steps:
+            self.got_ids(None, self.hoard)  # type: ignore[attr-defined]
+            self.hoard = None
+            return
+
+
+@child("bolt-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+class BoltHoards(_Hoards, Bolt):
+    """Task ids that nothing waits for are kept for the next emit."""
+
+
+@child("spout-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+class SpoutHoards(_Hoards, Spout):
+    """Task ids that nothing waits for are kept for the next emit."""
+
+
+@child("bolt-stuck-behind-lists", "INV-CHILD-08", misuse("INV-CHILD-08"), bare=True)
+class StuckBehindLists(Bolt):
+    """Nothing is read behind task ids that are texts."""
+
+    stuck = False
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        self.stuck = self.stuck or b"".join(lines).startswith(b'["')
+        if not self.stuck:
+            super().lines_read(lines)
+
+
+@child("bolt-waits-with-cr", "INV-CHILD-10", misuse("INV-CHILD-10", 1), level="SHOULD")
+class WaitsWithCr(Bolt):
+    """A closing line that ends with CR LF is none."""
+
+    def receive(self, data: bytes) -> None:
+        super().receive(data.replace(b"end\r\n", b"end \r\n"))
+
+
+@child("bolt-acks-octets", "INV-CHILD-14", misuse("INV-CHILD-14"))
+class AcksOctets(Bolt):
+    """What is no UTF-8 is acked as if it were the tuple 0."""
+
+    def lines_read(self, lines: list[bytes]) -> None:
+        if b"\xff" in b"".join(lines):
+            super().settle("ack", "0")
+        else:
+            super().lines_read(lines)
+
+
+@child("bolt-says-done", "BOLT-05", plain(1), smoke=False)
+class SaysDone(Bolt):
+    """It says of each tuple that it is done with it, in a command of its own."""
+
+    def process(self, message: dict[str, Any]) -> None:
+        super().process(message)
+        self.say({"command": "done"})
+
+
+@child("bolt-syncs-twice", "BOLT-22", both(told(ACK), told(ACK), told(ACK)))
+class SyncsTwice(Bolt):
+    """Each tuple is followed by two syncs."""
+
+    def finished(self, one: Any) -> None:
+        self.say({"command": "sync"})
+        self.say({"command": "sync"})
+        super().finished(one)
+
+
+@host("host-tires-of-acks", "BOLT-05", both(give(1), give(2), done("ack", 0), done("ack", 1)))
+class TiresOfAcks(BoltHost):
+    """After a second ack the child is given up."""
+
+    acks = 0
+
+    def settle(self, command: str, name: Any) -> None:
+        super().settle(command, name)
+        self.acks += 1
+        if self.acks == 2:
+            self.fail("too many acks")
+
+
+@host("host-log-answered", "BOLT-23", logged("x"), accept="BOLT-16")
+class LogAnswered(BoltHost):
+    """A log is answered by a list."""
+
+    def log(self, message: dict[str, Any]) -> None:
+        super().log(message)
+        self.send([])
+
+
+@host("host-needs-beats", "BOLT-24", lambda w: w.sync())
+class NeedsBeats(BoltHost):
+    """A sync that answers no heartbeat is an error."""
+
+    def sync(self) -> None:
+        if not self.pending:
+            self.fail("a sync for nothing")
+        super().sync()
+
+
+@host("host-late-acks-lost", "BOLT-25", both(give(1), give(2), done("ack", 1), done("ack", 0)), accept="BOLT-20")
+class LateAcksLost(BoltHost):
+    """A tuple that is acked after one that was sent later is not settled."""
+
+    highest = -1
+
+    def settle(self, command: str, name: Any) -> None:
+        at = list(self.live).index(name) if name in self.live else -1
+        if at == 0 and self.highest > 0:
+            del self.live[name]
+        else:
+            self.highest = max(self.highest, at)
+            super().settle(command, name)
+
+
+@host("host-counts-syncs", "HB-12", case("talks"), bare=True, ext="x-hb-any-message", accept="HB-11")
+class CountsSyncs(BoltHost):
+    """Only a sync is a sign of life."""
+
+    synced_ms = 0.0
+
+    def hear(self, message: Any) -> None:
+        if message.get("command") == "sync" or not self.synced_ms:
+            self.synced_ms = self.now_ms
+        self.heard_ms = self.synced_ms
+        super().hear(message)
+
+
+@host("host-never-activates", "EXT-02", command(), ext="x-activate", smoke=False)
+class NeverActivates(SpoutHost):
+    """next comes without activate before it."""
+
+    def met(self) -> None:
+        pass
+
+
+def _noise(w: Any) -> None:
+    w.wait()
+    w.do("stderr", 200_000)
+
+
+@host("host-fills-up", "END-06", both(give(1), _noise, done("ack", 0)), level="SHOULD")
+class FillsUp(BoltHost):
+    """A child that fills its STDERR is not read any more."""
+
+    full = False
+
+    def noise(self, octets: int) -> None:
+        self.full = octets > 1 << 16
+
+    def receive(self, data: bytes) -> None:
+        if not self.full:
+            super().receive(data)
