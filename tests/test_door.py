@@ -172,17 +172,6 @@ def test_a_killed_run_keeps_its_records_and_is_incomplete(tmp_path):
     assert not found.complete(rows[0].run)
 
 
-def test_every_requirement_is_known_to_the_model():
-    registry = __import__("specs.protocol", fromlist=["find"]).find("stomp").requirements
-    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "specs" / "stomp").glob("*.py"))
-    features = {feature.requirement for feature in __import__("specs.stomp.bundle", fromlist=["FEATURES"]).FEATURES}
-    missing = [
-        r.id for r in registry.values()
-        if not r.untestable and r.id.removeprefix("STOMP-1.2-") not in code and r.id not in features
-    ]  # fmt: skip
-    assert missing == []
-
-
 def test_a_server_of_another_version_is_told_which_profile_to_claim(tmp_path: Path) -> None:
     (tmp_path / "old_server.py").write_text(
         "from impls.stomp.reference import Server\ndef make():\n    return Server(versions='1.1')\n", encoding="utf-8"

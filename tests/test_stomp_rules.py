@@ -137,6 +137,35 @@ def test_a_heart_beat_is_a_line_end(octets):
     assert names(judged(opening, answer, Noise(0, "server", octets, "nul-in-head"))) == ["HB-05"]
 
 
+@pytest.mark.parametrize(
+    ("octets", "found"),
+    [
+        (b"RECEIPT\nreceipt-id:r1\nfoo:a\0b\nbar:c\n\n\0", []),
+        (b"RECEIPT\nreceipt-id:r1\nfoo:a\0b", []),
+        (b"RECEIPT\nreceipt-id:r1\0\n", ["FRAME-01"]),
+        (b"RECEIPT\nreceipt-id:r1\0MESSAGE\nfoo:a\n\n\0", []),
+        (b"RECEIPT\nreceipt-id:r1\0\nMESSAGE\nfoo:a\n\n\0", ["FRAME-01"]),
+        (b"NEWS\nfoo:a\0b\n\n\0", ["FRAME-01"]),
+    ],
+)
+def test_a_server_may_have_a_nul_in_a_header_value(octets, found):
+    """E-08: the grammar allows it. A frame without its blank line is another thing."""
+    assert names(judged(*session(), Noise(0, "server", octets, "nul-in-head"))) == found
+
+
+@pytest.mark.parametrize(("version", "found"), [("1.2", ["ERROR-02"]), ("1.1", [])])
+def test_only_1_2_says_that_an_error_is_the_end(version, found):
+    opening = client("CONNECT", ("accept-version", version), ("host", "/"))
+    events = [
+        opening,
+        server("CONNECTED", ("version", version)),
+        client("BEGIN", ("transaction", "")),
+        client("NONSENSE"),
+    ]
+    events += [server("ERROR", ("message", "no")), server("RECEIPT", ("receipt-id", "r"))]
+    assert names(judged(*events)) == found
+
+
 def test_names_are_short_up_to_200_characters():
     for length, found in ((60, ["ERROR-07"]), (240, [])):
         frame = client("SEND", ("destination", "/queue/" + "x" * length), body=b"x")

@@ -110,7 +110,8 @@ def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State
     state = put(state, number, conn, pending.serial)
     if frame.command != "SEND":
         return state
-    return _add_message(state, number, pending, None, never=ERROR_02 if failed else DISC_06)
+    level = "" if failed and conn.version != "1.2" else None  # only 1.2 says that an ERROR is the end
+    return _add_message(state, number, pending, None, never=ERROR_02 if failed else DISC_06, level=level)
 
 
 def _add_message(

@@ -23,6 +23,7 @@ from specs.stomp.ids import (
     CONNECT_09,
     DISC_04,
     DISC_06,
+    ERROR_02,
     FRAME_07,
     HB_01,
     HDR_01,
@@ -351,6 +352,12 @@ def no_receipt_for_connect(case: Case) -> str:
     connect = case.conn.connect
     asked = connect is not None and case.wanted == connect.receipt
     return "RECEIPT for a CONNECT frame" if asked and case.frame.command == "RECEIPT" else ""
+
+
+@BOOK.form(ERROR_02, on=_OUT, when=(Phase.FAILED,), if_=lambda case: case.conn.version != "1.2")
+def before_1_2_an_error_need_not_be_the_end(case: Case) -> Broken:
+    """STOMP 1.2, ERROR, is the first to say that the connection is closed behind it."""
+    return Broken("", level="")
 
 
 @BOOK.form(DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")

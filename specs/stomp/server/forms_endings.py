@@ -160,7 +160,8 @@ def error_names_no_other_frame(case: Case) -> str:
 
 
 def _behind(case: Case) -> bool:
-    return _blamed(case) and any(m.conn == case.number and m.behind for m in case.state.messages.values())
+    behind = any(m.conn == case.number and m.behind for m in case.state.messages.values())
+    return behind and _blamed(case) and case.conn.version == "1.2"
 
 
 @BOOK.form(ERROR_02, on="ERROR", if_=_behind)

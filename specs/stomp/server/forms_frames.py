@@ -9,6 +9,7 @@ from __future__ import annotations
 from specs.causes import Causes
 from specs.events import Noise, Quiet
 from specs.model import Allow, Breach, Outcome
+from specs.rules import Finding
 from specs.stomp.frames import SERVER_COMMANDS, Frame
 from specs.stomp.headers import SPECIAL
 from specs.stomp.ids import (
@@ -170,8 +171,22 @@ def length_of_a_body_with_nul_is_stated(case: Case) -> str:
     return case.conn.torn
 
 
+@BOOK.freedom("E-08")
+def a_header_value_may_hold_a_nul(data: bytes) -> bool:
+    """1.2, Augmented BNF: a header value is any octets but CR, LF and colon. The line goes on behind the NUL, and what
+    follows is header lines: a frame whose blank line is missing looks otherwise."""
+    command, *lines = data.replace(b"\r\n", b"\n").partition(b"\n\n")[0].split(b"\n")
+    head, nul, rest = data.partition(b"\0")
+    inside = bool(nul) and b":" in head.rpartition(b"\n")[2] and rest[:1] not in (b"", b"\n", b"\r")
+    named = command.decode("latin-1").rstrip("\r") in SERVER_COMMANDS
+    return inside and named and all(b":" in line for line in lines[:-1])
+
+
 def octets(state: State, number: int, conn: Conn, event: Noise) -> Outcome:
-    """What the server said that is no frame."""
+    """What the server said that is no frame. A NUL in a header may be right, but nobody can tell where it ends."""
+    if event.why == "nul-in-head" and a_header_value_may_hold_a_nul(event.data):
+        leans = (a_header_value_may_hold_a_nul.id,)
+        return outcome(Finding(None, leans=leans, unjudged=True), state)
     text = f"{event.why}): {event.data[:80]!r}"
     if event.why == "nul-in-head" and event.data.startswith(b"ERROR"):
         text = f"NUL in its headers): {event.data[:80]!r}"

@@ -177,12 +177,18 @@ def goes_to_its_destination(case: Case) -> Broken | str:
     return Broken(f"{told(case)} went to a subscriber of {case.subscription.destinations[0]!r:.60}", ends=True)
 
 
-@BOOK.form(ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.behind is not None)
+def _sent_behind(case: Case) -> bool:
+    return case.message.behind is not None
+
+
+@BOOK.form(ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind)
 def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
-    """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
+    """STOMP 1.2, ERROR: the connection is over with the frame that was refused. Earlier versions do not say so."""
     behind = case.message.behind
     if case.copy is not Copy.BEHIND or behind is None:
         return ""
+    if case.state.conns[case.message.conn].version != "1.2":
+        return Broken("", level="")
     why = f"{told(case)} was processed although it stood behind a refused frame"
     return Broken(why, None if behind.accepted == "MUST" else "SHOULD", ends=True)
 
