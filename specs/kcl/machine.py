@@ -58,7 +58,9 @@ NOTHING_ELSE = "KCL-PROC-07"
 _MIXED = never(f"{ONE_BY_ONE} {NOTHING_ELSE}", "an action was sent while one was open")
 ONE_ANSWER = "KCL-CHECKPOINT-05"
 _UNANSWERED = never(f"{NOTHING_ELSE} {ONE_ANSWER}", "an action came instead of the answer to a checkpoint")
-_NOT_ASKED = never(ONE_ANSWER, "the answer to a checkpoint came, and none was asked for")
+_NOT_ASKED = never(
+    ONE_ANSWER, "the answer to a checkpoint came, and none was asked for", given=lambda case: case.conv.asked > 0
+)
 STDIN_IS_ENDED = "KCL-SHUT-06"
 _FINISHED = never(STDIN_IS_ENDED, "something was sent after the final action")
 NO_STATUS_WHEN_NONE_IS_OPEN = "KCL-STAT-03"

@@ -76,10 +76,15 @@ def _placed(state: State, number: int, before: Conv, outcome: Outcome, *, mine: 
         conv = outcome.state
         if not isinstance(conv, Conv):
             return outcome
+        moved = conv.phase is not before.phase
         if mine:
             conv = conv._replace(since=()) if conv.since else conv
-        elif conv.phase is not before.phase and before.phase in FORBIDDING[state.config.asked]:
-            conv = conv._replace(since=(*conv.since, before.phase))
+            if moved and before.phase in FORBIDDING[not state.config.asked]:
+                conv = conv._replace(since_other=(*conv.since_other, before.phase))
+        else:
+            conv = conv._replace(since_other=()) if conv.since_other else conv
+            if moved and before.phase in FORBIDDING[state.config.asked]:
+                conv = conv._replace(since=(*conv.since, before.phase))
         return Allow(state.put(number, conv), outcome.covers, outcome.lapses, outcome.leans)
     then, behind = outcome.then, outcome.behind
     return replace(
@@ -247,18 +252,20 @@ def _action(frame: Message | Text) -> str:
 def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
     """The tester, as the host of a judged child. What it does wrong it does on purpose."""
     if isinstance(event, Closed):
-        yield HOST.judge(HostCase(config, conv, "closes", None), "closes", credit=False)
+        yield HOST.judge(HostCase(config, conv, "closes", None), "closes")
     elif isinstance(event, Said):
         conv = conv._replace(partial=False) if conv.partial else conv
         if conv.stuck and isinstance(event.frame, Message):  # the host goes on: that settles why nothing came
             yield CHILD.missed(next(CHILD.open(conv)), ChildCase(config, conv, "silence", None))
             return
         action = _action(event.frame)
-        outcome = HOST.judge(HostCase(config, conv, action, event.frame), action, credit=False)
-        if isinstance(outcome, Allow) and isinstance(outcome.state, Conv) and not outcome.lapses:
+        outcome = HOST.judge(HostCase(config, conv, action, event.frame), action)
+        if isinstance(outcome, Breach):
+            yield replace(outcome, then=misuse.behind(config, conv, event.frame))
+        elif isinstance(outcome.state, Conv) and not outcome.lapses:
             yield outcome
-            return
-        yield Allow(misuse.behind(config, conv, event.frame))
+        else:
+            yield replace(outcome, state=misuse.behind(config, conv, event.frame))
     elif isinstance(event, Noise):
         yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless")
     else:

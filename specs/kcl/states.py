@@ -198,7 +198,8 @@ class Conv(NamedTuple):
     `action`: the open action, or the last one, and `before` the one before it, where it matters that the child read
     on; `extra`: the open action has members that no profile knows; `was`: the phase in which the host ended the
     child's STDIN; `batch`: how many records, or KiB, the open action has. `numbers`, `last`: sequence numbers
-    delivered, all and the last. `since`: the phases that were left since the judged role acted last. `waited_ms`: how
+    delivered, all and the last. `since`: the phases that were left since the judged role acted last, and
+    `since_other` since the other one did: a recording is judged by the same model, whoever is judged. `waited_ms`: how
     long it was silent while an action was open.
 
     What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it
@@ -234,6 +235,7 @@ class Conv(NamedTuple):
     numbers: Numbers = Numbers()
     last: str | None = None
     since: tuple[Phase, ...] = ()
+    since_other: tuple[Phase, ...] = ()
     waited_ms: int = 0
     steps: tuple[Any, ...] = ()
     loose: bool = False

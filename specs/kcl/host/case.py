@@ -39,7 +39,7 @@ class Case:
     def __init__(self, config: Config, conv: Conv, action: str, what: Any) -> None:
         self.config, self.conv, self.action, self.what = config, conv, action, what
         self.state, self.profile, self.phase, self.during = conv, config.profile, conv.phase, conv.action
-        self.left = conv.since
+        self.left = conv.since if config.asked else conv.since_other
 
     # -- on the wire
 
