@@ -31,6 +31,8 @@ STANDINGS: Final = {
     "unsupported": Sign("none", "∅", "not claimed", "the implementation does not claim it"),
 }
 """Worst first: the order in which tables sort them and bars draw them."""
+BARS: Final = ("failed", "warned", "accepted", "inconclusive", "passed")
+"""What a bar is made of, from the left. The templates use it."""
 VERDICTS: Final = {
     "pass": Sign("passed", "✓", "pass", "nothing that decides fails"),
     "fail": Sign("failed", "✕", "fail", "something that decides fails"),
