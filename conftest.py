@@ -1,4 +1,4 @@
-"""pytest's door to Wireproof: options, fixtures and exit status. The work is done in suites/door.py."""
+"""pytest's hooks for Wireproof: options, fixtures and exit status. The work is done in suites/cli.py."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from suites.door import DISCIPLINES, SUITES, Door, add_options
+from suites.cli import DISCIPLINES, SUITES, Cli, add_options
 from suites.hunt import Property, Tally
 
-DOOR = pytest.StashKey[Door]()
+CLI = pytest.StashKey[Cli]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,11 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "weight(n): share of the budget that a property gets (1 when absent)")
     config.addinivalue_line("markers", "container: needs a container engine")
-    door = config.stash.setdefault(DOOR, Door(config))
-    if not door.wants_suites():
+    cli = config.stash.setdefault(CLI, Cli(config))
+    if not cli.wants_suites():
         return
-    if door.controls:
-        door.junit_path, config.option.xmlpath = config.option.xmlpath, None  # one case for each requirement: ours
+    if cli.controls:
+        cli.junit_path, config.option.xmlpath = config.option.xmlpath, None  # one case for each requirement: ours
         signal.signal(signal.SIGTERM, _interrupt)  # a cancelled CI job still stops what it started
 
 
@@ -39,66 +39,66 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    door = config.stash.setdefault(DOOR, Door(config))  # this hook comes before pytest_configure
-    if not door.wants_suites():
+    cli = config.stash.setdefault(CLI, Cli(config))  # this hook comes before pytest_configure
+    if not cli.wants_suites():
         return None
     if config.getoption("--list-requirements"):
-        sys.stdout.write(door.listing() + "\n")
+        sys.stdout.write(cli.listing() + "\n")
         return 0
     if config.getoption("--explain"):
-        sys.stdout.write(door.explain())
+        sys.stdout.write(cli.explain())
         return 0
     if config.getoption("--replay"):
-        text, status = door.replay(config.getoption("--replay"))
+        text, status = cli.replay(config.getoption("--replay"))
         sys.stdout.write(text + "\n")
         return status
     return None
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    door = session.config.stash[DOOR]
-    if door.wants_suites() and not session.config.option.collectonly:
-        door.begin()
+    cli = session.config.stash[CLI]
+    if cli.wants_suites() and not session.config.option.collectonly:
+        cli.begin()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    node.workerinput["wireproof"] = node.config.stash[DOOR].invitation()
+    node.workerinput["wireproof"] = node.config.stash[CLI].invitation()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out the suites of protocols that nothing is to be judged by."""
-    door = config.stash[DOOR]
-    if collection_path.parent != SUITES or not collection_path.is_dir() or not door.sessions:
+    cli = config.stash[CLI]
+    if collection_path.parent != SUITES or not collection_path.is_dir() or not cli.sessions:
         return None
-    known = {session.impl.protocol for session in door.sessions}
+    known = {session.impl.protocol for session in cli.sessions}
     return True if collection_path.name not in known else None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "hunting" not in metafunc.fixturenames:
         return
-    door = metafunc.config.stash[DOOR]
+    cli = metafunc.config.stash[CLI]
     path = Path(str(metafunc.definition.path))
     folder = path.relative_to(SUITES).parts[0]
     roles = getattr(metafunc.module, "ROLES", None)
     cases, names = [], []
-    for number, session in enumerate(door.sessions):
+    for number, session in enumerate(cli.sessions):
         if folder != session.impl.protocol or (roles is not None and session.impl.role not in roles):
             continue
         for discipline in getattr(metafunc.module, "DISCIPLINES", DISCIPLINES):
             cases.append((number, discipline))
             names.append(
-                discipline if len(door.sessions) == 1 else f"{session.impl.name}-{session.impl.role}-{discipline}"
+                discipline if len(cli.sessions) == 1 else f"{session.impl.name}-{session.impl.role}-{discipline}"
             )
     metafunc.parametrize("hunting", cases, ids=names)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    door = config.stash[DOOR]
-    if door.sessions:
+    cli = config.stash[CLI]
+    if cli.sessions:
         items[:] = [item for item in items if _is_meant(item)]
-        door.share(items)
+        cli.share(items)
 
 
 def _is_meant(item: pytest.Item) -> bool:
@@ -116,9 +116,9 @@ def hunting(request: pytest.FixtureRequest) -> Any:
 @pytest.fixture
 def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[..., Tally]:
     """Hunt with programs and their interpretation; fails the test for faults outside the baseline."""
-    door = request.config.stash[DOOR]
+    cli = request.config.stash[CLI]
     number, discipline = hunting
-    session = door.sessions[number]
+    session = cli.sessions[number]
     path = Path(str(request.node.path)).relative_to(SUITES)
     name = f"{path}::{request.node.name}"
 
@@ -128,10 +128,10 @@ def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[.
         hurry = discipline == "pipelined" and not always_calm
         prop = Property(name, programs, interpret, hurry=hurry, avoids=avoids)
         line = _Line(request.config, name)
-        tally, faults = session.hunt(prop, door.shares.get(request.node.nodeid, 1.0), line.say)
+        tally, faults = session.hunt(prop, cli.shares.get(request.node.nodeid, 1.0), line.say)
         line.clear()
         request.node.user_properties.append(("wireproof", f"{tally.plans:>7} plans  {len(faults)} faults"))
-        accepted = door.baselines.get(
+        accepted = cli.baselines.get(
             f"{session.impl.protocol} {session.impl.role} {session.impl.name}", session.impl.deviations
         )
         fresh = [f for f in faults if f.requirement not in accepted and f.verdict == "fail" and f.level == "MUST"]
@@ -169,11 +169,11 @@ class _Line:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    door = session.config.stash[DOOR]
-    if door.sessions:
-        door.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
-        session.exitstatus = door.end(int(exitstatus))
+    cli = session.config.stash[CLI]
+    if cli.sessions:
+        cli.interrupted = exitstatus == pytest.ExitCode.INTERRUPTED
+        session.exitstatus = cli.end(int(exitstatus))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    config.stash[DOOR].show(terminalreporter)
+    config.stash[CLI].show(terminalreporter)

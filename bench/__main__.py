@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from bench.measure import Figure, Wishes, say, table
+from bench.measure import Figure, RunOptions, say, table
 
 BENCHES = ("lockstep", "turns", "calls", "pipes", "decoding", "drawing", "broker", "finding", "documents", "spark")
 
@@ -21,13 +21,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--address", default="", help="HOST:PORT or URL of a running broker, instead of starting one")
     parser.add_argument("--every", type=int, default=9, metavar="N", help="hunt every nth mutant")
     parser.add_argument("--tiny", action="store_true", help="only see that it runs; the figures mean nothing")
-    wishes = parser.parse_args(arguments)
-    unknown = [name for name in wishes.names if name not in BENCHES]
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in BENCHES]
     if unknown:
         parser.error(f"no bench is called {unknown[0]!r}; there are {', '.join(BENCHES)}")
-    asked = Wishes(1 if wishes.tiny else wishes.repeats, wishes.tiny, wishes.address, wishes.every)
+    asked = RunOptions(1 if options.tiny else options.repeats, options.tiny, options.address, options.every)
     figures: list[Figure] = []
-    for name in wishes.names or BENCHES:
+    for name in options.names or BENCHES:
         begun = time.monotonic()
         say(f"{name} ...")
         figures += importlib.import_module(f"bench.{name}").run(asked)

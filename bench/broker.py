@@ -17,19 +17,19 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from bench.ground import drawn
-from bench.measure import Figure, Wishes, in_turns, ratios, say
-from impls.drive import Setting, drive
-from impls.launch import LaunchError
-from impls.manifest import resolve
+from bench.measure import Figure, RunOptions, in_turns, ratios, say
+from bench.transport import drawn
+from impls.driver.drive import Setting, drive
+from impls.launching.launch import LaunchError
+from impls.launching.manifest import resolve
 from specs.events import Closed, Said
-from specs.plan import Hang, Plan, Say
+from specs.plan import Close, Plan, Say
 from specs.stomp.bundle import StompMemory
 from specs.stomp.bundle import resolve as filled
 from specs.stomp.frames import encode
 from strategies.stomp import sessions
+from suites.session import RunOptions as Asked
 from suites.session import Session
-from suites.session import Wishes as Asked
 
 CATALOG = Path(__file__).resolve().parent.parent / "impls" / "catalog"
 KINDS = {"send": 8, "sub": 2, "unsub": 1, "connect": 1, "disconnect": 1}
@@ -43,7 +43,7 @@ def moves(plan: Plan, setting: Setting, fresh: str) -> list[Move]:
     """What the script does: all of it known beforehand."""
     memory, found, gone = StompMemory(setting.config, fresh), [], set()
     for step in plan.steps:
-        if isinstance(step, Hang) and step.conn not in gone:
+        if isinstance(step, Close) and step.conn not in gone:
             gone.add(step.conn)
             found.append((step.conn, b"", b""))
         elif isinstance(step, Say) and step.conn not in gone:
@@ -136,36 +136,36 @@ def broker(address: str) -> Iterator[Session | str]:
     yield why
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """The share of the script's speed that is left."""
     what = "frames/s of drive against a bare socket script"
-    if wishes.tiny and not wishes.address:
+    if options.tiny and not options.address:
         return [Figure("broker", f"{what} (no address)", (), 0.7)]
     try:
-        with broker(wishes.address) as session:
+        with broker(options.address) as session:
             if isinstance(session, str):
                 return [Figure("broker", f"{what}: {session[:60]}", (), 0.7)]
-            return [measured(session, wishes, what)]
+            return [measured(session, options, what)]
     except (LaunchError, LookupError, ValueError, OSError) as error:
         return [Figure("broker", f"{what}: {str(error)[:60]}", (), 0.7)]
 
 
-def measured(session: Session, wishes: Wishes, what: str) -> Figure:
+def measured(session: Session, options: RunOptions, what: str) -> Figure:
     """Both, in turns, by the clock on the wall: most of the time belongs to the broker."""
     setting, serial = session.setting(), count()
     address = session.address
     assert address is not None
-    programs = drawn(sessions.sessions(KINDS), 5 if wishes.tiny else 150, 1)
+    programs = drawn(sessions.sessions(KINDS), 5 if options.tiny else 150, 1)
     interpret = partial(sessions.interpret, wires=(0,), places=4)
     plans = [interpret(program, setting.config) for program in programs]
     for _ in range(3):  # what the broker does only sometimes, it must not do here
         plans = suited(plans, setting, serial)
     plans = [plan for i, plan in enumerate(plans) if answered(moves(plan, setting, f"t{i}-"), address)]
     say(f"  {session.impl.name} {session.learnt.get('stated', '')}: {len(plans)} of {len(programs)} plans are compared")
-    ready = [[moves(plan, setting, f"s{n}x{i}-") for i, plan in enumerate(plans)] for n in range(-1, wishes.repeats)]
+    ready = [[moves(plan, setting, f"s{n}x{i}-") for i, plan in enumerate(plans)] for n in range(-1, options.repeats)]
     rates = in_turns(
         {"drive": lambda _: driven(plans, setting, serial), "script": lambda n: scripted(ready[n + 1], address)},
-        wishes.repeats,
+        options.repeats,
         unit="frames",
         clock=time.monotonic,
     )

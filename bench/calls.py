@@ -1,7 +1,7 @@
 """Calls of a MessagePack-RPC server: over TCP beside a bare script, and in memory beside a rule-based state machine.
 
-Over TCP: `impls.drive.drive` plays one long conversation of calls, each waiting for the answer of the one before it,
-and judges it; the script writes the same requests, encoded beforehand, to the same server, and waits until one more
+Over TCP: `impls.driver.drive.drive` plays one long conversation of calls, each waiting for the answer of the one before
+it, and judges it; the script writes the same requests, encoded beforehand, to the same server, and waits until one more
 message of the length that it knows has come, at which it does not look. Both wait for another process, so this is
 wall-clock time, in turns.
 
@@ -26,11 +26,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from bench.ground import quick
-from bench.measure import Figure, Rate, Wishes, in_turns, ratios, say
-from impls.drive import Recording, Setting, drive
-from impls.link import Link, MemoryGround, TcpGround
-from impls.msgpack.reference import Server
+from bench.measure import Figure, Rate, RunOptions, in_turns, ratios, say
+from bench.transport import quick
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import Link, MemoryTransport, TcpTransport
+from impls.references.msgpack.reference import Server
 from specs.codec import Bad, Decoder
 from specs.events import Said
 from specs.model import Watcher
@@ -54,7 +54,7 @@ BYTE = st.integers(0, 255)
 @contextmanager
 def listening() -> Iterator[tuple[str, int]]:
     """The address of the reference as a process."""
-    argv = [sys.executable, "-m", "impls.msgpack", "server", "--port", "0"]
+    argv = [sys.executable, "-m", "impls.references.msgpack", "server", "--port", "0"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
@@ -72,7 +72,7 @@ def driven(frames: list[Frame], address: tuple[str, int]) -> float:
     """Calls in each second of our driver."""
     begun = time.monotonic()
     plan = Plan(tuple(Say(0, frame) for frame in frames))
-    found = drive(plan, Setting(MSGPACK, CONFIG, "server", TcpGround(lambda: address)), "bench")
+    found = drive(plan, Setting(MSGPACK, CONFIG, "server", TcpTransport(lambda: address)), "bench")
     if found.judgement.verdict != "pass":
         raise AssertionError(f"the reference is blamed: {found.judgement.blamed or found.judgement.why}")
     return len(frames) / (time.monotonic() - begun)
@@ -96,12 +96,12 @@ def scripted(frames: list[Frame], address: tuple[str, int]) -> float:
     return len(moves) / (time.monotonic() - begun)
 
 
-def over_tcp(wishes: Wishes) -> Figure:
+def over_tcp(options: RunOptions) -> Figure:
     """Our share of a bare script's speed."""
-    frames = requests(30 if wishes.tiny else 3000)
+    frames = requests(30 if options.tiny else 3000)
     found: dict[str, list[float]] = {"driver": [], "bare script": []}
     with listening() as address:
-        for _ in range(wishes.repeats):
+        for _ in range(options.repeats):
             found["driver"].append(driven(frames, address))
             found["bare script"].append(scripted(frames, address))
     rates = {name: Rate(f"over TCP, {name}", "calls", tuple(each)) for name, each in found.items()}
@@ -120,7 +120,7 @@ class Calls(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ground = MemoryGround(Server)
+        self.transport = MemoryTransport(Server)
         self.links: dict[int, tuple[Link, Decoder]] = {}
         self.watcher = Watcher(MSGPACK.model, CONFIG, "server")
         self.serial = 0
@@ -129,7 +129,7 @@ class Calls(RuleBasedStateMachine):
         """Say a message and take all that has to come of it."""
         conn = slot % 3
         if conn not in self.links:
-            self.links[conn] = (self.ground.open(), MSGPACK.decoder("server", CONFIG, {}))
+            self.links[conn] = (self.transport.open(), MSGPACK.decoder("server", CONFIG, {}))
         Calls.said += 1
         self.watcher.feed(Said(conn, "client", frame))
         self.links[conn][0].send(encode(frame, None))
@@ -139,7 +139,7 @@ class Calls(RuleBasedStateMachine):
             if not self.watcher.owed("server"):
                 break
             assert waited < PATIENCE
-            self.ground.wait([], 50)
+            self.transport.wait([], 50)
             waited += 50
         assert not self.watcher.over
 
@@ -196,7 +196,7 @@ def hunted(number: int, budget_s: float) -> int:
         return ""
 
     binding = {r.id: r for r in MSGPACK.requirements.binding("server", "core") if not r.untestable}
-    setting = Setting(MSGPACK, CONFIG, "server", MemoryGround(Server))
+    setting = Setting(MSGPACK, CONFIG, "server", MemoryTransport(Server))
     hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None), run_seed=number, settle=count)
     interpret = partial(sessions.interpret, wires=(0,))
     hunter.hunt(Property("sessions", sessions.sessions(KINDS, most=STEPS), interpret), budget_s)
@@ -210,17 +210,17 @@ def machined(examples: int) -> int:
     return Calls.said - before
 
 
-def in_memory(wishes: Wishes) -> Figure:
+def in_memory(options: RunOptions) -> Figure:
     """The ratio of both."""
-    budget_s, examples = (0.05, 2) if wishes.tiny else (1.5, 60)
+    budget_s, examples = (0.05, 2) if options.tiny else (1.5, 60)
     works = {"hunt": lambda n: hunted(n, budget_s), "state machine": lambda _: machined(examples)}
-    rates = in_turns(works, wishes.repeats, unit="messages")
+    rates = in_turns(works, options.repeats, unit="messages")
     for rate in rates.values():
         say(f"  {rate}")
     what = "draw, drive and judge an RPC server, against a state machine"
     return Figure("calls", what, ratios(rates["hunt"], rates["state machine"]), 5)
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Both."""
-    return [over_tcp(wishes), in_memory(wishes)]
+    return [over_tcp(options), in_memory(options)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bench.measure import Figure, Wishes, in_turns, ratios, say
+from bench.measure import Figure, RunOptions, in_turns, ratios, say
 from specs.stomp.frames import Frame, decoder, encode
 
 Parse = Callable[[Sequence[bytes]], list[bytes]]
@@ -126,18 +126,18 @@ def found(parse: Parse, pieces: Sequence[bytes]) -> list[bytes] | str:
         return f"{type(error).__name__}: {error}"
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Against the others, and against ourselves at other sizes."""
     figures: list[Figure] = []
-    frames = 60 if wishes.tiny else 1500
+    frames = 60 if options.tiny else 1500
     for kind, make, count in (("", stream, frames), ("4 KiB frames, ", aligned, frames // 4)):
-        streams = [make(count, count * n) for n in range(wishes.repeats + 1)]
+        streams = [make(count, count * n) for n in range(options.repeats + 1)]
         for how, size in PIECES.items():
-            figures += compared(f"{kind}{how}", [cut(data, size) for data in streams], wishes)
-    return figures + growth(wishes)
+            figures += compared(f"{kind}{how}", [cut(data, size) for data in streams], options)
+    return figures + growth(options)
 
 
-def compared(how: str, streams: Sequence[Sequence[bytes]], wishes: Wishes) -> list[Figure]:
+def compared(how: str, streams: Sequence[Sequence[bytes]], options: RunOptions) -> list[Figure]:
     """Streams cut in one way, one for each repetition, read by everybody; the last is the one that does not count."""
     pieces = streams[-1]
     parsers = {"ours": ours, "stomp.py": stomp_py(), "CoilMQ": coilmq()}
@@ -148,7 +148,7 @@ def compared(how: str, streams: Sequence[Sequence[bytes]], wishes: Wishes) -> li
             works[name] = lambda n, parse=parse: len(parse(streams[n]))
         else:
             notes[name] = f": cannot read it ({got:.40})" if isinstance(got, str) else ": misreads it"
-    rates = in_turns(works, wishes.repeats, unit="frames")
+    rates = in_turns(works, options.repeats, unit="frames")
     for rate in rates.values():
         say(f"  {how}: {rate}")
     return [
@@ -162,10 +162,10 @@ def compared(how: str, streams: Sequence[Sequence[bytes]], wishes: Wishes) -> li
     ]
 
 
-def growth(wishes: Wishes) -> list[Figure]:
+def growth(options: RunOptions) -> list[Figure]:
     """Twice the data, and one frame in a thousand pieces."""
-    octets = 10_000 if wishes.tiny else 400_000
-    body = b"z" * (octets if wishes.tiny else 1 << 23)
+    octets = 10_000 if options.tiny else 400_000
+    body = b"z" * (octets if options.tiny else 1 << 23)
     figures: list[Figure] = []
     small, large = stream(octets // 400), stream(2 * octets // 400)
     for how, size in PIECES.items():
@@ -174,7 +174,7 @@ def growth(wishes: Wishes) -> list[Figure]:
                 "once": lambda _, size=size: 1.0 if ours(cut(small, size)) else 0.0,
                 "twice": lambda _, size=size: 1.0 if ours(cut(large, size)) else 0.0,
             },
-            wishes.repeats,
+            options.repeats,
         )
         figures.append(
             Figure("decoding", f"time of twice as much, {how}", ratios(times["once"], times["twice"]), 2.5, True)
@@ -190,7 +190,7 @@ def growth(wishes: Wishes) -> list[Figure]:
                 "whole": lambda _, frame=frame: sum(len(ours([frame])) for _ in range(REPEAT)),
                 "pieces": lambda _, pieces=pieces: sum(len(ours(pieces)) for _ in range(REPEAT)),
             },
-            wishes.repeats,
+            options.repeats,
         )
         what = f"one frame of {len(frame):,} octets in {len(pieces)} pieces, {name}"
         figures.append(Figure("decoding", what, ratios(times["whole"], times["pieces"]), 2, True))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import time
 
-from bench.measure import Figure, Wishes, in_turns, say
-from impls.msgpack.idl import Idl
+from bench.measure import Figure, RunOptions, in_turns, say
+from impls.references.msgpack.idl import Idl
 from specs.msgpack.idl.semantics import read
 from strategies.common import Op
 from strategies.msgpack.documents import DEFINITIONS, built
@@ -46,11 +46,11 @@ def cost(text: str) -> float:
     return (time.process_time() - begun) / len(text)
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Documents in each second, and how reading grows."""
-    count = 20 if wishes.tiny else 500
-    small = {n: texts(count, n, plain=True) for n in range(-1, wishes.repeats)}
-    mixed = {n: texts(count, n) for n in range(-1, wishes.repeats)}
+    count = 20 if options.tiny else 500
+    small = {n: texts(count, n, plain=True) for n in range(-1, options.repeats)}
+    mixed = {n: texts(count, n) for n in range(-1, options.repeats)}
     say(f"  small documents have {sum(map(len, small[0])) // count} octets, those in every layout")
     say(f"  {sum(map(len, mixed[0])) // count}, most of them comments")
     reference = Idl()
@@ -60,13 +60,13 @@ def run(wishes: Wishes) -> list[Figure]:
             "specification, every layout": lambda n: float(sum(read(text, EVERY) is not None for text in mixed[n])),
             "reference": lambda n: float(sum(bool(reference.parse(text, PROFILE)) for text in small[n])),
         },
-        wishes.repeats,
+        options.repeats,
         unit="documents",
     )
     for rate in rates.values():
         say(f"  {rate}")
-    size = 1 << 15 if wishes.tiny else 1_000_000
-    growth = tuple(cost(large(size)) / cost(large(1 << 15)) for _ in range(wishes.repeats))
+    size = 1 << 15 if options.tiny else 1_000_000
+    growth = tuple(cost(large(size)) / cost(large(1 << 15)) for _ in range(options.repeats))
     return [
         Figure("documents", "small documents read", rates["specification"].values, 2000, unit="/s"),
         Figure("documents", "documents in every layout read", rates["specification, every layout"].values, unit="/s"),

@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from bench.ground import STOMP, drawn, setting
 from bench.lockstep import machined
 from bench.machine import Drawing
-from bench.measure import Figure, Rate, Wishes, in_turns, number, ratios, say
-from impls.drive import Recording, Setting, drive
+from bench.measure import Figure, Rate, RunOptions, in_turns, number, ratios, say
+from bench.transport import STOMP, drawn, setting
+from impls.driver.drive import Recording, Setting, drive
 from specs.plan import Plan, Say
 from strategies.common import ARGS, Op, Program, programs
 from strategies.stomp import sessions
@@ -74,13 +74,13 @@ def interpreted(way: SearchStrategy[Program], examples: int, number_: int) -> in
     return sum(said(sessions.interpret(program, config)) for program in drawn(way, examples, number_))
 
 
-def drawing(wishes: Wishes) -> list[Figure]:
+def drawing(options: RunOptions) -> list[Figure]:
     """Frames/s without anybody to say them to."""
-    examples = 3 if wishes.tiny else 100
+    examples = 3 if options.tiny else 100
     works = {name: lambda n, way=way: interpreted(way, examples, n) for name, way in WAYS.items()}
     plans = {name: lambda n, way=way: len(drawn(way, examples, n)) for name, way in WAYS.items()}
-    rates = in_turns({**works, "state machine": lambda _: machined(Drawing, examples)}, wishes.repeats, unit="frames")
-    for rate in (*rates.values(), *in_turns(plans, wishes.repeats, unit="plans").values()):
+    rates = in_turns({**works, "state machine": lambda _: machined(Drawing, examples)}, options.repeats, unit="frames")
+    for rate in (*rates.values(), *in_turns(plans, options.repeats, unit="plans").values()):
         say(f"  drawing, {rate}")
     ours = rates["one byte string"]
     return [
@@ -202,15 +202,15 @@ def planted() -> list[Any]:
     return list(themes.values())
 
 
-def shrinking(wishes: Wishes) -> list[Figure]:
+def shrinking(options: RunOptions) -> list[Figure]:
     """Seconds, steps and attempts of each way, over the planted faults."""
-    times = 1 if wishes.tiny else 3
-    limit = 20 if wishes.tiny else ENOUGH
+    times = 1 if options.tiny else 3
+    limit = 20 if options.tiny else ENOUGH
     figures: list[Figure] = []
     medians: dict[str, list[float]] = {}
     shrunk = 0
-    for mutant in planted()[: 1 if wishes.tiny else None]:
-        if shrunk == PLANTED or (not wishes.tiny and by_ourselves(mutant, 0, limit) is None):
+    for mutant in planted()[: 1 if options.tiny else None]:
+        if shrunk == PLANTED or (not options.tiny and by_ourselves(mutant, 0, limit) is None):
             continue
         shrunk += 1
         for name, shrinker in SHRINKERS.items():
@@ -233,6 +233,6 @@ def shrinking(wishes: Wishes) -> list[Figure]:
     return figures
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Both."""
-    return [*drawing(wishes), *shrinking(wishes)]
+    return [*drawing(options), *shrinking(options)]

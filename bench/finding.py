@@ -5,20 +5,20 @@ The hunt is that of `python -m tests.mutants`, over every nth mutant (`--every 1
 
 from __future__ import annotations
 
-from bench.measure import Figure, Wishes, say
+from bench.measure import Figure, RunOptions, say
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Median and worst, and how many were found at all."""
     try:
         from tests.mutants import MUTANTS  # noqa: PLC0415 - our own tests may be left out
         from tests.mutants.hunted import BUDGET_S, score_one  # noqa: PLC0415
     except ImportError as error:
         return [Figure("finding", f"seeded faults: {error}", (), 3, True, "s")]
-    budget_s = 1.0 if wishes.tiny else BUDGET_S
-    chosen = [m for m in MUTANTS if not m.unseen][:: wishes.every]
+    budget_s = 1.0 if options.tiny else BUDGET_S
+    chosen = [m for m in MUTANTS if not m.unseen][:: options.every]
     rows = []
-    for mutant in chosen[:1] if wishes.tiny else chosen:
+    for mutant in chosen[:1] if options.tiny else chosen:
         row = score_one(mutant, budget_s)
         rows.append(row)
         if row.status != "killed" or row.seconds > 10:

@@ -15,10 +15,10 @@ from functools import partial
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-from bench.ground import STOMP, quick, setting
 from bench.machine import Drawing, Sessions, Talk
-from bench.measure import Figure, Wishes, in_turns, ratios, say
-from impls.drive import Recording
+from bench.measure import Figure, RunOptions, in_turns, ratios, say
+from bench.transport import STOMP, quick, setting
+from impls.driver.drive import Recording
 from specs.events import Said
 from strategies.stomp import sessions
 from suites.hunt import Hunter, Investigated, Property
@@ -49,16 +49,16 @@ def machined(kind: type[RuleBasedStateMachine], examples: int) -> int:
     return Talk.frames - before
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """The ratio of both, and what of the machine's time is drawing."""
-    budget_s, examples = (0.05, 2) if wishes.tiny else (1.5, 60)
+    budget_s, examples = (0.05, 2) if options.tiny else (1.5, 60)
     rates = in_turns(
         {
             "hunt": lambda n: hunted(n, budget_s),
             "state machine": lambda _: machined(Sessions, examples),
             "state machine, drawing only": lambda _: machined(Drawing, examples),
         },
-        wishes.repeats,
+        options.repeats,
         unit="frames",
     )
     for rate in rates.values():

@@ -13,9 +13,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, rule
 
-from bench.ground import STOMP, config
-from impls.link import Link, MemoryGround
-from impls.stomp.reference import Server
+from bench.transport import STOMP, config
+from impls.driver.link import Link, MemoryTransport
+from impls.references.stomp.reference import Server
 from specs.codec import Bad, Decoder
 from specs.events import Closed, Noise, Quiet, Said
 from specs.model import Watcher
@@ -39,7 +39,7 @@ class Talk:
 
     frames = 0
     conversations = 0
-    ground = MemoryGround(Server)
+    transport = MemoryTransport(Server)
 
     def __init__(self) -> None:
         Talk.conversations += 1
@@ -51,7 +51,7 @@ class Talk:
 
     def open(self, conn: int) -> None:
         """A new connection."""
-        self.links[conn] = (self.ground.open(), STOMP.decoder("server", CONFIG, {}))
+        self.links[conn] = (self.transport.open(), STOMP.decoder("server", CONFIG, {}))
 
     def say(self, conn: int, frame: Frame) -> None:
         """Say a frame and take all that has to come of it."""
@@ -76,7 +76,7 @@ class Talk:
             if waited >= PATIENCE:
                 self.watcher.feed(Quiet(waited, waited, final=True))
                 return
-            self.ground.wait([], 50)
+            self.transport.wait([], 50)
             waited += 50
 
     def take(self, conn: int, link: Link, decoder: Decoder) -> None:

@@ -14,7 +14,7 @@ Work = Callable[[int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RunOptions:
     """How a bench is to be run. `tiny`: only to see that it runs. `address`: a broker that is running already."""
 
     repeats: int = 7

@@ -1,10 +1,10 @@
 """Round trips over pipes: our driver beside a bare script that says the same lines to the same program.
 
-Ours: `impls.drive.drive` with everything on, observations of user code and the judge included. Theirs: a loop of write
-and readline that knows beforehand how many lines will come, and looks at none of them. Each talks to a process of its
-own in one long conversation. What is said first is not counted, so that starting an interpreter is not. A round trip
-is one message said, up to what answers it. Both wait for another process, so this is wall-clock time, in turns: on a
-busy machine only the ratio means something.
+Ours: `impls.driver.drive.drive` with everything on, observations of user code and the judge included. Theirs: a loop of
+write and readline that knows beforehand how many lines will come, and looks at none of them. Each talks to a process of
+its own in one long conversation. What is said first is not counted, so that starting an interpreter is not. A round
+trip is one message said, up to what answers it. Both wait for another process, so this is wall-clock time, in turns: on
+a busy machine only the ratio means something.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Figure, Rate, Wishes, ratios, say
-from impls.drive import Setting, drive
-from impls.pipes import PipeGround, Pool
-from impls.program import OBSERVATIONS
+from bench.measure import Figure, Rate, RunOptions, ratios, say
+from impls.driver.drive import Setting, drive
+from impls.driver.pipes import PipeTransport, Pool
+from impls.driver.program import OBSERVATIONS
 from specs.events import Said
 from specs.kcl.frames import message
-from specs.plan import Do, Hang, Plan, Ref, Say, Step
+from specs.plan import Close, Control, Plan, Ref, Say, Step
 from specs.protocol import Protocol, find
 from specs.storm.bundle import context
 from specs.storm.frames import Message
@@ -55,7 +55,7 @@ class Talk:
     @property
     def argv(self) -> list[str]:
         """The reference as a program."""
-        return [sys.executable, "-m", f"impls.{self.protocol.name}", self.role, "--profile", self.profile]
+        return [sys.executable, "-m", f"impls.references.{self.protocol.name}", self.role, "--profile", self.profile]
 
 
 def batches(count: int) -> Talk:
@@ -81,7 +81,7 @@ def tuples(count: int, folder: str) -> Talk:
     for serial in range(count):
         shape = {"id": str(serial), "comp": "words", "stream": "default", "task": 1, "tuple": ["word", serial]}
         said.append(Message(shape))
-    opening = (Do(0, "folder", "pids"), Say(0, Message({**setup, "pidDir": Ref("folder", "")})))
+    opening = (Control(0, "folder", "pids"), Say(0, Message({**setup, "pidDir": Ref("folder", "")})))
     return Talk("storm bolt", find("storm"), "bolt", "seed", said, opening)
 
 
@@ -89,11 +89,11 @@ def ours(talk: Talk) -> float:
     """Round trips in each second of our driver."""
     config = talk.protocol.configure(talk.role, talk.profile, {"scripted": True}, {"noted": True})
     steps: list[Step] = [*talk.opening, *(Say(0, frame) for frame in talk.said[bool(talk.opening) :])]
-    ground = PipeGround(Pool(talk.name, talk.argv, os.environ, ROOT, depth=1))
+    transport = PipeTransport(Pool(talk.name, talk.argv, os.environ, ROOT, depth=1))
     try:
-        found = drive(Plan((*steps, Hang(0, "eof"))), Setting(talk.protocol, config, talk.role, ground), "bench")
+        found = drive(Plan((*steps, Close(0, "eof"))), Setting(talk.protocol, config, talk.role, transport), "bench")
     finally:
-        ground.close()
+        transport.close()
     if found.judgement.verdict != "pass":
         raise AssertionError(f"the reference is blamed: {found.judgement.blamed or found.judgement.why}")
     mine = [n for n, event in enumerate(found.events) if type(event) is Said and event.by != talk.role]
@@ -124,14 +124,14 @@ def bare(talk: Talk) -> float:
     return (len(lines) - SKIPPED) / spent
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """The ratio for each protocol."""
-    count = 20 if wishes.tiny else 3000
+    count = 20 if options.tiny else 3000
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         for talk in (batches(count), tuples(count, folder)):
             rates: dict[str, list[float]] = {"driver": [], "bare script": []}
-            for _ in range(wishes.repeats):
+            for _ in range(options.repeats):
                 rates["driver"].append(ours(talk))
                 rates["bare script"].append(bare(talk))
             found = {name: Rate(f"{talk.name}, {name}", "round trips", tuple(v)) for name, v in rates.items()}

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Figure, Wishes, say
+from bench.measure import Figure, RunOptions, say
 from reports.spark.session import ROOT, missing
 
 MILLION = 1_000_000
@@ -22,7 +22,7 @@ HUGE = "WIREPROOF_BENCH_ROWS"
 """Names the most rows that are tried, 10 million unless it says more: 100 million need a quarter of an hour."""
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """Growth, ratio to DuckDB, rates."""
     why = missing()
     if why:
@@ -31,7 +31,7 @@ def run(wishes: Wishes) -> list[Figure]:
     sizes, most = [MILLION, 10 * MILLION], int(os.environ.get(HUGE, "0"))
     sizes += [most] if most > sizes[-1] else []
     with tempfile.TemporaryDirectory(prefix="wireproof-bench-") as name:
-        if wishes.tiny:
+        if options.tiny:
             told = _job("tiny", name)
             return [*_built([_whole(one) for one in told["sizes"]]), *_rated(told["rates"])]
         found = [_size(Path(name) / str(size), size) for size in sizes]

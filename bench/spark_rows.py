@@ -15,8 +15,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bench.ground import LEARNT, STOMP, drawn, setting
-from impls.drive import drive
+from bench.transport import LEARNT, STOMP, drawn, setting
+from impls.driver.drive import drive
 from records.rows import CoverageRow, EndRow, PropertyRow, RequirementRow, Row, RunRow, to_json
 from reports.spark.rows import SCHEMAS
 from reports.spark.warehouse import Warehouse

@@ -17,11 +17,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from bench.ground import quick
-from bench.measure import Figure, Wishes, in_turns, ratios, say
-from impls.drive import Recording, Setting
-from impls.kcl.reference import ChildSeed
-from impls.link import MemoryGround, side_of
+from bench.measure import Figure, RunOptions, in_turns, ratios, say
+from bench.transport import quick
+from impls.driver.drive import Recording, Setting
+from impls.driver.link import MemoryTransport, control_of
+from impls.references.kcl.reference import ChildSeed
 from specs.codec import Bad
 from specs.events import Closed, Fact, Said
 from specs.kcl.frames import Message, encode, message
@@ -45,8 +45,8 @@ class Batches(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ground = MemoryGround(ChildSeed)
-        self.link = self.ground.open()
+        self.transport = MemoryTransport(ChildSeed)
+        self.link = self.transport.open()
         self.decoder = KCL.decoder("child", CONFIG, {})
         self.watcher = Watcher(KCL.model, CONFIG, "child")
         self.serial = 0
@@ -69,17 +69,17 @@ class Batches(RuleBasedStateMachine):
             if not self.watcher.owed("child"):
                 break
             assert waited < PATIENCE
-            self.ground.wait([], 50)
+            self.transport.wait([], 50)
             waited += 50
         assert not self.watcher.over
 
     def take(self) -> None:
         """Read until there is nothing more."""
-        side = side_of(self.link)
-        assert side is not None
+        control = control_of(self.link)
+        assert control is not None
         while True:
             data = self.link.take()
-            for name, value in side.facts():
+            for name, value in control.facts():
                 self.watcher.feed(Fact(0, "child", name, value))
             if not data:
                 break
@@ -113,9 +113,9 @@ class Batches(RuleBasedStateMachine):
     def teardown(self) -> None:
         """The end of the conversation."""
         self.say(message("shutdown", reason="ZOMBIE"))
-        side = side_of(self.link)
-        assert side is not None
-        side.finish()
+        control = control_of(self.link)
+        assert control is not None
+        control.finish()
         self.watcher.feed(Closed(0, "host", "eof"))
         self.hear()
         assert not self.watcher.judgement().blamed
@@ -132,7 +132,7 @@ def hunted(number: int, budget_s: float) -> int:
 
     kinds = {kind: weight for kind, weight in sessions.EVEN.items() if kind != "many"}
     binding = {r.id: r for r in KCL.requirements.binding("child", "kcl1-seed") if not r.untestable}
-    setting = Setting(KCL, CONFIG, "child", MemoryGround(ChildSeed))
+    setting = Setting(KCL, CONFIG, "child", MemoryTransport(ChildSeed))
     hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None), run_seed=number, settle=count)
     hunter.hunt(Property("sessions", sessions.sessions(kinds), partial(sessions.interpret, ways=0)), budget_s)
     return said
@@ -145,11 +145,11 @@ def machined(examples: int) -> int:
     return Batches.said - before
 
 
-def run(wishes: Wishes) -> list[Figure]:
+def run(options: RunOptions) -> list[Figure]:
     """The ratio of both."""
-    budget_s, examples = (0.05, 2) if wishes.tiny else (1.5, 60)
+    budget_s, examples = (0.05, 2) if options.tiny else (1.5, 60)
     works = {"hunt": lambda n: hunted(n, budget_s), "state machine": lambda _: machined(examples)}
-    rates = in_turns(works, wishes.repeats, unit="messages")
+    rates = in_turns(works, options.repeats, unit="messages")
     for rate in rates.values():
         say(f"  {rate}")
     ratio = ratios(rates["hunt"], rates["state machine"])

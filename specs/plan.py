@@ -39,7 +39,7 @@ class Say:
 
 
 @dataclass(frozen=True, slots=True)
-class Blurt:
+class SendBytes:
     """Send raw octets, well-formed or not. `data` may be given as a tuple of bytes and Refs. `when`: see `Say`."""
 
     conn: int
@@ -55,16 +55,16 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class Close:
     """Close the connection, without a word. `how` is "close" or "reset"; "eof" ends only what we say on it, once it is
-    our turn, and listens on, where the link can do that (see `impls.link.Side`); "eof-now" does not wait."""
+    our turn, and listens on, where the link can do that (see `impls.driver.link.Side`); "eof-now" does not wait."""
 
     conn: int
     how: str = "close"
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class Control:
     """Do something beside the wire of a connection, where the link can: tell a host what to ask for, end a child.
 
     It stands in the trace as a Fact of the role that the tester plays. `value` is JSON data and may hold Refs. `when`:
@@ -87,7 +87,7 @@ class Reach:
     where: str | Ref
 
 
-Step = Say | Blurt | Wait | Hang | Do | Reach
+Step = Say | SendBytes | Wait | Close | Control | Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +107,4 @@ class Plan:
 
 
 def _hurried(step: Step) -> Step:
-    return replace(step, when="now") if isinstance(step, (Say, Blurt, Do)) and step.when == "turn" else step
+    return replace(step, when="now") if isinstance(step, (Say, SendBytes, Control)) and step.when == "turn" else step

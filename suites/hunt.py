@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from impls.drive import Recording, Setting, drive
+from impls.driver.drive import Recording, Setting, drive
 from specs.events import Quiet
 from specs.model import Blame, Breach, Judgement
 from specs.plan import Plan

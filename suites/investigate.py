@@ -14,10 +14,10 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from impls.drive import Recording, Setting
+from impls.driver.drive import Recording, Setting
 from specs.events import Quiet
 from specs.model import Blame, Judgement
-from specs.plan import Blurt, Plan, Step, Wait
+from specs.plan import Plan, SendBytes, Step, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.hunt import Fault, Hunter, Investigated, Property
@@ -361,7 +361,7 @@ class _Case:
         if feature.without is not None:
             other = feature.without(plan)
             return [] if other == plan else [other]
-        if feature.name not in plan.features or not any(isinstance(step, Blurt) for step in plan.steps):
+        if feature.name not in plan.features or not any(isinstance(step, SendBytes) for step in plan.steps):
             return []
         alike = (self.plan(p) for p in islice(simpler(program), 400) if len(p.ops) == len(program.ops))
         return list(islice((other for other in alike if feature.name not in other.features), 4))

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from impls.drive import Recording, Setting, drive
-from impls.launch import LaunchError, Running, no_answer, start, wait_ready
-from impls.link import Ground, MemoryGround, TcpGround
-from impls.manifest import Deviation, Implementation
-from impls.pipes import PipeGround
-from impls.standing import ground as standing
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import MemoryTransport, TcpTransport, Transport
+from impls.driver.pipes import PipeTransport
+from impls.driver.stdio_launch import transport as standing
+from impls.launching.launch import LaunchError, Running, no_answer, start, wait_ready
+from impls.launching.manifest import Deviation, Implementation
 from records.rows import (
     AcceptanceRow,
     CoverageRow,
@@ -38,9 +38,9 @@ from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import trace
+from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
 from suites.hunt import Fault, Hunter, Property, Tally
 from suites.investigate import Investigator
-from suites.meeting import PROBE_MS, Meeting, NotJudged, hung_up
 
 SUITE_VERSION = "0.1.0"
 DYING_MS = 300.0
@@ -50,7 +50,7 @@ MEMORY_MS = 1_000.0
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RunOptions:
     """What the user asked for. `levels` and `pattern` choose requirements; `partial`: something was left out."""
 
     asked: str = "reference"
@@ -69,7 +69,7 @@ class Session:
     """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began."""
 
     impl: Implementation
-    wishes: Wishes
+    options: RunOptions
     results: Path
     run: str
     worker: str = "main"
@@ -83,7 +83,7 @@ class Session:
     def __post_init__(self) -> None:
         self.protocol: Protocol = find(self.impl.protocol)
         self.writer = Writer(self.results, self.run, self.worker)
-        self.ground: Ground | None = None
+        self.transport: Transport | None = None
         self._hunter: Hunter | None = None
         self._plans = self._steps = self._troubles = 0
         self._faults: set[str] = set()
@@ -95,10 +95,10 @@ class Session:
         """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
         try:
             self._start()
-            meeting = self._meeting()
-            meeting.meet()
-            self.learnt, self.patience_ms = meeting.learnt, meeting.patience_ms
-        except (LaunchError, NotJudged) as error:
+            calibration = self._calibration()
+            calibration.meet()
+            self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
+        except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
         self.head()  # after discovery, which learns the version
         if self.trouble:
@@ -109,17 +109,17 @@ class Session:
         self.learnt, self.address, self.patience_ms = dict(learnt), address, patience_ms
         self.writer.write(self._row())
         if address is not None:
-            self.ground = TcpGround(lambda: address)
+            self.transport = TcpTransport(lambda: address)
             return
         self._start()
-        if isinstance(self.ground, PipeGround):
+        if isinstance(self.transport, PipeTransport):
             try:
-                self._meeting().warm(self.ground)
-            except NotJudged as error:
+                self._calibration().warm(self.transport)
+            except CannotJudge as error:
                 self.trouble = str(error)
 
     def _row(self) -> RunRow:
-        wishes, impl = self.wishes, self.impl
+        options, impl = self.options, self.impl
         return RunRow(
             at=self._begun.isoformat(timespec="seconds"),
             impl=impl.name,
@@ -128,16 +128,16 @@ class Session:
             profile=impl.profile,
             version=str(self.learnt.get("stated") or impl.version),
             suite_version=SUITE_VERSION,
-            seed=wishes.seed,
-            budget=wishes.budget,
-            budget_s=wishes.budget_s,
+            seed=options.seed,
+            budget=options.budget,
+            budget_s=options.budget_s,
             disciplines=("lock-step", "pipelined"),
-            requirements=wishes.pattern,
-            levels=wishes.levels,
-            partial=wishes.partial,
-            strict=wishes.strict,
-            asked=wishes.asked,
-            workers=wishes.workers,
+            requirements=options.pattern,
+            levels=options.levels,
+            partial=options.partial,
+            strict=options.strict,
+            asked=options.asked,
+            workers=options.workers,
         )
 
     def head(self) -> None:
@@ -163,19 +163,19 @@ class Session:
 
     def chosen(self) -> list[Requirement]:
         """The requirements that this run answers."""
-        wishes, registry = self.wishes, self.protocol.requirements
+        options, registry = self.options, self.protocol.requirements
         selected = {
-            r.id for r in registry.select(wishes.pattern, wishes.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
+            r.id for r in registry.select(options.pattern, options.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
         }
         return [r for r in registry.binding(self.impl.role, self.impl.profile) if r.id in selected]
 
     def _start(self) -> None:
         if self.impl.start.kind == "python":
-            self.ground = MemoryGround(_factory(self.impl))
+            self.transport = MemoryTransport(_factory(self.impl))
             return
         wire = self.protocol.wires.get(self.impl.role, "tcp")
         if wire != "tcp":
-            self.ground = standing(self.impl, wire)
+            self.transport = standing(self.impl, wire)
             return
         self.running = start(self.impl)
         try:
@@ -185,11 +185,11 @@ class Session:
             raise
         running = self.running
         self.address = running.address
-        self.ground = TcpGround(lambda: running.address)
+        self.transport = TcpTransport(lambda: running.address)
 
     def _probe(self, host: str, port: int) -> bool:
         config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
-        setting = Setting(self.protocol, config, self.impl.role, TcpGround(lambda: (host, port)), PROBE_MS)
+        setting = Setting(self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS)
         assert self.protocol.smoke is not None
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
         if recording.refused:
@@ -200,13 +200,13 @@ class Session:
             raise ConnectionError(no_answer(said, ended=ended))
         return True
 
-    def _meeting(self) -> Meeting:
-        assert self.ground is not None
-        return Meeting(self.impl, self.protocol, self.ground, self.patience_ms, dict(self.learnt))
+    def _calibration(self) -> Calibration:
+        assert self.transport is not None
+        return Calibration(self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt))
 
     def setting(self) -> Setting:
         """How plans are driven against this implementation."""
-        return self._meeting().setting()
+        return self._calibration().setting()
 
     # -- hunting --------------------------------------------------------------------------------------------------
 
@@ -216,8 +216,8 @@ class Session:
             self._hunter = Hunter(
                 self.setting(),
                 {r.id: r for r in self.chosen() if not r.untestable},
-                investigate=Investigator(total_s=max(60.0, self.wishes.budget_s)),
-                run_seed=self.wishes.seed,
+                investigate=Investigator(total_s=max(60.0, self.options.budget_s)),
+                run_seed=self.options.seed,
                 report=lambda fault: self.report(fault, self.setting()),
                 trouble=self.note,
                 settle=self._settle,
@@ -265,9 +265,9 @@ class Session:
     def report(self, fault: Fault, setting: Setting) -> None:
         """Write down a fault and its trace."""
         self._faults.add(fault.requirement)
-        document = trace.document(fault, setting, self.impl, self.learnt, self.wishes.seed, SUITE_VERSION)
+        document = trace.document(fault, setting, self.impl, self.learnt, self.options.seed, SUITE_VERSION)
         path = trace.save(document, self.results)
-        if self.address is not None or isinstance(self.ground, MemoryGround):
+        if self.address is not None or isinstance(self.transport, MemoryTransport):
             script.write(self.results / path, document)  # it can connect, but not start what was judged
         self.writer.write(
             FaultRow(
@@ -294,10 +294,10 @@ class Session:
 
     def _settle(self, recording: Recording) -> str:
         """Restart an implementation of ours that died; answers how it ended, or ""."""
-        if isinstance(self.ground, MemoryGround):
-            died, self.ground.crash = self.ground.crash, ""
+        if isinstance(self.transport, MemoryTransport):
+            died, self.transport.crash = self.transport.crash, ""
             if died:
-                self.ground.restart()
+                self.transport.restart()
                 return f"it raised {died} in this conversation"
             return ""
         running = self.running
@@ -314,12 +314,12 @@ class Session:
 
     def _died(self, running: Running) -> bool:
         """True once it is seen to have ended; a process takes a moment to be gone after its connections are."""
-        assert self.ground is not None
-        until = self.ground.now() + DYING_MS
+        assert self.transport is not None
+        until = self.transport.now() + DYING_MS
         while running.alive():
-            if self.ground.now() > until:
+            if self.transport.now() > until:
                 return False
-            self.ground.wait((), 5.0)
+            self.transport.wait((), 5.0)
         return True
 
     def note(self, where: str, message: str, detail: str = "") -> None:
@@ -331,8 +331,8 @@ class Session:
 
     def close(self, status: str = "complete") -> None:
         """Stop what was started and write the footer."""
-        if isinstance(self.ground, PipeGround):
-            self.ground.close()
+        if isinstance(self.transport, PipeTransport):
+            self.transport.close()
         if self.running is not None:
             self.running.stop()
             self.running = None
@@ -374,7 +374,7 @@ def _factory(impl: Implementation) -> Callable[[], Any]:
     try:
         made = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
-        raise NotJudged(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
+        raise CannotJudge(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
     return made  # type: ignore[no-any-return]
 
 

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from impls.drive import Recording, Setting
-from impls.manifest import Implementation
-from specs.plan import Blurt, Do, Hang, Plan, Reach, Ref, Say, Step, Wait
+from impls.driver.drive import Recording, Setting
+from impls.launching.manifest import Implementation
+from specs.plan import Close, Control, Plan, Reach, Ref, Say, SendBytes, Step, Wait
 from specs.protocol import Protocol
 from specs.recorded import event_to_json
 from suites.hunt import Fault
@@ -40,13 +40,13 @@ def _step_to_json(step: Step, protocol: Protocol) -> dict[str, Any]:
             "style": protocol.to_json(step.style),
             **({"upto": step.upto} if step.upto > 1 else {}),
         }
-    if isinstance(step, Blurt):
+    if isinstance(step, SendBytes):
         parts = (step.data,) if isinstance(step.data, bytes) else step.data
         data = [protocol.to_json(part) if isinstance(part, Ref) else {"hex": part.hex()} for part in parts]
         return {"do": "blurt", "conn": step.conn, "data": data, "when": step.when}
     if isinstance(step, Wait):
         return {"do": "wait", "ms": step.ms}
-    if isinstance(step, Do):
+    if isinstance(step, Control):
         value = protocol.to_json(step.value)
         return {"do": "do", "conn": step.conn, "name": step.name, "value": value, "when": step.when}
     if isinstance(step, Reach):
@@ -67,13 +67,13 @@ def _step_from_json(data: Mapping[str, Any], protocol: Protocol) -> Step:
         )
     if data["do"] == "blurt":
         parts = tuple(bytes.fromhex(p["hex"]) if "hex" in p else protocol.from_json(p) for p in data["data"])
-        return Blurt(data["conn"], parts, data.get("when", "turn"))
+        return SendBytes(data["conn"], parts, data.get("when", "turn"))
     if data["do"] == "wait":
         return Wait(data["ms"])
     if data["do"] == "hang":
-        return Hang(data["conn"], data.get("how", "close"))
+        return Close(data["conn"], data.get("how", "close"))
     if data["do"] == "do":
-        return Do(data["conn"], data["name"], protocol.from_json(data.get("value")), data.get("when", "turn"))
+        return Control(data["conn"], data["name"], protocol.from_json(data.get("value")), data.get("when", "turn"))
     if data["do"] == "reach":
         return Reach(data["conn"], protocol.from_json(data["where"]))
     raise ValueError(f"a plan has no step {data['do']!r}")

@@ -15,13 +15,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.manifest import Implementation, resolve
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.launching.manifest import Implementation, resolve
 from specs import protocol as protocols
 from specs.protocol import Protocol, find
 from specs.recorded import hurried
-from suites.meeting import Meeting
+from suites.calibration import Calibration
 from suites.session import MEMORY_MS, _factory
 from suites.trace import plan_to_json
 from tests.mutants.hunted import ALL
@@ -101,7 +101,7 @@ def _witness(impl: Implementation, setting: Setting, shown: Shown) -> None:
 
 
 def _met(impl: Implementation, protocol: Protocol) -> Setting:
-    meeting = Meeting(impl, protocol, MemoryGround(_factory(impl)), MEMORY_MS)
+    meeting = Calibration(impl, protocol, MemoryTransport(_factory(impl)), MEMORY_MS)
     meeting.meet()
     return meeting.setting()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.framing import Reader, close_block, loaded, open_block, part, simple
-from impls.pulsar.wire import encode, encode_command
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.framing import Reader, close_block, loaded, open_block, part, simple
+from impls.references.pulsar.wire import encode, encode_command
 
 TOPIC = "persistent://public/default/x"
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)

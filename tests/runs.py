@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from bench.ground import LEARNT, STOMP, setting
-from impls.drive import drive
+from bench.transport import LEARNT, STOMP, setting
+from impls.driver.drive import drive
 from records.rows import (
     AcceptanceRow,
     CoverageRow,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from impls.stomp.reference import Server
+from impls.references.stomp.reference import Server
 from specs.model import Breach
 from specs.protocol import find
 from specs.stomp.states import MODEST, NORMAL, Config
@@ -42,9 +42,11 @@ def made(role: str, number: int, real: bool) -> Peer:
     profile = STOMP.profiles[number % len(STOMP.profiles)]
     if real:
         pinned = [f"--switch={name}={value}" for name, value in REAL.items()]
-        ground, close = over_tcp(["impls.stomp", "--port", "0", "--seed", str(number), "--random", *pinned])
+        transport, close = over_tcp(
+            ["impls.references.stomp", "--port", "0", "--seed", str(number), "--random", *pinned]
+        )
         learnt = {"supports": ("1.0", "1.1", "1.2"), "queue": {"keeps": True, "own": True}, "topic": {"own": True}}
-        return Peer(ground, STOMP.configure("server", profile, FACTS, learnt), f"seed {number}", close=close)
+        return Peer(transport, STOMP.configure("server", profile, FACTS, learnt), f"seed {number}", close=close)
     server = Server.random(number, **FIXED)
     silent = bool(server.switches.silent_close) or server.switches.over_limit == "close"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from impls.kcl import child, host
-from impls.kcl.memory import Children
-from impls.link import MemoryGround
-from impls.pipes import PipeGround
-from impls.relay import RelayGround
+from impls.driver.link import MemoryTransport
+from impls.driver.pipes import PipeTransport
+from impls.driver.relay import RelayTransport
+from impls.references.kcl import child, host
+from impls.references.kcl.memory import Children
 from specs.model import Breach
 from specs.protocol import find
 from tests.soaking import Peer, Soak, main, on_pipes
@@ -29,11 +29,11 @@ def made(role: str, number: int, real: bool) -> Peer:
 
     name = f"{profile} {switches!r}"
     if real:
-        argv = ["impls.kcl", role, "--profile", profile, "--seed", str(number)]
-        ground, close = on_pipes(PipeGround if role == "child" else RelayGround, argv)
-        return Peer(ground, config, name, misses, 4000.0, close)
+        argv = ["impls.references.kcl", role, "--profile", profile, "--seed", str(number)]
+        transport, close = on_pipes(PipeTransport if role == "child" else RelayTransport, argv)
+        return Peer(transport, config, name, misses, 4000.0, close)
     kind = Children if role == "child" else host.Hosts
-    return Peer(MemoryGround(lambda: kind(profile, switches)), config, name, misses)
+    return Peer(MemoryTransport(lambda: kind(profile, switches)), config, name, misses)
 
 
 def share(prop: str, real: bool) -> float:

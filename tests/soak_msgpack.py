@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from impls.drive import Recording, Setting, drive
-from impls.link import Ground
-from impls.msgpack.client import Client
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_codec import IdlCodec
-from impls.msgpack.idl_server import IdlServer
-from impls.msgpack.reference import Server
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import Transport
+from impls.references.msgpack.client import Client
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_codec import IdlCodec
+from impls.references.msgpack.idl_server import IdlServer
+from impls.references.msgpack.reference import Server
 from specs.model import Breach
 from specs.protocol import find
 from strategies.msgpack import discover
@@ -41,7 +41,7 @@ def profile_for(role: str, number: int) -> str:
     return whole if chance.random() < 0.5 else "+".join([core, *(each for each in more if chance.random() < 0.5)])
 
 
-def config_for(role: str, ground: Ground, facts: Mapping[str, Any], profile: str = "") -> Any:
+def config_for(role: str, transport: Transport, facts: Mapping[str, Any], profile: str = "") -> Any:
     """What discovery learns."""
     given_facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(facts)
 
@@ -49,7 +49,7 @@ def config_for(role: str, ground: Ground, facts: Mapping[str, Any], profile: str
         return MSGPACK.configure(role, profile or PROFILES.get(role, "core"), given_facts, learnt)
 
     def play(plan: Any, config: Any) -> tuple[Any, Any]:
-        recording = drive(plan, Setting(MSGPACK, config, role, ground), "ask")
+        recording = drive(plan, Setting(MSGPACK, config, role, transport), "ask")
         return tuple(recording.events), recording.judgement
 
     return configure(discover(play, configure))
@@ -72,8 +72,12 @@ def made(role: str, number: int, real: bool) -> Peer:
     """A reference with its switches drawn by a number."""
     profile, facts = profile_for(role, number), {"count": "count"} if role == "server" else {}
     if real:
-        ground, close = over_tcp(["impls.msgpack", role, "--port", "0", "--seed", str(number), "--random"])
-        return Peer(ground, config_for(role, ground, facts, profile), f"{profile} seed {number}", misses, close=close)
+        transport, close = over_tcp(
+            ["impls.references.msgpack", role, "--port", "0", "--seed", str(number), "--random"]
+        )
+        return Peer(
+            transport, config_for(role, transport, facts, profile), f"{profile} seed {number}", misses, close=close
+        )
     peer = PEERS[role].random(number)
     if role == "server" and number % 2:
         facts["malformed"] = peer.switches.malformed

@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from impls.pulsar.client import CLIENT_SWITCHES
-from impls.pulsar.client_memory import Client
-from impls.pulsar.reference import SWITCHES, Broker
+from impls.references.pulsar.client import CLIENT_SWITCHES
+from impls.references.pulsar.client_memory import Client
+from impls.references.pulsar.reference import SWITCHES, Broker
 from specs.model import Breach
 from specs.protocol import find
 from tests.soaking import ROOT, Peer, Soak, in_memory, main, over_tcp
@@ -17,7 +17,7 @@ from tests.soaking import ROOT, Peer, Soak, in_memory, main, over_tcp
 PULSAR = find("pulsar")
 PEERS: Mapping[str, Any] = {"broker": Broker, "client": Client}
 ALL = {"broker": SWITCHES, "client": CLIENT_SWITCHES}
-FACTS = tomllib.loads((ROOT / "impls/pulsar/reference-broker-seed.toml").read_text())["pulsar"]
+FACTS = tomllib.loads((ROOT / "impls/references/pulsar/reference-broker-seed.toml").read_text())["pulsar"]
 
 
 def config_for(role: str, profile: str, dedup: bool = False) -> Any:
@@ -38,9 +38,19 @@ def made(role: str, number: int, real: bool) -> Peer:
     """A reference with its switches drawn by a number."""
     profile = ("seed", "modern")[number % 2]
     if real:
-        argv = ["impls.pulsar", "broker", "--port", "0", "--profile", profile, "--random", "--seed", str(number)]
-        ground, close = over_tcp([*argv, "--switch", "recommended=true"])
-        return Peer(ground, config_for(role, profile), f"{profile} seed {number}", close=close)
+        argv = [
+            "impls.references.pulsar",
+            "broker",
+            "--port",
+            "0",
+            "--profile",
+            profile,
+            "--random",
+            "--seed",
+            str(number),
+        ]
+        transport, close = over_tcp([*argv, "--switch", "recommended=true"])
+        return Peer(transport, config_for(role, profile), f"{profile} seed {number}", close=close)
     dedup = role == "broker" and number % 5 == 1
     peer = PEERS[role].random(number, profile=profile, **({"deduplication": True} if dedup else {}))
     lax = "unreadable=reconnect" in unusual(role, peer) or (role == "broker" and not peer.switches.recommended)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from impls.drive import Setting, drive
-from impls.link import Ground, MemoryGround
-from impls.pipes import PipeGround
-from impls.relay import RelayGround
-from impls.storm import child, freedoms, host, hosts
-from impls.storm.host_memory import Hosts
-from impls.storm.memory import Children
-from impls.storm.reference import ALL
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport, Transport
+from impls.driver.pipes import PipeTransport
+from impls.driver.relay import RelayTransport
+from impls.references.storm import child, freedoms, host, hosts
+from impls.references.storm.host_memory import Hosts
+from impls.references.storm.memory import Children
+from impls.references.storm.reference import ALL
 from specs.model import Breach
 from specs.protocol import find
 from strategies.storm import discover
@@ -41,25 +41,25 @@ def made(role: str, number: int, real: bool) -> Peer:
     def misses(breach: Breach, level: str) -> bool:
         return level == "SHOULD" and breach.requirement.startswith(forgiven)
 
-    ground: Ground
+    transport: Transport
     close, patience = (lambda: None), 1000.0
     if real:
-        argv = ["impls.storm", role, "--profile", profile, "--seed", str(number)]
-        ground, close = on_pipes(PipeGround if role in CHILDREN else RelayGround, argv)
+        argv = ["impls.references.storm", role, "--profile", profile, "--seed", str(number)]
+        transport, close = on_pipes(PipeTransport if role in CHILDREN else RelayTransport, argv)
         patience = 5000.0
     elif role in CHILDREN:
-        ground = MemoryGround(lambda: Children(CHILDREN[role], extensions, switches))
+        transport = MemoryTransport(lambda: Children(CHILDREN[role], extensions, switches))
     else:
-        ground = MemoryGround(lambda: Hosts(HOSTS[role], extensions, switches))
+        transport = MemoryTransport(lambda: Hosts(HOSTS[role], extensions, switches))
 
     def configure(learnt: Mapping[str, Any]) -> Any:
         return STORM.configure(role, profile, {"scripted": True}, learnt)
 
     def ask(plan: Any, config: Any) -> Any:
-        recording = drive(plan, Setting(STORM, config, role, ground, patience), "ask-")
+        recording = drive(plan, Setting(STORM, config, role, transport, patience), "ask-")
         return tuple(recording.events), recording.judgement
 
-    return Peer(ground, configure(discover(ask, configure)), f"{profile} {switches!r}", misses, patience, close)
+    return Peer(transport, configure(discover(ask, configure)), f"{profile} {switches!r}", misses, patience, close)
 
 
 def share(prop: str, real: bool) -> float:

@@ -25,9 +25,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from impls.drive import Recording, Setting, drive
-from impls.link import Ground, MemoryGround, TcpGround
-from impls.pipes import PipeGround, Pool, environment
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import MemoryTransport, TcpTransport, Transport
+from impls.driver.pipes import PipeTransport, Pool, environment
 from specs.model import Blame, Breach
 from specs.protocol import Protocol, find
 from suites.hunt import Property
@@ -48,7 +48,7 @@ class Peer:
     `misses(breach, level)` is true for what its switches make it miss; `close` ends what was started.
     """
 
-    ground: Ground
+    transport: Transport
     config: Any
     name: str
     misses: Callable[[Breach, str], bool] = lambda breach, level: False
@@ -96,7 +96,7 @@ def soak(part: Soak, role: str, plans: int, number: int, real: bool = False) -> 
 
 
 def _batch(protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count) -> None:
-    setting = Setting(protocol, peer.config, role, peer.ground, peer.patience_ms)
+    setting = Setting(protocol, peer.config, role, peer.transport, peer.patience_ms)
     done: list[Recording] = []
 
     @settings(
@@ -110,10 +110,10 @@ def _batch(protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int
     @given(prop.programs)
     def play(program: Any) -> None:
         done.append(drive(prop.plan(program, peer.config), setting, f"s{number}n{len(done)}-"))
-        crash = getattr(peer.ground, "crash", "")
+        crash = getattr(peer.transport, "crash", "")
         if crash:
             count.alarms.append((f"the reference raised {crash}", _told(done[-1], protocol, prop, peer)))
-            peer.ground.restart()  # type: ignore[attr-defined]
+            peer.transport.restart()  # type: ignore[attr-defined]
 
     play()
     for recording in done:
@@ -145,7 +145,7 @@ def _told(recording: Recording, protocol: Protocol, prop: Property, peer: Peer) 
 # -- references as processes -------------------------------------------------------------------------------------------
 
 
-def over_tcp(arguments: Sequence[str]) -> tuple[TcpGround, Callable[[], None]]:
+def over_tcp(arguments: Sequence[str]) -> tuple[TcpTransport, Callable[[], None]]:
     """A reference that listens, and how it is ended."""
     process = subprocess.Popen([sys.executable, "-m", *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
@@ -157,19 +157,19 @@ def over_tcp(arguments: Sequence[str]) -> tuple[TcpGround, Callable[[], None]]:
         assert process.stdout is not None
         process.stdout.close()
 
-    return TcpGround(lambda: ("127.0.0.1", port)), close
+    return TcpTransport(lambda: ("127.0.0.1", port)), close
 
 
-def on_pipes(kind: type[PipeGround], arguments: Sequence[str]) -> tuple[PipeGround, Callable[[], None]]:
+def on_pipes(kind: type[PipeTransport], arguments: Sequence[str]) -> tuple[PipeTransport, Callable[[], None]]:
     """A reference that speaks on its pipes, and how it is ended."""
     argv = [sys.executable, "-m", *arguments]
-    ground = kind(Pool("reference", argv, environment({"PYTHONPATH": str(ROOT)}, str), ROOT))
-    return ground, ground.close
+    transport = kind(Pool("reference", argv, environment({"PYTHONPATH": str(ROOT)}, str), ROOT))
+    return transport, transport.close
 
 
-def in_memory(peer: Any) -> MemoryGround:
+def in_memory(peer: Any) -> MemoryTransport:
     """Always the same peer."""
-    return MemoryGround(lambda: peer)
+    return MemoryTransport(lambda: peer)
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from impls.manifest import CATALOG, resolve
+from impls.launching.manifest import CATALOG, resolve
 
 
 @pytest.mark.parametrize("path", sorted(CATALOG.glob("*.toml")), ids=lambda path: path.stem)

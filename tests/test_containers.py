@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from impls import containers
-from impls.launch import LaunchError, start, wait_ready
-from impls.manifest import Implementation, Start, resolve
+from impls.launching import containers
+from impls.launching.launch import LaunchError, start, wait_ready
+from impls.launching.manifest import Implementation, Start, resolve
 
 ROOT = Path(__file__).parents[1]
 IMAGE = "local/activemq:stomp"
@@ -48,7 +48,7 @@ def _until(condition, seconds: float = 15.0) -> bool:
 
 
 def test_whoever_asks_for_no_image_imports_no_testcontainers():
-    script = "import impls.launch, impls.manifest, sys; sys.exit('testcontainers' in sys.modules)"
+    script = "import impls.launching.launch, impls.launching.manifest, sys; sys.exit('testcontainers' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
 
 
@@ -213,7 +213,9 @@ def test_no_container_is_left_when_the_run_ends(engine, number):
 import signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born deaf to it
 from pathlib import Path
-from impls import containers, launch, manifest
+from impls.launching import containers
+from impls.launching import launch
+from impls.launching import manifest
 how = manifest.Start("image", "absent/x", 61613, local={IMAGE!r})
 it = launch.start(manifest.Implementation("it", "stomp", "server", "", "1.2", how, {{}}, {{}}, None, Path()))
 print(containers.RUN, flush=True)

@@ -14,10 +14,10 @@ import pytest
 from echo import play_in_memory, requirements, setting, shape
 
 from impls import drive as driving
-from impls.drive import PATIENCES, Setting, drive
-from impls.link import TcpGround, TcpLink
+from impls.driver.drive import PATIENCES, Setting, drive
+from impls.driver.link import TcpLink, TcpTransport
 from specs.events import Closed, Fact, Noise, Quiet
-from specs.plan import Blurt, Plan, Reach, Ref, Say, Wait
+from specs.plan import Plan, Reach, Ref, Say, SendBytes, Wait
 
 PATIENCE_MS = 80.0
 SLACK_S = 10.0
@@ -63,7 +63,7 @@ def run(house):
 
     def play(address, *steps, patience_ms=PATIENCE_MS):
         where = setting(house, "server", house.reference.server)
-        where = replace(where, ground=TcpGround(lambda: address), patience_ms=patience_ms)
+        where = replace(where, transport=TcpTransport(lambda: address), patience_ms=patience_ms)
         waits = sum(step.ms for step in steps if isinstance(step, Wait))
         began = time.monotonic()
         played = drive(Plan(steps), where, "q")
@@ -146,7 +146,7 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
     monkeypatch.setattr(driving, "MAX_EVENTS", 2000)
     protocol = replace(house.protocol, model=Patient())
     address = listen(flood)
-    where = Setting(protocol, house.states.Config(), "server", TcpGround(lambda: address), 1000.0)
+    where = Setting(protocol, house.states.Config(), "server", TcpTransport(lambda: address), 1000.0)
     played = drive(Plan((Say(0, house.frames.Line("HELLO")), Wait(0))), where, "q")
     assert played.judgement.verdict == "inconclusive"
     assert "octets in" in played.judgement.why
@@ -242,8 +242,8 @@ def test_a_server_that_does_not_read_is_never_blamed_for_half_a_frame(listen, ho
     """Once a write was cut short nothing more is written, and nothing waits for the same full pipe twice."""
     monkeypatch.setattr(TcpLink, "SEND_S", 0.2)
     address = listen(until_told)
-    ground = TcpGround(lambda: address)
-    link = ground.open()
+    transport = TcpTransport(lambda: address)
+    link = transport.open()
     began = time.monotonic()
     assert not link.send(b"x" * (1 << 25))
     assert not link.send(b"BYE\n")
@@ -251,8 +251,8 @@ def test_a_server_that_does_not_read_is_never_blamed_for_half_a_frame(listen, ho
     assert time.monotonic() - began < 0.4 + SLACK_S / 3
     link.close()
 
-    where = replace(setting(house, "server", house.reference.server), ground=ground, patience_ms=PATIENCE_MS)
-    played = drive(Plan((Blurt(0, b"x" * (1 << 25)), Say(0, house.frames.Line("BYE")))), where, "q")
+    where = replace(setting(house, "server", house.reference.server), transport=transport, patience_ms=PATIENCE_MS)
+    played = drive(Plan((SendBytes(0, b"x" * (1 << 25)), Say(0, house.frames.Line("BYE")))), where, "q")
     assert "took no more octets" in played.overflow
 
 
@@ -276,7 +276,7 @@ def test_two_full_pipes_do_not_wait_for_each_other(listen):
         conn.sendall(b"!")
 
     address = listen(mirror)
-    link = TcpGround(lambda: address).open()
+    link = TcpTransport(lambda: address).open()
     assert link.send(b"x" * (1 << 22))
     heard = 0
     last = b""

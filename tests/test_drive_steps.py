@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from echo import play_in_memory, requirements, setting, shape
 
-from impls.drive import PATIENCES, drive
-from impls.link import LinkError, MemoryGround
+from impls.driver.drive import PATIENCES, drive
+from impls.driver.link import LinkError, MemoryTransport
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Wait
+from specs.plan import Close, Plan, Ref, Say, SendBytes, Wait
 
 
 class Log:
@@ -70,10 +70,10 @@ def test_join_is_one_write_with_what_follows(house, line, log):
     assert log.ends[0].writes == [b"HELLO\nPUT a\nPUT", b" b\n"]
 
 
-@pytest.mark.parametrize("last", [Wait(0), Wait(5), Hang(0), Say(1, None), None], ids=str)
+@pytest.mark.parametrize("last", [Wait(0), Wait(5), Close(0), Say(1, None), None], ids=str)
 def test_what_is_held_back_is_sent_before_anything_else_happens(house, line, log, last):
     last = Say(1, line("HELLO")) if isinstance(last, Say) else last
-    steps = [Say(0, line("HELLO"), when="join"), Blurt(0, b"PUT a\n", "join"), *([last] if last else [])]
+    steps = [Say(0, line("HELLO"), when="join"), SendBytes(0, b"PUT a\n", "join"), *([last] if last else [])]
     play_in_memory(house, lambda: log, *steps)
     assert log.ends[0].writes == [b"HELLO\nPUT a\n"]
 
@@ -84,7 +84,7 @@ def test_refs_are_fresh_names_and_what_was_received(house, line, log):
         lambda: log,
         Say(0, line("HELLO")),
         Say(0, line("PUT", Ref("name", 7)), when="now"),
-        Blurt(0, (b"PUT ", Ref("name", 8), b"\n"), "now"),
+        SendBytes(0, (b"PUT ", Ref("name", 8), b"\n"), "now"),
     )
     assert log.ends[0].writes == [b"HELLO\n", b"PUT q7\n", b"PUT q8\n"]
     assert "client PUT q7" in shape(played)
@@ -106,7 +106,7 @@ def test_steps_that_cannot_be_done_are_counted_and_left_out(house, line, log):
         lambda: log,
         Say(0, line("HELLO")),
         Say(0, line("PUT", unknown)),
-        Blurt(0, (b"PUT ", unknown)),
+        SendBytes(0, (b"PUT ", unknown)),
         Say(0, line("PUT", unknown), when="now"),
     )
     assert played.skipped == 3
@@ -120,7 +120,7 @@ def test_a_reference_is_waited_for(house, line):
         Say(0, line("WELCOME")),
         *[Say(0, line("DONE", Ref("put", (0, n))), when="now") for n in range(3)],
         Wait(0),
-        Hang(0),
+        Close(0),
     )
     played = drive(Plan(steps), where, "q")
     assert (played.judgement.verdict, played.skipped) == ("pass", 0)
@@ -131,7 +131,7 @@ def test_a_reference_is_waited_for(house, line):
 
 def test_hang_ends_the_connection_and_what_is_left_for_it(house, line, log):
     played = play_in_memory(
-        house, lambda: log, Hang(3), Say(0, line("HELLO")), Wait(0), Hang(0), Say(0, line("BYE")), Hang(0)
+        house, lambda: log, Close(3), Say(0, line("HELLO")), Wait(0), Close(0), Say(0, line("BYE")), Close(0)
     )
     assert log.ends[0].closed
     assert len(log.ends) == 1
@@ -141,14 +141,18 @@ def test_hang_ends_the_connection_and_what_is_left_for_it(house, line, log):
 
 def test_octets_of_our_own_are_told_as_what_they_mean(house, log):
     played = play_in_memory(
-        house, lambda: log, Blurt(0, b"HEL", "now"), Blurt(0, b"LO\nPUT ", "now"), Blurt(0, b"\xff\n", "now")
+        house,
+        lambda: log,
+        SendBytes(0, b"HEL", "now"),
+        SendBytes(0, b"LO\nPUT ", "now"),
+        SendBytes(0, b"\xff\n", "now"),
     )
     assert [type(event) for event in played.events if getattr(event, "by", "") == "client"] == [Fact, Said, Fact, Noise]
     assert b"".join(log.ends[0].writes) == b"HELLO\nPUT \xff\n"
 
 
 def test_a_frame_behind_half_a_frame_is_told_as_what_it_becomes(house, line, log):
-    played = play_in_memory(house, lambda: log, Blurt(0, b"HELLO\nPUT", "now"), Say(0, line("BYE"), when="now"))
+    played = play_in_memory(house, lambda: log, SendBytes(0, b"HELLO\nPUT", "now"), Say(0, line("BYE"), when="now"))
     noise = next(event for event in played.events if isinstance(event, Noise))
     assert noise.data == b"PUTBYE\n"
     assert not any(event == "client BYE" for event in shape(played))
@@ -266,16 +270,16 @@ def test_nothing_is_said_after_everything_is_allowed(house, line):
 
 
 def test_connections_are_opened_when_first_spoken_on(house, line, log):
-    play_in_memory(house, lambda: log, Wait(0), Hang(2), Say(1, line("HELLO")), Say(0, line("HELLO")))
+    play_in_memory(house, lambda: log, Wait(0), Close(2), Say(1, line("HELLO")), Say(0, line("HELLO")))
     assert len(log.ends) == 2
 
 
 def test_a_refused_connection_ends_the_plan(house, line):
-    class Shut(MemoryGround):
+    class Shut(MemoryTransport):
         def open(self):
             raise LinkError("no more")
 
-    where = replace(setting(house, "server", house.reference.server), ground=Shut(house.reference.server))
+    where = replace(setting(house, "server", house.reference.server), transport=Shut(house.reference.server))
     played = drive(Plan((Say(0, line("HELLO")), Say(0, line("BYE")))), where, "q")
     assert (played.refused, shape(played)) == ("no more", ["Fact"])
 

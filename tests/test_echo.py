@@ -15,12 +15,12 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from impls.drive import drive
-from impls.link import MemoryGround
+from impls.driver.drive import drive
+from impls.driver.link import MemoryTransport
 from specs.events import Closed, Noise, Said
 from specs.machine import Never
 from specs.model import ANYTHING, Breach
-from specs.plan import Blurt, Plan, Ref, Say
+from specs.plan import Plan, Ref, Say, SendBytes
 
 ROOT = Path(__file__).resolve().parent.parent
 ROLES = ("server", "client")
@@ -126,7 +126,7 @@ def _hunt(house, role, mutant, hurry):
 
 def _mutants():
     """(role, class name): read without importing, because the folder joins the house only inside the fixture."""
-    text = (Path(__file__).parent / "echo" / "impls" / "echo" / "mutants.py").read_text()
+    text = (Path(__file__).parent / "echo" / "impls" / "references" / "echo" / "mutants.py").read_text()
     for role, table in (("server", "SERVERS"), ("client", "CLIENTS")):
         for node in ast.parse(text).body:
             if isinstance(node, ast.AnnAssign) and node.target.id == table:
@@ -166,7 +166,7 @@ def test_frames_survive_json(house, name):
 
 def test_tester_that_is_no_line_is_no_excuse_for_the_peer(house):
     """The text says what follows what is no line, so judging goes on although it was our own side."""
-    plan = Plan((Say(0, house.frames.Line("HELLO")), Blurt(0, b"NO\n")))
+    plan = Plan((Say(0, house.frames.Line("HELLO")), SendBytes(0, b"NO\n")))
     kept = drive(plan, setting(house, "server", house.reference.server), "q").judgement
     assert kept.verdict == "pass"
     assert kept.covered["ECHO-LINE-02"] == 1
@@ -195,11 +195,11 @@ def test_judging_goes_on_behind_a_fault_that_is_known(house):
 
 
 def test_memory_ground_restarts_the_peer(house):
-    ground = MemoryGround(house.reference.server)
-    before = ground.open()
+    transport = MemoryTransport(house.reference.server)
+    before = transport.open()
     before.send(b"HELLO\n")
-    ground.restart()
-    after = ground.open()
+    transport.restart()
+    after = transport.open()
     assert (before.take(), after.take()) == (b"WELCOME\n", b"")
 
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from impls.manifest import Implementation, Start
-from suites.session import Session, Wishes
+from impls.launching.manifest import Implementation, Start
+from suites.session import RunOptions, Session
 
 READS = "import sys; sys.stdin.readline(); sys.exit(3)"
 SETUPS = {"storm": ("bolt", "seed"), "kcl": ("child", "kcl1-seed")}
@@ -15,7 +15,7 @@ def session(protocol, code, tmp_path):
     role, profile = SETUPS[protocol]
     start = Start("command", (sys.executable, "-I", "-S", "-c", code))
     impl = Implementation("it", protocol, role, "1", profile, start, {"scripted": True}, {}, None, tmp_path)
-    opened = Session(impl, Wishes(budget_s=1.0), tmp_path, "run")
+    opened = Session(impl, RunOptions(budget_s=1.0), tmp_path, "run")
     opened.open()
     opened.close()
     return opened

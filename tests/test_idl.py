@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from impls.msgpack.__main__ import main
-from impls.msgpack.idl import IDL_SWITCHES, Idl, marked
+from impls.references.msgpack.__main__ import main
+from impls.references.msgpack.idl import IDL_SWITCHES, Idl, marked
 from specs.msgpack.idl import canon, layout
 from specs.msgpack.idl.semantics import Stance, read
 from specs.msgpack.idl.service import served
 from specs.msgpack.idl.tokens import depth_of_comments
-from specs.plan import Do, Plan, Say
+from specs.plan import Control, Plan, Say
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.msgpack import idl, serving, vectors
@@ -350,7 +350,7 @@ def test_every_plan_for_a_server_serves_a_legal_document():
         head = tuple(chance.randrange(256) for _ in range(3))
         plan = serving.interpret(Program(head, (Op("call"), Op("echo", (1, 2, 3, 4, 5)))), config)
         told = plan.steps[0]
-        assert isinstance(told, Do)
+        assert isinstance(told, Control)
         app = served(told.value["idl"], told.value["application"], config.extensions, "array-1", True)
         assert app is not None, told.value["idl"]
         for key in told.value["behaviour"]:

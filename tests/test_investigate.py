@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.stomp.reference import Frame, Parser, Refused, Server, Session
-from specs.plan import Hang, Plan, Say, Wait
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.stomp.reference import Frame, Parser, Refused, Server, Session
+from specs.plan import Close, Plan, Say, Wait
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
@@ -46,7 +46,7 @@ def reported(write, make, *, wire=0):
         return writer.plan()
 
     binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
-    setting = Setting(STOMP, config_for(), "server", MemoryGround(make))
+    setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
     hunter.sound = not hunter.blamed(hunter.play(hunter.smoke()))
@@ -68,7 +68,7 @@ def suspected(write, make):
         return writer.plan()
 
     binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
-    setting = Setting(STOMP, config_for(), "server", MemoryGround(make))
+    setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
     hunter._spent = 0.0
@@ -207,10 +207,10 @@ def test_plainer_plans_are_judged_too():
     smaller = list(plainer(plan, STOMP.features))
     assert all(other != plan and len(other.steps) <= len(plan.steps) for other in smaller)
     assert any(len({s.conn for s in other.steps if isinstance(s, Say)}) == 1 for other in smaller)
-    assert any(isinstance(step, Hang) for other in smaller for step in other.steps)
+    assert any(isinstance(step, Close) for other in smaller for step in other.steps)
     for other in smaller:
         assert isinstance(other, Plan)
-        judgement = drive(other, Setting(STOMP, config_for(), "server", MemoryGround(Server)), "p-").judgement
+        judgement = drive(other, Setting(STOMP, config_for(), "server", MemoryTransport(Server)), "p-").judgement
         assert judgement.verdict in ("pass", "inconclusive"), (other, judgement)
         assert judgement.faults == (), (other, judgement)
 
@@ -229,7 +229,7 @@ def test_a_plan_is_over_at_the_silence_that_it_is_played_for():
     writer = Writer(config_for(), wire=0)
     writer.connect(0)
     setting = Setting(
-        STOMP, config_for(), "server", MemoryGround(Deaf), 50.0, lambda judgement: not asked.append(judgement)
+        STOMP, config_for(), "server", MemoryTransport(Deaf), 50.0, lambda judgement: not asked.append(judgement)
     )
     assert drive(writer.plan(), setting, "p-").judgement.verdict == "fail"
     assert [judgement.verdict for judgement in asked] == ["fail"]
@@ -265,7 +265,7 @@ def test_what_does_not_come_again_costs_less_and_less(monkeypatch):
     monkeypatch.setattr(investigate.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(investigate._Case, "again", lambda case, plan: None)
     monkeypatch.setattr(investigate._Case, "vanished", lambda *given_: given.append(given_[-1]))
-    setting = Setting(STOMP, config_for(), "server", MemoryGround(Server))
+    setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
     hunter = Hunter(setting, {}, investigate=Investigator(), report=print)
     prop = Property("none", programs({"none": 1}, head=1, most=1, least=0), lambda *_, **__: Plan(()))
     investigator = Investigator()
@@ -342,7 +342,7 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
     """The plan fails, then it may or may not, and each time it passes with a rest."""
     monkeypatch.setattr(investigate, "_silent", lambda seen: True)
     shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
-    setting = Setting(STOMP, config_for(), "server", MemoryGround(Server))
+    setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
     hunter = SimpleNamespace(setting=setting, smoke=lambda: None, play=lambda plan, setting: passes)
     case = SimpleNamespace(
         hunter=hunter, again=lambda plan: "x", shown=lambda plan, setting=None: next(shown), blames=None

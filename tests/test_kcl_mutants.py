@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.kcl.host import Hosts
-from impls.kcl.memory import Children
-from impls.link import MemoryGround
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.kcl.host import Hosts
+from impls.references.kcl.memory import Children
 from specs.protocol import find
 from tests.mutants import KCL_MUTANTS
 from tests.mutants.kcl_kit import config_of
@@ -16,9 +16,9 @@ KCL = find("kcl")
 SOUND = {"child": Children, "host": Hosts}
 
 
-def judged(plan, mutant, ground):
+def judged(plan, mutant, transport):
     config = config_of(mutant.profile, mutant.role)
-    return drive(plan, Setting(KCL, config, mutant.role, ground), "m-").judgement
+    return drive(plan, Setting(KCL, config, mutant.role, transport), "m-").judgement
 
 
 def level_of(blame):
@@ -44,7 +44,7 @@ def test_mutants_name_requirements_that_exist():
 @pytest.mark.parametrize("mutant", KCL_MUTANTS, ids=lambda m: f"{m.role}-{m.name}")
 def test_witness_passes_on_the_reference(mutant):
     plan = mutant.witness(config_of(mutant.profile, mutant.role))
-    judgement = judged(plan, mutant, MemoryGround(lambda: SOUND[mutant.role](mutant.profile)))
+    judgement = judged(plan, mutant, MemoryTransport(lambda: SOUND[mutant.role](mutant.profile)))
     assert judgement.verdict == "pass", judgement
     assert judgement.faults == ()
 
@@ -53,7 +53,7 @@ def test_witness_passes_on_the_reference(mutant):
 def test_witness_shows_the_fault(mutant):
     config = config_of(mutant.profile, mutant.role)
     plan = mutant.witness(config)
-    judgement = judged(plan, mutant, MemoryGround(mutant.make))
+    judgement = judged(plan, mutant, MemoryTransport(mutant.make))
     faults = judgement.faults
     assert faults, judgement
     names = {fault.breach.requirement for fault in faults}
@@ -68,12 +68,12 @@ def test_what_shrinking_leaves_of_a_witness_blames_nobody(mutant):
     plan = mutant.witness(config_of(mutant.profile, mutant.role))
     for at in range(min(len(plan.steps), 16)):
         part = replace(plan, steps=plan.steps[:at] + plan.steps[at + 1 :])
-        judgement = judged(part, mutant, MemoryGround(lambda: SOUND[mutant.role](mutant.profile)))
+        judgement = judged(part, mutant, MemoryTransport(lambda: SOUND[mutant.role](mutant.profile)))
         assert judgement.verdict in ("pass", "inconclusive"), (at, judgement)
 
 
 @pytest.mark.parametrize("mutant", KCL_MUTANTS, ids=lambda m: f"{m.role}-{m.name}")
 def test_mutant_is_right_in_everything_else(mutant):
     config = config_of(mutant.profile, mutant.role)
-    judgement = judged(KCL.smoke(config), mutant, MemoryGround(mutant.make))
+    judgement = judged(KCL.smoke(config), mutant, MemoryTransport(mutant.make))
     assert (judgement.verdict == "pass" and judgement.faults == ()) == mutant.smoke, judgement

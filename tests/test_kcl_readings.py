@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from impls.drive import Recording, Setting, drive
-from impls.kcl.child import Child, Switches
-from impls.kcl.host import Host, Hosts, HostSwitches, Session
-from impls.kcl.memory import Children
-from impls.link import MemoryGround
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.kcl.child import Child, Switches
+from impls.references.kcl.host import Host, Hosts, HostSwitches, Session
+from impls.references.kcl.memory import Children
 from specs.events import Fact, Said
 from specs.kcl.frames import Text, message, read
 from specs.kcl.states import Numbers
@@ -16,8 +16,8 @@ from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.kcl import discover, hosting, misuse, sessions
 from strategies.kcl.writer import ESCAPE, Ways, Writer
+from suites.calibration import _slowest
 from suites.hunt import Hunter, Investigated, Property
-from suites.meeting import _slowest
 
 KCL = find("kcl")
 
@@ -37,7 +37,7 @@ def judged(role, make, write, profile="kcl1-seed"):
     write(w)
     if role == "child":
         w.eof()
-    return drive(w.plan(), Setting(KCL, config, role, MemoryGround(make)), "r-").judgement
+    return drive(w.plan(), Setting(KCL, config, role, MemoryTransport(make)), "r-").judgement
 
 
 def asks(*numbers, error=None, batches=((b"1", b"2", b"3"),)):
@@ -212,22 +212,22 @@ class OneByOneHosts(Hosts):
 
 
 def test_host_whose_program_does_one_thing_after_the_other_is_found_out_and_not_blamed():
-    def play(ground):
+    def play(transport):
         def played(plan, config):
-            recording = drive(plan, Setting(KCL, config, "host", ground), "ask-")
+            recording = drive(plan, Setting(KCL, config, "host", transport), "ask-")
             return recording.events, recording.judgement
 
         return discover(played, lambda learnt: config_of("host", **learnt))
 
-    assert play(MemoryGround(Hosts)) == {"aside": True}
-    ground = MemoryGround(OneByOneHosts)
-    learnt = play(ground)
+    assert play(MemoryTransport(Hosts)) == {"aside": True}
+    transport = MemoryTransport(OneByOneHosts)
+    learnt = play(transport)
     assert learnt == {"aside": False}
     config = config_of("host", **learnt)
     for n in range(40):
         ops = (Op("checkpoint", (n, n * 7 % 256, n, n, n)), Op("batch"), Op("checkpoint", (0, 255, n, 2, n)))
         plan = hosting.interpret(Program((n, 0, 0, n), ops), config)
-        found = drive(plan, Setting(KCL, config, "host", ground), f"s{n}-").judgement
+        found = drive(plan, Setting(KCL, config, "host", transport), f"s{n}-").judgement
         assert (found.verdict, found.faults) == ("pass", ()), n
 
 
@@ -284,7 +284,7 @@ def test_lenient_base64_is_the_librarys_where_the_manifest_says_so(decodes, blam
     w.initialize()
     misuse.ROWS["INV-CHILD-06"](w, 0)
     found = drive(
-        w.plan(), Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Lenient))), "r-"
+        w.plan(), Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Lenient))), "r-"
     ).judgement
     assert {fault.breach.requirement for fault in found.faults} == blamed
 
@@ -368,7 +368,7 @@ def test_what_was_only_slow_is_given_more_time():
 
     config = config_of("child")
     binding = {r.id: r for r in KCL.requirements.binding("child", "kcl1-seed") if not r.untestable}
-    setting = Setting(KCL, config, "child", MemoryGround(lambda: Children(child=Slow)), 250.0)
+    setting = Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Slow)), 250.0)
     hunter = Hunter(setting, binding, investigate=lambda *_: Investigated(None))
     prop = Property("one", hosting.sessions(), lambda program, config, hurry: KCL.smoke(config))
     for _ in range(50):  # a hunt may be over before it has begun where the machine is busy
@@ -430,7 +430,7 @@ class Mute(Child):
 def test_user_code_is_scripted_when_it_does_what_it_is_told(profile, kind, facts, found):
     def play(plan, config):
         recording = drive(
-            plan, Setting(KCL, config, "child", MemoryGround(lambda: Children(profile, child=kind))), "ask-"
+            plan, Setting(KCL, config, "child", MemoryTransport(lambda: Children(profile, child=kind))), "ask-"
         )
         return recording.events, recording.judgement
 
@@ -440,12 +440,12 @@ def test_user_code_is_scripted_when_it_does_what_it_is_told(profile, kind, facts
 @pytest.mark.parametrize("retry", [False, True])
 def test_user_code_that_notes_nothing_down_is_judged_by_what_it_says(retry):
     config = config_of("child", noted=False)
-    ground = MemoryGround(lambda: Children(switches=Switches(retry=retry), child=Mute))
+    transport = MemoryTransport(lambda: Children(switches=Switches(retry=retry), child=Mute))
     covered = set()
     for n in range(150):
         ops = tuple(Op(kind, tuple((n + 1) * k * 37 % 256 for k in range(5))) for kind in sessions.EVEN)
         plan = sessions.interpret(Program((n, 0, 0, n, n), ops), config)
-        judgement = drive(plan, Setting(KCL, config, "child", ground), f"m{n}-").judgement
+        judgement = drive(plan, Setting(KCL, config, "child", transport), f"m{n}-").judgement
         assert judgement.verdict == "pass", judgement
         covered |= set(judgement.covered)
     assert {"KCL-REC-08", "KCL-CHECKPOINT-11", "KCL-SHUT-05"} <= covered

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from impls.drive import drive
+from impls.driver.drive import drive
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.lag import MAX_QUEUED, Lag, Lagged
 from specs.model import ANYTHING, Allow, Breach, Watcher, judge
-from specs.plan import Hang, Plan
+from specs.plan import Close, Plan
 
 # -- a correct peer behind slow pipes --------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ def play_slowly(house, role, host, program, seed, *, lagged=True):
     where = setting(house, role, lambda: SlowHost(host, seed), lagged=lagged)
     plan = house.plans.interpret(program, where.config, hurry=True)
     if role == "server" and seed % 3 == 0:
-        plan = Plan(tuple(step for step in plan.steps if not isinstance(step, Hang)))
+        plan = Plan(tuple(step for step in plan.steps if not isinstance(step, Close)))
     return drive(plan, where, "q")
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from impls import launch, process, running
-from impls.launch import LaunchError, no_answer, start, wait_ready
-from impls.manifest import Implementation, Start
-from impls.running import Log
+from impls.launching import launch, process, running
+from impls.launching.launch import LaunchError, no_answer, start, wait_ready
+from impls.launching.manifest import Implementation, Start
+from impls.launching.running import Log
 
 SERVER = """
 import os, signal, socket, sys
@@ -355,7 +355,7 @@ def test_nothing_that_it_forked_is_left(program, tmp_path, ending):
 def test_when_its_keeper_is_killed_the_program_goes_too(program):
     it = program(SERVER)
     wait_ready(it, _hello, 10)
-    os.kill(it._keeper.pid, signal.SIGKILL)
+    os.kill(it._subreaper.pid, signal.SIGKILL)
     assert _until(lambda: not it.alive())
     assert it.ending() == "the process that kept it was killed"
     assert _until(lambda: _gone(it.pid))
@@ -369,7 +369,8 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are born deaf to it
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from pathlib import Path
-from impls import launch, process
+from impls.launching import launch
+from impls.launching import process
 argv = [sys.executable, "server.py"]
 it = process.Process("it", lambda port: ([*argv, str(port)], {{}}), Path({str(tmp_path)!r}), launch.unused_port, 0.5)
 if {number == signal.SIGKILL}:

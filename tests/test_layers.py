@@ -38,6 +38,8 @@ MAY_IMPORT = {
     "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports"},
     "reports": {"reports", "records"},
 }
+BEYOND = {"launching": {"impls.driver", "impls.references"}, "driver": {"impls.references"}}
+"""What a room of the implementations does not know: conversations need what was started, never the other way."""
 PARTS_OF_REPORTS = {"spark": {"pyspark", "pyarrow", "specs"}, "site": {"jinja2", "markupsafe"}}
 """What one part of the reports needs and no other may."""
 
@@ -89,20 +91,26 @@ def broken(root: Path) -> list[str]:
 def allowed(parts: tuple[str, ...], name: str, known: set[str]) -> bool:
     """May the module at `parts` import `name`?"""
     layer, own = parts[0], parts[1] if len(parts) > 2 else ""
-    top, _, rest = name.partition(".")
+    if parts[:2] == ("impls", "references"):
+        own = parts[2] if len(parts) > 3 else ""
+    top, _, rest = name.replace("impls.references.", "impls.").partition(".")
     if name == "__future__":
         return True
     if top in LAYERS and rest.partition(".")[0] in known - {own} and own in known:
         return False  # one protocol never knows another
     if top == "specs" and layer in ("specs", "strategies") and not own and rest.partition(".")[0] in known:
         return False  # nor does the core know any
-    if parts[:2] == ("impls", "catalog") or (layer == "impls" and parts[2:3] == ("testees",)):
+    if parts[:2] == ("impls", "catalog"):
         return top not in LAYERS  # a program that starts an implementation lives in its process, not in ours
     if layer == "suites" and ".spark" in name:
         return False  # no JVM stands between a user and a verdict
+    if layer == "impls" and within(name, BEYOND.get(parts[1], set())):
+        return False  # rooms know each other in one direction
     if layer == "impls" and own in known:
         # A reference knows nothing of ours but itself, and the loop that moves octets and time into it.
-        return top in sys.stdlib_module_names or within(name, {f"impls.{own}", "impls.front"} | THIRD_PARTY)
+        return top in sys.stdlib_module_names or within(
+            name, {f"impls.references.{own}", "impls.references.front"} | THIRD_PARTY
+        )
     if layer == "reports" and within(name, PARTS_OF_REPORTS.get(parts[1], set())):
         return name.partition(".")[0] != "specs" or parts == ("reports", "spark", "rejudge")
     if top in sys.stdlib_module_names:
@@ -135,21 +143,24 @@ def test_every_layer_was_walked():
         ("strategies/common.py", "from specs.stomp import frames"),
         ("strategies/stomp/a.py", "from strategies.pulsar import b"),
         ("strategies/stomp/a.py", "import socket"),
-        ("impls/drive.py", "import strategies.common"),
-        ("impls/drive.py", "from records import rows"),
-        ("impls/stomp/reference.py", "from specs.codec import Reader"),
-        ("impls/stomp/parser.py", "def f():\n    from specs.stomp.frames import Frame"),
-        ("impls/stomp/parser.py", "from impls.link import Link"),
-        ("impls/stomp/parser.py", "import requests"),
-        ("impls/stomp/parser.py", "import importlib\nimportlib.import_module('specs.codec')"),
+        ("impls/driver/drive.py", "import strategies.common"),
+        ("impls/driver/drive.py", "from records import rows"),
+        ("impls/references/stomp/reference.py", "from specs.codec import Reader"),
+        ("impls/references/stomp/parser.py", "def f():\n    from specs.stomp.frames import Frame"),
+        ("impls/references/stomp/parser.py", "from impls.driver.link import Link"),
+        ("impls/references/stomp/parser.py", "from impls.references.pulsar import frames"),
+        ("impls/launching/launch.py", "from impls.driver.link import Link"),
+        ("impls/driver/drive.py", "import impls.references.stomp.reference"),
+        ("impls/references/stomp/parser.py", "import requests"),
+        ("impls/references/stomp/parser.py", "import importlib\nimportlib.import_module('specs.codec')"),
         ("suites/stomp/test_it.py", "from reports.spark import matrix"),
         ("suites/stomp/test_it.py", "import subprocess"),
-        ("impls/catalog/start_it.py", "import impls.launch"),
+        ("impls/catalog/start_it.py", "import impls.launching.launch"),
         ("records/rows.py", "from specs import events"),
         ("records/rows.py", "import pandas"),
         ("reports/summary.py", "import pyspark"),
         ("reports/summary.py", "from specs.model import judge"),
-        ("reports/spark/matrix.py", "import impls.drive"),
+        ("reports/spark/matrix.py", "import impls.driver.drive"),
         ("reports/spark/matrix.py", "from specs.model import judge"),
         ("reports/spark/matrix.py", "import jinja2"),
         ("reports/site/pages.py", "import pyspark"),
@@ -172,11 +183,11 @@ def test_a_planted_violation_is_found(tmp_path, file, line):
         ("specs/pulsar/frames.py", "import google.protobuf, crc32c"),
         ("specs/stomp/model.py", "from specs.model import Allow\nfrom .frames import Frame"),
         ("strategies/stomp/a.py", "from hypothesis import strategies\nfrom specs.stomp import frames"),
-        ("impls/link.py", "import socket, select, time"),
+        ("impls/driver/link.py", "import socket, select, time"),
         ("impls/catalog/start_it.py", "import coilmq.start"),
-        ("impls/containers.py", "def f():\n    import testcontainers.core"),
-        ("impls/stomp/reference.py", "import random\nfrom impls.stomp.parser import Parser"),
-        ("impls/pulsar/compress.py", "import cramjam"),
+        ("impls/launching/containers.py", "def f():\n    import testcontainers.core"),
+        ("impls/references/stomp/reference.py", "import random\nfrom impls.references.stomp.parser import Parser"),
+        ("impls/references/pulsar/compress.py", "import cramjam"),
         ("suites/stomp/test_it.py", "import pytest\nfrom reports.summary import table\nfrom records import rows"),
         ("reports/spark/matrix.py", "import pyspark.sql\nfrom reports import tables"),
         ("reports/spark/rejudge.py", "import pyspark.sql\nfrom specs.model import judge"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from impls.manifest import READY_S, Deviation, ManifestError, Start, load
+from impls.launching.manifest import READY_S, Deviation, ManifestError, Start, load
 from specs import protocol as protocols
 from tests.made_up import COMMAND, IMAGE, IMPL, START, protocol
 
@@ -206,7 +206,7 @@ ERRORS = [
     ),
     (
         IMPL + '[start]\npython = "reference"\n',
-        "start.python: 'reference' is not MODULE:ATTRIBUTE, such as impls.stomp.reference:Server",
+        "start.python: 'reference' is not MODULE:ATTRIBUTE, such as impls.references.stomp.reference:Server",
     ),
     (
         IMPL + START + '[fake]\nlogn = "me"\n',

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.msgpack import octets as own
-from impls.msgpack.client import Client
-from impls.msgpack.codec import Codec
-from impls.msgpack.idl_codec import IdlCodec
-from impls.msgpack.reference import Server
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.msgpack import octets as own
+from impls.references.msgpack.client import Client
+from impls.references.msgpack.codec import Codec
+from impls.references.msgpack.idl_codec import IdlCodec
+from impls.references.msgpack.reference import Server
 from specs.codec import Bad, Malformed
 from specs.msgpack import machine, states
 from specs.msgpack.changes import changed
@@ -198,7 +198,7 @@ def test_the_diagram_shows_every_phase():
 
 def config_of(role):
     facts = {"count": "count", "malformed": "close"} if role == "server" else {}
-    return config_for(role, MemoryGround(PEERS[role]), facts)
+    return config_for(role, MemoryTransport(PEERS[role]), facts)
 
 
 @pytest.mark.parametrize("role", list(PEERS))
@@ -215,11 +215,11 @@ def test_references_are_never_blamed(role):
         @given(prop.programs, st.integers(0, 10_000))
         def keeps(program, number):
             peer = PEERS[role].random(number)
-            ground = MemoryGround(lambda: peer)
-            setting = Setting(MSGPACK, config_for(role, ground, {}), role, ground)
+            transport = MemoryTransport(lambda: peer)
+            setting = Setting(MSGPACK, config_for(role, transport, {}), role, transport)
             played = drive(prop.plan(program, setting.config), setting, "t-")  # noqa: B023 - within this turn
             assert alarms(played) == []
-            assert ground.crash == ""
+            assert transport.crash == ""
 
         keeps()
 
@@ -237,7 +237,7 @@ def test_every_requirement_is_covered_on_the_reference(role):
             plan = prop.plan(program, config)  # noqa: B023 - within this turn
             peer = PEERS[role](**({"order": "last"} if role == "server" else {}))
             covered.update(
-                drive(plan, Setting(MSGPACK, config, role, MemoryGround(lambda: peer)), "t-").judgement.covered
+                drive(plan, Setting(MSGPACK, config, role, MemoryTransport(lambda: peer)), "t-").judgement.covered
             )
             covered.update(feature.requirement for feature in MSGPACK.features if feature.name in plan.features)
 
@@ -251,14 +251,14 @@ def test_discovery_finds_how_a_codec_is_spoken_to(way):
         filters = way == "filters"
         speaks_json = way == "speaks_json"
 
-    config = config_for("codec", MemoryGround(Limited), {})
+    config = config_for("codec", MemoryTransport(Limited), {})
     assert config.way == ("filter" if way == "filters" else "plain")
 
 
 def test_discovery_learns_an_old_server_and_one_number_type():
-    old = config_for("server", MemoryGround(lambda: Server(old_raw=True, one_number=True)), {})
+    old = config_for("server", MemoryTransport(lambda: Server(old_raw=True, one_number=True)), {})
     assert (old.old_raw, old.one_number) == (True, True)
-    new = config_for("server", MemoryGround(Server), {})
+    new = config_for("server", MemoryTransport(Server), {})
     assert (new.old_raw, new.one_number) == (False, False)
     assert not discover.__doc__.isspace()
 
@@ -297,8 +297,8 @@ class Serial(Server):
 
 
 def test_a_server_of_one_connection_at_a_time_is_not_blamed():
-    ground = MemoryGround(Serial)
-    config = config_for("server", ground, {})
+    transport = MemoryTransport(Serial)
+    config = config_for("server", transport, {})
     assert config.serial
     for prop, _ in properties("msgpack", "server"):
 
@@ -311,7 +311,7 @@ def test_a_server_of_one_connection_at_a_time_is_not_blamed():
         )
         @given(prop.programs)
         def keeps(program):
-            found = drive(prop.plan(program, config), Setting(MSGPACK, config, "server", MemoryGround(Serial)), "t-")  # noqa: B023
+            found = drive(prop.plan(program, config), Setting(MSGPACK, config, "server", MemoryTransport(Serial)), "t-")  # noqa: B023
             assert alarms(found) == []
 
         keeps()
@@ -335,10 +335,10 @@ def test_our_own_misuse_is_no_excuse_for_other_connections():
             session.malformed = lambda value: setattr(self, "bad", True)
             return session
 
-    judgement = drive(plan, Setting(MSGPACK, config_of("server"), "server", MemoryGround(Deaf)), "t-").judgement
+    judgement = drive(plan, Setting(MSGPACK, config_of("server"), "server", MemoryTransport(Deaf)), "t-").judgement
     assert [blame.breach.requirement for blame in judgement.blamed] == ["MPRPC-BAD-02"]
     config = MSGPACK.configure("server", "core", {n: f.default for n, f in MSGPACK.facts.items()}, {})
-    judgement = drive(plan, Setting(MSGPACK, config, "server", MemoryGround(Deaf)), "t-").judgement
+    judgement = drive(plan, Setting(MSGPACK, config, "server", MemoryTransport(Deaf)), "t-").judgement
     assert [blame.breach.requirement for blame in judgement.blamed] == ["MPRPC-BAD-01"]
 
 

@@ -22,7 +22,7 @@ from specs.msgpack.idl.tree import Message, Service
 from specs.msgpack.idl.uses import Use, uses_of
 from specs.msgpack.idl.wire import Way, ways
 from specs.msgpack.lines import Ask
-from specs.plan import Do, Say
+from specs.plan import Control, Say
 from specs.protocol import find
 from tests.obligations import judgeable
 from tests.properties import properties
@@ -295,11 +295,11 @@ def calls_counted():
     for plan in programs_of("idl-server", SERVER_PLANS):
         app, behaviours, former, reading = None, {}, (), None
         for step in plan.steps:
-            if isinstance(step, Do) and step.name == "serve":
+            if isinstance(step, Control) and step.name == "serve":
                 given_, behaviours, former = step.value, dict(step.value["behaviour"]), ()
                 app = served(given_["idl"], given_["application"], config.extensions, config.layout, config.raw)
                 reading = read(given_["idl"], config.extensions)
-            elif isinstance(step, Do) and step.name == "assign":
+            elif isinstance(step, Control) and step.name == "assign":
                 former = (*former, tuple(behaviours.items()))
                 behaviours = behaviours | {step.value["slot"]: step.value["behaviour"]}
             elif isinstance(step, Say) and step.frame.body[0] == 0 and app is not None:

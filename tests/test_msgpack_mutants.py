@@ -4,13 +4,13 @@ from collections import Counter
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.msgpack.client import Client
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_codec import IdlCodec
-from impls.msgpack.idl_server import IdlServer
-from impls.msgpack.reference import Server
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.msgpack.client import Client
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_codec import IdlCodec
+from impls.references.msgpack.idl_server import IdlServer
+from impls.references.msgpack.reference import Server
 from specs.model import Blame, Breach
 from specs.protocol import find
 from tests.mutants.msgpack_kit import FACTS as DECLARED
@@ -33,11 +33,11 @@ def config_for(role, way="plain"):
 
 
 def judged(plan, role, make, config):
-    ground = MemoryGround(make)
-    found = drive(plan, Setting(MSGPACK, config, role, ground), "m-").judgement
+    transport = MemoryTransport(make)
+    found = drive(plan, Setting(MSGPACK, config, role, transport), "m-").judgement
     faults = found.faults
-    if ground.crash and role == "server":
-        faults = (Blame(Breach("server", MSGPACK.crash, ground.crash), 0),)
+    if transport.crash and role == "server":
+        faults = (Blame(Breach("server", MSGPACK.crash, transport.crash), 0),)
     return found, faults
 
 

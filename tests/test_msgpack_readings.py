@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.msgpack.reference import Server
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.msgpack.reference import Server
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
 from specs.msgpack.frames import Frame, request, response
@@ -298,9 +298,9 @@ def test_our_own_servers_are_right_in_what_they_make_of_numbers_and_of_keys():
     ):
         facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | {"malformed": switches["malformed"]}
         config = MSGPACK.configure("server", "core", facts, {})
-        ground = MemoryGround(lambda switches=switches: Server(**switches))
+        transport = MemoryTransport(lambda switches=switches: Server(**switches))
         plan = Plan((Say(0, Frame(body)),))
-        assert drive(plan, Setting(MSGPACK, config, "server", ground), "r-").judgement.verdict == "pass", body
+        assert drive(plan, Setting(MSGPACK, config, "server", transport), "r-").judgement.verdict == "pass", body
 
 
 def test_an_id_that_was_answered_can_be_used_again():

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from impls.msgpack.octets import Broken
-from impls.msgpack.reference import Server, Session
-from impls.msgpack.server import Reading
+from impls.references.msgpack.octets import Broken
+from impls.references.msgpack.reference import Server, Session
+from impls.references.msgpack.server import Reading
 from specs.events import Fact, Said
 from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
-from specs.plan import Blurt, Plan, Wait
+from specs.plan import Plan, SendBytes, Wait
 from tests.mutants.msgpack_kit import PROFILES
 from tests.test_msgpack_mutants import config_for, judged
 from tests.test_msgpack_readings import END, TAG, TOLD, verdict
@@ -168,7 +168,7 @@ def begun(rest, most):
     reading = type("OwnReading", (Wary,), {"most": most})
     session = type("OwnSession", (Session,), {"reading_type": reading})
     server = type("OwnServer", (Server,), {"session_type": session})
-    plan = Plan((Blurt(0, encode(request(9, "echo", 0), None)[:-1] + rest), Wait(5)))
+    plan = Plan((SendBytes(0, encode(request(9, "echo", 0), None)[:-1] + rest), Wait(5)))
     _, faults = judged(plan, "server", lambda: server(malformed="error-then-close"), config_for("server"))
     return tuple(blame.breach.requirement for blame in faults)
 

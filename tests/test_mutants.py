@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.stomp.reference import Server
-from specs.plan import Blurt, Hang, Say
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.stomp.reference import Server
+from specs.plan import Close, Say, SendBytes
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.stomp import misuse, sessions
@@ -35,8 +35,8 @@ def config_for(profile="1.2"):
     return STOMP.configure("server", profile, {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
 
 
-def judged(plan, config, ground):
-    return drive(plan, Setting(STOMP, config, "server", ground), "m-").judgement
+def judged(plan, config, transport):
+    return drive(plan, Setting(STOMP, config, "server", transport), "m-").judgement
 
 
 def level_of(blame):
@@ -86,7 +86,7 @@ def test_every_mutant_is_explained_in_one_sentence():
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_witness_passes_on_the_reference(mutant):
     config = config_for(mutant.profile)
-    judgement = judged(mutant.witness(config), config, MemoryGround(Server))
+    judgement = judged(mutant.witness(config), config, MemoryTransport(Server))
     assert judgement.verdict == "pass", judgement
     assert judgement.faults == ()
 
@@ -95,13 +95,13 @@ def test_witness_passes_on_the_reference(mutant):
 def test_witness_shows_the_fault(mutant):
     config = config_for(mutant.profile)
     plan = mutant.witness(config)
-    judgement = judged(plan, config, MemoryGround(mutant.make))
+    judgement = judged(plan, config, MemoryTransport(mutant.make))
     for feature in STOMP.features:
         if feature.requirement == mutant.requirement and not shows(judgement, mutant.blames, mutant.level):
             without = plan if feature.without is None else feature.without(plan)
             if without != plan:
                 assert judgement.faults, judgement
-                assert judged(without, config, MemoryGround(mutant.make)).faults == ()
+                assert judged(without, config, MemoryTransport(mutant.make)).faults == ()
                 return
     assert shows(judgement, mutant.blames, mutant.level), judgement
 
@@ -111,17 +111,17 @@ def test_witness_is_as_short_as_can_be(mutant):
     config = config_for(mutant.profile)
     plan = mutant.witness(config)
     for at, step in enumerate(plan.steps):
-        if not isinstance(step, (Say, Blurt, Hang)) or (isinstance(step, Say) and step.frame.command in CONNECTS):
+        if not isinstance(step, (Say, SendBytes, Close)) or (isinstance(step, Say) and step.frame.command in CONNECTS):
             continue
         shorter = replace(plan, steps=plan.steps[:at] + plan.steps[at + 1 :])
-        judgement = judged(shorter, config, MemoryGround(mutant.make))
+        judgement = judged(shorter, config, MemoryTransport(mutant.make))
         assert not shows(judgement, mutant.blames, mutant.level), step
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
 def test_mutant_is_right_in_everything_else(mutant):
     config = config_for(mutant.profile)
-    judgement = judged(STOMP.smoke(config), config, MemoryGround(mutant.make))
+    judgement = judged(STOMP.smoke(config), config, MemoryTransport(mutant.make))
     assert (judgement.verdict == "pass" and judgement.faults == ()) == mutant.smoke, judgement
 
 
@@ -136,16 +136,16 @@ def test_mutants_bear_any_conversation():
     wrong = [misuse.interpret(drawn(chance, sessions.HEAD + 4), config, hurry=True) for _ in range(3)]
     for mutant in MUTANTS:
         for plan in (*legal, *wrong):
-            judged(plan, config, MemoryGround(mutant.make))
+            judged(plan, config, MemoryTransport(mutant.make))
 
 
 @pytest.mark.parametrize("mutant", by_name(LINK_MUTANTS))
 def test_fault_of_the_link_is_blamed(mutant):
     config = config_for()
     plan = mutant.witness(config)
-    assert judged(plan, config, MemoryGround(Server)).faults == ()
+    assert judged(plan, config, MemoryTransport(Server)).faults == ()
     for make in (Server, lambda: Server(extra_beats=True, trailing_eols="several", line_end="crlf", message_id="odd")):
-        judgement = judged(plan, config, mutant.wrap(MemoryGround(make), config))
+        judgement = judged(plan, config, mutant.wrap(MemoryTransport(make), config))
         if mutant.blames:
             assert shows(judgement, mutant.blames, mutant.level), judgement
         else:

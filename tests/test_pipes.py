@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import LinkError
-from impls.pipes import PipeGround, Pool, environment
-from impls.relay import CHILD, RelayGround
+from impls.driver.drive import Setting, drive
+from impls.driver.link import LinkError
+from impls.driver.pipes import PipeTransport, Pool, environment
+from impls.driver.relay import CHILD, RelayTransport
 from specs.events import Fact
 from specs.protocol import find
 
@@ -24,12 +24,12 @@ ENV = environment({"PYTHONPATH": str(ROOT)}, str)
 
 def judged(argv, role="child", patience_ms=4000.0):
     pool = Pool("it", argv, ENV, ROOT, depth=1)
-    ground = RelayGround(pool) if role == "host" else PipeGround(pool)
+    transport = RelayTransport(pool) if role == "host" else PipeTransport(pool)
     config = KCL.configure(role, "kcl1-seed", {"scripted": False}, {})
     try:
-        return drive(KCL.smoke(config), Setting(KCL, config, role, ground, patience_ms), "t-")
+        return drive(KCL.smoke(config), Setting(KCL, config, role, transport, patience_ms), "t-")
     finally:
-        ground.close()
+        transport.close()
 
 
 def python(code):
@@ -56,7 +56,7 @@ def until_gone(pids, seconds=2.0):
 
 @pytest.mark.parametrize("role", ["child", "host"])
 def test_the_reference_is_right_on_pipes(role):
-    recording = judged([sys.executable, "-m", "impls.kcl", role], role, patience_ms=20_000.0)
+    recording = judged([sys.executable, "-m", "impls.references.kcl", role], role, patience_ms=20_000.0)
     assert recording.judgement.verdict == "pass", recording.judgement
     assert not recording.judgement.faults
 
@@ -132,7 +132,7 @@ def test_a_run_that_is_killed_leaves_nothing_behind(tmp_path):
     told = tmp_path / "pids"
     child = f"import os, time; open({str(told)!r}, 'a').write(str(os.getpid()) + chr(10)); time.sleep(99)"
     code = (
-        "import sys, time; from pathlib import Path; from impls.pipes import Pool, environment\n"
+        "import sys, time; from pathlib import Path; from impls.driver.pipes import Pool, environment\n"
         f"pool = Pool('it', [sys.executable, '-I', '-S', '-c', {child!r}], environment({{}}, str), Path('.'), 3)\n"
         "pool.take(); print(pool.folder(), flush=True); time.sleep(99)\n"
     )

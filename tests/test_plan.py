@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Wait
+from specs.plan import Close, Plan, Ref, Say, SendBytes, Wait
 
 WHENS = st.sampled_from(["turn", "now", "join"])
 STEPS = st.one_of(
     st.builds(Say, st.integers(0, 2), st.text(), st.tuples(st.integers(0, 9)), WHENS, st.none()),
-    st.builds(Blurt, st.integers(0, 2), st.binary() | st.just((b"a", Ref("queue", 1))), WHENS),
+    st.builds(SendBytes, st.integers(0, 2), st.binary() | st.just((b"a", Ref("queue", 1))), WHENS),
     st.builds(Wait, st.integers(0, 99)),
-    st.builds(Hang, st.integers(0, 2), st.sampled_from(["close", "reset"])),
+    st.builds(Close, st.integers(0, 2), st.sampled_from(["close", "reset"])),
 )
 PLANS = st.builds(Plan, st.lists(STEPS).map(tuple), st.frozensets(st.sampled_from(["cuts", "crlf"])))
 
@@ -51,7 +51,7 @@ def test_plan_is_a_value(plan):
 
 
 def test_each_sees_every_step_in_order():
-    steps = (Say(0, "a"), Wait(3), Hang(0))
+    steps = (Say(0, "a"), Wait(3), Close(0))
     seen = []
     Plan(steps).each(lambda step: seen.append(step) or step)
     assert tuple(seen) == steps

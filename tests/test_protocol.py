@@ -22,7 +22,9 @@ def test_a_new_folder_in_each_layer_is_all_it_takes():
         assert protocols.find("echo").name == "echo"
         assert protocols.names() == sorted([*before, "echo"])
     assert protocols.names() == before
-    assert not [name for name in sys.modules if name.startswith(("specs.echo", "impls.echo", "strategies.echo"))]
+    assert not [
+        name for name in sys.modules if name.startswith(("specs.echo", "impls.references.echo", "strategies.echo"))
+    ]
 
 
 def test_what_is_not_there_is_refused_with_what_is():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.connection import Phase
-from impls.pulsar.framing import close_batch, close_block, loaded
-from impls.pulsar.reference import SWITCHES, Broker, Seed
-from impls.pulsar.schema import ENUMS
-from impls.pulsar.wire import encode, encode_command
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.connection import Phase
+from impls.references.pulsar.framing import close_batch, close_block, loaded
+from impls.references.pulsar.reference import SWITCHES, Broker, Seed
+from impls.references.pulsar.schema import ENUMS
+from impls.references.pulsar.wire import encode, encode_command
 from tests.pulsar_peer import FAILOVER, KEY_SHARED, NOBODY, SHARED, TOPIC, Peer, published
 
 

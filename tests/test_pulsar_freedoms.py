@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.pulsar.reference import Broker
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.pulsar.reference import Broker
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
 from specs.pulsar.batches import batch as batched
@@ -73,8 +73,8 @@ def test_a_broker_may(play, switches):
     config = PULSAR.configure("broker", "seed", {name: fact.default for name, fact in PULSAR.facts.items()}, {})
     writer = Writer(config)
     play(writer)
-    ground = MemoryGround(lambda: Broker(profile="seed", **switches))
-    found = drive(writer.plan(), Setting(PULSAR, config, "broker", ground), "f-").judgement
+    transport = MemoryTransport(lambda: Broker(profile="seed", **switches))
+    found = drive(writer.plan(), Setting(PULSAR, config, "broker", transport), "f-").judgement
     assert (found.verdict, found.faults) == ("pass", ()), found
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from impls.pulsar.reference import Broker
+from impls.references.pulsar.reference import Broker
 from tests.pulsar_peer import GOLDEN, GOLDEN_SEND, TOPIC, Peer, published
 
 # --- the broker -----------------------------------------------------------------------------------------------------

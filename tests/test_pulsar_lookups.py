@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import LinkError, TcpGround
+from impls.driver.drive import Setting, drive
+from impls.driver.link import LinkError, TcpTransport
 from specs.events import Fact
 from specs.plan import Plan, Reach, Ref
 from strategies.common import Op
@@ -29,12 +29,12 @@ def followed() -> Plan:
 
 def played(*arguments):
     """The recording of a broker of these arguments, and its port."""
-    command = [sys.executable, "-m", "impls.pulsar", "broker", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "impls.references.pulsar", "broker", "--port", "0", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             host, _, port = process.stdout.readline().split()[-1].rpartition(":")
-            ground = TcpGround(lambda: (host, int(port)))
-            return drive(followed(), Setting(PULSAR, CONFIG, "broker", ground), "l-"), port
+            transport = TcpTransport(lambda: (host, int(port)))
+            return drive(followed(), Setting(PULSAR, CONFIG, "broker", transport), "l-"), port
         finally:
             process.terminate()
 
@@ -67,7 +67,7 @@ def test_an_address_that_is_meant_for_others_is_no_fault(url):
 def test_only_the_machine_that_was_given_is_gone_to():
     for where in ("192.0.2.1:6650", "127.0.0.1:x"):
         with pytest.raises(LinkError):
-            TcpGround(lambda: ("localhost", 6650)).reach(where)
+            TcpTransport(lambda: ("localhost", 6650)).reach(where)
 
 
 def test_a_plan_that_follows_a_lookup_is_kept_as_it_is():

@@ -4,19 +4,19 @@ from collections import Counter
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.pulsar.client_memory import Client
-from impls.pulsar.reference import Broker
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.pulsar.client_memory import Client
+from impls.references.pulsar.reference import Broker
 from tests.mutants.pulsar_kit import MUTANTS, PULSAR
 
 PEERS = {"broker": Broker, "client": Client}
 
 
 def judged(mutant, make):
-    ground = MemoryGround(make)
-    found = drive(mutant.witness(mutant.config), Setting(PULSAR, mutant.config, mutant.role, ground), "m-").judgement
-    assert not ground.crash
+    transport = MemoryTransport(make)
+    found = drive(mutant.witness(mutant.config), Setting(PULSAR, mutant.config, mutant.role, transport), "m-").judgement
+    assert not transport.crash
     return found, found.faults
 
 

@@ -9,11 +9,11 @@ import random
 import cramjam
 import pytest
 
-from impls.pulsar import compress
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.framing import close_batch, open_batch, open_block, part, simple
-from impls.pulsar.schema import COMMANDS, ENUMS, MESSAGES
-from impls.pulsar.wire import Malformed, decode, decode_command, encode_command, varint
+from impls.references.pulsar import compress
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.framing import close_batch, open_batch, open_block, part, simple
+from impls.references.pulsar.schema import COMMANDS, ENUMS, MESSAGES
+from impls.references.pulsar.wire import Malformed, decode, decode_command, encode_command, varint
 from tests.pulsar_peer import GOLDEN, GOLDEN_BATCH, GOLDEN_MESSAGE, GOLDEN_SEND, frames
 
 # --- octets ---------------------------------------------------------------------------------------------------------

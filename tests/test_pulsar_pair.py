@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from impls.pulsar.client_memory import Client, SeedClient
-from impls.pulsar.reference import Broker, Seed
+from impls.references.pulsar.client_memory import Client, SeedClient
+from impls.references.pulsar.reference import Broker, Seed
 
 # --- each against the other -----------------------------------------------------------------------------------------
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.pulsar.client_memory import Client
-from impls.pulsar.reference import Broker
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.pulsar.client_memory import Client
+from impls.references.pulsar.reference import Broker
 from strategies.common import Op, Program
 from strategies.pulsar import aimed, oddities, scenes, serving
 from strategies.pulsar.writer import Writer
@@ -29,7 +29,7 @@ def served(kind, head, ops, **switches):
     config = PULSAR.configure("client", "modern", FACTS, {})
     program = Program(head, tuple(Op(name, tuple(args)) for name, *args in ops))
     plan = (getattr(serving, kind, None) or getattr(oddities, kind))(program, config)
-    return drive(plan, Setting(PULSAR, config, "client", MemoryGround(lambda: Client(**switches))), "u-")
+    return drive(plan, Setting(PULSAR, config, "client", MemoryTransport(lambda: Client(**switches))), "u-")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def played(play, **switches):
     config = PULSAR.configure("broker", "modern", FACTS, {})
     writer = Writer(config)
     play(writer)
-    return drive(writer.plan(), Setting(PULSAR, config, "broker", MemoryGround(lambda: Broker(**switches))), "u-")
+    return drive(writer.plan(), Setting(PULSAR, config, "broker", MemoryTransport(lambda: Broker(**switches))), "u-")
 
 
 def batches(w):

@@ -210,7 +210,7 @@ def free_port() -> int:
 @contextlib.contextmanager
 def broker(*arguments: str):
     """The reference broker as a program; its port."""
-    command = [sys.executable, "-m", "impls.pulsar", "broker", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "impls.references.pulsar", "broker", "--port", "0", *arguments]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
     try:
         assert select.select([child.stdout], [], [], 20)[0], "the broker did not come up"

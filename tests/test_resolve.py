@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from impls import manifest
-from impls.manifest import ManifestError, Start, resolve
+from impls.launching import manifest
+from impls.launching.manifest import ManifestError, Start, resolve
 from tests.made_up import IMPL, START
 
 pytestmark = pytest.mark.usefixtures("two_protocols")
@@ -51,7 +51,8 @@ def test_a_path_is_taken_as_it_is(write, monkeypatch, tmp_path):
 
 
 def test_reference_stands_for_all_references(write, tmp_path, monkeypatch):
-    monkeypatch.setattr(manifest, "HERE", tmp_path)
+    monkeypatch.setattr(manifest, "REFERENCES", tmp_path)
+    monkeypatch.setattr(manifest, "IMPLS", tmp_path / "elsewhere")
     write(IMPL + START, "fake/reference.toml")
     write(IMPL.replace('"it"', '"two"') + START, "fake/reference-client.toml")
     write(IMPL.replace('"fake"', '"other"') + START, "other/reference.toml")

@@ -15,7 +15,7 @@ import pytest
 from records.rows import CoverageRow, EndRow, FaultRow, RequirementRow, RunRow, TroubleRow
 from reports import sarif
 from reports.summary import Summary, fold
-from tests.test_door import run
+from tests.test_cli import run
 
 TODAY = date(2026, 3, 1)
 

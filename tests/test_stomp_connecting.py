@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from impls.stomp.reference import Server
+from impls.references.stomp.reference import Server
 from tests.stomp_talk import VERSIONS, Client, read
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from impls.stomp.reference import Parser, Server, Switches
+from impls.references.stomp.reference import Parser, Server, Switches
 from tests.stomp_talk import Client, S, bodies, nothing_left, read, tx
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
-from specs.plan import Blurt, Plan, Ref, Say
+from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
@@ -94,8 +94,8 @@ def test_going_by_the_last_of_repeated_headers_is_a_recommendation_missed(name):
 def test_a_plan_is_written_without_its_second_content_length():
     (feature,) = (feature for feature in FEATURES if feature.name == "lengths")
     start, place = b"SEND\ndestination:", Ref("topic", "a")
-    blurt = Blurt(0, (start, place, b"\n", b"content-length:10\n", b"content-length:3\n", b"\n0123456789\0"))
-    once = Blurt(0, (start, place, b"\n", b"content-length:10\n", b"\n0123456789\0"))
+    blurt = SendBytes(0, (start, place, b"\n", b"content-length:10\n", b"content-length:3\n", b"\n0123456789\0"))
+    once = SendBytes(0, (start, place, b"\n", b"content-length:10\n", b"\n0123456789\0"))
     assert feature.without(Plan((blurt,), frozenset({"lengths"}))).steps == (once,)
     assert feature.without(Plan((blurt,))).steps == (blurt,)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from impls.stomp.reference import SWITCHES, Server
+from impls.references.stomp.reference import SWITCHES, Server
 from tests.stomp_talk import VERSIONS, Client, bodies, is_refused
 
 

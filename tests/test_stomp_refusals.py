@@ -2,7 +2,7 @@
 
 import pytest
 
-from impls.stomp.reference import Server
+from impls.references.stomp.reference import Server
 from tests.stomp_talk import ERRORS, NO_RECEIPT, Client, S, is_refused, nothing_left, read, tx
 
 

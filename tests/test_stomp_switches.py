@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from impls.stomp.reference import SWITCHES, Server, from_text
+from impls.references.stomp.reference import SWITCHES, Server, from_text
 from tests.stomp_talk import CONVERSATION, ERRORS, NO_RECEIPT, S, escape, nothing_left, read, tx
 
 

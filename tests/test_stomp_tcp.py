@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture
 def port():
     process = subprocess.Popen(
-        [sys.executable, "-m", "impls.stomp", "--port", "0", "--switch", "heart_beat=100,0"],
+        [sys.executable, "-m", "impls.references.stomp", "--port", "0", "--switch", "heart_beat=100,0"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

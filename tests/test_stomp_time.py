@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from impls.stomp.reference import Server
+from impls.references.stomp.reference import Server
 from tests.stomp_talk import CONVERSATION, TEMPLATE, Client, S, bodies, nothing_left, read
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.ndjson import Commands
-from impls.pipes import PipeGround, Pool, environment
-from impls.storm import child, freedoms, host, hosts
-from impls.storm.host_memory import Hosts
-from impls.storm.memory import Children
-from impls.storm.reference import ALL
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.driver.ndjson import Commands
+from impls.driver.pipes import PipeTransport, Pool, environment
+from impls.references.storm import child, freedoms, host, hosts
+from impls.references.storm.host_memory import Hosts
+from impls.references.storm.memory import Children
+from impls.references.storm.reference import ALL
 from specs.codec import Decoder
 from specs.events import Fact, Said
 from specs.model import judge
@@ -117,12 +117,12 @@ def test_ids_of_ops_and_of_events():
     assert heard[1].value == {"op": "tuple", "ok": None}
 
 
-def ground_of(role, extensions, number):
+def transport_of(role, extensions, number):
     if role in ("bolt", "spout"):
         switches = freedoms.drawn(number) if number else None
-        return MemoryGround(lambda: Children(ROLES[role], extensions, switches))
+        return MemoryTransport(lambda: Children(ROLES[role], extensions, switches))
     switches = replace(host.drawn(number), lax=False) if number else None
-    return MemoryGround(lambda: Hosts(ROLES[role], extensions, switches))
+    return MemoryTransport(lambda: Hosts(ROLES[role], extensions, switches))
 
 
 def programs_of(prop, count, number):
@@ -149,17 +149,17 @@ def played(role, profile, each):
     extensions = frozenset(profile.split("+")[1:])
     covered = Counter()
     for number, (prop, _) in enumerate(properties("storm", role)):
-        ground = ground_of(role, extensions, number)
+        transport = transport_of(role, extensions, number)
         config = STORM.configure(role, profile, {"scripted": True}, {})
         learnt = discover(
-            partial(asked, role, ground), lambda more: STORM.configure(role, profile, {"scripted": True}, more)
+            partial(asked, role, transport), lambda more: STORM.configure(role, profile, {"scripted": True}, more)
         )
         config = STORM.configure(role, profile, {"scripted": True}, learnt)
-        setting = Setting(STORM, config, role, ground)
+        setting = Setting(STORM, config, role, transport)
         for program in programs_of(prop, counts(prop, each), number):
             plan = prop.plan(program, config)
             judgement = drive(plan, setting, "t-").judgement
-            assert not ground.crash
+            assert not transport.crash
             assert judgement.verdict == "pass", judgement
             assert {fault.breach.requirement for fault in judgement.faults} <= ASKED_FOR, judgement
             covered.update(judgement.covered)
@@ -171,10 +171,10 @@ def played(role, profile, each):
 def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(role):
     (prop,) = [prop for prop, _ in properties("storm", role) if "invalid_input" in prop.name]
     config = STORM.configure(role, "seed", {}, {})
-    ground = MemoryGround(lambda: Hosts(ROLES[role], frozenset(), host.HostSwitches(lax=True)))
+    transport = MemoryTransport(lambda: Hosts(ROLES[role], frozenset(), host.HostSwitches(lax=True)))
     missed = set()
     for program in programs_of(prop, 150, 1):
-        judgement = drive(prop.plan(program, config), Setting(STORM, config, role, ground), "t-").judgement
+        judgement = drive(prop.plan(program, config), Setting(STORM, config, role, transport), "t-").judgement
         assert judgement.verdict != "error", judgement
         for fault in judgement.faults:
             level = fault.breach.level or STORM.requirements[fault.breach.requirement].level
@@ -183,7 +183,7 @@ def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(
     assert len(missed) > 8
 
 
-LATE = "import time; time.sleep(0.3); import impls.storm.__main__ as m; m.main(['bolt'])"
+LATE = "import time; time.sleep(0.3); import impls.references.storm.__main__ as m; m.main(['bolt'])"
 
 
 @pytest.mark.parametrize(
@@ -192,19 +192,19 @@ LATE = "import time; time.sleep(0.3); import impls.storm.__main__ as m; m.main([
 def test_a_bolt_is_never_hurried_before_its_process_id_has_come(prop):
     pool = Pool("late", [sys.executable, "-c", LATE], environment({"PYTHONPATH": str(ROOT)}, str), ROOT, depth=1)
     config = STORM.configure("bolt", "seed", {"scripted": True}, {})
-    ground = PipeGround(pool)
+    transport = PipeTransport(pool)
     try:
         for program in programs_of(prop, 2, 5):
             judgement = drive(
-                prop.plan(program, config), Setting(STORM, config, "bolt", ground, 5000.0), "t-"
+                prop.plan(program, config), Setting(STORM, config, "bolt", transport, 5000.0), "t-"
             ).judgement
             assert (judgement.verdict, judgement.faults) == ("pass", ()), judgement
     finally:
-        ground.close()
+        transport.close()
 
 
-def asked(role, ground, plan, config):
-    recording = drive(plan, Setting(STORM, config, role, ground), "ask-")
+def asked(role, transport, plan, config):
+    recording = drive(plan, Setting(STORM, config, role, transport), "ask-")
     return tuple(recording.events), recording.judgement
 
 
@@ -228,7 +228,7 @@ def test_heartbeats_do_not_make_us_wait_for_an_effect_that_does_not_come():
     w.begin()
     w.settle("ack", w.tuple(["x"]))
     w.close()
-    ground = MemoryGround(lambda: Hosts(Forgets, frozenset(), host.HostSwitches(beat_ms=300)))
-    recording = drive(w.plan(), Setting(STORM, config, "bolt-host", ground, 1000.0), "f-")
+    transport = MemoryTransport(lambda: Hosts(Forgets, frozenset(), host.HostSwitches(beat_ms=300)))
+    recording = drive(w.plan(), Setting(STORM, config, "bolt-host", transport, 1000.0), "f-")
     assert [blame.breach.requirement for blame in recording.judgement.faults] == ["STORM-BOLT-20"]
     assert recording.stamps[-1] < 2_500

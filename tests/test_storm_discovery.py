@@ -2,13 +2,13 @@
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.storm.child import Bolt, Spout
-from impls.storm.host import HostSwitches
-from impls.storm.host_memory import Hosts
-from impls.storm.hosts import BoltHost, SpoutHost
-from impls.storm.memory import Children
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.storm.child import Bolt, Spout
+from impls.references.storm.host import HostSwitches
+from impls.references.storm.host_memory import Hosts
+from impls.references.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.memory import Children
 from specs.events import Fact, Quiet
 from specs.plan import Wait
 from specs.protocol import find
@@ -21,9 +21,9 @@ def found(role, play, profile="seed", **facts):
     return discover(play, lambda learnt: STORM.configure(role, profile, facts, learnt))
 
 
-def on(ground, role):
+def on(transport, role):
     def play(plan, config):
-        recording = drive(plan, Setting(STORM, config, role, ground), "ask-")
+        recording = drive(plan, Setting(STORM, config, role, transport), "ask-")
         return tuple(recording.events), recording.judgement
 
     return play
@@ -64,14 +64,14 @@ class Counts(Bolt):
 @pytest.mark.parametrize(("kind", "scripted"), [(Bolt, True), (Spout, True), (Counts, False)])
 def test_user_code_is_scripted_when_it_does_what_it_is_told(kind, scripted):
     role = "spout" if kind is Spout else "bolt"
-    assert found(role, on(MemoryGround(lambda: Children(kind)), role))["scripted"] is scripted
+    assert found(role, on(MemoryTransport(lambda: Children(kind)), role))["scripted"] is scripted
 
 
 @pytest.mark.parametrize(("role", "kind"), [("bolt-host", BoltHost), ("spout-host", SpoutHost)])
 @pytest.mark.parametrize(("own_ms", "timed"), [(0, True), (30_000, False), (90_000, True)])
 def test_a_host_shows_whether_its_timeout_is_that_of_conf(role, kind, own_ms, timed):
-    ground = MemoryGround(lambda: Hosts(kind, frozenset(), HostSwitches(own_ms=own_ms)))
-    assert found(role, on(ground, role)) == {"timed": timed}
+    transport = MemoryTransport(lambda: Hosts(kind, frozenset(), HostSwitches(own_ms=own_ms)))
+    assert found(role, on(transport, role)) == {"timed": timed}
 
 
 def test_a_host_that_claims_the_timing_of_storm_is_not_asked():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.storm.child import Bolt, Spout
-from impls.storm.host_memory import Hosts
-from impls.storm.hosts import BoltHost, SpoutHost
-from impls.storm.memory import Children
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.storm.child import Bolt, Spout
+from impls.references.storm.host_memory import Hosts
+from impls.references.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.memory import Children
 from specs.protocol import find
 from tests.mutants.storm_kit import config_of
 from tests.mutants.storm_list import STORM_MUTANTS
@@ -20,12 +20,12 @@ HOSTS = {"bolt-host": BoltHost, "spout-host": SpoutHost}
 def sound(mutant):
     extensions = frozenset(mutant.profile.split("+")[1:])
     if mutant.role in CHILDREN:
-        return MemoryGround(lambda: Children(CHILDREN[mutant.role], extensions))
-    return MemoryGround(lambda: Hosts(HOSTS[mutant.role], extensions))
+        return MemoryTransport(lambda: Children(CHILDREN[mutant.role], extensions))
+    return MemoryTransport(lambda: Hosts(HOSTS[mutant.role], extensions))
 
 
-def judged(plan, mutant, ground):
-    return drive(plan, Setting(STORM, config_of(mutant.profile, mutant.role), mutant.role, ground), "m-").judgement
+def judged(plan, mutant, transport):
+    return drive(plan, Setting(STORM, config_of(mutant.profile, mutant.role), mutant.role, transport), "m-").judgement
 
 
 def test_there_are_enough_mutants():
@@ -55,7 +55,7 @@ def test_witness_passes_on_the_reference(mutant):
 @pytest.mark.parametrize("mutant", STORM_MUTANTS, ids=lambda m: m.name)
 def test_witness_shows_the_fault(mutant):
     plan = mutant.witness(config_of(mutant.profile, mutant.role))
-    judgement = judged(plan, mutant, MemoryGround(mutant.make))
+    judgement = judged(plan, mutant, MemoryTransport(mutant.make))
     assert judgement.faults, judgement
     names = {fault.breach.requirement for fault in judgement.faults}
     features = {f.requirement for f in STORM.features if f.name in plan.features}
@@ -67,5 +67,5 @@ def test_witness_shows_the_fault(mutant):
 @pytest.mark.parametrize("mutant", STORM_MUTANTS, ids=lambda m: m.name)
 def test_mutant_is_right_in_everything_else(mutant):
     config = config_of(mutant.profile, mutant.role)
-    judgement = judged(STORM.smoke(config), mutant, MemoryGround(mutant.make))
+    judgement = judged(STORM.smoke(config), mutant, MemoryTransport(mutant.make))
     assert (judgement.verdict == "pass" and judgement.faults == ()) == mutant.smoke, judgement

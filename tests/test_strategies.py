@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from impls.drive import Setting, drive
-from impls.link import MemoryGround
-from impls.stomp.reference import Server
-from specs.plan import Hang, Say
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.stomp.reference import Server
+from specs.plan import Close, Say
 from specs.protocol import find
 from specs.stomp.frames import Frame, Style, decoder, encode
 from specs.stomp.headers import RESERVED, TAG
@@ -37,7 +37,7 @@ few = settings(
 
 
 def judged(plan, server=Server):
-    return drive(plan, Setting(STOMP, CONFIG, "server", MemoryGround(server)), "t-").judgement
+    return drive(plan, Setting(STOMP, CONFIG, "server", MemoryTransport(server)), "t-").judgement
 
 
 @given(st.one_of(st.sampled_from(ROOTS), st.text(min_size=1, max_size=40)), BYTE, VERSIONS, st.booleans())
@@ -106,7 +106,7 @@ def test_repetitions_are_legal_and_as_many_as_asked_for(form, often):
 def test_what_is_wrong_is_refused_by_a_correct_server(way, a):
     """The collector gets what the wrong frame must not have touched."""
     plan = refusals.interpret(Program((0, a, 0, 2, 9, 2), ()), CONFIG, names=(way,))
-    assert any(isinstance(step, Hang) for step in plan.steps)
+    assert any(isinstance(step, Close) for step in plan.steps)
     judgement = judged(plan)
     assert judgement.verdict == "pass", judgement
     assert "STOMP-1.2-" + way in judgement.covered

@@ -16,7 +16,7 @@ from specs.kcl.host.book import BOOK as HOST
 from specs.kcl.machine import LINES_ARE_JSON, MACHINE
 from specs.kcl.model import KclModel
 from specs.kcl.states import REQUIREMENTS, WIRES, Config
-from specs.plan import Do, Hang, Plan, Ref, Say
+from specs.plan import Close, Control, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
 
@@ -123,7 +123,7 @@ def smoke(config: Config) -> Plan:
             Say(0, answer(config), upto=ANSWERS),
             Say(0, last(config)),
             Say(0, answer(config), upto=ANSWERS),
-            Hang(0, "eof"),
+            Close(0, "eof"),
         )
     )
 
@@ -133,12 +133,12 @@ def _smoke_of_host(config: Config) -> Plan:
     final = last(config)
     return Plan(
         (
-            Do(0, "start", {"shardId": shard}),
-            Do(0, "call", {"op": "initialize", "shardId": shard}),
+            Control(0, "start", {"shardId": shard}),
+            Control(0, "call", {"op": "initialize", "shardId": shard}),
             Say(0, message("status", responseFor="initialize")),
-            Do(0, "call", {"op": final.action, **{k: v for k, v in final.members.items() if k != "action"}}),
+            Control(0, "call", {"op": final.action, **{k: v for k, v in final.members.items() if k != "action"}}),
             Say(0, message("status", responseFor=final.action)),
-            Do(0, "exit", 0),
+            Control(0, "exit", 0),
         )
     )
 

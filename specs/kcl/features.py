@@ -15,7 +15,7 @@ from specs.kcl.child.causes import BIG_BATCHES
 from specs.kcl.frames import Message
 from specs.kcl.machine import CHARACTERS_SURVIVE
 from specs.kcl.states import KNOWN, PREFIX, Misuse
-from specs.plan import Blurt, Do, Plan, Say, Step
+from specs.plan import Control, Plan, Say, SendBytes, Step
 from specs.protocol import Feature
 
 MANY, MUCH = 1000, 1 << 19
@@ -74,7 +74,7 @@ def _keys(plan: Plan, change: Callable[[str], str]) -> Plan:
         return {**record, "partitionKey": change(key)} if isinstance(key, str) else record
 
     def rewritten(step: Step) -> Step:
-        if isinstance(step, Do) and isinstance(step.value, Mapping) and step.value.get("records"):
+        if isinstance(step, Control) and isinstance(step.value, Mapping) and step.value.get("records"):
             return replace(step, value=_of_records(step.value, changed))
         if not isinstance(step, Say) or not isinstance(step.frame, Message) or step.frame.escaped:
             return step
@@ -110,7 +110,7 @@ def _small(plan: Plan) -> Plan:
 
 def _one_by_one(plan: Plan) -> Plan:
     """The tester waits for its turn before it says anything."""
-    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, Blurt)) else step)
+    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, SendBytes)) else step)
 
 
 INSTEAD_OF = (

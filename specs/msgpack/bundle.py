@@ -23,7 +23,7 @@ from specs.msgpack.model import MsgpackModel
 from specs.msgpack.registry import REQUIREMENTS
 from specs.msgpack.server.book import SURVIVES
 from specs.msgpack.states import OPEN_POINTS, Config
-from specs.plan import Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 
@@ -141,13 +141,13 @@ def smoke(config: Config) -> Plan:
         return Plan((Say(0, Ask(1, UNKNOWN_OP)), Say(0, plain)))
     if config.role == "idl-server":
         served = {"idl": SMALLEST, "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
-        return Plan((Do(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
+        return Plan((Control(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
     if config.role == "client":
-        steps: list[Step] = [Do(0, "connect", {})]
+        steps: list[Step] = [Control(0, "connect", {})]
         for method in ("first", "second"):
-            steps.append(Do(0, "call", {"method": method, "params_hex": "9101"}))
+            steps.append(Control(0, "call", {"method": method, "params_hex": "9101"}))
             steps.append(Say(0, frames.response(Ref("id", method), None, 1)))
-        return Plan((*steps, Wait(0), Do(0, "disconnect", {}), Wait(0)))
+        return Plan((*steps, Wait(0), Control(0, "disconnect", {}), Wait(0)))
     echo = config.name("echo")
     return Plan(tuple(Say(0, frames.request(number, echo, number)) for number in (1, 2)))
 

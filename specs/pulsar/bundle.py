@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from specs.events import Event
-from specs.plan import Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 from specs.pulsar import broker, client, frames
@@ -65,9 +65,16 @@ def _first_producer(config: Config) -> Plan:
         ),
         draft("SUCCESS", request_id=Ref("open", (0, "CLOSE_PRODUCER"))),
     )
-    told: tuple[Step, ...] = (Do(0, "connect", {}), Do(0, "producer", {"topic": topic}))
+    told: tuple[Step, ...] = (Control(0, "connect", {}), Control(0, "producer", {"topic": topic}))
     return Plan(
-        (*told, *(Say(0, each) for each in answers[:4]), Wait(0), Do(0, "disconnect", {}), Say(0, answers[4]), Wait(0))
+        (
+            *told,
+            *(Say(0, each) for each in answers[:4]),
+            Wait(0),
+            Control(0, "disconnect", {}),
+            Say(0, answers[4]),
+            Wait(0),
+        )
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
-from specs.plan import Blurt, Plan, Ref, Say, Step
+from specs.plan import Plan, Ref, Say, SendBytes, Step
 from specs.protocol import Feature
 from specs.stomp.frames import CLIENT_COMMANDS, PLAIN_COMMANDS, Frame
 from specs.stomp.headers import RESERVED, SPECIAL
@@ -120,7 +120,7 @@ def _styled(plan: Plan, **style: bytes) -> Plan:
 
 def _one_by_one(plan: Plan) -> Plan:
     """The tester waits for its turn before it says anything."""
-    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, Blurt)) else step)
+    return plan.each(lambda step: replace(step, when="turn") if isinstance(step, (Say, SendBytes)) else step)
 
 
 def _connect(plan: Plan) -> Plan:
@@ -156,7 +156,7 @@ def _one_length(plan: Plan) -> Plan:
     """No frame that is given as octets repeats its content-length."""
 
     def change(step: Step) -> Step:
-        if not isinstance(step, Blurt) or not isinstance(step.data, tuple):
+        if not isinstance(step, SendBytes) or not isinstance(step.data, tuple):
             return step
         lengths = [part for part in step.data if isinstance(part, bytes) and part.startswith(b"content-length:")]
         return replace(step, data=tuple(part for part in step.data if part not in lengths[1:]))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from specs.events import Event, Fact, Said
-from specs.plan import Do, Hang, Plan, Ref, Say
+from specs.plan import Close, Control, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
 from specs.storm import frames
@@ -223,29 +223,29 @@ def smoke(config: Config) -> Plan:
     if config.hosted:
         return _smoke_of_host(config)
     setup = {"conf": {"topology.name": "smoke"}, "pidDir": Ref("folder", ""), "context": context()}
-    steps: list[Any] = [Do(0, "folder", "pids"), Say(0, Message(setup))]
+    steps: list[Any] = [Control(0, "folder", "pids"), Say(0, Message(setup))]
     if config.child == "bolt":
         shape = {"id": "-6955786537413359385", "comp": "words", "stream": "default", "task": 1, "tuple": ["smoke", 1]}
         steps += [Say(0, Message(shape)), Say(0, Message(Ref("ids", 0)), upto=ANSWERS)]
     else:
         steps += [Say(0, Message({"command": "next"})), Say(0, Message(Ref("ids", 0)), upto=ANSWERS)]
-    return Plan((*steps, Hang(0, "eof")))
+    return Plan((*steps, Close(0, "eof")))
 
 
 def _smoke_of_host(config: Config) -> Plan:
     sync = {"command": "sync"}
     steps: list[Any] = [
-        Do(0, "start", {"conf": {"topology.name": "smoke"}, "context": context()}),
+        Control(0, "start", {"conf": {"topology.name": "smoke"}, "context": context()}),
         Say(0, Message({"pid": Ref("pid")})),
         Say(0, Message(sync, Ref("command", "activate"))),
     ]
     if config.child == "bolt":
         call = {"op": "tuple", "id": "1", "comp": "words", "stream": "default", "task": 1, "tuple": ["smoke", 1]}
         ack = {"command": "ack", "id": Ref("tuple", 0)}
-        steps += [Do(0, "call", call), Say(0, Message(ack))]
+        steps += [Control(0, "call", call), Say(0, Message(ack))]
     else:
-        steps += [Do(0, "call", {"op": "next"}), Say(0, Message(sync, Ref("command", "next")))]
-    return Plan((*steps, Do(0, "close"), Do(0, "exit", 0)))
+        steps += [Control(0, "call", {"op": "next"}), Say(0, Message(sync, Ref("command", "next")))]
+    return Plan((*steps, Control(0, "close"), Control(0, "exit", 0)))
 
 
 def beat(frame: Any) -> bool:

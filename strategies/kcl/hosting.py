@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.kcl.bundle import last
 from specs.kcl.frames import Message, Style, Text, message
 from specs.kcl.states import Config
-from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.kcl import texts
 from strategies.kcl.writer import CUTS, ESCAPE, ESCAPES, ORDER, PLAIN, WIDE, Ways, joined
@@ -68,12 +68,12 @@ class Writer:
 
     def begin(self, key: Any = 0) -> None:
         """Start the host, and initialize."""
-        self.steps.append(Do(0, "start", {"shardId": Ref("shard", key)}))
+        self.steps.append(Control(0, "start", {"shardId": Ref("shard", key)}))
         self.call("initialize", shardId=Ref("shard", key))
 
     def call(self, op: str, **given: Any) -> None:
         """A call of the record processor's interface."""
-        self.steps.append(Do(0, "call", {"op": op, **given}))
+        self.steps.append(Control(0, "call", {"op": op, **given}))
         self.open, self._first, self.busy = op, True, True
 
     def batch(self, sizes: Sequence[tuple[bytes, str]]) -> None:
@@ -94,7 +94,7 @@ class Writer:
         """What the next checkpoints meet; while a call is open, only where a host can be told then."""
         if error != self._error and (self.config.aside or not self.busy):
             self._error = error
-            self.steps.append(Do(0, "checkpointer", {"error": error}))
+            self.steps.append(Control(0, "checkpointer", {"error": error}))
             self._first = True  # the host must know it before the child says more
 
     # -- as the child --------------------------------------------------------------------------------------------------
@@ -138,12 +138,12 @@ class Writer:
 
     def blurt(self, data: bytes) -> None:
         """Octets."""
-        self.steps.append(Blurt(0, data, "turn" if self._first else "now"))
+        self.steps.append(SendBytes(0, data, "turn" if self._first else "now"))
         self._first = False
 
     def exit(self, code: int = 0) -> None:
         """The child ends."""
-        self.steps.append(Do(0, "exit", code))
+        self.steps.append(Control(0, "exit", code))
 
     def wait(self, ms: int = 0) -> None:
         """Let time pass."""
@@ -151,7 +151,7 @@ class Writer:
 
     def do(self, name: str, value: Any) -> None:
         """Something else that a child does."""
-        self.steps.append(Do(0, name, value))
+        self.steps.append(Control(0, name, value))
 
 
 JUNK = (

@@ -12,7 +12,7 @@ from typing import Any
 from specs.kcl.bundle import ANSWERS, answer, initialize, last
 from specs.kcl.frames import Message, Style, Text, message
 from specs.kcl.states import Config
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Close, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.kcl import texts
 
 ORDER, ESCAPE, WIDE, MEMBERS, CUTS, CRLF = 1, 2, 4, 8, 16, 32
@@ -175,11 +175,11 @@ class Writer:
 
     def blurt(self, data: bytes) -> None:
         """Octets."""
-        self.steps.append(Blurt(self.conn, data, self.when))
+        self.steps.append(SendBytes(self.conn, data, self.when))
 
     def eof(self, *, at_once: bool = False) -> None:
         """The end of STDIN."""
-        self.steps.append(Hang(self.conn, "eof-now" if at_once else "eof"))
+        self.steps.append(Close(self.conn, "eof-now" if at_once else "eof"))
 
 
 def asked(conn: int = 0) -> Ref:

@@ -11,7 +11,7 @@ from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded
 from specs.msgpack.frames import Frame, encode, response
 from specs.msgpack.states import Config
-from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.msgpack import values
 from strategies.msgpack.writer import pieces
@@ -36,13 +36,13 @@ class Teller:
     def __init__(self, config: Config, *, hurry: bool, wire: int, names: int = 0) -> None:
         self.config, self.wire, self.names = config, wire, names
         self.when = "now" if hurry else "turn"
-        self.steps: list[Step] = [Do(0, "connect", {})]
+        self.steps: list[Step] = [Control(0, "connect", {})]
         self.features: set[str] = set()
         self._serial = 0
 
     def do(self, op: str, **given: Any) -> None:
         """Tell the client something."""
-        self.steps.append(Do(0, op, given, self.when))
+        self.steps.append(Control(0, op, given, self.when))
 
     def start(self, op: str, params: tuple[Any, ...]) -> str:
         """A call or a notification; its method, which no other has."""
@@ -267,10 +267,10 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         body = (values.pick(_TYPES, which), Ref("id", methods[0]), None, "odd")
         teller.steps.append(Say(0, Frame(body), (), teller.when))
     elif how % 3:
-        teller.steps.append(Blurt(0, values.pick(_WRONG, which), teller.when))
+        teller.steps.append(SendBytes(0, values.pick(_WRONG, which), teller.when))
     if how % 3 != 2:
         teller.steps.append(Wait(5))
-    teller.steps.append(Do(0, "drop", {}, teller.when))
+    teller.steps.append(Control(0, "drop", {}, teller.when))
     for method in methods[1:]:
         teller.finish(method)
     return ended(teller)

@@ -13,7 +13,7 @@ from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Ask, answer, type_of
 from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.msgpack.values import double
-from specs.plan import Do, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Close, Control, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -74,7 +74,7 @@ def _refused(play: Play, config: Config) -> list[str]:
     found = []
     for point, text in _OPEN.items():
         given = {"idl": text.replace("{}", _SERVICE), "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
-        events, _ = play(Plan((Do(0, "serve", given), Do(0, "stop", {}))), config)
+        events, _ = play(Plan((Control(0, "serve", given), Control(0, "stop", {}))), config)
         told = [event.value for event in events if isinstance(event, Fact) and event.name == "answer"]
         if told and isinstance(told[0], dict) and "ok" not in told[0]:
             found.append(point)
@@ -91,9 +91,9 @@ def _served(play: Play, config: Config) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for form in (0, 1):
         behaviour = {"s/0/e": {"do": "echo", "n": form, "arg": form}, "s/0/m": {"do": "const", "value": {"x": 5}}}
-        serve = Do(0, "serve", {"idl": _PROBE, "application": "A", "behaviour": behaviour})
+        serve = Control(0, "serve", {"idl": _PROBE, "application": "A", "behaviour": behaviour})
         asked = [request(1, "m:s:0"), request(2, "e:s:0", 9), request(3, "e:s:0", None, 9)]
-        steps: list[Step] = [serve, *(Say(0, each) for each in asked), Do(0, "stop", {})]
+        steps: list[Step] = [serve, *(Say(0, each) for each in asked), Control(0, "stop", {})]
         events, _ = play(Plan(tuple(steps)), config)
         said = [event.frame.body for event in events if isinstance(event, Said) and event.by == "idl-server"]
         for body in said:
@@ -119,15 +119,22 @@ def _client(play: Play, config: Config) -> Mapping[str, Any]:
     old = True
     for value in (1, double(1.0), double(-3.0), double(7.0)):
         told = {"method": "ask", "params_hex": encoded(("x" * 40, b"bin")).hex()}
-        steps = (Do(0, "connect", {}), Do(0, "call", told), Say(0, response(Ref("id", "ask"), None, value)), Wait(0))
-        events, _ = play(Plan((*steps, Do(0, "disconnect", {}), Wait(0))), config)
+        steps = (
+            Control(0, "connect", {}),
+            Control(0, "call", told),
+            Say(0, response(Ref("id", "ask"), None, value)),
+            Wait(0),
+        )
+        events, _ = play(Plan((*steps, Control(0, "disconnect", {}), Wait(0))), config)
         for event in events:
             if isinstance(event, Said) and event.by == "client" and shape(event.frame.body) == "request":
                 new = any(isinstance(part, bytes) for part in event.frame.body[3])
                 old = old and "str" in event.frame.wide and not new
         results.append(_result(_answers(events)))
     told = {"method": "ask", "params_hex": "90"}
-    events, _ = play(Plan((Do(0, "connect", {}), Do(0, "call_async", told), Do(0, "disconnect", {}), Wait(0))), config)
+    events, _ = play(
+        Plan((Control(0, "connect", {}), Control(0, "call_async", told), Control(0, "disconnect", {}), Wait(0))), config
+    )
     serial = any(isinstance(found, dict) and found.get("error") == "unsupported" for found in _answers(events))
     return {"old_raw": old, "one_number": all(type(found) is int for found in results), "serial": serial}
 
@@ -235,7 +242,7 @@ def _serial(play: Play, config: Config) -> bool:
     """True when a second connection is answered, but not before the first one is closed."""
     first, second = (Say(n, request(5, config.name("echo"), (n,)), when="now") for n in (0, 1))
     together = _answered(play(Plan((first, Wait(0), second, Wait(0))), config))
-    after = _answered(play(Plan((first, Wait(0), second, Wait(50), Hang(0), Wait(0))), config))
+    after = _answered(play(Plan((first, Wait(0), second, Wait(50), Close(0), Wait(0))), config))
     return together == {0} and after == {0, 1}
 
 

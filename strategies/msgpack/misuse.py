@@ -16,7 +16,7 @@ from specs.msgpack.calls import INHERITED
 from specs.msgpack.format import encoded
 from specs.msgpack.frames import Frame, encode, notification, request, response
 from specs.msgpack.states import Config
-from specs.plan import Hang, Plan
+from specs.plan import Close, Plan
 from strategies.common import Program, programs
 from strategies.msgpack import values
 from strategies.msgpack.sessions import EVERYTHING, play, small
@@ -115,7 +115,7 @@ def _truncated(w: Writer, line: Line, a: int, b: int) -> None:
     data = encode(request(9, w.config.name("echo"), values.legal(b, a)), None)
     w.blurt(line, data[: 1 + a % max(1, len(data) - 1)])
     w.wait()
-    w.steps.append(Hang(line.number, "reset" if b % 4 == 3 else "close"))
+    w.steps.append(Close(line.number, "reset" if b % 4 == 3 else "close"))
 
 
 def _liar(w: Writer, line: Line, a: int, b: int) -> None:
@@ -159,7 +159,7 @@ def _inherited(w: Writer, line: Line, a: int, b: int) -> None:
 
 def _half_close(w: Writer, line: Line, a: int, b: int) -> None:
     w.call(line, "sleep", 20, when="now")
-    w.steps.append(Hang(line.number, "close" if a % 2 else "reset"))
+    w.steps.append(Close(line.number, "close" if a % 2 else "reset"))
 
 
 MISUSES: Mapping[str, Misuse] = {

@@ -16,7 +16,7 @@ from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
 from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
-from specs.plan import Do, Plan, Say, Step
+from specs.plan import Control, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
@@ -176,7 +176,7 @@ class Caller:
         self.when = "now" if hurry else "turn"
         behaviours = {key: each for key, each in world.behaviours.items() if each["do"] != "default" or len(key) % 2}
         given = {"idl": world.idl(), "application": world.application, "behaviour": behaviours}
-        self.steps: list[Step] = [Do(0, "serve", given)]
+        self.steps: list[Step] = [Control(0, "serve", given)]
         self._ids = 0
 
     def call(self, method: str, *params: Any, style: int = 0) -> None:
@@ -273,7 +273,7 @@ def _assign(c: Caller, op: Op) -> None:
     """A slot gets another behaviour while the server runs, and is called in this version and the newer ones."""
     scope, version, function = c.slot(*op.args)
     behaviour = ({"do": "tag"}, {"do": "default"}, {"do": "const", "value": f"late{op.args[4]}"})[op.args[3] % 3]
-    c.steps.append(Do(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+    c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
     for other, functions in c.world.versions[c.world.scopes[scope][0]].items():
         if function in functions and other >= version - 1:
             c._ids += 1
@@ -293,7 +293,7 @@ def _note(c: Caller, op: Op) -> None:
 def _throw(c: Caller, op: Op) -> None:
     scope, version, function = c.slot(*op.args)
     behaviour = thrown(THROWN[op.args[3] % 4])
-    c.steps.append(Do(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
+    c.steps.append(Control(0, "assign", {"slot": f"{scope}/{version}/{function}", "behaviour": behaviour}))
     c._ids += 1
     c.steps.append(Say(0, request(c._ids, f"{function}:{scope}:{version}")))
 
@@ -437,5 +437,5 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
             _call(caller, op)  # where its argument stands is not said when arrays begin with the id 0; ML-14
         else:
             _OPS[op.kind](caller, op)
-    caller.steps.append(Do(0, "stop", {}))
+    caller.steps.append(Control(0, "stop", {}))
     return Plan(tuple(caller.steps))

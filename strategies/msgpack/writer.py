@@ -9,7 +9,7 @@ from typing import Any
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import Frame, encode, notification, request
 from specs.msgpack.states import Config
-from specs.plan import Blurt, Hang, Plan, Say, Step, Wait
+from specs.plan import Close, Plan, Say, SendBytes, Step, Wait
 
 IDS: Sequence[int] = (
     0, 1, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 2, 2, 2**16 + 1, 32, 2**24,
@@ -113,7 +113,7 @@ class Writer:
 
     def blurt(self, line: Line, data: bytes, when: str = "") -> None:
         """Octets as they are."""
-        self.steps.append(Blurt(line.number, data, when or self._when()))
+        self.steps.append(SendBytes(line.number, data, when or self._when()))
 
     def turn(self) -> None:
         """From here on everything that was asked before is answered."""
@@ -130,7 +130,7 @@ class Writer:
         """Close the connection in a slot."""
         line = self.lines.pop(slot % self.slots, None)
         if line is not None:
-            self.steps.append(Hang(line.number, how))
+            self.steps.append(Close(line.number, how))
 
     def _when(self) -> str:
         return "now" if self.hurry else "turn"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specs.plan import Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from specs.pulsar.batches import batch, compress
 from specs.pulsar.frames import Draft
 from specs.pulsar.states import Config
@@ -46,7 +46,7 @@ class Desk:
 
     def do(self, op: str, value: Any, when: str = "turn") -> None:
         """Tell the client something."""
-        self.steps.append(Do(0, op, value, when))
+        self.steps.append(Control(0, op, value, when))
 
     def say(self, kind: str, when: str = "turn", upto: int = 1, conn: int | None = None, **fields: Any) -> None:
         """Say a simple frame, on the connection that is used if no other one is given."""
@@ -296,7 +296,7 @@ class Desk:
 
     def drop(self, *pens: str) -> None:
         """Cut the connection under the client and serve the next one. By `pens` the client sends before it is back."""
-        self.steps.append(Do(self.at, "drop", None))
+        self.steps.append(Control(self.at, "drop", None))
         for pen in pens:
             self.send(pen, op="send_async", when="now")
         if self.at == self.home:

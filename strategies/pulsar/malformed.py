@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from specs.plan import Hang, Ref
+from specs.plan import Close, Ref
 from specs.pulsar.batches import batch
 from specs.pulsar.frames import SAFE_TOTAL, Draft, draft
 from strategies.pulsar.writer import Line, Pen, Writer
@@ -131,7 +131,7 @@ def _half(w: Writer, n: Numbers) -> None:
     ready(w, n)
     w.settle()
     line = w.lines.pop(0)
-    w.steps.append(Hang(line.number, "eof"))
+    w.steps.append(Close(line.number, "eof"))
     w.wait()
 
 

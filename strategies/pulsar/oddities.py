@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Blurt, Plan, Ref, Say
+from specs.plan import Plan, Ref, Say, SendBytes
 from specs.pulsar.frames import NOBODY, Draft
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
@@ -79,7 +79,7 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
             bytes.fromhex("00000009000000ff0812920100"), bytes.fromhex("0000000b00000007ffffffffffffff"),
             bytes.fromhex("0000000600000002080d"),
         )  # fmt: skip
-        d.steps.append(Blurt(d.at, octets[head[2] % len(octets)]))
+        d.steps.append(SendBytes(d.at, octets[head[2] % len(octets)]))
         d.at = d.home = d.next()
         d.welcome()
         d.again()

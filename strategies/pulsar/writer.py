@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specs.plan import Blurt, Hang, Plan, Reach, Ref, Say, Step, Wait
+from specs.plan import Close, Plan, Reach, Ref, Say, SendBytes, Step, Wait
 from specs.pulsar.batches import batch, compress
 from specs.pulsar.frames import NUMBERS, Draft, draft
 from specs.pulsar.states import Config
@@ -116,7 +116,7 @@ class Writer:
         """Octets as they are."""
         when = "turn" if self._settle else when or ("now" if self.hurry else "turn")
         self._settle = False
-        self.steps.append(Blurt(line.number, data, when))
+        self.steps.append(SendBytes(line.number, data, when))
 
     def settle(self) -> None:
         """What comes next waits for its turn, even in a hurry."""
@@ -189,7 +189,7 @@ class Writer:
         """Cut the connection in a slot."""
         line = self.lines.pop(slot % self.slots, None)
         if line is not None:
-            self.steps.append(Hang(line.number, how))
+            self.steps.append(Close(line.number, how))
 
     # -- producers -----------------------------------------------------------------------------------------------------
 

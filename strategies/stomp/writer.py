@@ -9,7 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Close, Plan, Ref, Say, SendBytes, Step, Wait
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Frame, Style
 from specs.stomp.headers import TAG
@@ -167,7 +167,7 @@ class Writer:
 
     def blurt(self, line: Line, *parts: bytes | Ref, when: str | None = None) -> None:
         """Send raw octets."""
-        self.steps.append(Blurt(line.number, parts, when or self.when))
+        self.steps.append(SendBytes(line.number, parts, when or self.when))
 
     def wait(self, ms: int = 0) -> None:
         """Wait for `ms`, or for the tester's turn."""
@@ -206,7 +206,7 @@ class Writer:
 
     def hang(self, line: Line, how: str = "close") -> None:
         """Close a connection without a word."""
-        self.steps.append(Hang(line.number, how))
+        self.steps.append(Close(line.number, how))
         line.ended = True
 
     # -- legal frames ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Blurt, Do, Plan, Ref, Say, Step, Wait
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from specs.storm.bundle import context
 from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
@@ -47,9 +47,9 @@ TASK_IDS: tuple[list[int], ...] = ([4], [], [4, 5], [9], [1], [2, 4, 5], [5], li
 """Lists that are told apart."""
 
 
-def started(conf: Mapping[str, Any]) -> Do:
+def started(conf: Mapping[str, Any]) -> Control:
     """The host is told to start its child."""
-    return Do(0, "start", {"conf": dict(conf), "context": context()})
+    return Control(0, "start", {"conf": dict(conf), "context": context()})
 
 
 def lively() -> Say:
@@ -85,7 +85,7 @@ class Writer:
     def begin(self, conf: Mapping[str, Any] | None = None, *, late: int = 0, pid: Any = None) -> None:
         """Start the host; the child says its process id, `late` milliseconds after the setup."""
         self.steps.append(started(conf or {}))
-        self.steps.append(Do(0, "touch", Ref("pidDir")))
+        self.steps.append(Control(0, "touch", Ref("pidDir")))
         if late:
             self.wait()
             self.wait(late)
@@ -97,12 +97,12 @@ class Writer:
 
     def task_ids(self, which: int, *, now: bool = False) -> None:
         """What following emits get."""
-        self.steps.append(Do(0, "task_ids", {"ids": TASK_IDS[which % len(TASK_IDS)]}, "now" if now else "turn"))
+        self.steps.append(Control(0, "task_ids", {"ids": TASK_IDS[which % len(TASK_IDS)]}, "now" if now else "turn"))
         self._first = self._first or not now
 
     def call(self, op: str, *, now: bool = False, **given: Any) -> None:
         """A tuple, or a call of the spout's interface."""
-        self.steps.append(Do(0, "call", {"op": op, **given}, "now" if now else "turn"))
+        self.steps.append(Control(0, "call", {"op": op, **given}, "now" if now else "turn"))
         if self.config.has("x-activate") and not self.bolt and not now:
             self.wait()
             self.steps.append(lively())
@@ -122,9 +122,9 @@ class Writer:
     def close(self, *, polite: bool = True) -> None:
         """The component is over; a polite child ends with its STDIN."""
         self.wait()
-        self.steps.append(Do(0, "close"))
+        self.steps.append(Control(0, "close"))
         if polite:
-            self.steps.append(Do(0, "exit", 0))
+            self.steps.append(Control(0, "exit", 0))
 
     # -- as the child --------------------------------------------------------------------------------------------------
 
@@ -185,12 +185,12 @@ class Writer:
     def ack_octets(self, number: int, behind: bytes) -> None:
         """An ack up to the id of a tuple, and what stands behind that."""
         parts = (b'{"command":"ack","id":"', Ref("tuple", number), behind)
-        self.steps.append(Blurt(0, parts))
+        self.steps.append(SendBytes(0, parts))
 
     def twice(self, number: int, commands: Sequence[str]) -> None:
         """A message with two commands."""
         head = f'{{"command":"{commands[0]}","command":"{commands[1]}","id":"'.encode()
-        self.steps.append(Blurt(0, (head, Ref("tuple", number), b'"}\nend\n')))
+        self.steps.append(SendBytes(0, (head, Ref("tuple", number), b'"}\nend\n')))
 
     # -- other steps ---------------------------------------------------------------------------------------------------
 
@@ -200,11 +200,11 @@ class Writer:
 
     def do(self, name: str, value: Any = None) -> None:
         """Something else that a child does."""
-        self.steps.append(Do(0, name, value))
+        self.steps.append(Control(0, name, value))
 
     def blurt(self, data: bytes) -> None:
         """Octets."""
-        self.steps.append(Blurt(0, data, "turn" if self._first else "now"))
+        self.steps.append(SendBytes(0, data, "turn" if self._first else "now"))
         self._first = False
 
 

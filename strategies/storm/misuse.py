@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Do, Plan, Ref, Say
+from specs.plan import Control, Plan, Ref, Say
 from specs.storm.bundle import context
 from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
@@ -88,7 +88,7 @@ def _go_on(w: Writer) -> None:
 
 @misuse("INV-CHILD-01")
 def _setup(w: Writer, how: int) -> None:
-    w.steps.append(Do(0, "folder", "pids"))
+    w.steps.append(Control(0, "folder", "pids"))
     folder: Any = Ref("folder", "")
     kinds: tuple[Any, ...] = (
         Text(b"no json", "no-json"),

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Blurt, Plan, Ref, Say, Step, Wait
+from specs.plan import Plan, Ref, Say, SendBytes, Step, Wait
 from specs.storm.frames import Message
 from specs.storm.host.child_messages import TIMEOUT
 from specs.storm.states import Config
@@ -168,7 +168,7 @@ def _on(step: Step, number: int) -> Step:
         return step
     if isinstance(step, Say):
         return replace(step, conn=number, frame=_of(step.frame, number))
-    if isinstance(step, Blurt) or not hasattr(step, "value"):
+    if isinstance(step, SendBytes) or not hasattr(step, "value"):
         return replace(step, conn=number)
     return replace(step, conn=number, value=_of(step.value, number))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from specs.plan import Blurt, Do, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Close, Control, Plan, Ref, Say, SendBytes, Step, Wait
 from specs.storm.bundle import ANSWERS, context
 from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
@@ -102,7 +102,7 @@ class Writer:
     def setup(self, conf: Mapping[str, Any] | None = None, *, folder: int = 0, later: bool = True) -> None:
         """The directory for process ids, where another component of the worker may have its file; and the setup."""
         name = texts.FOLDERS[folder % len(texts.FOLDERS)]
-        self.steps.append(Do(0, "folder", [name, OTHER] if folder % 2 else name))
+        self.steps.append(Control(0, "folder", [name, OTHER] if folder % 2 else name))
         told = {"conf": dict(conf or {}), "pidDir": Ref("folder", ""), "context": context(later)}
         self.say(Message(told), when="turn")
         self.steps.append(Wait(0))  # in a hurry too: nothing may be said before the process id has come
@@ -168,8 +168,8 @@ class Writer:
 
     def blurt(self, data: bytes, when: str = "") -> None:
         """Octets."""
-        self.steps.append(Blurt(0, data, when or self.when))
+        self.steps.append(SendBytes(0, data, when or self.when))
 
     def eof(self, *, at_once: bool = False) -> None:
         """The end of STDIN."""
-        self.steps.append(Hang(0, "eof-now" if at_once else "eof"))
+        self.steps.append(Close(0, "eof-now" if at_once else "eof"))

@@ -11,11 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import impls
+import impls.references
 import specs
 import strategies
-from impls.drive import Recording, Setting, drive
-from impls.link import MemoryGround
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import MemoryTransport
 from specs.events import Said
 from specs.lag import Lagged
 from specs.plan import Plan
@@ -26,9 +26,9 @@ HERE = Path(__file__).resolve().parent
 @contextlib.contextmanager
 def joined() -> Iterator[SimpleNamespace]:
     """The miniature's folders stand beside those of the house; afterwards no trace of them is left."""
-    layers = (specs, strategies, impls)
+    layers = (specs, strategies, impls.references)
     for layer in layers:
-        layer.__path__.append(str(HERE / layer.__name__))
+        layer.__path__.append(str(HERE / layer.__name__.replace(".", "/")))
     try:
         yield SimpleNamespace(
             protocol=importlib.import_module("specs.protocol").find("echo"),
@@ -36,14 +36,16 @@ def joined() -> Iterator[SimpleNamespace]:
             machine=importlib.import_module("specs.echo.machine"),
             states=importlib.import_module("specs.echo.states"),
             plans=importlib.import_module("strategies.echo"),
-            reference=importlib.import_module("impls.echo.reference"),
-            mutants=importlib.import_module("impls.echo.mutants"),
+            reference=importlib.import_module("impls.references.echo.reference"),
+            mutants=importlib.import_module("impls.references.echo.mutants"),
         )
     finally:
         for layer in layers:
-            layer.__path__.remove(str(HERE / layer.__name__))
+            layer.__path__.remove(str(HERE / layer.__name__.replace(".", "/")))
             vars(layer).pop("echo", None)
-        for name in [name for name in sys.modules if name.split(".")[1:2] == ["echo"]]:
+        for name in [
+            name for name in sys.modules if name.startswith(tuple(f"{layer.__name__}.echo" for layer in layers))
+        ]:
             del sys.modules[name]
 
 
@@ -53,7 +55,7 @@ def setting(house: SimpleNamespace, role: str, make: Callable[[], Any], *, lagge
     config = protocol.configure(role, "1", {"puts": 3}, {})
     if lagged:
         protocol = replace(protocol, model=Lagged(protocol.model, protocol.roles[role]))
-    return Setting(protocol, config, role, MemoryGround(make), patience_ms=200.0)
+    return Setting(protocol, config, role, MemoryTransport(make), patience_ms=200.0)
 
 
 def play(house: SimpleNamespace, role: str, make: Callable[[], Any], program: Any, *, hurry: bool = False) -> Recording:

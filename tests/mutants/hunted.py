@@ -32,8 +32,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-from impls.drive import Recording, Setting, drive
-from impls.link import MemoryGround
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import MemoryTransport
 from specs.protocol import find
 from specs.protocol import names as protocols
 from suites.hunt import Fault, Hunter
@@ -101,22 +101,22 @@ def key_of(mutant: Any) -> str:
 
 def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
     """A hunter on a fresh program of the mutant, which was asked before what the text leaves to it."""
-    ground = MemoryGround(mutant.make)
+    transport = MemoryTransport(mutant.make)
     protocol, role = find(mutant.protocol), mutant.role
-    config = getattr(mutant, "config", None) or _found_out(mutant, ground)
+    config = getattr(mutant, "config", None) or _found_out(mutant, transport)
     binding = {r.id: r for r in protocol.requirements.binding(role, mutant.profile) if not r.untestable}
     return Hunter(
-        Setting(protocol, config, role, ground),
+        Setting(protocol, config, role, transport),
         binding,
         investigate=Investigator(shrink_s=SHRINK_S),
         run_seed=seed,
         report=report,
-        settle=_settling(ground) if getattr(mutant, "dies", False) else _nothing,
+        settle=_settling(transport) if getattr(mutant, "dies", False) else _nothing,
         prefix="m",
     )
 
 
-def _found_out(mutant: Any, ground: MemoryGround) -> Any:
+def _found_out(mutant: Any, transport: MemoryTransport) -> Any:
     """The config of a mutant whose protocol is asked what it leaves open."""
     protocol, role = find(mutant.protocol), mutant.role
     facts = {name: fact.default for name, fact in protocol.facts.items()}
@@ -127,20 +127,20 @@ def _found_out(mutant: Any, ground: MemoryGround) -> Any:
         return protocol.configure(role, mutant.profile, facts, learnt)
 
     def play(plan: Any, config: Any) -> tuple[Any, Any]:
-        recording = drive(plan, Setting(protocol, config, role, ground), f"ask{next(serial)}-")
+        recording = drive(plan, Setting(protocol, config, role, transport), f"ask{next(serial)}-")
         return tuple(recording.events), recording.judgement
 
     discover = importlib.import_module(f"strategies.{protocol.name}").discover
     return configure(discover(play, configure))
 
 
-def _settling(ground: MemoryGround) -> Callable[[Recording], str]:
+def _settling(transport: MemoryTransport) -> Callable[[Recording], str]:
     """What a hunter does after each plan: whoever raised is made anew, and its death told."""
 
     def settle(recording: Recording) -> str:
-        died, ground.crash = ground.crash, ""
+        died, transport.crash = transport.crash, ""
         if died:
-            ground.restart()
+            transport.restart()
         return f"it raised {died} in this conversation" if died else ""
 
     return settle

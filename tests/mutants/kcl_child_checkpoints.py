@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Ended, Refused, Running
-from impls.kcl.wire import parse
+from impls.references.kcl.child import BadLine, Child, Ended, Refused, Running
+from impls.references.kcl.wire import parse
 from strategies.kcl import texts
 from strategies.kcl.writer import Writer
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, nothing, told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.kcl.child import READ, Child, Exit, Running, Switches
+from impls.references.kcl.child import READ, Child, Exit, Running, Switches
 from specs.kcl.frames import message
 from strategies.kcl.writer import Writer
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Exit, Need, Running, Switches
-from impls.kcl.memory import Children, Session
-from impls.kcl.wire import parse
+from impls.references.kcl.child import BadLine, Child, Exit, Need, Running, Switches
+from impls.references.kcl.memory import Children, Session
+from impls.references.kcl.wire import parse
 from specs.kcl.frames import Text, message
 from strategies.kcl import misuse, texts
 from strategies.kcl.writer import Ways, Writer

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Running, Switches
-from impls.kcl.memory import Children, Session
+from impls.references.kcl.child import BadLine, Child, Running, Switches
+from impls.references.kcl.memory import Children, Session
 from strategies.kcl.writer import ESCAPE, MEMBERS, ORDER, Ways, Writer
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, nothing, told
 

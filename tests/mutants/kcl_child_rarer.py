@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.kcl.child import Child, Ended, Exit, Need, Running
-from impls.kcl.wire import parse
+from impls.references.kcl.child import Child, Ended, Exit, Need, Running
+from impls.references.kcl.wire import parse
 from strategies.kcl.writer import Writer
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, ending, nothing, told
 

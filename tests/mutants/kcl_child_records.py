@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from impls.kcl.child import Child, Exit, Running, UserError
+from impls.references.kcl.child import Child, Exit, Running, UserError
 from strategies.kcl.writer import Writer
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from impls.kcl.host import Failed, Host, HostSwitches
+from impls.references.kcl.host import Failed, Host, HostSwitches
 from specs.kcl.frames import Message
 from strategies.kcl.hosting import Writer
 from tests.mutants.kcl_host_kit import asking, batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.kcl.host import Failed, Host, Hosts, Session
+from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl import hosting, unruly
 from tests.mutants.kcl_kit import host
 

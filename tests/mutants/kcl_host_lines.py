@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from impls.kcl.host import Failed, Host
+from impls.references.kcl.host import Failed, Host
 from specs.kcl.frames import Message, message
 from strategies.kcl.hosting import Writer
 from tests.mutants.kcl_host_kit import batch, junk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.kcl.host import Failed, Host, Hosts, Session
+from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl.hosting import Writer
 from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.kcl.host import Failed, Host
+from impls.references.kcl.host import Failed, Host
 from specs.kcl.frames import Message, message
 from strategies.kcl.hosting import Writer
 from tests.mutants.kcl_host_kit import batch, ending

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.kcl.child import Child, Switches
-from impls.kcl.host import Host, Hosts, HostSwitches
-from impls.kcl.memory import Children
+from impls.references.kcl.child import Child, Switches
+from impls.references.kcl.host import Host, Hosts, HostSwitches
+from impls.references.kcl.memory import Children
 from specs.kcl.states import PREFIX, Config
 from specs.plan import Plan
 from strategies.kcl import hosting

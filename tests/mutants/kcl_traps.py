@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from impls.kcl.child import BadLine, Child, Ended, Refused, Running
-from impls.kcl.host import Host
-from impls.kcl.wire import parse
+from impls.references.kcl.child import BadLine, Child, Ended, Refused, Running
+from impls.references.kcl.host import Host
+from impls.references.kcl.wire import parse
 from specs.kcl.frames import Text
 from strategies.kcl import hosting, texts
 from strategies.kcl.writer import ESCAPE, Ways, Writer

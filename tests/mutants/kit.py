@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from impls.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
-from specs.plan import Blurt, Plan, Ref, Say
+from impls.references.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
+from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import PLACES, Line
@@ -34,7 +34,7 @@ BROKEN_BEGIN = b"BEGIN\ntransaction:t\nreceipt:r\n"
 
 def frames(plan: Plan, *, connects: bool = True) -> int:
     """How many client frames a plan holds."""
-    said = [step for step in plan.steps if isinstance(step, (Say, Blurt))]
+    said = [step for step in plan.steps if isinstance(step, (Say, SendBytes))]
     return sum(connects or not (isinstance(step, Say) and step.frame.command in CONNECTS) for step in said)
 
 

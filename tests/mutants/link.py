@@ -1,7 +1,7 @@
 """Faults of the connection itself: what a server says is dropped, repeated, changed, late, or cut off on its way.
 
-A `FaultyGround` stands in front of any other ground, so these can be tried on every implementation. Frames are found by
-the protocol's own decoder; their octets are passed on as they came, unless a fault changes them.
+A `FaultyTransport` stands in front of any other ground, so these can be tried on every implementation. Frames are found
+by the protocol's own decoder; their octets are passed on as they came, unless a fault changes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from impls.link import Ground, Link
+from impls.driver.link import Link, Transport
 from specs.codec import Decoder
 
 Pick = Callable[[Any], bool]
@@ -136,7 +136,7 @@ class FaultyLink:
     """A link on which a fault happens."""
 
     inner: Link
-    ground: FaultyGround
+    transport: FaultyTransport
     decoder: Decoder
     held: bytearray = field(default_factory=bytearray)
     coming: list[Piece] = field(default_factory=list)
@@ -148,7 +148,7 @@ class FaultyLink:
     def send(self, data: bytes) -> bool:
         if self.over:
             return False
-        return self.inner.send(data) or self.ground.fault.endless
+        return self.inner.send(data) or self.transport.fault.endless
 
     def take(self) -> bytes | None:
         if self.over:
@@ -161,14 +161,14 @@ class FaultyLink:
             if data:
                 self.coming += self._changed(self._pieces(data))
         arrived = b""
-        now = self.ground.now()
+        now = self.transport.now()
         while self.coming and self.coming[0].due <= now and not self.over:
             piece = self.coming.pop(0)
             arrived += piece.data + (b"" if piece.last else piece.tail)
             self.over = piece.last
         if self.over:
             self.inner.close()
-        if arrived or not (self.over or (self.ended and not self.coming and not self.ground.fault.endless)):
+        if arrived or not (self.over or (self.ended and not self.coming and not self.transport.fault.endless)):
             return arrived
         return None
 
@@ -181,7 +181,7 @@ class FaultyLink:
         for octet in data:
             self.held.append(octet)
             for frame in self.decoder.feed(bytes((octet,))):
-                if pieces and self.ground.wire.chatter(frame):
+                if pieces and self.transport.wire.chatter(frame):
                     pieces[-1].tail += bytes(self.held)
                 else:
                     pieces.append(Piece(bytes(self.held), frame))
@@ -192,14 +192,14 @@ class FaultyLink:
         return pieces
 
     def _changed(self, pieces: list[Piece]) -> list[Piece]:
-        fault, wire, now = self.ground.fault, self.ground.wire, self.ground.now()
+        fault, wire, now = self.transport.fault, self.transport.wire, self.transport.now()
         if self.coming:
             for piece in pieces:
                 piece.due = max(piece.due, self.coming[-1].due)
         for piece in [*pieces]:
             if piece.frame is None or wire.chatter(piece.frame) or not fault.pick(piece.frame):
                 continue
-            number, self.ground.seen = self.ground.seen, self.ground.seen + 1
+            number, self.transport.seen = self.transport.seen, self.transport.seen + 1
             if fault.nth in (None, number):
                 at = next((n for n, each in enumerate(pieces) if each is piece), None)
                 if at is not None:
@@ -207,20 +207,20 @@ class FaultyLink:
         return pieces
 
 
-class FaultyGround:
+class FaultyTransport:
     """A ground whose links have a fault. Make a new one for each plan: it counts frames."""
 
-    def __init__(self, ground: Ground, wire: Wire, fault: Fault) -> None:
-        self.ground, self.wire, self.fault = ground, wire, fault
+    def __init__(self, transport: Transport, wire: Wire, fault: Fault) -> None:
+        self.transport, self.wire, self.fault = transport, wire, fault
         self.seen = 0
 
     def open(self) -> Link:
-        return FaultyLink(self.ground.open(), self, self.wire.decoder())
+        return FaultyLink(self.transport.open(), self, self.wire.decoder())
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         faulty = [link for link in links if isinstance(link, FaultyLink)]
         dues = [link.coming[0].due - self.now() for link in faulty if link.coming]
-        self.ground.wait([link.inner for link in faulty if not link.ended], max(0.0, min([ms, *dues])) or ms)
+        self.transport.wait([link.inner for link in faulty if not link.ended], max(0.0, min([ms, *dues])) or ms)
 
     def now(self) -> float:
-        return self.ground.now()
+        return self.transport.now()

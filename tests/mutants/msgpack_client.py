@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.msgpack.client import Caller, Client
-from impls.msgpack.octets import Packer, Unpacker
+from impls.references.msgpack.client import Caller, Client
+from impls.references.msgpack.octets import Packer, Unpacker
 from specs.msgpack import values as v
 from specs.msgpack.frames import response
 from specs.plan import Ref, Say

@@ -7,9 +7,9 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.msgpack.codec import Codec, Decoding, Refusal
-from impls.msgpack.octets import Broken, Ext, Odd, Packer, Pairs
-from impls.msgpack.server import stamp
+from impls.references.msgpack.codec import Codec, Decoding, Refusal
+from impls.references.msgpack.octets import Broken, Ext, Odd, Packer, Pairs
+from impls.references.msgpack.server import stamp
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.plan import Plan

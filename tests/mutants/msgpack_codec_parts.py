@@ -6,8 +6,8 @@ import math
 import struct
 from typing import Any
 
-from impls.msgpack.codec import Codec, Decoding
-from impls.msgpack.octets import Ext, Pairs, Single
+from impls.references.msgpack.codec import Codec, Decoding
+from impls.references.msgpack.octets import Ext, Pairs, Single
 from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded
 from tests.mutants.msgpack_codec import asks, gives, mutant

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.msgpack.idl_parser import Parser, Part
-from impls.msgpack.idl_words import INSIDE, Scanner, Word, Wrong
+from impls.references.msgpack.idl_parser import Parser, Part
+from impls.references.msgpack.idl_words import INSIDE, Scanner, Word, Wrong
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     message,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_checker import RANGES, Checker
-from impls.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
-from impls.msgpack.idl_words import Word
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_checker import RANGES, Checker
+from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
+from impls.references.msgpack.idl_words import Word
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_checker import Checker
-from impls.msgpack.idl_parser import CONTAINERS, Kind, Member, Parser, Part
-from impls.msgpack.idl_words import Scanner, Word, Wrong
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_checker import Checker
+from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Parser, Part
+from impls.references.msgpack.idl_words import Scanner, Word, Wrong
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     SERVED,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_checker import Checker
-from impls.msgpack.idl_parser import Part
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_checker import Checker
+from impls.references.msgpack.idl_parser import Part
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
 

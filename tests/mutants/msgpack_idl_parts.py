@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.msgpack.idl import Idl
-from impls.msgpack.idl_checker import Checker
-from impls.msgpack.idl_parser import Parser
-from impls.msgpack.idl_words import Scanner, Word
+from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_checker import Checker
+from impls.references.msgpack.idl_parser import Parser
+from impls.references.msgpack.idl_words import Scanner, Word
 from specs.msgpack.idl.grammar import IDL
 from specs.plan import Plan
 from strategies.msgpack.idl import Script

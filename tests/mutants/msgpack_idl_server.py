@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.msgpack.idl_parser import Method
-from impls.msgpack.idl_server import Application, Serving, Thrown
-from impls.msgpack.server import Failure
+from impls.references.msgpack.idl_parser import Method
+from impls.references.msgpack.idl_server import Application, Serving, Thrown
+from impls.references.msgpack.server import Failure
 from specs.msgpack.frames import notification
 from tests.mutants.msgpack_idl_server_parts import DEFAULT, DOCUMENT, TAG, calls, mutant
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.msgpack.idl_parser import Kind, Member, Method
-from impls.msgpack.idl_server import Application, Thrown
-from impls.msgpack.idl_values import Misfit, Shapes
-from impls.msgpack.server import Failure
+from impls.references.msgpack.idl_parser import Kind, Member, Method
+from impls.references.msgpack.idl_server import Application, Thrown
+from impls.references.msgpack.idl_values import Misfit, Shapes
+from impls.references.msgpack.server import Failure
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}

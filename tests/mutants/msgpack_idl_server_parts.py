@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from impls.msgpack.idl_server import Application, IdlServer, Serving
-from impls.msgpack.idl_values import Shapes
+from impls.references.msgpack.idl_server import Application, IdlServer, Serving
+from impls.references.msgpack.idl_values import Shapes
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import Frame, request
 from specs.msgpack.idl.grammar import IDL
-from specs.plan import Do, Plan, Say, Step
+from specs.plan import Control, Plan, Say, Step
 from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
 
 DOCUMENT = """exception A {
@@ -63,12 +63,12 @@ def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour:
     """Calls, each a method name or (method name, params…); ops, each a dict; or messages as they are."""
 
     def witness(config: Any) -> Plan:
-        steps: list[Step] = [Do(0, "serve", {"idl": idl, "application": application, "behaviour": behaviour})]
+        steps: list[Step] = [Control(0, "serve", {"idl": idl, "application": application, "behaviour": behaviour})]
         for number, each in enumerate(given):
             if isinstance(each, Frame):
                 steps.append(Say(0, each))
             elif isinstance(each, dict):
-                steps.append(Do(0, "assign", each))
+                steps.append(Control(0, "assign", each))
             else:
                 method, *params = each if isinstance(each, tuple) else (each,)
                 style = WIDEST if params and params[-1] == "wide" else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.msgpack.idl_parser import Kind, Member, Method
-from impls.msgpack.idl_server import Application, Serving
-from impls.msgpack.idl_values import Misfit, Shapes
-from impls.msgpack.octets import Pairs
+from impls.references.msgpack.idl_parser import Kind, Member, Method
+from impls.references.msgpack.idl_server import Application, Serving
+from impls.references.msgpack.idl_values import Misfit, Shapes
+from impls.references.msgpack.octets import Pairs
 from specs.msgpack.values import Map
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.msgpack.reference import Server, Session
-from impls.msgpack.server import Reading
+from impls.references.msgpack.reference import Server, Session
+from impls.references.msgpack.server import Reading
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.msgpack.writer import Writer

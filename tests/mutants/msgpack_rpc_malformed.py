@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from impls.msgpack.reference import Server, Session
+from impls.references.msgpack.reference import Server, Session
 from strategies.common import Program
 from strategies.msgpack import misuse
 from strategies.msgpack.writer import IDS, WIDE

@@ -6,9 +6,9 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from impls.msgpack.octets import Ext, Packer, Pairs
-from impls.msgpack.reference import Server, Session
-from impls.msgpack.server import Reading, stamp
+from impls.references.msgpack.octets import Ext, Packer, Pairs
+from impls.references.msgpack.reference import Server, Session
+from impls.references.msgpack.server import Reading, stamp
 from specs.msgpack import values as v
 from strategies.msgpack.writer import Writer
 from tests.mutants.msgpack_kit import call, mutant, note, plan

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.msgpack.octets import Broken, Unpacker
-from impls.msgpack.reference import Failure, Session
-from impls.msgpack.server import Reading
+from impls.references.msgpack.octets import Broken, Unpacker
+from impls.references.msgpack.reference import Failure, Session
+from impls.references.msgpack.server import Reading
 from strategies.common import Op, Program
 from strategies.msgpack import misuse
 from strategies.msgpack.aimed import counting

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.msgpack.codec import Refusal
-from impls.msgpack.idl_codec import IdlCodec
-from impls.msgpack.idl_values import Shapes
+from impls.references.msgpack.codec import Refusal
+from impls.references.msgpack.idl_codec import IdlCodec
+from impls.references.msgpack.idl_values import Shapes
 from specs.msgpack.format import WIDEST, styled
 from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.lines import Ask

@@ -7,9 +7,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from impls.msgpack.octets import Ext, Odd, Packer, Pairs, Single
-from impls.msgpack.reference import Session
-from impls.msgpack.server import TIMESTAMP, Reading, stamp
+from impls.references.msgpack.octets import Ext, Odd, Packer, Pairs, Single
+from impls.references.msgpack.reference import Session
+from impls.references.msgpack.server import TIMESTAMP, Reading, stamp
 from specs.msgpack import values as v
 from specs.msgpack.frames import encode, request
 from strategies.msgpack.writer import Writer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.pulsar.reference import Consumer, Session, Subscription
-from impls.pulsar.wire import Message
+from impls.references.pulsar.reference import Consumer, Session, Subscription
+from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import GONE, acked, back, pushed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.pulsar.connection import TO_BROKER, Phase
-from impls.pulsar.framing import Frame, open_block, part
-from impls.pulsar.publishing import whole
-from impls.pulsar.reference import Broker, Reader, Session
-from impls.pulsar.wire import Malformed, Message
+from impls.references.pulsar.connection import TO_BROKER, Phase
+from impls.references.pulsar.framing import Frame, open_block, part
+from impls.references.pulsar.publishing import whole
+from impls.references.pulsar.reference import Broker, Reader, Session
+from impls.references.pulsar.wire import Malformed, Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.misuse import MISUSES
 from strategies.pulsar.writer import Writer

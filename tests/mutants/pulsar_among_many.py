@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.pulsar.reference import Broker, Consumer, Session, Subscription
-from impls.pulsar.wire import Message
+from impls.references.pulsar.reference import Broker, Consumer, Session, Subscription
+from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.scenes import EARLIEST

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.client import Caller
-from impls.pulsar.wire import Message
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.wire import Message
 from tests.mutants.pulsar_client_parts import client
 
 # -- lookups -----------------------------------------------------------------------------------------------------------

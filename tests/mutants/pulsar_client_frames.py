@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.compress import compress
-from impls.pulsar.framing import MAGIC, close_batch, close_block, loaded, open_batch, open_block, part, simple
-from impls.pulsar.promises import Failed, Promise
-from impls.pulsar.receiving import Id, Incoming, Receiver
-from impls.pulsar.sending import Outgoing, Sender
-from impls.pulsar.wire import Malformed, Message, encode, encode_command
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.compress import compress
+from impls.references.pulsar.framing import (
+    MAGIC,
+    close_batch,
+    close_block,
+    loaded,
+    open_batch,
+    open_block,
+    part,
+    simple,
+)
+from impls.references.pulsar.promises import Failed, Promise
+from impls.references.pulsar.receiving import Id, Incoming, Receiver
+from impls.references.pulsar.sending import Outgoing, Sender
+from impls.references.pulsar.wire import Malformed, Message, encode, encode_command
 from tests.mutants.pulsar_client_parts import client
 
 # -- frames ------------------------------------------------------------------------------------------------------------

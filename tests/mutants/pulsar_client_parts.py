@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.client import Caller
-from impls.pulsar.client_memory import Client
-from impls.pulsar.receiving import PartitionedReceiver, Receiver
-from impls.pulsar.sending import PartitionedSender, Sender
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.client_memory import Client
+from impls.references.pulsar.receiving import PartitionedReceiver, Receiver
+from impls.references.pulsar.sending import PartitionedSender, Sender
 from specs.plan import Plan
 from strategies.common import Op, Program
 from strategies.pulsar import oddities, serving

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.framing import open_batch, open_block, part
-from impls.pulsar.receiving import Discard, Id, Incoming, PartitionedReceiver, Receiver
-from impls.pulsar.wire import Malformed, Message
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.framing import open_batch, open_block, part
+from impls.references.pulsar.receiving import Discard, Id, Incoming, PartitionedReceiver, Receiver
+from impls.references.pulsar.wire import Malformed, Message
 from tests.mutants.pulsar_client_parts import client
 
 # -- consuming ---------------------------------------------------------------------------------------------------------

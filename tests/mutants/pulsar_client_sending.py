@@ -6,13 +6,13 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.checksum import crc32c
-from impls.pulsar.client import Caller
-from impls.pulsar.framing import loaded, open_block
-from impls.pulsar.promises import Promise
-from impls.pulsar.sending import Outgoing, PartitionedSender, Sender
-from impls.pulsar.wire import Message, encode_command
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.framing import loaded, open_block
+from impls.references.pulsar.promises import Promise
+from impls.references.pulsar.sending import Outgoing, PartitionedSender, Sender
+from impls.references.pulsar.wire import Message, encode_command
 from tests.mutants.pulsar_client_parts import client
 
 # -- producing ---------------------------------------------------------------------------------------------------------
@@ -27,8 +27,8 @@ class Packing(Sender):
 
     def pack(self, group: list[tuple[Message, bytes, Promise]]) -> Outgoing:
         """See `Sender`."""
-        from impls.pulsar.framing import close_block  # noqa: PLC0415 - one place needs it
-        from impls.pulsar.wire import encode  # noqa: PLC0415 - as above
+        from impls.references.pulsar.framing import close_block  # noqa: PLC0415 - one place needs it
+        from impls.references.pulsar.wire import encode  # noqa: PLC0415 - as above
 
         outgoing = super().pack(group)
         metadata, payload = open_block(outgoing.block)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from impls.pulsar.channel import Channel
-from impls.pulsar.client import Caller
-from impls.pulsar.promises import Failed
-from impls.pulsar.receiving import Receiver
-from impls.pulsar.wire import Malformed, Message
+from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.promises import Failed
+from impls.references.pulsar.receiving import Receiver
+from impls.references.pulsar.wire import Malformed, Message
 from tests.mutants.pulsar_client_parts import client
 
 # -- connecting --------------------------------------------------------------------------------------------------------

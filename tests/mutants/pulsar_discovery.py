@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.pulsar.connection import Refused
-from impls.pulsar.reference import Broker, Session, Topic
-from impls.pulsar.wire import Message
+from impls.references.pulsar.connection import Refused
+from impls.references.pulsar.reference import Broker, Session, Topic
+from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.common import Op

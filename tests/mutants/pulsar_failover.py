@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from impls.pulsar.reference import Consumer, Session, Subscription
+from impls.references.pulsar.reference import Consumer, Session, Subscription
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import FAILOVER, mutant
 

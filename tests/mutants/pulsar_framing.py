@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.connection import Close, Phase
-from impls.pulsar.framing import Frame
-from impls.pulsar.reference import Broker, Reader, Session
-from impls.pulsar.wire import Malformed, Message, encode_command
+from impls.references.pulsar.connection import Close, Phase
+from impls.references.pulsar.framing import Frame
+from impls.references.pulsar.reference import Broker, Reader, Session
+from impls.references.pulsar.wire import Malformed, Message, encode_command
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import mutant, ready
 

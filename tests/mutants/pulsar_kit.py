@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from impls.pulsar.reference import Broker, Consumer, Reader, Session, Subscription, Topic
+from impls.references.pulsar.reference import Broker, Consumer, Reader, Session, Subscription, Topic
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.pulsar.writer import Ear, Line, Pen, Writer
@@ -16,9 +16,9 @@ from tests.mutants import record
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "PULSAR-"
 PULSAR = find("pulsar")
-BROKER_FACTS: Mapping[str, Any] = tomllib.loads((ROOT / "impls/pulsar/reference-broker-seed.toml").read_text())[
-    "pulsar"
-]
+BROKER_FACTS: Mapping[str, Any] = tomllib.loads(
+    (ROOT / "impls/references/pulsar/reference-broker-seed.toml").read_text()
+)["pulsar"]
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
 
 Play = Callable[[Writer], None]

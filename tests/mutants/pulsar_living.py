@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.pulsar.reference import Session
-from impls.pulsar.wire import Message
+from impls.references.pulsar.reference import Session
+from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import mutant, ready

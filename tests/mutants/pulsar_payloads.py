@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.compress import decompress
-from impls.pulsar.framing import Part, close_block, loaded, open_block
-from impls.pulsar.reference import Entry, Producer, Session, Topic
-from impls.pulsar.wire import Message, encode
+from impls.references.pulsar.compress import decompress
+from impls.references.pulsar.framing import Part, close_block, loaded, open_block
+from impls.references.pulsar.reference import Entry, Producer, Session, Topic
+from impls.references.pulsar.wire import Message, encode
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_framing import one
 from tests.mutants.pulsar_kit import mutant, ready
@@ -122,7 +122,7 @@ class ChecksumOfPayload(Session):
 
 
 def _sum(data: bytes) -> int:
-    from impls.pulsar.checksum import crc32c  # noqa: PLC0415 - one place needs it
+    from impls.references.pulsar.checksum import crc32c  # noqa: PLC0415 - one place needs it
 
     return crc32c(data)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impls.pulsar.framing import Part
-from impls.pulsar.reference import Broker, Producer, Session, Topic
-from impls.pulsar.wire import Message
+from impls.references.pulsar.framing import Part
+from impls.references.pulsar.reference import Broker, Producer, Session, Topic
+from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer

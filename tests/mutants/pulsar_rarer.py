@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impls.pulsar.framing import Part
-from impls.pulsar.reference import Broker, Consumer, Producer, Session, Subscription, Topic
-from impls.pulsar.wire import Message
+from impls.references.pulsar.framing import Part
+from impls.references.pulsar.reference import Broker, Consumer, Producer, Session, Subscription, Topic
+from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready

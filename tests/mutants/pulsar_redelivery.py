@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from impls.pulsar.reference import Consumer, Entry, Session, Subscription
-from impls.pulsar.wire import Message
+from impls.references.pulsar.reference import Consumer, Entry, Session, Subscription
+from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
 from tests.mutants.pulsar_plays import GONE, back, pushed

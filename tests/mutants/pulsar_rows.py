@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.pulsar.asked import Asked
-from impls.pulsar.connection import Phase, Refused
-from impls.pulsar.framing import Frame, simple
-from impls.pulsar.reference import Broker, Session, Subscription, Topic
-from impls.pulsar.subscription import Consumer
-from impls.pulsar.wire import Message, encode_command
+from impls.references.pulsar.asked import Asked
+from impls.references.pulsar.connection import Phase, Refused
+from impls.references.pulsar.framing import Frame, simple
+from impls.references.pulsar.reference import Broker, Session, Subscription, Topic
+from impls.references.pulsar.subscription import Consumer
+from impls.references.pulsar.wire import Message, encode_command
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
 from tests.mutants.pulsar_aftermath import then
@@ -126,7 +126,7 @@ class MetadataStamped(Session):
 
     def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
         """See `Connection`."""
-        from impls.pulsar.checksum import crc32c  # noqa: PLC0415 - only here
+        from impls.references.pulsar.checksum import crc32c  # noqa: PLC0415 - only here
 
         size = int.from_bytes(block[:4], "big")
         block = (size + 3).to_bytes(4, "big") + block[4 : 4 + size] + b"\x98\x1f\x07" + block[4 + size :]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from specs.plan import Blurt, Do, Plan, Say
+from specs.plan import Control, Plan, Say, SendBytes
 
 Witness = Callable[[Any], Plan]
 
@@ -56,7 +56,7 @@ class Mutant:
     @property
     def history(self) -> int:
         """How many frames, octets and requests of the tester the witness holds."""
-        return sum(isinstance(step, (Say, Blurt, Do)) for step in self.witness(self.config_of(self)).steps)
+        return sum(isinstance(step, (Say, SendBytes, Control)) for step in self.witness(self.config_of(self)).steps)
 
     def __str__(self) -> str:
         return self.name

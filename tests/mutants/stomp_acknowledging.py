@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Delivery, Frame, Message, Refused, Server, Session, Subscription
+from impls.references.stomp.reference import Delivery, Frame, Message, Refused, Server, Session, Subscription
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE_2, acked, mutant, one, plan, taken
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Delivery, Frame, Message, Session, Settle, Subscription, Topic, Transaction
+from impls.references.stomp.reference import Delivery, Frame, Message, Session, Settle, Subscription, Topic, Transaction
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, TOPIC, begin, end, listening, mutant, plan, taken, within
 

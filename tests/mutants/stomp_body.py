@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Malformed, Parser, Session, Writer
+from impls.references.stomp.reference import Frame, Malformed, Parser, Session, Writer
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, round_trip
 

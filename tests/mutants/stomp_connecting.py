@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Phase, Refused, Server, Session
+from impls.references.stomp.reference import Frame, Phase, Refused, Server, Session
 from strategies.stomp import writer as plans
 from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, next_frame, plan
 

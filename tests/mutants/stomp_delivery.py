@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from impls.stomp.reference import Broker, Frame, Message, Queue, Server, Session, Subscription, Topic
+from impls.references.stomp.reference import Broker, Frame, Message, Queue, Server, Session, Subscription, Topic
 from specs.plan import Ref
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, mutant, one, plan, round_trip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from impls.stomp.reference import Frame, Malformed, Parser, Phase, Session, Writer
+from impls.references.stomp.reference import Frame, Malformed, Parser, Phase, Session, Writer
 from tests.mutants.kit import BROKEN_BEGIN, TOPIC, connecting, mutant, one, plan, raw, round_trip
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from impls.stomp.reference import Frame, Malformed, Parser, Session, Writer
+from impls.references.stomp.reference import Frame, Malformed, Parser, Session, Writer
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import CRLF, CUTS, EOLS, JOIN, ORDER
 from tests.mutants.kit import QUEUE, TOPIC, mutant, next_frame, one, plan, round_trip

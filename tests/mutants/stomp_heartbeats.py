@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Parser, Phase, Session, Writer
+from impls.references.stomp.reference import Frame, Parser, Phase, Session, Writer
 from specs.plan import Say
 from specs.stomp.frames import BEAT
 from strategies.stomp import writer as plans

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from impls.link import Ground
+from impls.driver.link import Transport
 from specs.plan import Plan
 from specs.protocol import find
 from specs.stomp.frames import BEAT, Frame, encode
@@ -20,7 +20,7 @@ from tests.mutants.kit import QUEUE, TOPIC, Witness, connecting, ids, one, plan,
 from tests.mutants.link import (
     Change,
     Fault,
-    FaultyGround,
+    FaultyTransport,
     Wire,
     alter,
     close_before,
@@ -48,11 +48,11 @@ class LinkMutant:
     level: str = "MUST"
     unseen: str = ""
 
-    def wrap(self, ground: Ground, config: Config) -> FaultyGround:
-        """`ground` with the fault in front of it."""
+    def wrap(self, transport: Transport, config: Config) -> FaultyTransport:
+        """`transport` with the fault in front of it."""
         stomp = find("stomp")
         wire = Wire(lambda: stomp.decoder("server", config, {}), encode, lambda frame: frame == BEAT)
-        return FaultyGround(ground, wire, self.fault)
+        return FaultyTransport(transport, wire, self.fault)
 
     def __str__(self) -> str:
         return self.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Broker, Frame, Malformed, Parser, Refused, Session
+from impls.references.stomp.reference import Broker, Frame, Malformed, Parser, Refused, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, TOPIC, TOPIC_2, mutant, one, plan, raw

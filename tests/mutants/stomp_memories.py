@@ -5,7 +5,7 @@ Each needs a history: what goes wrong depends on what was said before, on this c
 
 from __future__ import annotations
 
-from impls.stomp.reference import (
+from impls.references.stomp.reference import (
     Broker,
     Destination,
     Frame,

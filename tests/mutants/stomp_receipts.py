@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Refused, Session, Transaction
+from impls.references.stomp.reference import Frame, Refused, Session, Transaction
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import JOIN
 from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Broker, Delivery, Frame, Queue, Session, Subscription
+from impls.references.stomp.reference import Broker, Delivery, Frame, Queue, Session, Subscription
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, acked, mutant, plan
 

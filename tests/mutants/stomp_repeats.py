@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.stomp.parser import OverLimit
-from impls.stomp.reference import Frame, Malformed, Parser, Server, Session
+from impls.references.stomp.parser import OverLimit
+from impls.references.stomp.reference import Frame, Malformed, Parser, Server, Session
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, connecting, mutant, one, plan, raw, round_trip
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.link import LinkError
-from impls.stomp.reference import Frame, Message, Server, Session, Subscription
+from impls.driver.link import LinkError
+from impls.references.stomp.reference import Frame, Message, Server, Session, Subscription
 from strategies.stomp import writer as plans
 from tests.mutants.kit import TOPIC, mutant, plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription, Topic
+from impls.references.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription, Topic
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, mutant, one, plan, round_trip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Broker, Frame, Refused, Session, Settle, Transaction
+from impls.references.stomp.reference import Broker, Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, TOPIC, begin, end, listening, mutant, one, plan, within
 

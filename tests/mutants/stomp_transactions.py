@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Refused, Session, Settle, Transaction
+from impls.references.stomp.reference import Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, QUEUE_2, begin, end, listening, mutant, plan, within
 

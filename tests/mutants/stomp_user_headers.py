@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Frame, Server, Session
+from impls.references.stomp.reference import Frame, Server, Session
 from strategies.stomp import writer as plans
 from tests.mutants.kit import QUEUE, mutant, plan, round_trip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.stomp.reference import Parser, Writer
+from impls.references.stomp.reference import Parser, Writer
 from strategies.stomp import writer as plans
 from tests.mutants.kit import BROKEN_BEGIN, QUEUE, mutant, plan, raw, round_trip
 

@@ -6,9 +6,9 @@ import contextlib
 import re
 from typing import Any
 
-from impls.storm.child import Bolt, Running
-from impls.storm.freedoms import Switches
-from impls.storm.wire import BadMessage, parse
+from impls.references.storm.child import Bolt, Running
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.wire import BadMessage, parse
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
 from tests.mutants.storm_kit import ACK, RAISE, both, child, emit, plain, told

@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-from impls.storm.child import Bolt
-from impls.storm.freedoms import Switches
-from impls.storm.memory import Children, Session
-from impls.storm.wire import BadMessage
+from impls.references.storm.child import Bolt
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.memory import Children, Session
+from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, Writer
 from tests.mutants.storm_kit import ACK, child, emit, nothing, plain, told
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.host import HostSwitches
-from impls.storm.hosts import BoltHost
+from impls.references.storm.host import HostSwitches
+from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm.hosting import Writer

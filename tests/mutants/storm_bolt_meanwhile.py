@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from impls.storm.child import HEARTBEAT, Bolt, Running
-from impls.storm.freedoms import Switches
-from impls.storm.wire import BadMessage
+from impls.references.storm.child import HEARTBEAT, Bolt, Running
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import Writer
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 

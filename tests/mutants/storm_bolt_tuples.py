@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.child import Bolt, Callback, Running
+from impls.references.storm.child import Bolt, Callback, Running
 from strategies.storm.writer import Writer
 from tests.mutants.storm_kit import ACK, FAIL, both, child, emit, plain, settle, told
 

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from impls.storm.child import Bolt, Callback, Running
-from impls.storm.freedoms import Switches
+from impls.references.storm.child import Bolt, Callback, Running
+from impls.references.storm.freedoms import Switches
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.hosts import BoltHost, SpoutHost
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, over, row
 

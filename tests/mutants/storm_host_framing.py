@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from impls.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.hosts import BoltHost, SpoutHost
 from strategies.storm.hosting import Writer
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways
 from tests.mutants.storm_kit import host, nothing

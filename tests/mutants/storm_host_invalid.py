@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from impls.storm.host import Failed
-from impls.storm.hosts import BoltHost, SpoutHost
-from impls.storm.wire import BadMessage
+from impls.references.storm.host import Failed
+from impls.references.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.wire import BadMessage
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, row
 

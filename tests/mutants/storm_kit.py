@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.storm.child import Bolt, Child, Spout
-from impls.storm.freedoms import Switches
-from impls.storm.host import Host, HostSwitches
-from impls.storm.host_memory import Hosts
-from impls.storm.hosts import BoltHost
-from impls.storm.memory import Children
+from impls.references.storm.child import Bolt, Child, Spout
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.host import Host, HostSwitches
+from impls.references.storm.host_memory import Hosts
+from impls.references.storm.hosts import BoltHost
+from impls.references.storm.memory import Children
 from specs.plan import Plan, Ref
 from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config

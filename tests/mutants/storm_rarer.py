@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.child import Bolt, Spout
-from impls.storm.freedoms import Switches
-from impls.storm.hosts import BoltHost, SpoutHost
+from impls.references.storm.child import Bolt, Spout
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.hosts import BoltHost, SpoutHost
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.child import Callback, Running, Spout, UserError
-from impls.storm.freedoms import Switches
-from impls.storm.wire import BadMessage
+from impls.references.storm.child import Callback, Running, Spout, UserError
+from impls.references.storm.freedoms import Switches
+from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import LINES, MEMBERS, Ways, Writer

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import Any
 
-from impls.storm.child import Callback, Running, Spout
-from impls.storm.wire import BadMessage
+from impls.references.storm.child import Callback, Running, Spout
+from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, TWICE, child, emit, following, script
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.storm.hosts import SpoutHost
+from impls.references.storm.hosts import SpoutHost
 from strategies.storm.hosting import Writer
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import command

@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.echo.frames import Line
 from specs.echo.states import Config
 
-from specs.plan import Blurt, Hang, Plan, Ref, Say, Step, Wait
+from specs.plan import Close, Plan, Ref, Say, SendBytes, Step, Wait
 from strategies.common import Op, Program, programs
 
 KINDS = {"put": 6, "wait": 2}
@@ -62,13 +62,13 @@ def _as_server(program: Program, puts: int, when: str) -> list[Step]:
             steps.append(Wait(op.args[2] % 8))
     if program.head[0] % 4 == 3:
         steps = steps[: 1 + program.head[1] % (puts + 1)]
-    return [*steps, *_ending(program, 0, Wait(0), when), Wait(0), Hang(0)]
+    return [*steps, *_ending(program, 0, Wait(0), when), Wait(0), Close(0)]
 
 
 def _ending(program: Program, conn: int, last: Step, when: str) -> list[Step]:
     how = program.head[0] % 4
     if how == 3:
-        return [Blurt(conn, GARBAGE[program.head[1] % len(GARBAGE)], when)]
+        return [SendBytes(conn, GARBAGE[program.head[1] % len(GARBAGE)], when)]
     return [last] if how < 2 or isinstance(last, Wait) else []
 
 

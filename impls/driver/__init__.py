@@ -1,0 +1,1 @@
+"""Conversations with what runs: links, transports, and the player of plans."""

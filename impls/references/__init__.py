@@ -1,0 +1,1 @@
+"""Correct peers of our own, with a switch for every freedom of the text."""

@@ -1,0 +1,176 @@
+"""The first conversations with an implementation: whether it talks, how fast, and what it can do.
+
+Nothing of it is judged as a conversation of a property is; but who does not talk at all is told why instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from impls.driver.drive import Recording, Setting, drive
+from impls.driver.link import TcpTransport, Transport
+from impls.driver.pipes import PipeTransport
+from impls.launching.manifest import Implementation
+from impls.launching.printable import printable
+from specs.events import Closed, Fact, Quiet, Said
+from specs.plan import Plan, SendBytes, Wait
+from specs.protocol import Protocol
+from suites.investigate import CONFIRM_MS
+
+PROBE_MS = 1_500.0
+"""Patience where only somebody's being there is asked for."""
+SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
+"""Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
+WARM_S, WARMTH = 10.0, 1.2
+"""A process is spoken to when it is this many times as old as the first one was when it answered, or as old as that."""
+UNSPOKEN, UNSPOKEN_MS = 3.0, 500
+"""How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
+
+
+class CannotJudge(Exception):
+    """The implementation could not be brought to a state in which it can be judged; the text says why."""
+
+
+@dataclass
+class Calibration:
+    """`patience_ms` and `learnt` are what is known of the implementation, and what meeting it changes."""
+
+    impl: Implementation
+    protocol: Protocol
+    transport: Transport
+    patience_ms: float
+    learnt: dict[str, Any] = field(default_factory=dict)
+
+    def meet(self) -> None:
+        """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge."""
+        # what is slow when it is first met, or always, must not be taken for one that refuses
+        setting = replace(self.setting(), patience_ms=max(CONFIRM_MS, self.patience_ms))
+        if isinstance(self.transport, PipeTransport):
+            self.warm(self.transport)
+        slowest = 0.0
+        for n in range(5):
+            recording = drive(self._smoke(setting.config), setting, f"smoke{n}-")
+            slowest = max(slowest, _slowest(recording, self.impl.role))
+            if n == 0:
+                self._must_talk(recording)
+        if isinstance(self.transport, TcpTransport | PipeTransport):
+            self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
+        discover = _discovery(self.protocol)
+        if discover is None:
+            return
+        count = 0
+
+        def play(plan: Plan, config: Any) -> tuple[Any, Any]:
+            nonlocal count
+            count += 1
+            recording = drive(plan, replace(self.setting(), config=config), f"ask{count}-")
+            return tuple(recording.events), recording.judgement
+
+        self.learnt = dict(discover(play, self._configure))
+
+    def warm(self, transport: PipeTransport) -> None:
+        """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
+        setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
+        recording = drive(self._smoke(setting.config), setting, "warm-")
+        self._must_talk(recording)
+        transport.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
+
+    def _must_talk(self, recording: Recording) -> None:
+        if recording.refused:
+            raise CannotJudge(recording.refused)
+        said = [event.frame for event in recording.events if isinstance(event, Said) and event.by == self.impl.role]
+        if not said:
+            ended = hung_up(recording, self.impl.role)
+            if ended and self._waits(recording):
+                return
+            how = "closed the connection" if ended else "said nothing"
+            raise CannotJudge(
+                f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
+                + _last_words(recording)
+            )
+        silent = any(isinstance(recording.events[blame.at], Quiet) for blame in recording.judgement.blamed)
+        if recording.judgement.verdict == "fail" and len(said) == 1 and not silent:
+            text = self.protocol.describe(said[0])
+            spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
+            if spoken:
+                raise CannotJudge(
+                    f"{self.impl.name} does not speak {self.impl.profile}, but {' and '.join(spoken)}: judge it with "
+                    f"--profile={spoken[0]}, or say profile = {spoken[0]!r} in its manifest; it said: {text:.400}"
+                )
+            if self.protocol.wires.get(self.impl.role, "tcp") != "tcp":
+                return  # nobody refuses the program that started it: what it says is judged
+            raise CannotJudge(
+                f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
+            )
+
+    def _waits(self, recording: Recording) -> bool:
+        """True when a program that ended once it was spoken to lives until it is: its end is an answer, and judged."""
+        if self.protocol.wires.get(self.impl.role, "tcp") != "stdio":
+            return False
+        alone = Plan((SendBytes(0, b""), Wait(UNSPOKEN_MS + int(UNSPOKEN * recording.stamps[-1]))))
+        return not hung_up(drive(alone, self.setting(), "alone-"), self.impl.role)
+
+    def _speaks(self, profile: str) -> bool:
+        """True when a session of another profile than the claimed one can be opened."""
+        if profile == self.impl.profile:
+            return False
+        config = self.protocol.configure(self.impl.role, profile, self.impl.facts, {})
+        opening = Plan(self._smoke(config).steps[:1])
+        setting = replace(self.setting(), config=config, patience_ms=max(PROBE_MS, self.patience_ms))
+        recording = drive(opening, setting, f"profile-{profile}-")
+        answered = any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
+        return answered and recording.judgement.verdict == "pass"
+
+    def _smoke(self, config: Any) -> Plan:
+        assert self.protocol.smoke is not None
+        return self.protocol.smoke(config)
+
+    def _configure(self, learnt: Mapping[str, Any]) -> Any:
+        return self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, learnt)
+
+    def setting(self) -> Setting:
+        """How plans are driven against it, by what is known so far."""
+        return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.transport, self.patience_ms)
+
+
+def _slowest(recording: Recording, role: str) -> float:
+    """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard."""
+    slowest, asked = 0.0, None
+    for ms, event in zip(recording.stamps, recording.events, strict=True):
+        if isinstance(event, Said | Fact) and event.by != role:
+            asked = ms
+        elif asked is not None and (isinstance(event, Said | Closed) or getattr(event, "name", "") == "answer"):
+            slowest, asked = max(slowest, ms - asked), None
+    return slowest
+
+
+def _first(recording: Recording, role: str) -> float:
+    """When it first answered anything, in ms: what a program prints while it starts is no answer."""
+    for ms, event in zip(recording.stamps, recording.events, strict=True):
+        if isinstance(event, Said | Fact) and event.by == role and getattr(event, "name", "answer") == "answer":
+            return ms
+    return 0.0
+
+
+def _last_words(recording: Recording) -> str:
+    """How a program ended, and the last line that it wrote to STDERR: most often why it could not be run."""
+    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
+    told = f" Its exit status was {facts['exit']}." if "exit" in facts else ""
+    lines = [line for line in str(facts.get("stderr", "")).replace("\\n", "\n").splitlines() if line.strip()]
+    return told + (f" Its last words: {printable(lines[-1].strip())}" if lines else "")
+
+
+def hung_up(recording: Recording, role: str) -> bool:
+    """True when `role` ended a connection."""
+    return any(isinstance(event, Closed) and event.by == role for event in recording.events)
+
+
+def _discovery(protocol: Protocol) -> Callable[..., Mapping[str, Any]] | None:
+    """`strategies.<protocol>.discover`, if the protocol has one."""
+    if importlib.util.find_spec(f"strategies.{protocol.name}") is None:
+        return None
+    return getattr(importlib.import_module(f"strategies.{protocol.name}"), "discover", None)

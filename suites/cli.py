@@ -1,0 +1,356 @@
+"""The command line: options, the choice of implementations, and what a run prints and answers.
+
+conftest.py hands pytest's hooks to this module, so that what happens in which order is told in one place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from impls.driver.drive import drive
+from impls.launching.fields import ManifestError
+from impls.launching.manifest import Deviation, Implementation, deviations, resolve
+from records import reader, writer
+from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
+from reports.summary import Summary, fold
+from specs.protocol import find
+from suites import explain, trace
+from suites.session import RunOptions, Session, requirement_row
+
+ROOT = Path(__file__).resolve().parent.parent
+SUITES = ROOT / "suites"
+BUDGETS: Mapping[str, float] = {"quick": 10.0, "ci": 60.0, "nightly": 900.0}
+DISCIPLINES = ("lock-step", "pipelined")
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Every option of a run."""
+    group = parser.getgroup("wireproof", "judging an implementation")
+    add = group.addoption
+    add("--impl", default="reference", help="a catalogue name, a manifest, a URL, or `reference` (the default)")
+    add("--impl-path", action="append", default=[], metavar="DIR", help="also look for NAME.toml here")
+    add("--role", default=None, help="judge this role only")
+    add("--profile", default=None, help="judge this profile instead of the one that the manifest claims")
+    add(
+        "--budget", default="ci", help="quick (10 s), ci (60 s), nightly (900 s) or seconds, for each protocol and role"
+    )
+    add("--results", default="results", metavar="DIR", help="where summary, records and traces go")
+    add("--requirement", default="*", metavar="GLOB", help="judge only requirements whose id matches")
+    add("--level", action="append", default=[], help="judge only requirements of this level (may be repeated)")
+    # --strict is pytest's own already; a run takes it to mean that a SHOULD that fails counts as well
+    add("--seed", type=int, default=None, help="repeat the draws of a run")
+    add(
+        "--baseline",
+        default=None,
+        metavar="FILE",
+        help="take [deviations] from this manifest instead; none: no baseline",
+    )
+    add("--update-baseline", action="store_true", help="write what fails now into the manifest's [deviations]")
+    add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
+    add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
+    add("--list-requirements", action="store_true", help="print what would be judged, and stop")
+    add("--explain", default=None, metavar="ID", help="print what is known of one requirement, and stop")
+
+
+def usage(message: str) -> pytest.UsageError:
+    """One clear message and exit status 4."""
+    return pytest.UsageError(message)
+
+
+@dataclass
+class Cli:
+    """One pytest process: the controller, or a worker of it."""
+
+    config: pytest.Config
+    sessions: list[Session] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
+    summaries: list[tuple[Session, Summary]] = field(default_factory=list)
+    baselines: dict[str, Mapping[str, Deviation]] = field(default_factory=dict)
+    interrupted: bool = False
+    junit_path: str | None = None
+
+    # -- choosing -------------------------------------------------------------------------------------------------
+
+    @property
+    def worker(self) -> str:
+        """The name of this process among the workers of the run."""
+        given: dict[str, Any] = getattr(self.config, "workerinput", {})
+        return str(given.get("workerid", "main"))
+
+    @property
+    def controls(self) -> bool:
+        """False in a worker of pytest-xdist."""
+        return not hasattr(self.config, "workerinput")
+
+    def wants_suites(self) -> bool:
+        """True when the command line reaches into suites/."""
+        for arg in self.config.args:
+            path = Path(str(arg).split("::")[0])
+            path = path if path.is_absolute() else self.config.invocation_params.dir / path
+            path = path.resolve()
+            if path == SUITES or SUITES in path.parents or path in SUITES.parents:
+                return True
+        return False
+
+    def protocols_asked(self) -> set[str] | None:
+        """The protocols whose suites the command line names; None for all."""
+        names = set()
+        for arg in self.config.args:
+            path = Path(str(arg).split("::")[0])
+            path = (path if path.is_absolute() else self.config.invocation_params.dir / path).resolve()
+            if SUITES not in path.parents:
+                return None
+            names.add(path.relative_to(SUITES).parts[0])
+        return None if "common" in names else names
+
+    def implementations(self) -> list[Implementation]:
+        """What `--impl` means. Raises UsageError."""
+        option = self.config.getoption
+        search = [Path(p) for p in option("--impl-path")]
+        asked = self.protocols_asked()
+        only = next(iter(asked)) if asked is not None and len(asked) == 1 else None
+        try:
+            found = resolve(option("--impl"), search, only)
+        except ManifestError as error:
+            raise usage(str(error)) from None
+        found = [impl for impl in found if asked is None or impl.protocol in asked]
+        if option("--role"):
+            found = [impl for impl in found if impl.role == option("--role")]
+        if not found:
+            raise usage(f"--impl {option('--impl')}: nothing of that protocol and role is to be judged by these suites")
+        if option("--profile"):
+            found = [self._with_profile(impl, option("--profile")) for impl in found]
+        return found
+
+    def _with_profile(self, impl: Implementation, profile: str) -> Implementation:
+        if not find(impl.protocol).claims(profile):
+            known = ", ".join(find(impl.protocol).profiles)
+            raise usage(f"--profile {profile}: {impl.protocol} has the profiles {known}")
+        return replace(impl, profile=profile)
+
+    def options(self) -> RunOptions:
+        """The options of the run. Raises UsageError."""
+        option = self.config.getoption
+        text = option("--budget")
+        if text in BUDGETS:
+            seconds = BUDGETS[text]
+        elif re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) and float(text) > 0:
+            seconds = float(text)
+        else:
+            raise usage(f"--budget {text}: say quick, ci, nightly or a number of seconds")
+        levels = tuple(level.upper() for level in option("--level"))
+        unknown = [level for level in levels if level not in ("MUST", "SHOULD", "MAY", "ASSUMED")]
+        if unknown:
+            raise usage(f"--level {unknown[0]}: say MUST, SHOULD, MAY or ASSUMED")
+        seed = option("--seed")
+        count = getattr(self.config.option, "numprocesses", None) or 0
+        workers = ("main", *[f"gw{n}" for n in range(count)])
+        return RunOptions(
+            asked=option("--impl"),
+            pattern=option("--requirement"),
+            levels=levels,
+            strict=bool(option("strict")),
+            budget=text,
+            budget_s=seconds,
+            seed=secrets.randbelow(2**31) if seed is None else seed,
+            partial=self._partial(),
+            workers=workers,
+        )
+
+    def _partial(self) -> bool:
+        option = self.config.getoption
+        whole = all(
+            (path := Path(str(arg).split("::")[0]).resolve()) == SUITES
+            or path in SUITES.parents
+            or path.parent == SUITES
+            for arg in self.config.args
+        )
+        chosen = option("keyword") or option("markexpr") or any("::" in str(arg) for arg in self.config.args)
+        return bool(not whole or chosen or option("--requirement") != "*" or option("--level"))
+
+    def accepted(self, impl: Implementation) -> Mapping[str, Deviation]:
+        """The baseline in force. Raises UsageError."""
+        choice = self.config.getoption("--baseline")
+        if choice is None:
+            return impl.deviations
+        if choice == "none":
+            return {}
+        try:
+            import tomllib  # noqa: PLC0415
+
+            table = tomllib.loads(Path(choice).read_text("utf-8"))
+            return deviations(choice, find(impl.protocol), table.get("deviations", table))
+        except (OSError, ValueError, ManifestError) as error:
+            raise usage(f"--baseline {choice}: {error}") from None
+
+    # -- the run --------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Open every implementation; in a worker, join what the controller opened."""
+        options, option = self.options(), self.config.getoption
+        impls = self.implementations()
+        for impl in impls:
+            self.baselines[_key(impl)] = self.accepted(impl)
+        if not self.controls:
+            given = self.config.workerinput["wireproof"]  # type: ignore[attr-defined]
+            for impl, told in zip(impls, given["sessions"], strict=True):
+                session = Session(impl, options, self.folder(impl, impls), told["run"], self.worker)
+                session.trouble = told["trouble"]
+                if not session.trouble:
+                    session.join(told["address"] and tuple(told["address"]), told["learnt"], told["patience_ms"])
+                self.sessions.append(session)
+            return
+        if option("--update-baseline") and (options.partial or any(impl.path is None for impl in impls)):
+            raise usage(
+                "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
+            )
+        for impl in impls:
+            session = Session(impl, options, self.folder(impl, impls), writer.new_run(), self.worker)
+            session.accepted = self.baselines[_key(impl)]
+            self.sessions.append(session)
+            session.open()
+
+    def folder(self, impl: Implementation, impls: list[Implementation]) -> Path:
+        """Where the results of one implementation go: --results itself, or a folder of its own when there are more."""
+        results = Path(self.config.getoption("--results"))
+        results = results if results.is_absolute() else self.config.invocation_params.dir / results
+        return results if len(impls) == 1 else results / f"{impl.protocol}-{impl.role}-{impl.name}"
+
+    def invitation(self) -> dict[str, Any]:
+        """What a worker must be told."""
+        told = [
+            {"run": s.run, "address": s.address, "learnt": s.learnt, "patience_ms": s.patience_ms, "trouble": s.trouble}
+            for s in self.sessions
+        ]
+        return {"sessions": told}
+
+    def share(self, items: list[pytest.Item]) -> None:
+        """Divide the budget among the properties collected, by weight, for each implementation."""
+        count = len(getattr(self.config, "workerinput", {}).get("wireproof", {}).get("sessions", ())) and int(
+            os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+        )
+        by_session: dict[int, list[pytest.Item]] = {}
+        for item in items:
+            call = getattr(item, "callspec", None)
+            if call is not None and "hunting" in call.params:
+                by_session.setdefault(call.params["hunting"][0], []).append(item)
+        for mine in by_session.values():
+            weights = [_weight(item) for item in mine]
+            for item, weight in zip(mine, weights, strict=True):
+                self.shares[item.nodeid] = self.options().budget_s * max(1, count) * weight / sum(weights)
+
+    def end(self, status: int) -> int:
+        """Write the footers, fold, and answer the exit status of the run."""
+        for session in self.sessions:
+            session.close("interrupted" if self.interrupted else "complete")
+        if not self.controls or not self.sessions:
+            return status
+        code = 0
+        for session in self.sessions:
+            rows = reader.read(session.results).of(session.run)
+            found = fold(rows, self.baselines[_key(session.impl)], session.options.strict, datetime.now(UTC).date())
+            document.write(found, session.results)
+            self.summaries.append((session, found))
+            code = max(code, found.exit_code)
+            if self.config.getoption("--update-baseline"):
+                self._update(session, found)
+        self._exports()
+        return status if status in (2, 3, 4) else max(code, status if status == 1 else 0)
+
+    def _update(self, session: Session, found: Summary) -> None:
+        assert session.impl.path is not None
+        with session.impl.path.open(newline="", encoding="utf-8") as file:
+            text = file.read()
+        try:
+            text = baseline.refreshed(text, found, datetime.now(UTC).date())
+        except baseline.BaselineError as error:
+            raise usage(f"--update-baseline: {error}") from None
+        with session.impl.path.open("w", newline="", encoding="utf-8") as file:
+            file.write(text)
+
+    def _exports(self) -> None:
+        forms = ((self.junit_path, junit.render), (self.config.getoption("--sarif"), sarif.render))
+        for chosen, render in forms:
+            path = Path(chosen or "")
+            for n, (session, found) in enumerate(self.summaries if chosen else ()):
+                own = path if n == 0 else path.with_stem(f"{path.stem}-{session.impl.protocol}-{session.impl.role}")
+                own.parent.mkdir(parents=True, exist_ok=True)
+                own.write_text(render(found, session.results), encoding="utf-8")
+        step = os.environ.get("GITHUB_STEP_SUMMARY")
+        if step:
+            with Path(step).open("a", encoding="utf-8") as file:
+                for session, found in self.summaries:
+                    file.write(markdown.render(found, session.results) + "\n")
+
+    def show(self, reporter: Any) -> None:
+        """Print the summaries."""
+        width = min(120, reporter._tw.fullwidth)
+        for session, found in self.summaries:
+            reporter.section(f"{session.impl.name}: {session.impl.protocol} {session.impl.role}", "=")
+            text = terminal.render(found, width, reporter.hasmarkup, session.results)
+            reporter.write_line(text)
+
+    # -- other things than a run ----------------------------------------------------------------------------------
+
+    def listing(self) -> str:
+        """The requirements that would be judged."""
+        options, parts = self.options(), []
+        for impl in self.implementations():
+            registry = find(impl.protocol).requirements
+            chosen = {
+                r.id for r in registry.select(options.pattern, options.levels or ("MUST", "SHOULD", "MAY", "ASSUMED"))
+            }
+            binding = registry.binding(impl.role, impl.profile)
+            rows = [requirement_row(r) for r in binding if r.id in chosen]
+            parts.append(requirements.render(rows))
+        return "\n".join(parts)
+
+    def explain(self) -> str:
+        """What is known of the requirement that --explain names. Raises UsageError."""
+        try:
+            return explain.explain(self.config.getoption("--explain"), Path(self.config.getoption("--results")))
+        except LookupError as error:
+            raise usage(f"--explain: {error.args[0]}") from None
+
+    def replay(self, path: str) -> tuple[str, int]:
+        """Play the plan of a trace once; answers what happened and the exit status. Raises UsageError."""
+        import json  # noqa: PLC0415
+
+        (impl, *_) = self.implementations()
+        try:
+            stored = json.loads(Path(path).read_text("utf-8"))
+            plan = trace.plan_from_json(stored["plan"], find(impl.protocol))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise usage(f"--replay {path}: not a trace that can be replayed ({error!r:.200})") from None
+        session = Session(impl, self.options(), self.folder(impl, [impl]), writer.new_run())
+        session.open()
+        try:
+            if session.trouble:
+                return f"not judged: {session.trouble}", 1
+            setting = replace(session.setting(), set_aside=frozenset(map(str, stored.get("set_aside", ()))))
+            recording = drive(plan, setting, f"{session.run[-8:]}replay-")
+        finally:
+            session.close()
+        shown = {**stored, "conversation": trace.conversation(recording, session.protocol)}
+        faults = recording.judgement.faults
+        text = "\n".join(transcript.lines(shown, 110, 400))
+        verdict = [f"{b.breach.requirement}: {b.breach.why}" for b in faults] or [recording.judgement.verdict]
+        return "\n".join([text, *verdict]), 1 if recording.judgement.verdict == "fail" else 0
+
+
+def _key(impl: Implementation) -> str:
+    return f"{impl.protocol} {impl.role} {impl.name}"
+
+
+def _weight(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("weight")
+    return float(marker.args[0]) if marker else 1.0
