@@ -83,13 +83,18 @@ def a_broker_that_knows_checksums_gets_one(case: Said) -> str:
     return "" if case.frame.check else f"SEND without a checksum to a broker of version {case.line.version}"
 
 
-@BOOK.form("PULSAR-VER-04", on="SEND", when=TALKING, also="PULSAR-CHK-09", if_=lambda case: case.line.version == 0)
+NO_CHECKSUM_FOR_OLD_BROKERS = "PULSAR-CHK-09"
+
+
+@BOOK.form(
+    "PULSAR-VER-04", on="SEND", when=TALKING, also=NO_CHECKSUM_FOR_OLD_BROKERS, if_=lambda case: case.line.version == 0
+)
 def a_broker_that_names_no_version_has_the_first(case: Said) -> str:
     """Absent protocol_version counts as 0 (follows from the seed, Connect): such a broker knows no checksum."""
     return "SEND with a checksum to a broker that names no version" if case.frame.check else ""
 
 
-@BOOK.form("PULSAR-CHK-09", on="SEND", when=TALKING, if_=lambda case: case.line.speaks_version < CHECKSUMS)
+@BOOK.form(NO_CHECKSUM_FOR_OLD_BROKERS, on="SEND", when=TALKING, if_=lambda case: case.line.speaks_version < CHECKSUMS)
 def a_broker_that_does_not_know_checksums_gets_none(case: Said) -> str:
     """A client does not send the checksum to a broker that advertised less than v6 (follows from the seed, Connect)."""
     return f"SEND with a checksum to a broker of version {case.line.version}" if case.frame.check else ""
