@@ -365,10 +365,9 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     case = of_message(state, number, conn, frame)
     phase = MACHINE.move(conn.phase, "MESSAGE")
     found = BOOK.ask("MESSAGE", case)
-    if found.breach is not None or found.unjudged or case.sub is None:
-        return outcome(found, state)
-    if case.sent is None and found.lapses:
-        return outcome(found, ANYTHING)
+    if found.breach is not None or found.unjudged or case.sub is None or (case.sent is None and found.lapses):
+        # it was delivered all the same, if it is known what and to whom; otherwise nobody knows what is still owed
+        return outcome(found, delivered(state, number, conn, case.sub, frame, case.sent) if case.known else ANYTHING)
     if case.sent is None:
         # nothing is owed any more to a subscription that may be busy with it
         subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
