@@ -1,4 +1,4 @@
-"""What follows from a fault that is known is blamed on nothing else, and what does not follow from it is still found."""
+"""What follows from a known fault is blamed on nothing else; what does not follow from it is still found."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ OPENED = (
     receipt("s"),
     send("r"),
 )
+AGAIN = send("t", b"y"), message("1", ("ack", "2"), body=b"y")
 BROKEN = {
     "MSG-05": (message("1"), receipt("r")),
     "MSG-01": (server("MESSAGE", ("message-id", "1"), ("subscription", "0"), ("ack", "1"), body=b"x"), receipt("r")),
     "RECEIPT-07": (message("1", ("ack", "1")), receipt("r", body=b"x")),
     "FRAME-01": (Noise(0, "server", b"MESSAGE\nhm\n\nx\0", "no-colon"), receipt("r")),
-    "MSG-03": (message("1", ("ack", "1")), receipt("r"), send("t", b"y"), message("1", ("ack", "2"), body=b"y"), receipt("t")),
-}  # fmt: skip
+    "MSG-03": (message("1", ("ack", "1")), receipt("r"), *AGAIN, receipt("t")),
+}
 
 
 def judged(*events, aside=frozenset()):
