@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from impls.driver.link import TcpTransport, Transport
+from impls.driver.link import Link, LinkError, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 
 WIDTH = 6
@@ -93,7 +93,21 @@ class Lanes:
             self._changed.wait_for(lambda: self._done or not (self._waiting or self._busy), seconds)
 
 
-def beside(transport: Transport | None) -> Lanes | None:
-    """Lanes for what is reached in this way, where several conversations can be held at once; else None. A host or a
-    library behind a harness is one program for all of them."""
-    return Lanes() if type(transport) in (TcpTransport, PipeTransport) else None
+def bears(transport: Transport, passes: Callable[[], bool]) -> bool:
+    """True when conversations can be held beside each other: that with each program of its own, and with a server that
+    holds as many connections open without another one being the worse for it. `passes` plays the simplest session. A
+    host or a library behind a harness is one program for all of them."""
+    if type(transport) is PipeTransport:
+        return True
+    if type(transport) is not TcpTransport or not passes():
+        return False
+    held: list[Link] = []
+    try:
+        for _ in range(2 * WIDTH):
+            held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
+        return passes()
+    except LinkError:
+        return False
+    finally:
+        for link in held:
+            link.close()

@@ -39,7 +39,7 @@ from suites.deadline import CLOSING_S, Deadline, TimeUp, at_least, larger, of_bu
 from suites.hunt import NO_TIME, QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
-from suites.lanes import beside
+from suites.lanes import Lanes, bears
 from suites.schedule import Share
 
 SUITE_VERSION = "0.1.0"
@@ -258,7 +258,7 @@ class Session:
                 settle=self._settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
                 deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
-                lanes=beside(self.transport),
+                lanes=Lanes() if self._bears() else None,
                 looking_s=LOOKING * budget_s,
             )
         return self._hunter
@@ -335,6 +335,23 @@ class Session:
                 unsettled=fault.unsettled,
             )
         )
+
+    def _bears(self) -> bool:
+        """True when several conversations at once make no difference to it. One that fails even the simplest is told
+        by how it fails."""
+        assert self.transport is not None
+        protocol, setting = self.protocol, self.setting()
+        seen: list[tuple[str, ...]] = []
+
+        def alike() -> bool:
+            assert protocol.smoke is not None
+            recording = drive(
+                protocol.smoke(setting.config), replace(setting, ends=self.deadline.over), f"{len(seen)}-"
+            )
+            seen.append(tuple(blame.breach.requirement for blame in recording.judgement.faults))
+            return seen[-1] == seen[0] and not recording.refused and not recording.overflow
+
+        return not self.learnt.get("crowded") and bears(self.transport, alike)
 
     def _settle(self, recording: Recording) -> str:
         """Restart an implementation of ours that died; answers how it ended, or ""."""
