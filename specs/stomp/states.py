@@ -227,7 +227,7 @@ class Conn(NamedTuple):
     """One connection.
 
     `doom`: a frame that must be refused stands in `pending`. `lost`: octets were sent that end the framing, and which
-    requirement they try. `midway`: a frame was begun and not finished. `left_places`: destinations no longer
+    requirement they try. `midway`: octets of a frame that is not finished, at most. `left_places`: destinations no longer
     subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
     `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
     `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
@@ -253,7 +253,7 @@ class Conn(NamedTuple):
     doom: Refusal | None = None
     ids: frozenset[str] = frozenset()
     lost: str = ""
-    midway: bool = False
+    midway: int = 0
     said_after_end: bool = False
     beats_ms: int = 0
     mine_ms: int = 0
@@ -275,7 +275,7 @@ class Conn(NamedTuple):
     @property
     def shaky(self) -> bool:
         """True when something was sent on it for which the server may end it."""
-        return bool(self.lost) or self.midway or any(p.call is not None or p.early for p in self.pending)
+        return bool(self.lost or self.midway) or any(p.call is not None or p.early for p in self.pending)
 
 
 class State(NamedTuple):

@@ -363,7 +363,9 @@ HASTY = 0.25
 
 
 def alone_kept_alive(state: State, conn: Conn, kind: str) -> bool:
-    """Without this sign of life the agreed time would have passed."""
+    """Heart-beats were agreed, and without this sign of life the agreed time would have passed."""
+    if not conn.mine_ms:
+        return False
     last = max((at for other, at in conn.heard.items() if other != kind), default=0)
     return kind in conn.lives and state.elapsed_ms - last >= conn.mine_ms
 

@@ -74,7 +74,7 @@ def said(state: State, number: int, frame: Frame) -> State:
             asked_beats=(int(beats[1]), int(beats[2])) if beats else (0, 0),
         )
         return put(state, number, conn, serial)
-    conn = conn._replace(pending=(*conn.pending, pending), midway=False)
+    conn = conn._replace(pending=(*conn.pending, pending), midway=0)
     behind = conn.doom
     if isinstance(verdict, Refusal) and conn.doom is None:
         conn = conn._replace(doom=verdict)
@@ -562,16 +562,16 @@ def garbled(state: State, number: int, conn: Conn, event: Noise) -> State:
         lost = INV_29 if event.data[:nul].endswith(b"\n") else INV_25 if nul else INV_30
     if conn.phase is Phase.OPEN:
         lost = ROB_04
-    return put(state, number, conn._replace(lost=lost, mute_ms=0, midway=False))
+    return put(state, number, conn._replace(lost=lost, mute_ms=0, midway=0))
 
 
-def heard(state: State, number: int, conn: Conn, by: str) -> State:
-    """The state once octets of a frame were seen that is not complete."""
+def heard(state: State, number: int, conn: Conn, by: str, count: int) -> State:
+    """The state once `count` octets of a frame were seen that is not complete."""
     if by == "server":
         return put(state, number, conn._replace(silent_ms=0))
     lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
     known = {**conn.heard, "octets": state.elapsed_ms}
-    return put(state, number, conn._replace(midway=True, mute_ms=0, lives=lives, heard=known))
+    return put(state, number, conn._replace(midway=conn.midway + count, mute_ms=0, lives=lives, heard=known))
 
 
 def aged(state: State, silent_ms: int, elapsed_ms: int) -> State:

@@ -279,6 +279,8 @@ def silence_has_a_margin(case: Case) -> str:
 def _needs_a_reason(case: Case) -> bool:
     if case.suspects or _silent(case) or case.conn.overdue or case.phase is Phase.OPEN or case.conn.lost:
         return False
+    if case.conn.midway > case.state.config.sizes.line:  # it may be one line of a header, which may be too long
+        return False
     return not case.conn.midway or alone_kept_alive(case.state, case.conn, "octets")
 
 
