@@ -26,7 +26,7 @@ class StompMemory:
 
     def __init__(self, config: Config, prefix: str) -> None:
         self._templates = {"queue": config.queue.template, "topic": config.topic.template}
-        self._prefix = prefix
+        self._prefix, self._apart = prefix, config.merges
         self._seen: dict[tuple[int, str], list[Frame]] = {}
 
     def note(self, event: Event) -> None:
@@ -44,7 +44,7 @@ class StompMemory:
         if ref.name == "odd":
             return str(ref.key).replace("{name}", self._prefix)
         if template is not None:
-            return template.replace("{name}", f"{self._prefix}{ref.key}")
+            return template.replace("{name}", f"{self._prefix}{ref.name[0] if self._apart else ''}{ref.key}")
         conn, sub, nth = ref.key
         seen = self._seen.get((conn, sub), ())
         if nth >= len(seen):
@@ -83,6 +83,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         sizes=Sizes(*learnt.get("sizes", ())),
         crowded=bool(learnt.get("crowded", False)),
         folds=bool(learnt.get("folds", False)),
+        merges=bool(learnt.get("merges", False)),
     )
 
 

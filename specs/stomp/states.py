@@ -75,7 +75,8 @@ class Config:
     """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
 
     `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
-    `folds`: destinations that differ in the case of letters alone are one to it.
+    `folds`: destinations that differ in the case of letters alone are one to it; `merges`: so are a queue-like and a
+    topic-like one of the same local name, so that no plan uses one name for both.
     """
 
     version: str = "1.2"
@@ -88,6 +89,7 @@ class Config:
     sizes: Sizes = NORMAL
     crowded: bool = False
     folds: bool = False
+    merges: bool = False
 
     def kind(self, destination: str) -> Kind | None:
         """The family that a destination belongs to, or None when nothing is known of it."""
@@ -227,15 +229,15 @@ class Conn(NamedTuple):
     """One connection.
 
     `doom`: a frame that must be refused stands in `pending`. `lost`: octets were sent that end the framing, and which
-    requirement they try. `midway`: octets of a frame that is not finished, at most. `left_places`: destinations no longer
-    subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
-    `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
+    requirement they try. `midway`: octets of a frame that is not finished, at most. `left_places`: destinations no
+    longer subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for
+    none; `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
     `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
     SEND has a NUL, which what comes next explains; `overdue`: once the client was silent for longer than agreed, so
-    that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
-    "octets") after a pause; `heard`: the time in the conversation when it last did so in each way, and when it was
-    "connected", where it must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT,
-    so that an ERROR about it may still be on its way; `farewell`: its DISCONNECT was receipted.
+    that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol", "octets") after a
+    pause; `heard`: the time in the conversation when it last did so in each way, and when it was "connected", where it
+    must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT, so that an ERROR about
+    it may still be on its way; `farewell`: its DISCONNECT was receipted.
     """
 
     phase: Phase = Phase.OPEN

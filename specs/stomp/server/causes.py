@@ -231,7 +231,7 @@ def _unusual(receipt: str) -> bool:
 
 def _is_no_stomp(conn: Conn) -> bool:
     """Something else than CONNECT was said on it."""
-    return conn.lost == ROB_04 or (conn.midway and conn.connect is None)
+    return conn.lost == ROB_04 or (conn.midway > 0 and conn.connect is None)
 
 
 # -- CONNECT refused or not answered, for no reason --------------------------------------------------------------------

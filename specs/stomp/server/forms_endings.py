@@ -59,7 +59,7 @@ _ANSWERED_BY = {SEND_01: SEND_06, SUB_01: SUB_06, NEGO_03: NEGO_03}
 
 def _broken_off(case: Case) -> bool:
     """The client broke the framing, or spoke after the end: an end needs no further reason."""
-    return bool(case.conn.lost) or case.conn.midway or case.conn.said_after_end
+    return bool(case.conn.lost or case.conn.midway) or case.conn.said_after_end
 
 
 def _silent(case: Case) -> bool:
