@@ -9,10 +9,9 @@ from urllib.parse import unquote, urlsplit
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
-from specs.stomp import frames
+from specs.stomp import frames, ids
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame, Style
-from specs.stomp.ids import ROB_01
 from specs.stomp.machine import MACHINE
 from specs.stomp.model import StompModel
 from specs.stomp.server.book import BOOK, REQUIREMENTS
@@ -191,7 +190,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
-    crash=ROB_01,
+    crash=ids.ROB_01,
     replayed=replayed,
     books={"server": (BOOK,)},
     machines={"connection": MACHINE},

@@ -103,7 +103,8 @@ class Refusal:
     """Why a client frame should be refused, and how grave each way of not refusing it is.
 
     `accepted`: a RECEIPT came for it. `ignored`: no ERROR, no close. `silent`: closed without ERROR. Each is a level
-    or "" (fine). `requirement` is blamed, `also` as well. `forgives`: judging goes on where it was accepted.
+    or "" (fine). `requirement` is blamed, `also` as well. `forgives`: judging goes on where it was accepted. `spares`:
+    a rule that leaves it open, and that is kept by refusing.
     """
 
     requirement: str
@@ -112,6 +113,7 @@ class Refusal:
     silent: str = "SHOULD"
     also: tuple[str, ...] = ()
     forgives: bool = False
+    spares: str = ""
     why: str = ""
 
     def because(self, why: str) -> Refusal:
@@ -156,6 +158,7 @@ class Pending(NamedTuple):
 
 class Sub(NamedTuple):
     """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice.
+    `stated`: its SUBSCRIBE names its mode.
 
     `repeated`: name and value of each header of its SUBSCRIBE that is not the first of that name.
     """
@@ -169,6 +172,7 @@ class Sub(NamedTuple):
     closing: bool = False
     vague: bool = False
     reused: bool = False
+    stated: bool = False
     repeated: tuple[tuple[str, str], ...] = ()
 
 
@@ -237,7 +241,7 @@ class Conn(NamedTuple):
     that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol", "octets") after a
     pause; `heard`: the time in the conversation when it last did so in each way, and when it was "connected", where it
     must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT, so that an ERROR about
-    it may still be on its way; `farewell`: its DISCONNECT was receipted.
+    it may still be on its way; `farewell`: its DISCONNECT was receipted; `vouched`: serial of the last frame that was.
     """
 
     phase: Phase = Phase.OPEN
@@ -268,6 +272,7 @@ class Conn(NamedTuple):
     hushed: bool = False
     torn: str = ""
     farewell: bool = False
+    vouched: int = 0
 
     @property
     def alive(self) -> bool:
