@@ -260,11 +260,11 @@ class Desk:
         )
         self.steps.append(Say(self.at, made, when=when))
 
-    def receive(self, ear: str, ms: int = RECEIVE_MS) -> str:
+    def receive(self, ear: str, ms: int = RECEIVE_MS, when: str = "turn") -> str:
         """Tell the client to give us a message, if there may be one; the key of what it gives."""
         self.refs += 1
         key = f"r{self.refs}"
-        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key})
+        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key}, when)
         return key
 
     def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
