@@ -217,8 +217,8 @@ def negative(payload: bytes) -> bool:
 for _what, _row, _program in (
     ("wrong checksums", "01", spoiled(0)), ("garbage for ZLIB", "08", spoiled(2)),
     ("garbage for LZ4", "09", spoiled(8)), ("wrong sizes", "10", spoiled(3)),
-    ("batches that are too short", "11", spoiled(4)), ("batches of huge metadata", "12", spoiled(5)), ("batches of huge messages", "13", spoiled(6)),
-    ("batches of negative sizes", "14", spoiled(9)),
+    ("batches that are too short", "11", spoiled(4)), ("batches of huge metadata", "12", spoiled(5)),
+    ("batches of huge messages", "13", spoiled(6)), ("batches of negative sizes", "14", spoiled(9)),
 ):  # fmt: skip
     client("drops-" + _what.replace(" ", "-"), f"INV-CLIENT-{_row}", level="SHOULD", program=_program)(
         type("SilentOfOne", (Silent,), {"row": _row, "__doc__": f"Drops {_what}, and does not say so."})
