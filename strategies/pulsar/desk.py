@@ -267,16 +267,11 @@ class Desk:
         self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key}, when)
         return key
 
-    def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
-        """Tell the client to acknowledge."""
-        self.do(
-            "ack",
-            {
-                "consumer": Ref("handle", ear),
-                "ref": Ref("ref", key),
-                "cumulative": cumulative and ear not in self.shared,
-            },
-        )
+    def ack(self, ear: str, *keys: str, cumulative: bool = False) -> None:
+        """Tell the client to acknowledge, several messages in one breath."""
+        for n, key in enumerate(keys):
+            given = {"consumer": Ref("handle", ear), "ref": Ref("ref", key)}
+            self.do("ack", {**given, "cumulative": cumulative and ear not in self.shared}, "now" if n else "turn")
         self.answer("ACK_RESPONSE", "acked")
 
     def again(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from impls.references.pulsar.channel import ANSWERS, NOBODY, Channel
-from impls.references.pulsar.client import Caller
+from impls.references.pulsar.client import CONNECT, Caller
 from impls.references.pulsar.client_memory import Client, Talk
 from impls.references.pulsar.compress import Corrupt, WrongSize, decompress
 from impls.references.pulsar.framing import Frame, open_batch, open_block, part
@@ -270,3 +270,57 @@ class PastGarbage(Channel):
 client("long-metadata-passed-over", "INV-CLIENT-05", accept="FRM-14", program=broken(1))(PastMetadata)
 client("no-payload-passed-over", "INV-CLIENT-06", accept="FRM-14", program=broken(2))(PastNoPayload)
 client("garbage-passed-over", "INV-CLIENT-17", accept="FRM-13 FRM-14", program=odd(4, 3))(PastGarbage)
+
+
+# -- signs of life, redirects, lists of ids ----------------------------------------------------------------------------
+
+ALIVE = {"keepalive_s": 30}
+
+
+@client("waits-for-pong-for-ever", "KA-08", level="SHOULD", facts=ALIVE, program=("muted", (0, 1, 0)))
+class WaitsForPongForEver(Channel):
+    """Sends PING, and does not mind that nothing comes."""
+
+    def tick(self) -> None:
+        """See `Channel`."""
+        self.probed = False
+        super().tick()
+
+
+@client("nothing-but-pong-counts", "KA-06", level="SHOULD", facts=ALIVE, history=True, program=("muted", (0, 0, 0)))
+class NothingButPongCounts(Channel):
+    """Takes no other frame than PONG for a sign of life."""
+
+    def handle(self, frame: Frame) -> None:
+        """See `Channel`."""
+        before = self.probed
+        super().handle(frame)
+        self.probed = before and frame.command.name != "PONG"
+
+
+@client("redirected-for-ever", "LOOK-07", level="SHOULD",
+        program=("interpret", (0, 0, 0), ("redirect", 0, 0, 11, 0, 0)))  # fmt: skip
+class RedirectedForEver(Caller):
+    """Follows redirects without an end."""
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        url, authoritative = self.url, False
+        while True:
+            channel = await self.channel(url)
+            _, answer = await channel.ask("LOOKUP", {"topic": topic, "authoritative": authoritative})
+            if answer.get("response") == CONNECT:
+                return await super().channel_for(topic)
+            url, authoritative = answer["brokerServiceUrl"], answer.get("authoritative", False)
+
+
+@client("lists-for-everybody", "VER-06", program=("oddly", (0, 1, 1, 0, 0)), ack_ms=100)
+class ListsForEverybody(Receiver):
+    """Acknowledges several messages at once, whatever the broker knows."""
+
+    def flush(self) -> None:
+        """See `Receiver`."""
+        acks, self.acks = self.acks, []
+        if acks:
+            self.say_ack(0, acks)
+        super().flush()

@@ -100,7 +100,7 @@ def the_magic_is_0x0e01(case: Case) -> str:
     return f"a MESSAGE whose payload part begins with {rest[:2].hex()}" if wrong else ""
 
 
-@form(Misuse.SIZES.requirement, on="MESSAGE", if_=lambda case: case.frame.headers is None)
+@form(Fate.SIZES.value, on="MESSAGE", if_=lambda case: case.frame.headers is None)
 def the_sizes_of_a_message_agree(case: Case) -> str:
     """METADATA_SIZE does not lie beyond the frame (seed, "Payload command")."""
     assert case.frame is not None
