@@ -484,12 +484,6 @@ def old_clients_get_no_checksum(case: Case) -> str:
     return f"MESSAGE {has} to a client of version {case.conn.version}"
 
 
-@form("PULSAR-BAT-02", on="MESSAGE", if_=lambda case: _entry(case).batched)
-def batches_come_as_they_were_sent(case: Case) -> str:
-    """Entries stand one behind the other, without a gap (seed, "Batch"): whatever differs is none of what was sent."""
-    return ""
-
-
 # -- once more ---------------------------------------------------------------------------------------------------------
 
 
