@@ -167,7 +167,7 @@ class PipeLink:
                 if program.words > self._spoke:
                     found.append(("stderr", program.last_words()))
                 found += [("observed", value) for value in program.observations()]
-                found.append(("exit", code))
+                found += [*self._new_files(), ("exit", code)]
         return found
 
     def do(self, name: str, value: Any) -> bool:

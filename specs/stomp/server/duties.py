@@ -15,7 +15,7 @@ from typing import Any
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Due, Rule
 from specs.stomp import ids
-from specs.stomp.machine import Phase
+from specs.stomp.machine import CLOSES, MACHINE, Phase
 from specs.stomp.server.book import BOOK
 from specs.stomp.server.calls import REFUSALS, named
 from specs.stomp.server.case import Case, gravest
@@ -68,7 +68,8 @@ def close_after_error(state: State) -> Iterator[Due]:
 
 
 def _given_up(number: int, state: State) -> State:
-    return put(state, number, state.conns[number]._replace(phase=Phase.CLOSED))
+    conn = state.conns[number]
+    return put(state, number, conn._replace(phase=MACHINE.move(conn.phase, CLOSES)))
 
 
 @BOOK.duty(_REFUSED, met_by="ERROR, close")
