@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.msgpack.idl_parser import Parser, Part
 from impls.references.msgpack.idl_words import INSIDE, Scanner, Word, Wrong
+from tests.mutants.faults import forgives
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     message,
@@ -110,15 +111,10 @@ class OpenerInLine(Scanner):
             self.block_comment()
 
 
-@mutant("open-comment-at-end", "LEX-04", PLAIN + "/* a\n")
-class OpenAtEnd(Scanner):
-    """A comment that is never closed ends with the document."""
-
-    def block_comment(self) -> None:
-        try:
-            super().block_comment()
-        except Wrong:
-            self.at = len(self.source)
+mutant("open-comment-at-end", "LEX-04", PLAIN + "/* a\n")(
+    "A comment that is never closed ends with the document.",
+    forgives(Scanner, "block_comment", Wrong, lambda self: setattr(self, "at", len(self.source))),
+)
 
 
 @mutant("inner-closes", "LEX-04", PLAIN + "/* a /* b */\n", accept="LEX-02")

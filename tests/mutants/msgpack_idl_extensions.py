@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import RANGES, Checker
 from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
 from impls.references.msgpack.idl_words import Word
+from tests.mutants.faults import before, gives, instead, skips, takes, without
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,
@@ -25,13 +26,10 @@ lax(
 )
 
 
-@mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))
-class ContainerDefaults(Checker):
-    """A container may have a default."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if self.real(member.kind).name not in CONTAINERS:
-            super().value(member, what, value)
+mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))(
+    "A container may have a default.",
+    skips(Checker, "value", when=lambda self, member: self.real(member.kind).name in CONTAINERS),
+)
 
 
 @mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))
@@ -43,41 +41,22 @@ class DefaultWidths(Checker):
             super().value(member, what, value)
 
 
-@mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))
-class UnsignedMinus(Checker):
-    """A negative default fits into an unsigned type."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if what != "int" or value >= 0:
-            super().value(member, what, value)
-
-
-@mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))
-class DefaultTrimmed(Idl):
-    """Blanks at the ends of a text are lost."""
-
-    def literal(self, what: str, value: Any) -> Any:
-        made = super().literal(what, value)
-        return made.strip() if isinstance(made, str) else made
-
-
-@mutant("default-lost", "DEF-01", message("1: optional int x = 0"))
-class DefaultLost(Idl):
-    """A default that is zero, false or empty is lost."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        if not made.get("default", True):
-            del made["default"]
-        return made
-
-
-@mutant("default-sign", "DEF-01", message("1: optional int x = -5"))
-class DefaultSign(Idl):
-    """A default loses its sign."""
-
-    def literal(self, what: str, value: Any) -> Any:
-        return super().literal(what, abs(value) if what in ("int", "float") else value)
+mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))(
+    "A negative default fits into an unsigned type.",
+    skips(Checker, "value", when=lambda what, value: what == "int" and value < 0),
+)
+mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))(
+    "Blanks at the ends of a text are lost.",
+    gives(Idl, "literal", lambda found: found.strip() if isinstance(found, str) else found),
+)
+mutant("default-lost", "DEF-01", message("1: optional int x = 0"))(
+    "A default that is zero, false or empty is lost.",
+    gives(Idl, "member", lambda found: without(found, "default") if not found.get("default", True) else found),
+)
+mutant("default-sign", "DEF-01", message("1: optional int x = -5"))(
+    "A default loses its sign.",
+    takes(Idl, "literal", value=lambda what, value: abs(value) if what in ("int", "float") else value),
+)
 
 
 @mutant("alias-shown", "TD-01", "typedef int T\n" + message("1: T x"), accept="TYPE-04 SVC-06")
@@ -110,13 +89,10 @@ lax("clashes", "clash", "IF-04", service("implements I:1", "int f()", before="in
     "Functions of interfaces may be declared again.", level="SHOULD")  # fmt: skip
 
 
-@mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")
-class TypespecFields(Checker):
-    """The field that a typespec names need not exist."""
-
-    def c_typespec(self, part: Part) -> None:
-        part.target = ""
-        super().c_typespec(part)
+mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")(
+    "The field that a typespec names need not exist.",
+    before(Checker, "c_typespec", lambda part: setattr(part, "target", "")),
+)
 
 
 @mutant("foreign-cut", "TS-01", PLAIN + "typespec cpp M a::b<c,d>\n")
@@ -153,12 +129,10 @@ class FirstInterface(Idl):
         return made
 
 
-@mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")
-class UserMeta(Parser):
-    """The scope `_` may be declared."""
-
-    def scope(self) -> Word:
-        return self.take() if self.word.text == "_" else super().scope()
+mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")(
+    "The scope `_` may be declared.",
+    instead(Parser, "scope", lambda self: self.take(), when=lambda self: self.word.text == "_"),
+)
 
 
 @mutant("interfaces-inherit", "INV-30",
@@ -193,13 +167,10 @@ class ArgumentModifiers(Idl):
         return made
 
 
-@mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")
-class VersionLost(Idl):
-    """Every version is shown as 0."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
-        made = super().tree(part, checker)
-        return made | {"version": 0} if part.what == "service" else made
+mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")(
+    "Every version is shown as 0.",
+    gives(Idl, "tree", lambda part, found: found | {"version": 0} if part.what == "service" else found),
+)
 
 
 @mutant("listed-again", "SVC-08", SERVED + service("int f()", head="S: 1"), accept="SVC-02 SVC-05")
@@ -215,15 +186,10 @@ class ListedAgain(Checker):
                         self.complain("dup-function", "another version has it", method.word)
 
 
-@mutant("base-lost", "EXC-01", BASE + exception("B < A"))
-class BaseLost(Idl):
-    """The base of an exception is not shown."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
-        made = super().tree(part, checker)
-        if part.what == "exception":
-            made["base"] = None
-        return made
+mutant("base-lost", "EXC-01", BASE + exception("B < A"))(
+    "The base of an exception is not shown.",
+    gives(Idl, "tree", lambda part, found: {**found, "base": None} if part.what == "exception" else found),
+)
 
 
 @mutant("interface-throws", "SVC-09", PLAIN + service("void f() throws M", head="I: 0").replace("service", "interface")

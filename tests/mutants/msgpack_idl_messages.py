@@ -9,6 +9,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
+from tests.mutants.faults import before, gives
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     SERVED,
@@ -45,13 +46,10 @@ class FarDuplicates(Checker):
             self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "dup-id" or w.word in near]
 
 
-@mutant("default-optional", "FIELD-03", message("1: int x"), accept="SVC-10")
-class DefaultOptional(Idl):
-    """A field without a modifier is optional."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        return made if member.mod else made | {"mod": "optional"}
+mutant("default-optional", "FIELD-03", message("1: int x"), accept="SVC-10")(
+    "A field without a modifier is optional.",
+    gives(Idl, "member", lambda member, found: found if member.mod else found | {"mod": "optional"}),
+)
 
 
 @mutant("two-modifiers", "FIELD-03", message("1: optional required int x"))
@@ -122,22 +120,13 @@ class SmallIds(Checker):
                 self.complain("large", "too large", member.at)
 
 
-@mutant("ids-wrap", "FIELD-05", message("128: int x"), accept="EXC-01 SVC-07")
-class IdsWrap(Idl):
-    """Ids beyond 127 are shown as negative."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        return made | {"id": made["id"] - 256} if 127 < made["id"] < 256 else made
-
-
-@mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")
-class SignedIds(Parser):
-    """The sign of an id is skipped."""
-
-    def integer(self, what: str) -> int:
-        self.maybe("-")
-        return super().integer(what)
+mutant("ids-wrap", "FIELD-05", message("128: int x"), accept="EXC-01 SVC-07")(
+    "Ids beyond 127 are shown as negative.",
+    gives(Idl, "member", lambda found: found | {"id": found["id"] - 256} if 127 < found["id"] < 256 else found),
+)
+mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")(
+    "The sign of an id is skipped.", before(Parser, "integer", lambda self: self.maybe("-"))
+)
 
 
 @mutant("hex-ids", "FIELD-06", message("0x1: int x"), accept="SVC-03")
@@ -203,13 +192,10 @@ class NoUshort(Checker):
             self.complain("unknown-type", "ushort is no type", kind.word)
 
 
-@mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")
-class RawIsString(Idl):
-    """`raw` is shown as `string`."""
-
-    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
-        made = super().kind(kind, checker, depth)
-        return made | {"t": "string"} if made["t"] == "raw" else made
+mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")(
+    "`raw` is shown as `string`.",
+    gives(Idl, "kind", lambda found: found | {"t": "string"} if found["t"] == "raw" else found),
+)
 
 
 @mutant("map-of-three", "TYPE-03", message("1: map<int, int, int> x"))
@@ -284,13 +270,10 @@ class EightLevels(Parser):
         return kind
 
 
-@mutant("map-sides", "TYPE-04", message("1: map<int, string> x"), accept="SVC-06 SVC-07 TD-01 TYPE-01 TYPE-05")
-class MapSides(Idl):
-    """The key and the value of a map change places."""
-
-    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
-        made = super().kind(kind, checker, depth)
-        return made | {"of": made["of"][::-1]} if made["t"] == "map" else made
+mutant("map-sides", "TYPE-04", message("1: map<int, string> x"), accept="SVC-06 SVC-07 TD-01 TYPE-01 TYPE-05")(
+    "The key and the value of a map change places.",
+    gives(Idl, "kind", lambda found: found | {"of": found["of"][::-1]} if found["t"] == "map" else found),
+)
 
 
 @mutant("no-messages-in-lists", "TYPE-05", PLAIN + message("1: M x", name="N"), accept="TYPE-04 SVC-06 SVC-07 TD-01")

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from impls.references.msgpack.idl import Idl
-from impls.references.msgpack.idl_checker import Checker
-from impls.references.msgpack.idl_parser import Part
+from tests.mutants.faults import before, gives
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
-
-@mutant("says-more", "ERR-02", PLAIN)
-class SaysMore(Idl):
-    """Behind each answer there is a remark."""
-
-    def line(self, line: bytes) -> bytes:
-        return super().line(line) + b"\nwell done"
+mutant("says-more", "ERR-02", PLAIN)(
+    "Behind each answer there is a remark.", gives(Idl, "line", lambda found: found + b"\nwell done")
+)
 
 
 UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
@@ -43,11 +38,7 @@ service S: 0 {
 """
 
 
-@mutant("last-interface-only", "IF-02", TWO)
-class LastInterfaceOnly(Idl):
-    """Of several interfaces the functions of the last are those of the service."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, object]:
-        if part.what == "service":
-            part.uses = part.uses[-1:]
-        return super().tree(part, checker)
+mutant("last-interface-only", "IF-02", TWO)(
+    "Of several interfaces the functions of the last are those of the service.",
+    before(Idl, "tree", lambda part: setattr(part, "uses", part.uses[-1:]), when=lambda part: part.what == "service"),
+)

@@ -9,6 +9,7 @@ from impls.references.msgpack.idl_parser import Method
 from impls.references.msgpack.idl_server import Application, Serving, Thrown
 from impls.references.msgpack.server import Failure
 from specs.msgpack.frames import notification
+from tests.mutants.faults import forgives, gives, instead, raises, takes
 from tests.mutants.msgpack_idl_server_parts import DEFAULT, DOCUMENT, TAG, calls, mutant
 
 # -- dispatch and versions --------------------------------------------------------------------------------------------
@@ -52,12 +53,10 @@ class FirstScopeDefault(Application):
         self.default = next(iter(self.scopes))
 
 
-@mutant("loose-selectors", "DISP-06", calls("get:storage:0:x"), accept="DISP-02")
-class LooseSelectors(Application):
-    """What stands behind the version is ignored."""
-
-    def select(self, method: str) -> tuple[str, int, str]:
-        return super().select(":".join(method.split(":")[:3]))
+mutant("loose-selectors", "DISP-06", calls("get:storage:0:x"), accept="DISP-02")(
+    "What stands behind the version is ignored.",
+    takes(Application, "select", method=lambda method: ":".join(method.split(":")[:3])),
+)
 
 
 @mutant("no-fall-back", "FALL-01", calls("get:storage:1"), accept="FALL-04")
@@ -123,15 +122,10 @@ class DroppedTwoBack(Application):
             return super().find(scope, gone[0] if gone else version, name)
 
 
-@mutant("nil-when-missing", "FALL-02", calls("add:storage:1", behaviour={}))
-class NilWhenMissing(Application):
-    """A function that nobody implements answers nil."""
-
-    def implementation(self, scope: str, version: int, name: str) -> tuple[int, Mapping[str, Any]]:
-        try:
-            return super().implementation(scope, version, name)
-        except Failure:
-            return version, {"do": "const", "value": None}
+mutant("nil-when-missing", "FALL-02", calls("add:storage:1", behaviour={}))(
+    "A function that nobody implements answers nil.",
+    forgives(Application, "implementation", Failure, lambda version: (version, {"do": "const", "value": None})),
+)
 
 
 @mutant("newer-answers", "FALL-03", calls("get:other:0"), accept="DISP-03 DISP-01 FALL-01 FALL-02 EXW-01 EXW-03")
@@ -237,44 +231,23 @@ class Swapped(Application):
 # -- exceptions -------------------------------------------------------------------------------------------------------
 
 
-@mutant("leaf-only", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")
-class LeafOnly(Application):
-    """An exception travels by its own name."""
-
-    def path(self, names: list[str]) -> str:
-        return names[-1]
-
-
-@mutant("path-backwards", "EXC-07", calls("get:status:0"), accept="EXW-01 FALL-01 FALL-03")
-class PathBackwards(Application):
-    """The path of an exception begins with itself."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[::-1])
-
-
-@mutant("result-beside", "EXW-02", calls("get:status:0"), level="SHOULD")
-class ResultBeside(Application):
-    """There is a result beside each exception."""
-
-    def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown([path, *data], ["data"])
-
-
-@mutant("exception-as-result", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")
-class ExceptionAsResult(Application):
-    """An exception is a result."""
-
-    def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown(None, path)
-
-
-@mutant("notes-answered", "EXW-03", calls(notification("status/0/get"), "get:storage:0"))
-class NotesAnswered(Serving):
-    """A notification is answered."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        self.call(0, method, params)
+mutant("leaf-only", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")(
+    "An exception travels by its own name.", instead(Application, "path", lambda names: names[-1])
+)
+mutant("path-backwards", "EXC-07", calls("get:status:0"), accept="EXW-01 FALL-01 FALL-03")(
+    "The path of an exception begins with itself.", instead(Application, "path", lambda names: ".".join(names[::-1]))
+)
+mutant("result-beside", "EXW-02", calls("get:status:0"), level="SHOULD")(
+    "There is a result beside each exception.",
+    instead(Application, "wired", lambda path, data: Thrown([path, *data], ["data"])),
+)
+mutant("exception-as-result", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")(
+    "An exception is a result.", instead(Application, "wired", lambda path: Thrown(None, path))
+)
+mutant("notes-answered", "EXW-03", calls(notification("status/0/get"), "get:storage:0"))(
+    "A notification is answered.",
+    instead(Serving, "notification", lambda self, method, params: self.call(0, method, params)),
+)
 
 
 @mutant("failure-silent", "EXW-03", calls("add:storage:1"), accept="FALL-01")
@@ -304,32 +277,16 @@ class FailureCloses(Serving):
 # -- meta service and use without scopes ------------------------------------------------------------------------------
 
 
-@mutant("no-meta", "META-01", calls(("getVersion:_:0", "storage")), accept="META-02")
-class NoMeta(Application):
-    """There is no meta service."""
-
-    def version(self, params: list[Any]) -> int:
-        raise Failure("no such scope")
-
-
-@mutant("meta-oldest", "META-02", calls(("getVersion:_:0", "storage")), accept="META-01")
-class MetaOldest(Application):
-    """The meta service tells the oldest version."""
-
-    def version(self, params: list[Any]) -> int:
-        super().version(params)
-        return min(self.versions(params[-1]))
-
-
-@mutant("meta-unknown", "META-02", calls(("getVersion:_:0", "nothing")), accept="META-01")
-class MetaUnknown(Application):
-    """An unknown scope has the version 0."""
-
-    def version(self, params: list[Any]) -> int:
-        try:
-            return super().version(params)
-        except Failure:
-            return 0
+mutant("no-meta", "META-01", calls(("getVersion:_:0", "storage")), accept="META-02")(
+    "There is no meta service.", raises(Application, "version", lambda: Failure("no such scope"))
+)
+mutant("meta-oldest", "META-02", calls(("getVersion:_:0", "storage")), accept="META-01")(
+    "The meta service tells the oldest version.",
+    gives(Application, "version", lambda self, params: min(self.versions(params[-1]))),
+)
+mutant("meta-unknown", "META-02", calls(("getVersion:_:0", "nothing")), accept="META-01")(
+    "An unknown scope has the version 0.", forgives(Application, "version", Failure, lambda: 0)
+)
 
 
 @mutant("no-unscoped", "NOSC-01", calls("get::0", "get:0", idl=DOCUMENT.partition("application")[0], application="T",

@@ -10,6 +10,7 @@ from impls.references.msgpack.idl_server import Application, Serving
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.octets import Pairs
 from specs.msgpack.values import Map
+from tests.mutants.faults import gives, raises
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHOED = "echo:storage:0"
@@ -34,12 +35,9 @@ class NilIsZero(Shapes):
         return None if kind.nullable else self.zero(kind)
 
 
-@mutant("null-refused", "ENC-04", calls((ECHOED, (5, None, None, 6, True))), accept="ENC-01 ENC-05")
-class NullRefused(Shapes):
-    """nil is refused for what is nullable as well."""
-
-    def nothing(self, kind: Kind) -> Any:
-        raise Misfit("nil")
+mutant("null-refused", "ENC-04", calls((ECHOED, (5, None, None, 6, True))), accept="ENC-01 ENC-05")(
+    "nil is refused for what is nullable as well.", raises(Shapes, "nothing", lambda: Misfit("nil"))
+)
 
 
 @mutant("optional-required", "ENC-05", calls((ECHOED, (5,))), accept="ENC-01 DEF-04")
@@ -134,13 +132,10 @@ class EmptyKeysLost(Shapes):
         return Pairs((key, part) for key, part in made if key != "")
 
 
-@mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")
-class ListsLost(Shapes):
-    """A list is written without its last element."""
-
-    def write(self, value: Any, kind: Kind) -> Any:
-        made = super().write(value, kind)
-        return made[:-1] if self.real(kind).name == "list" and made else made
+mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")(
+    "A list is written without its last element.",
+    gives(Shapes, "write", lambda self, kind, found: found[:-1] if self.real(kind).name == "list" and found else found),
+)
 
 
 @mutant(
@@ -224,13 +219,10 @@ application App {
 SECOND = {"storage/0/pick": {"do": "echo", "n": 1, "arg": 1}}
 
 
-@mutant("first-argument", "ENC-12", calls(("pick:storage:0", "x", "y", "z"), idl=PICKED, behaviour=SECOND))
-class FirstArgument(Application):
-    """Every argument is the first."""
-
-    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
-        given = super().arguments(params, function)
-        return dict.fromkeys(given, next(iter(given.values()), None))
+mutant("first-argument", "ENC-12", calls(("pick:storage:0", "x", "y", "z"), idl=PICKED, behaviour=SECOND))(
+    "Every argument is the first.",
+    gives(Application, "arguments", lambda found: dict.fromkeys(found, next(iter(found.values()), None))),
+)
 
 
 @mutant("argument-default", "ENC-12", calls(("pick:storage:0", "x", "y"), idl=PICKED, behaviour={

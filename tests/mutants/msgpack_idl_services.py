@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Method, Parser, Part
 from impls.references.msgpack.idl_words import Word
+from tests.mutants.faults import after, gives, instead, takes
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,
@@ -84,36 +85,19 @@ lax("base-names", "base-name", "EXC-06", BASE + exception("B < A", "9: int x"), 
     level="SHOULD")  # fmt: skip
 
 
-@mutant("path-reversed", "EXC-07", BASE + exception("B < A"))
-class PathReversed(Idl):
-    """The path of an exception begins with itself."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[::-1])
-
-
-@mutant("path-short", "EXC-07", BASE + exception("B < A") + exception("C < B"))
-class PathShort(Idl):
-    """The path of an exception is its base and itself alone."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[-2:])
-
-
-@mutant("path-long", "EXC-07", exception("A") + exception("B < A") + exception("C < B") + exception("D < C"))
-class PathLong(Idl):
-    """Of a path of four and more the second is missing."""
-
-    def path(self, names: list[str]) -> str:
-        return super().path([names[0], *names[2:]] if len(names) > 3 else names)
-
-
-@mutant("path-colons", "EXC-07", BASE + exception("B < A"))
-class PathColons(Idl):
-    """The parts of a path are joined by colons."""
-
-    def path(self, names: list[str]) -> str:
-        return "::".join(names)
+mutant("path-reversed", "EXC-07", BASE + exception("B < A"))(
+    "The path of an exception begins with itself.", instead(Idl, "path", lambda names: ".".join(names[::-1]))
+)
+mutant("path-short", "EXC-07", BASE + exception("B < A") + exception("C < B"))(
+    "The path of an exception is its base and itself alone.", instead(Idl, "path", lambda names: ".".join(names[-2:]))
+)
+mutant("path-long", "EXC-07", exception("A") + exception("B < A") + exception("C < B") + exception("D < C"))(
+    "Of a path of four and more the second is missing.",
+    takes(Idl, "path", names=lambda names: [names[0], *names[2:]] if len(names) > 3 else names),
+)
+mutant("path-colons", "EXC-07", BASE + exception("B < A"))(
+    "The parts of a path are joined by colons.", gives(Idl, "path", lambda found: found.replace(".", "::"))
+)
 
 
 # -- services ---------------------------------------------------------------------------------------------------------
@@ -134,13 +118,10 @@ class ThrowsMessages(Checker):
             super().complain(code, message, word)
 
 
-@mutant("throws-first", "SVC-09", BASE + exception("B") + service("int f() throws A, B"))
-class ThrowsFirst(Idl):
-    """Only the first exception that is thrown is shown."""
-
-    def method(self, method: Method, checker: Checker) -> dict[str, Any]:
-        made = super().method(method, checker)
-        return made | {"throws": made["throws"][:1]} if "throws" in made else made
+mutant("throws-first", "SVC-09", BASE + exception("B") + service("int f() throws A, B"))(
+    "Only the first exception that is thrown is shown.",
+    gives(Idl, "method", lambda found: found | {"throws": found["throws"][:1]} if "throws" in found else found),
+)
 
 
 @mutant("one-version", "SVC-02", SERVED + service("int f()", head="S: 1"), accept="SVC-08 SVC-03")
@@ -199,14 +180,9 @@ class FunctionsOfAll(Checker):
                         self.complain("dup-function", "another service has it", method.word)
 
 
-@mutant("nullable-results", "SVC-06", service("int? f()"), accept="FIELD-04")
-class NullableResults(Idl):
-    """Results are never nullable."""
-
-    def method(self, method: Method, checker: Checker) -> dict[str, Any]:
-        made = super().method(method, checker)
-        made["ret"].pop("null", None)
-        return made
+mutant("nullable-results", "SVC-06", service("int? f()"), accept="FIELD-04")(
+    "Results are never nullable.", after(Idl, "method", lambda found: found["ret"].pop("null", None))
+)
 
 
 @mutant("argument-ids", "SVC-07", service("int f(1: int a, 1: int b)"))
@@ -318,9 +294,7 @@ class ImplicitEntry(Idl):
         return made
 
 
-@mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")
-class ScopeMissing(Parser):
-    """An entry without a scope has the scope `default`."""
-
-    def scope(self) -> Word:
-        return self.take() if self.word.text == "default" else super().scope()
+mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")(
+    "An entry without a scope has the scope `default`.",
+    instead(Parser, "scope", lambda self: self.take(), when=lambda self: self.word.text == "default"),
+)

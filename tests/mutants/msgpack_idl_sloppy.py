@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Member, Method, Mount, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
+from tests.mutants.faults import after
 from tests.mutants.msgpack_idl_parts import BASE, SERVED, exception, message, mutant, service
 
 TWO_APPLICATIONS = SERVED + "".join(f"application {name} {{\n  S: 0 a default\n}}\n" for name in ("A", "B"))
@@ -75,15 +76,15 @@ class ModifiersAnyCase(Parser):
         return super().member()
 
 
-@mutant("void-arguments", "SVC-07", service("int f(void)"))
-class VoidArguments(Parser):
-    """A function without arguments may say void."""
-
-    def need(self, text: str) -> Word:
-        found = super().need(text)
-        if text == "(" and self.word.text == "void" and self.words[self.at + 1].text == ")":
-            self.take()
-        return found
+mutant("void-arguments", "SVC-07", service("int f(void)"))(
+    "A function without arguments may say void.",
+    after(
+        Parser,
+        "need",
+        lambda self: self.take(),
+        when=lambda self, text: text == "(" and self.word.text == "void" and self.words[self.at + 1].text == ")",
+    ),
+)
 
 
 @mutant("underscores-in-numbers", "FIELD-06", message("1_0: int x"), accept="SVC-03 SVC-01 SVC-07")

@@ -9,6 +9,7 @@ from impls.references.msgpack.reference import Server, Session
 from strategies.common import Program
 from strategies.msgpack import misuse
 from strategies.msgpack.writer import IDS, WIDE
+from tests.mutants.faults import raises, skips
 from tests.mutants.msgpack_kit import call, mutant, plan
 
 
@@ -31,24 +32,14 @@ class Crash(Exception):
     """What a faulty server raises."""
 
 
-@mutant("dies-of-scalars", "BAD-01", abused("no array"))
-class DiesOfScalars(Session):
-    """A value that is no array ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if not isinstance(value, list):
-            raise Crash("not a list")
-        super().malformed(value)
-
-
-@mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))
-class DiesOfShort(Session):
-    """An array without elements ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if value == []:
-            raise IndexError("list index out of range")
-        super().malformed(value)
+mutant("dies-of-scalars", "BAD-01", abused("no array"))(
+    "A value that is no array ends the server.",
+    raises(Session, "malformed", lambda: Crash("not a list"), when=lambda value: not isinstance(value, list)),
+)
+mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))(
+    "An array without elements ends the server.",
+    raises(Session, "malformed", lambda: IndexError("list index out of range"), when=lambda value: value == []),
+)
 
 
 @mutant("dies-of-responses", "BAD-01", abused("response"))
@@ -71,14 +62,10 @@ class DiesOfParams(Session):
         super().malformed(value)
 
 
-@mutant("dies-of-c1", "BAD-01", abused("never used"))
-class DiesOfNeverUsed(Session):
-    """The octet that is never used ends the server."""
-
-    def undecodable(self, why: str) -> None:
-        if "0xc1" in why:
-            raise Crash(why)
-        super().undecodable(why)
+mutant("dies-of-c1", "BAD-01", abused("never used"))(
+    "The octet that is never used ends the server.",
+    raises(Session, "undecodable", lambda why: Crash(str(why)), when=lambda why: "0xc1" in why),
+)
 
 
 @mutant("dies-of-depth", "BAD-01", abused("deep", 1))
@@ -91,14 +78,10 @@ class DiesOfDepth(Session):
         super().undecodable(why)
 
 
-@mutant("dies-of-sizes", "BAD-01", abused("liar", 2))
-class DiesOfSizes(Session):
-    """A size that is announced is allocated at once."""
-
-    def undecodable(self, why: str) -> None:
-        if "long" in why:
-            raise MemoryError
-        super().undecodable(why)
+mutant("dies-of-sizes", "BAD-01", abused("liar", 2))(
+    "A size that is announced is allocated at once.",
+    raises(Session, "undecodable", lambda: MemoryError, when=lambda why: "long" in why),
+)
 
 
 @mutant("hangs-of-sizes", "BAD-01", abused("liar", 0))
@@ -161,9 +144,6 @@ class FullAfterErrors(Server):
         self.all: list[Session] = []
 
 
-@mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")
-class StaysOpen(Session):
-    """It is declared that the connection is closed, and it is not."""
-
-    def malformed(self, value: Any) -> None:
-        """Nothing."""
+mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")(
+    "It is declared that the connection is closed, and it is not.", skips(Session, "malformed")
+)

@@ -11,6 +11,7 @@ from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading, stamp
 from specs.msgpack import values as v
 from strategies.msgpack.writer import Writer
+from tests.mutants.faults import before, gives, instead, skips
 from tests.mutants.msgpack_kit import call, mutant, note, plan
 
 # -- calls and connections ---------------------------------------------------------------------------------------------
@@ -103,18 +104,15 @@ class UnknownNotesClose(Session):
             self.close()
 
 
-@mutant(
+mutant(
     "full-output",
     "RESP-01",
     plan(call("echo", "x" * 20_000, when="join"), call("echo", 1, when="now")),
     accept="PIPE-01 01",
+)(
+    "What is said while 16,384 octets wait to be written is dropped.",
+    skips(Session, "say", when=lambda self: len(self._out) >= 16_384),
 )
-class FullOutput(Session):
-    """What is said while 16,384 octets wait to be written is dropped."""
-
-    def say(self, message: list[Any]) -> None:
-        if len(self._out) < 16_384:
-            super().say(message)
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
@@ -136,12 +134,10 @@ class Within(Session):
         return [self._walked(part) for part in value] if isinstance(value, list) else self.within(value)
 
 
-@mutant("inner-ext-is-nil", "08", plan(call("echo", (v.Ext(5, b"a"),))))
-class InnerExt(Within):
-    """An extension within a container comes back as nil."""
-
-    def within(self, value: Any) -> Any:
-        return None if isinstance(value, Ext) and value.code != -1 else value
+mutant("inner-ext-is-nil", "08", plan(call("echo", (v.Ext(5, b"a"),))))(
+    "An extension within a container comes back as nil.",
+    instead(Within, "within", lambda value: None if isinstance(value, Ext) and value.code != -1 else value),
+)
 
 
 @mutant("inner-stamp", "09", plan(call("echo", (v.Ext(-1, struct.pack(">Q", 500_000_000 << 34)),))))
@@ -163,13 +159,10 @@ class LongArrayWraps(Session):
         return super().response(number, error, result)
 
 
-@mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in range(256))))))
-class WideMapCut(Reading):
-    """Of a map of more than 255 pairs only some are left."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        found = super().pairs(items)
-        return Pairs(found[:255]) if len(found) > 255 else found
+mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in range(256))))))(
+    "Of a map of more than 255 pairs only some are left.",
+    gives(Reading, "pairs", lambda found: Pairs(found[:255]) if len(found) > 255 else found),
+)
 
 
 @mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))
@@ -220,10 +213,6 @@ class KeptById(Session):
         return super().response(number, *kept.setdefault(number, (error, result)))
 
 
-@mutant("marks-answers", "RESP-01", plan(call("echo", 1)))
-class MarksAnswers(Session):
-    """In front of each answer stands a nil."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        self.say(None)
-        return super().response(number, error, result)
+mutant("marks-answers", "RESP-01", plan(call("echo", 1)))(
+    "In front of each answer stands a nil.", before(Session, "response", lambda self: self.say(None))
+)
