@@ -142,12 +142,17 @@ def without(members: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _of(part: type, method: str) -> tuple[Asking, tuple[str, ...]]:
-    """The method as it is, and the names of its parameters."""
+    """The method as it is, which takes all of its arguments in their order, and the names of its parameters."""
     sound = getattr(part, method)
-    parameters = inspect.signature(sound).parameters.values()
-    if any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
-        raise TypeError(f"{part.__name__}.{method} takes arguments without names: write a class")
-    return sound, tuple(each.name for each in parameters)
+    signature = inspect.signature(sound)
+    if all(each.kind is each.POSITIONAL_OR_KEYWORD for each in signature.parameters.values()):
+        return sound, tuple(signature.parameters)
+
+    def called(*given: Any) -> Any:
+        bound = inspect.BoundArguments(signature, dict(zip(signature.parameters, given, strict=True)))
+        return sound(*bound.args, **bound.kwargs)
+
+    return called, tuple(signature.parameters)
 
 
 def _asking(function: Asking | None, names: tuple[str, ...], plain: str = "") -> Callable[[tuple[Any, ...]], Any]:
@@ -163,11 +168,13 @@ def _with(part: type, method: str, faulty: Callable[[tuple[Any, ...]], Any]) -> 
     """The part with a faulty method, which is handed its arguments in the order of its parameters."""
     signature = inspect.signature(getattr(part, method))
 
+    plain = all(each.kind is each.POSITIONAL_OR_KEYWORD for each in signature.parameters.values())
+
     def called(*given: Any, **by_name: Any) -> Any:
-        if by_name or len(given) < len(signature.parameters):
+        if by_name or not plain or len(given) < len(signature.parameters):
             bound = signature.bind(*given, **by_name)
             bound.apply_defaults()
-            given = bound.args
+            given = tuple(bound.arguments.values())
         return faulty(given)
 
     return has(part, **{method: called})

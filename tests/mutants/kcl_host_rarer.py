@@ -7,6 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl.hosting import Writer
+from tests.mutants.faults import after, before, gives, instead, skips
 from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending
 from tests.mutants.kcl_kit import host
@@ -14,12 +15,10 @@ from tests.mutants.kcl_kit import host
 SEQ, NEW = "kcl1-seq", "kcl3"
 
 
-@host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")
-class GrantedInInitialize(Host):
-    """A checkpoint inside initialize is answered as a success, and not tried."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return None if self.action == "initialize" else super().tried(number, members)
+host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")(
+    "A checkpoint inside initialize is answered as a success, and not tried.",
+    skips(Host, "tried", when=lambda self: self.action == "initialize"),
+)
 
 
 class _Childless(Session):
@@ -52,20 +51,14 @@ class TwoChildren(Host):
         super().done()
 
 
-@host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")
-class BatchInPlaceOfAnAnswer(Host):
-    """An empty batch is sent when a checkpoint is asked for."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        self.send({"action": "processRecords", "records": []})
-
-
-@host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")
-class BeginsWhenAsked(Host):
-    """initialize is sent when a checkpoint is asked for."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        self.send({"action": "initialize", "shardId": self.shard})
+host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")(
+    "An empty batch is sent when a checkpoint is asked for.",
+    instead(Host, "checkpoint", lambda self: self.send({"action": "processRecords", "records": []})),
+)
+host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")(
+    "initialize is sent when a checkpoint is asked for.",
+    instead(Host, "checkpoint", lambda self: self.send({"action": "initialize", "shardId": self.shard})),
+)
 
 
 class _Choking(Session):
@@ -86,13 +79,9 @@ def _words(w: Writer) -> None:
     w.status()
 
 
-@host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)
-class ChokesOnStderr(Host):
-    """A child that fills its STDERR is not heard any more."""
-
-    def hear(self, line: bytes) -> None:
-        if self.switches is not None:
-            super().hear(line)
+host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)(
+    "A child that fills its STDERR is not heard any more.", skips(Host, "hear", when=lambda self: self.switches is None)
+)
 
 
 def _late_request(w: Writer) -> None:
@@ -103,22 +92,14 @@ def _late_request(w: Writer) -> None:
     w.exit()
 
 
-@host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)
-class LeaseRequestUnanswered(Host):
-    """A checkpoint inside leaseLost gets no answer."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        if self.action != "leaseLost":
-            super().checkpoint(members)
-
-
-@host("never-over", "SHUT-13", ending(), smoke=False)
-class NeverOver(Host):
-    """The final call is not over when the child has ended."""
-
-    def left(self) -> None:
-        if not self.closed or self.failure:
-            super().left()
+host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)(
+    "A checkpoint inside leaseLost gets no answer.",
+    skips(Host, "checkpoint", when=lambda self: self.action == "leaseLost"),
+)
+host("never-over", "SHUT-13", ending(), smoke=False)(
+    "The final call is not over when the child has ended.",
+    skips(Host, "left", when=lambda self: not (not self.closed or self.failure)),
+)
 
 
 def _gone(w: Writer) -> None:
@@ -126,13 +107,10 @@ def _gone(w: Writer) -> None:
     w.status()
 
 
-@host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")
-class LeavesItsChild(Host):
-    """Its program ends behind the final status, and the child lives on."""
-
-    def close(self) -> None:
-        super().close()
-        self.events.append(("exit", 0))
+host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")(
+    "Its program ends behind the final status, and the child lives on.",
+    after(Host, "close", lambda self: self.events.append(("exit", 0))),
+)
 
 
 def _slow(w: Writer) -> None:
@@ -236,21 +214,13 @@ class DeafToTheDead(Host):
         super().send(members)
 
 
-@host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")
-class ClosesAtOnce(Host):
-    """The child's STDIN is ended before anything was sent."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        self.close()
-        super().call(value)
-
-
-@host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)
-class ArrivalAsText(Host):
-    """approximateArrivalTimestamp is a text."""
-
-    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        return {**super().record(record), "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}
+host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")(
+    "The child's STDIN is ended before anything was sent.", before(Host, "call", lambda self: self.close())
+)
+host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
+    "approximateArrivalTimestamp is a text.",
+    gives(Host, "record", lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
+)
 
 
 @host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)

@@ -65,14 +65,14 @@ mutant("single-nan-is-nil", "05", asks_for(v.single(float("nan"))))(
 )
 
 
-@mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01", level="ASSUMED")
-class NeverUsedInMaps(Codec):
-    """The octet that is never used is nil in the place of a map's only value."""
-
-    def decode(self, octets: bytes, **switches: Any) -> Any:
-        if octets[:1] == b"\x81" and octets.endswith(b"\xc1"):
-            octets = octets[:-1] + b"\xc0"
-        return super().decode(octets, **switches)
+mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01", level="ASSUMED")(
+    "The octet that is never used is nil in the place of a map's only value.",
+    takes(
+        Codec,
+        "decode",
+        octets=lambda octets: octets[:-1] + b"\xc0" if octets[:1] == b"\x81" and octets.endswith(b"\xc1") else octets,
+    ),
+)
 
 
 @mutant("cut-ext-is-filled", "10", asks(encoded(v.Ext(5, b"abcd"))[:-1], v.Ext(5, b"abcd"), "error", "10"))
