@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any, Final, Protocol
 
 from specs.events import Event, Quiet, Trace
 
 MAX_STATES = 64
 """Live readings kept at once; over it the verdict is inconclusive, never pass or fail."""
+
+
+class Owed(IntEnum):
+    """What the judged role still has to say or do."""
+
+    NOTHING = 0
+    KNOWN = 1
+    """Only what it is known to leave out now and then: see `Watcher`."""
+    SOMETHING = 2
 
 
 class _Anything:
@@ -146,8 +156,8 @@ class _Reading:
 class Watcher:
     """Judges a conversation while it happens.
 
-    `set_aside` are faults that are known already, by `Breach.fingerprint`, and what is no longer waited for, by
-    `Breach.duty`: judging goes on behind them from the state that the breach gives (`Breach.behind`).
+    `set_aside` are faults that are known already, by `Breach.fingerprint`, and what is not waited for with all patience
+    any more, by `Breach.duty`: judging goes on behind them from the state that the breach gives (`Breach.behind`).
     """
 
     def __init__(self, model: Model, config: Any, watched: str, set_aside: frozenset[str] = frozenset()) -> None:
@@ -243,19 +253,38 @@ class Watcher:
             for reading in self._living()
         )
 
-    def owed(self, role: str, *, maybe: bool = False) -> bool:
-        """True while, in every living reading, `role` still has something to say or do; `maybe`: in any of them.
+    def owed(self, role: str, *, maybe: bool = False) -> Owed:
+        """What `role` has to say or do in every living reading; `maybe`: in any of them.
 
-        Readings that already blame someone count only when no other is left: they must not make the tester hurry.
+        Readings that already blame someone count only when no other is left: they must not make the tester hurry. Only
+        where all readings agree that nothing but a known fault can follow may the tester be impatient.
         """
         if self._excused_from is not None:
-            return False
-        owed, aside = self._model.owed, self._set_aside
-        for reading in self._readings if len(self._readings) == 1 else self._living():
-            owes = reading.state is not ANYTHING and any(mark not in aside for mark in owed(reading.state, role))
-            if owes is maybe:
-                return maybe
-        return not maybe
+            return Owed.NOTHING
+        owed = [self._owed(reading, role) for reading in self._living()]
+        if maybe or min(owed) is Owed.NOTHING:
+            return max(owed) if maybe else Owed.NOTHING
+        return max(owed)
+
+    def _owed(self, reading: _Reading, role: str) -> Owed:
+        if reading.state is ANYTHING:
+            return Owed.NOTHING
+        found = Owed.NOTHING
+        for mark in self._model.owed(reading.state, role):
+            if mark not in self._set_aside:
+                return Owed.SOMETHING
+            found = Owed.KNOWN
+        return found
+
+    def expects(self, event: Event) -> bool:
+        """True when `event` would be allowed, or a fault that is known already, in every living reading. Changes
+        nothing."""
+        return all(
+            isinstance(outcome, Allow) or self._is_set_aside(outcome)
+            for reading in self._living()
+            if reading.state is not ANYTHING
+            for outcome in self._model.step(reading.state, event)
+        )
 
     def _living(self) -> list[_Reading]:
         return [reading for reading in self._readings if reading.breach is None] or self._readings

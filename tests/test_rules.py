@@ -9,7 +9,7 @@ import pytest
 from specs.causes import Causes, Named
 from specs.events import Quiet, Said
 from specs.machine import Machine, Phase, never, unreachable
-from specs.model import ANYTHING, Allow, Breach, Watcher
+from specs.model import ANYTHING, Allow, Breach, Owed, Watcher
 from specs.requirement import Requirement
 from specs.rules import Broken, Due, Duty, Rulebook
 
@@ -362,10 +362,16 @@ def test_behind_a_known_fault_judging_goes_on(book):
     assert "L-WATTS" in last.covered, "the last one was right"
 
 
-def test_what_is_set_aside_is_not_waited_for(book):
+def test_what_is_set_aside_is_not_waited_for_with_all_patience(book):
     dutiful(book)
-    assert watched(book, ON).owed("lamp")
-    assert not watched(book, ON, set_aside=frozenset({"L-GLOW light"})).owed("lamp")
+    assert watched(book, ON).owed("lamp") is Owed.SOMETHING
+    known = watched(book, ON, set_aside=frozenset({"L-GLOW light"}))
+    assert known.owed("lamp") is Owed.KNOWN
+    assert not known.expects(SILENCE), "the missing light is known, and not that it was missed for this reason"
+    (missed,) = watched(book, ON, SILENCE).judgement().blamed
+    aside = frozenset({missed.breach.fingerprint, missed.breach.duty})
+    assert watched(book, ON, set_aside=aside).expects(SILENCE)
+    assert watched(book, ON, GLOW, set_aside=aside).owed("lamp") is Owed.NOTHING
 
 
 def test_what_the_testers_own_actions_show_is_credited_to_nobody(book):

@@ -16,7 +16,7 @@ from impls.driver.link import ControlChannel, Link, LinkError, Transport, contro
 from specs.codec import Bad, Decoder
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
-from specs.model import Judgement, Watcher
+from specs.model import Judgement, Owed, Watcher
 from specs.plan import Close, Control, Plan, Reach, Ref, Say, SendBytes, Step, Wait
 from specs.protocol import Protocol
 
@@ -33,6 +33,9 @@ AT_ONCE = 1 << 16
 """Octets of a frame that a link takes without waiting, as good as always."""
 GRAIN_MS = 20.0
 """Time that may pass without a word about it in the trace."""
+KNOWN_SHARE = 0.25
+"""Part of the patience for an answer that is known to be left out now and then. It may still come: a tester that did
+not wait for it at all would speak out of turn."""
 ENOUGH = 4
 """When the plan is given up, a peer that talked on but did not answer for this many patiences has failed to answer."""
 
@@ -395,14 +398,17 @@ class _Drive:
         began = last = self._transport.now()
         while True:
             heard = self._pump()
-            if self._watcher.over or not self._watcher.owed(self._watched, maybe=end):
+            owed = Owed.NOTHING if self._watcher.over else self._watcher.owed(self._watched, maybe=end)
+            if owed is Owed.NOTHING:
                 return
             now = self._transport.now()
             if heard and not all(self._beats(event) for event in self._out.events[-heard:]):
                 last, slice_ms = now, 1.0
             late = now > self._deadline
-            if now - last >= patience or (late and now - began >= patience * ENOUGH):
-                self._feed(Quiet(int(now - last), math.ceil(now - self._mark), final=True))
+            silence = Quiet(int(now - last), math.ceil(now - self._mark), final=True)
+            known = owed is Owed.KNOWN and now - last >= patience * KNOWN_SHARE and self._watcher.expects(silence)
+            if known or now - last >= patience or (late and now - began >= patience * ENOUGH):
+                self._feed(silence)
                 self._mark, self._silence = now, 0.0
                 if self._setting.until is not None and self._setting.until(self._watcher.judgement()):
                     raise _Stop

@@ -93,12 +93,14 @@ class _Hoards:
             return
 
 
-@child("bolt-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+@child("bolt-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, level="SHOULD",
+       switches=Switches(unknown="skip"))  # fmt: skip
 class BoltHoards(_Hoards, Bolt):
     """Task ids that nothing waits for are kept for the next emit."""
 
 
-@child("spout-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+@child("spout-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, level="SHOULD",
+       switches=Switches(unknown="skip"))  # fmt: skip
 class SpoutHoards(_Hoards, Spout):
     """Task ids that nothing waits for are kept for the next emit."""
 
