@@ -8,6 +8,7 @@ from typing import Any
 
 from impls.references.storm.child import Bolt, Callback, Running
 from impls.references.storm.freedoms import Switches
+from tests.mutants.faults import gives, takes
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 
@@ -34,13 +35,10 @@ class NarrowNumbers(Bolt):
         return {**message, "tuple": values}
 
 
-@_values("bolt-no-nulls", None)
-class NoNulls(Bolt):
-    """null is left out."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [v for v in message["tuple"] if v is not None]}
+_values("bolt-no-nulls", None)(
+    "null is left out.",
+    gives(Bolt, "emitted", lambda found: {**found, "tuple": [v for v in found["tuple"] if v is not None]}),
+)
 
 
 @_values("bolt-stripped", " blanks ")
@@ -106,12 +104,9 @@ class EmitsAgain(Bolt):
         super().got_ids(one, ids)
 
 
-@child("bolt-shadow-log", "BOLT-21", told({"op": "log", "msg": "two\nlines"}, ACK))
-class ShadowLog(Bolt):
-    """Only the first line of a log is sent."""
-
-    def log(self, text: str) -> None:
-        super().log(text.partition("\n")[0])
+child("bolt-shadow-log", "BOLT-21", told({"op": "log", "msg": "two\nlines"}, ACK))(
+    "Only the first line of a log is sent.", takes(Bolt, "log", text=lambda text: text.partition("\n")[0])
+)
 
 
 @child("bolt-log-after-beat", "BOLT-21", both(beat, told({"op": "log", "msg": "hello"}, ACK)))
@@ -139,10 +134,7 @@ class LogNumber(Bolt):
         super().say(message)
 
 
-@child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))
-class NothingIsNull(Bolt):
-    """The values of a tuple that has none are null."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": message["tuple"] or None}
+child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))(
+    "The values of a tuple that has none are null.",
+    gives(Bolt, "emitted", lambda found: {**found, "tuple": found["tuple"] or None}),
+)

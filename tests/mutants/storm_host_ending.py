@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.storm.hosts import BoltHost, SpoutHost
+from tests.mutants.faults import gives, instead, skips
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, over, row
 
-
-@host("host-no-beats", "HB-01", case("live"), bare=True)
-class NoBeats(BoltHost):
-    """There are no heartbeats."""
-
-    def beat(self) -> None:
-        pass
+host("host-no-beats", "HB-01", case("live"), bare=True)("There are no heartbeats.", skips(BoltHost, "beat"))
 
 
 @host("host-one-beat", "HB-01", case("live"), bare=True)
@@ -29,13 +24,10 @@ class OneBeat(BoltHost):
             super().beat()
 
 
-@host("host-beats-for-few", "HB-01", case("live"), bare=True)
-class BeatsForFew(BoltHost):
-    """There are no heartbeats while more than two tuples are live."""
-
-    def beat(self) -> None:
-        if len(self.live) <= 2:
-            super().beat()
+host("host-beats-for-few", "HB-01", case("live"), bare=True)(
+    "There are no heartbeats while more than two tuples are live.",
+    skips(BoltHost, "beat", when=lambda self: len(self.live) > 2),
+)
 
 
 @host("host-beats-until-fail", "HB-01", case("live"), bare=True)
@@ -81,36 +73,18 @@ class Tires(BoltHost):
         return self.messages < 10
 
 
-@host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")
-class BeatTask(BoltHost):
-    """A heartbeat has the task of the bolt."""
-
-    def heartbeat(self) -> dict[str, Any]:
-        return {**super().heartbeat(), "task": 3}
-
-
-@host("host-beat-values", "HB-02", case("live"), bare=True)
-class BeatValues(BoltHost):
-    """A heartbeat has a value."""
-
-    def heartbeat(self) -> dict[str, Any]:
-        return {**super().heartbeat(), "tuple": ["beat"]}
-
-
-@host("host-patient", "HB-10", case("hangs"), bare=True)
-class Patient(BoltHost):
-    """A child that hangs is waited for."""
-
-    def counts(self) -> bool:
-        return False
-
-
-@host("host-patient-spout", "HB-10", case("hangs"), bare=True)
-class PatientSpout(SpoutHost):
-    """A spout that hangs is waited for."""
-
-    def counts(self) -> bool:
-        return False
+host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")(
+    "A heartbeat has the task of the bolt.", gives(BoltHost, "heartbeat", lambda found: {**found, "task": 3})
+)
+host("host-beat-values", "HB-02", case("live"), bare=True)(
+    "A heartbeat has a value.", gives(BoltHost, "heartbeat", lambda found: {**found, "tuple": ["beat"]})
+)
+host("host-patient", "HB-10", case("hangs"), bare=True)(
+    "A child that hangs is waited for.", instead(BoltHost, "counts", lambda: False)
+)
+host("host-patient-spout", "HB-10", case("hangs"), bare=True)(
+    "A spout that hangs is waited for.", instead(SpoutHost, "counts", lambda: False)
+)
 
 
 @host("host-impatient", "HB-11", case("live"), bare=True)
@@ -123,25 +97,10 @@ class Impatient(BoltHost):
         super().tick()
 
 
-@host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")
-class IdleTimeout(SpoutHost):
-    """A spout without a command is given up, too."""
-
-    def counts(self) -> bool:
-        return True
-
-
-@host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")
-class Unnoticed(BoltHost):
-    """That the child ends is not noticed."""
-
-    def gone(self) -> None:
-        pass
-
-
-@host("host-leaves-child", "END-05", over, smoke=False)
-class LeavesChild(BoltHost):
-    """The child is left behind."""
-
-    def end_child(self) -> None:
-        pass
+host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")(
+    "A spout without a command is given up, too.", instead(SpoutHost, "counts", lambda: True)
+)
+host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")(
+    "That the child ends is not noticed.", skips(BoltHost, "gone")
+)
+host("host-leaves-child", "END-05", over, smoke=False)("The child is left behind.", skips(BoltHost, "end_child"))
