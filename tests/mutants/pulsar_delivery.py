@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from impls.references.pulsar.reference import Consumer, Session, Subscription
-from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import takes
 from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
 
 # -- deliveries --------------------------------------------------------------------------------------------------------
@@ -17,13 +17,10 @@ def wide(w: Writer) -> None:
     w.send(w.pen(line, "t", 12))
 
 
-@mutant("consumer-ids-of-32-bits", "MSG-01", wide, accept="FLOW-04 FLOW-01 E2E-01")
-class NarrowConsumers(Session):
-    """Keeps 32 bits of consumer ids in MESSAGE."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        super().say_message({**body, "consumer_id": body["consumer_id"] & 0xFFFFFFFF}, block, checksum)
+mutant("consumer-ids-of-32-bits", "MSG-01", wide, accept="FLOW-04 FLOW-01 E2E-01")(
+    "Keeps 32 bits of consumer ids in MESSAGE.",
+    takes(Session, "say_message", body=lambda body: {**body, "consumer_id": body["consumer_id"] & 0xFFFFFFFF}),
+)
 
 
 def fifth(w: Writer) -> None:
@@ -35,7 +32,6 @@ class FifthLeftOut(Subscription):
     """Leaves every fifth message out."""
 
     def next_entry(self) -> int | None:
-        """See `Subscription`."""
         at = super().next_entry()
         if at is not None and at == self.fresh and at % 5 == 4:
             self.ack(at)
@@ -48,7 +44,6 @@ class FourthTwice(Subscription):
     """Pushes every fourth message twice."""
 
     def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
         super().push(consumer, at)
         if at % 4 == 3:
             consumer.session.deliver(consumer, self.topic.entries[at], 0, [])
