@@ -8,7 +8,7 @@ from impls.references.kcl.child import BadLine, Child, Ended, Refused, Running
 from impls.references.kcl.wire import parse
 from strategies.kcl import texts
 from strategies.kcl.writer import Writer
-from tests.mutants.faults import gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, nothing, told
 
 SEQ, NEW = "kcl1-seq", "kcl3"
@@ -110,7 +110,7 @@ class GivesUpWaiting(Child):
 
 child("number-as-number", "CHECKPOINT-11", told(CHECKPOINT), accept="CHECKPOINT-14")(
     "The number of a request is a JSON number.",
-    gives(Child, "request", lambda number, found: {**found, "checkpoint": None if number is None else int(number)}),
+    on(Child, "request").gives(lambda number, found: {**found, "checkpoint": None if number is None else int(number)}),
 )
 child(
     "float-number",
@@ -120,19 +120,19 @@ child(
     profile=SEQ,
 )(
     "The number of a request has passed through a float.",
-    takes(Child, "request", number=lambda number: None if number is None else str(int(float(number)))),
+    on(Child, "request").takes(number=lambda number: None if number is None else str(int(float(number)))),
 )
 child("old-member", "CHECKPOINT-12", both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})), profile=NEW)(
     "The number of a request stands in the member of the seed's wire.",
-    instead(Child, "request", lambda number: {"action": "checkpoint", "checkpoint": number}),
+    on(Child, "request").instead(lambda number: {"action": "checkpoint", "checkpoint": number}),
 )
 child("new-member", "CHECKPOINT-11", told(CHECKPOINT))(
     "The number of a request stands in the member of later wires.",
-    instead(Child, "request", lambda number: {"action": "checkpoint", "sequenceNumber": number}),
+    on(Child, "request").instead(lambda number: {"action": "checkpoint", "sequenceNumber": number}),
 )
 child("none-is-last", "CHECKPOINT-13", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-12 CHECKPOINT-14")(
     "A checkpoint without a number is asked for at the text null.",
-    takes(Child, "request", number=lambda number: "null" if number is None else number),
+    on(Child, "request").takes(number=lambda number: "null" if number is None else number),
 )
 
 
@@ -172,11 +172,11 @@ class _Answers(Child):
 
 
 child("errors-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED))(
-    "User code is told that every checkpoint succeeded.", skips(_Answers, "read_answer")
+    "User code is told that every checkpoint succeeded.", on(_Answers, "read_answer").skips()
 )
 child("null-is-error", "CHECKPOINT-08", told(CHECKPOINT))(
     "An error that is null counts as one.",
-    instead(_Answers, "read_answer", lambda answer: str(answer["error"]) if "error" in answer else None),
+    on(_Answers, "read_answer").instead(lambda answer: str(answer["error"]) if "error" in answer else None),
 )
 
 
@@ -187,11 +187,11 @@ def _absent(w: Writer) -> None:
 
 child("absent-is-error", "CHECKPOINT-08", _absent, accept="STAT-01")(
     "An answer without the member error counts as failed.",
-    instead(_Answers, "read_answer", lambda answer: answer.get("error", "no answer")),
+    on(_Answers, "read_answer").instead(lambda answer: answer.get("error", "no answer")),
 )
 child("one-name-for-all", "CHECKPOINT-08", told(CHECKPOINT, errors=("ShutdownException",)))(
     "User code is told ThrottlingException whatever the error was.",
-    instead(_Answers, "read_answer", lambda answer: None if answer.get("error") is None else "ThrottlingException"),
+    on(_Answers, "read_answer").instead(lambda answer: None if answer.get("error") is None else "ThrottlingException"),
 )
 
 
@@ -284,5 +284,5 @@ class WaitsPastTheEnd(Child):
 
 child("sub-number-of-letters", "CHECKPOINT-12", told(CHECKPOINT), profile="kcl1-seq")(
     "The subSequenceNumber of a request is a text without digits.",
-    gives(Child, "request", lambda found: {**found, "subSequenceNumber": "none"}),
+    on(Child, "request").gives(lambda found: {**found, "subSequenceNumber": "none"}),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from impls.references.kcl.child import READ, Child, Exit, Running, Switches
 from specs.kcl.frames import message
 from strategies.kcl.writer import Writer
-from tests.mutants.faults import instead, raises, repeats, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
 
 SEQ, NEW = "kcl1-seq", "kcl3"
@@ -53,7 +53,7 @@ class LeavesEarly(Child):
 
 
 child("ends-with-three", "SHUT-12", ending(), smoke=False)(
-    "The exit status after a regular end is 3.", instead(Child, "at_end", lambda self: 3 if self.over else 0)
+    "The exit status after a regular end is 3.", on(Child, "at_end").instead(lambda self: 3 if self.over else 0)
 )
 
 
@@ -96,10 +96,10 @@ class LivesOnAfterBatch(Child):
 
 child("shard-truncated", "INIT-03", nothing, smoke=False)(
     "User code gets the first eight characters of the shard's id.",
-    takes(Child, "initialize", shard=lambda shard: shard[:8]),
+    on(Child, "initialize").takes(shard=lambda shard: shard[:8]),
 )
 child("initializes-twice", "INIT-03", nothing, smoke=False)(
-    "User code is initialized twice.", repeats(Child, "initialize")
+    "User code is initialized twice.", on(Child, "initialize").repeats()
 )
 
 
@@ -113,7 +113,7 @@ class NoShutdown(Child):
 
 
 child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)(
-    "initialize without sequenceNumber ends the child.", raises(Child, "initialize", lambda: Exit(1))
+    "initialize without sequenceNumber ends the child.", on(Child, "initialize").raises(lambda: Exit(1))
 )
 
 
@@ -169,7 +169,7 @@ def _other_final(w: Writer) -> None:
 
 child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD", switches=Switches(unknown="skip"))(
     "An action of another profile is passed over without a word.",
-    skips(Child, "complain", when=lambda error: "unknown action" in str(error)),
+    on(Child, "complain").skips(when=lambda error: "unknown action" in str(error)),
 )
 
 

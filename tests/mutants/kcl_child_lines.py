@@ -9,29 +9,28 @@ from typing import Any
 from impls.references.kcl.child import BadLine, Child, Running, Switches
 from impls.references.kcl.memory import Children, Session
 from strategies.kcl.writer import ESCAPE, MEMBERS, ORDER, Ways, Writer
-from tests.mutants.faults import gives, instead
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, nothing, told
 
 BARE = Switches(leading=False)
 
 
 child("status-in-python", "FRAME-01", nothing, smoke=False, accept="INIT-04")(
-    "Messages are written as Python writes a dict.", instead(Child, "written", lambda members: repr(members).encode())
+    "Messages are written as Python writes a dict.",
+    on(Child, "written").instead(lambda members: repr(members).encode()),
 )
 child("status-spread", "FRAME-03", nothing, smoke=False, accept="INIT-04")(
     "Messages are spread over several lines.",
-    instead(Child, "written", lambda members: json.dumps(members, indent=1).encode()),
+    on(Child, "written").instead(lambda members: json.dumps(members, indent=1).encode()),
 )
 
 
-@child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)
-class NoAction(Child):
-    """The status of a batch has no member action."""
-
-    def written(self, members: dict[str, Any]) -> bytes:
-        if members.get("responseFor") == "processRecords":
-            members.pop("action")
-        return super().written(members)
+child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)(
+    "The status of a batch has no member action.",
+    on(Child, "written").before(
+        lambda members: members.pop("action"), when=lambda members: members.get("responseFor") == "processRecords"
+    ),
+)
 
 
 @child("print-swallows", "FRAME-13", told({"op": "print", "text": "x"}), switches=BARE, accept="FRAME-07 REC-07")
@@ -91,10 +90,8 @@ child("reads-by-piece", "FRAME-05", _cut, sessions=_Eagers, accept="REC-07 INIT-
 )
 child("narrow-keys", "FRAME-12", batch(b"x", key="日本"), level="SHOULD")(
     "Characters beyond Latin 1 become question marks.",
-    gives(
-        Child,
-        "record",
-        lambda found: {**found, "partitionKey": found["partitionKey"].encode("latin-1", "replace").decode("latin-1")},
+    on(Child, "record").gives(
+        lambda found: {**found, "partitionKey": found["partitionKey"].encode("latin-1", "replace").decode("latin-1")}
     ),
 )
 

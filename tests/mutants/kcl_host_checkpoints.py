@@ -8,7 +8,7 @@ from typing import Any
 from impls.references.kcl.host import Failed, Host, HostSwitches
 from specs.kcl.frames import Message
 from strategies.kcl.hosting import Writer
-from tests.mutants.faults import gives, instead, takes
+from tests.mutants.faults import on
 from tests.mutants.kcl_host_kit import asking, batch
 from tests.mutants.kcl_kit import both, host
 
@@ -17,7 +17,7 @@ SEQ, NEW = "kcl1-seq", "kcl3"
 
 host("unanswered", "CHECKPOINT-05", asking(None))(
     "A checkpoint gets no answer.",
-    instead(Host, "checkpoint", lambda self, members: self.tried(members.get(self.profile.number), members)),
+    on(Host, "checkpoint").instead(lambda self, members: self.tried(members.get(self.profile.number), members)),
 )
 
 
@@ -65,7 +65,7 @@ class AnswersForLast(Host):
 
 
 host("errors-unnamed", "CHECKPOINT-07", asking("ThrottlingException"))(
-    "A checkpoint that failed is answered like one that succeeded.", gives(Host, "attempt", lambda: None)
+    "A checkpoint that failed is answered like one that succeeded.", on(Host, "attempt").gives(lambda: None)
 )
 
 
@@ -82,10 +82,10 @@ class ErrorRemembered(Host):
 
 
 host("never-tried", "CHECKPOINT-09", asking(None))(
-    "A checkpoint is answered without being tried.", instead(Host, "attempt", lambda self: self.error)
+    "A checkpoint is answered without being tried.", on(Host, "attempt").instead(lambda self: self.error)
 )
 host("tried-at-last", "CHECKPOINT-09", _older)(
-    "A checkpoint is tried at the last number delivered.", takes(Host, "attempt", number=lambda self: self.last)
+    "A checkpoint is tried at the last number delivered.", on(Host, "attempt").takes(number=lambda self: self.last)
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl import hosting, unruly
-from tests.mutants.faults import before, gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import host
 
 SEQ = "kcl1-seq"
@@ -32,18 +32,18 @@ class _GivesUp(Host):
 
 
 host("gives-up-on-null", "INV-HOST-01", bad_child("INV-HOST-01", 3), accept="FRAME-08")(
-    "A line that is null ends it.", instead(_GivesUp, "strange", lambda line: line == b"null")
+    "A line that is null ends it.", on(_GivesUp, "strange").instead(lambda line: line == b"null")
 )
 host("looks-for-a-brace", "INV-HOST-02", bad_child("INV-HOST-02", 3), accept="PROC-06 PROC-09 FRAME-08 INV-HOST-14")(
     "A message may stand behind other text on its line.",
-    takes(Host, "take", line=lambda line: line[line.find(b"{") :] if b"{" in line else line),
+    on(Host, "take").takes(line=lambda line: line[line.find(b"{") :] if b"{" in line else line),
 )
 host("gives-up-on-more", "INV-HOST-03", bad_child("INV-HOST-03"), accept="FRAME-08")(
     "Text behind a message ends it.",
-    instead(_GivesUp, "strange", lambda line: line.startswith(b"{") and not line.endswith(b"}")),
+    on(_GivesUp, "strange").instead(lambda line: line.startswith(b"{") and not line.endswith(b"}")),
 )
 host("gives-up-on-members", "INV-HOST-04", bad_child("INV-HOST-04", 1), accept="FRAME-08")(
-    "A member that it does not know ends it.", instead(_GivesUp, "strange", lambda line: b'"detail"' in line)
+    "A member that it does not know ends it.", on(_GivesUp, "strange").instead(lambda line: b'"detail"' in line)
 )
 
 
@@ -58,8 +58,8 @@ class AnyLetterCase(Host):
 
 host("old-status-counts", "INV-HOST-07", bad_child("INV-HOST-07"), accept="STAT-06")(
     "At the end a status that came before will do.",
-    takes(
-        Host, "status", members=lambda self, members: {**members, "responseFor": self.action} if self.final else members
+    on(Host, "status").takes(
+        members=lambda self, members: {**members, "responseFor": self.action} if self.final else members
     ),
 )
 
@@ -104,19 +104,19 @@ host("answers-reversed", "INV-HOST-09", _at_once, sessions=_Reversing, accept="C
 )
 host("granted-at-once", "INV-HOST-10", bad_child("INV-HOST-10", 1), begun=False, accept="INIT-07")(
     "A request inside initialize is carried out, and refused.",
-    before(Host, "tried", lambda self, number: self.attempt(number), when=lambda self: self.action == "initialize"),
+    on(Host, "tried").before(lambda self, number: self.attempt(number), when=lambda self: self.action == "initialize"),
 )
 host("bad-number-granted", "INV-HOST-11", bad_child("INV-HOST-11"), accept="CHECKPOINT-07 CHECKPOINT-09 CHECKPOINT-17")(
     "A number of letters is granted without a try.",
-    skips(Host, "tried", when=lambda number: isinstance(number, str) and number.isalpha()),
+    on(Host, "tried").skips(when=lambda number: isinstance(number, str) and number.isalpha()),
 )
 host("bad-number-is-none", "INV-HOST-11", bad_child("INV-HOST-11", 1), profile=SEQ)(
     "A number of another type is taken for none, so that the last one delivered is tried.",
-    takes(Host, "tried", number=lambda number: None if isinstance(number, float) else number),
+    on(Host, "tried").takes(number=lambda number: None if isinstance(number, float) else number),
 )
 host("bad-sub-number", "INV-HOST-12", bad_child("INV-HOST-12"), profile=SEQ, accept="CHECKPOINT-06")(
     "A subSequenceNumber that is no number is not looked at.",
-    takes(Host, "tried", members=lambda members: {**members, "subSequenceNumber": None}),
+    on(Host, "tried").takes(members=lambda members: {**members, "subSequenceNumber": None}),
 )
 host(
     "granted-unseen",
@@ -125,19 +125,17 @@ host(
     accept="CHECKPOINT-07 CHECKPOINT-09 INV-HOST-11 CHECKPOINT-05",
 )(
     "A number that is none is granted.",
-    gives(Host, "tried", lambda found: None if found == "IllegalArgumentException" else found),
+    on(Host, "tried").gives(lambda found: None if found == "IllegalArgumentException" else found),
 )
 host("left-is-done", "INV-HOST-14", bad_child("INV-HOST-14", 1), accept="PROC-09")(
     "An action is done when the child has ended.",
-    instead(
-        Host, "fail", lambda self: self.answer(), when=lambda self, why: why == "the child has ended" and not self.final
+    on(Host, "fail").instead(
+        lambda self: self.answer(), when=lambda self, why: why == "the child has ended" and not self.final
     ),
 )
 host("half-is-enough", "INV-HOST-15", bad_child("INV-HOST-15", 33), accept="PROC-09 INV-HOST-14")(
     "A status that was cut off by the end of the child counts.",
-    instead(
-        Host,
-        "take",
+    on(Host, "take").instead(
         lambda self: self.done(),
         when=lambda self, line: self.action and line.startswith(b'{"action":"status"') and not line.endswith(b"}"),
     ),
@@ -184,22 +182,21 @@ class _Clocked(Host):
         super().hear(line)
 
 
-@host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sessions=_Timed, accept="TIME-02")
-class HalfASecondIsEnough(_Clocked):
-    """A child that is silent for half a second has failed."""
-
-    def pass_time(self, ms: float) -> None:
-        super().pass_time(ms)
-        if self.action and not self.closed and self.silent_ms > 500:
-            self.fail("the child hangs")
+host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sessions=_Timed, accept="TIME-02")(
+    "A child that is silent for half a second has failed.",
+    on(_Clocked, "pass_time").after(
+        lambda self: self.fail("the child hangs"),
+        when=lambda self: self.action and not self.closed and self.silent_ms > 500,
+    ),
+)
 
 
 host("end-overslept", "INV-HOST-18", bad_child("INV-HOST-18"), sessions=_Timed, accept="SHUT-13 PROC-04")(
     "A child that takes 50 ms to end is not noticed to have ended.",
-    skips(_Clocked, "left", when=lambda self: self.closed and self.silent_ms >= 50),
+    on(_Clocked, "left").skips(when=lambda self: self.closed and self.silent_ms >= 50),
 )
 host("lines-of-a-megabyte", "INV-HOST-19", bad_child("INV-HOST-19"), accept="FRAME-08")(
-    "A line of more than a mebibyte ends it.", instead(_GivesUp, "strange", lambda line: len(line) > 1 << 20)
+    "A line of more than a mebibyte ends it.", on(_GivesUp, "strange").instead(lambda line: len(line) > 1 << 20)
 )
 
 
@@ -216,7 +213,7 @@ class StrictOctets(_GivesUp):
 
 
 host("gives-up-on-twins", "INV-HOST-21", bad_child("INV-HOST-21"), accept="FRAME-08 INV-HOST-03")(
-    "A member that comes twice ends it.", instead(_GivesUp, "strange", lambda line: line.count(b'"responseFor"') > 1)
+    "A member that comes twice ends it.", on(_GivesUp, "strange").instead(lambda line: line.count(b'"responseFor"') > 1)
 )
 
 
@@ -230,7 +227,7 @@ class BeginningMayBeMisnamed(Host):
 
 host("begun-without-a-child", "PROC-09", bad_child("INV-HOST-14", 15), begun=False, accept="INV-HOST-14")(
     "initialize is done when the child has ended.",
-    before(
-        Host, "left", lambda self: self.answer(), when=lambda self: self.action == "initialize" and not self.failure
+    on(Host, "left").before(
+        lambda self: self.answer(), when=lambda self: self.action == "initialize" and not self.failure
     ),
 )

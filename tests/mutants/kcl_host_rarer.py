@@ -7,7 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl.hosting import Writer
-from tests.mutants.faults import after, before, gives, instead, skips
+from tests.mutants.faults import on
 from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending
 from tests.mutants.kcl_kit import host
@@ -17,7 +17,7 @@ SEQ, NEW = "kcl1-seq", "kcl3"
 
 host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")(
     "A checkpoint inside initialize is answered as a success, and not tried.",
-    skips(Host, "tried", when=lambda self: self.action == "initialize"),
+    on(Host, "tried").skips(when=lambda self: self.action == "initialize"),
 )
 
 
@@ -41,23 +41,21 @@ class NoChild(Host):
         self.count += 1
 
 
-@host("two-children", "PROC-02", batch(b"x"))
-class TwoChildren(Host):
-    """Another child is started for each batch."""
-
-    def done(self) -> None:
-        if self.action == "processRecords":
-            self.events.append(("connected", None))
-        super().done()
+host("two-children", "PROC-02", batch(b"x"))(
+    "Another child is started for each batch.",
+    on(Host, "done").before(
+        lambda self: self.events.append(("connected", None)), when=lambda self: self.action == "processRecords"
+    ),
+)
 
 
 host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")(
     "An empty batch is sent when a checkpoint is asked for.",
-    instead(Host, "checkpoint", lambda self: self.send({"action": "processRecords", "records": []})),
+    on(Host, "checkpoint").instead(lambda self: self.send({"action": "processRecords", "records": []})),
 )
 host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")(
     "initialize is sent when a checkpoint is asked for.",
-    instead(Host, "checkpoint", lambda self: self.send({"action": "initialize", "shardId": self.shard})),
+    on(Host, "checkpoint").instead(lambda self: self.send({"action": "initialize", "shardId": self.shard})),
 )
 
 
@@ -80,7 +78,8 @@ def _words(w: Writer) -> None:
 
 
 host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)(
-    "A child that fills its STDERR is not heard any more.", skips(Host, "hear", when=lambda self: self.switches is None)
+    "A child that fills its STDERR is not heard any more.",
+    on(Host, "hear").skips(when=lambda self: self.switches is None),
 )
 
 
@@ -94,11 +93,11 @@ def _late_request(w: Writer) -> None:
 
 host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)(
     "A checkpoint inside leaseLost gets no answer.",
-    skips(Host, "checkpoint", when=lambda self: self.action == "leaseLost"),
+    on(Host, "checkpoint").skips(when=lambda self: self.action == "leaseLost"),
 )
 host("never-over", "SHUT-13", ending(), smoke=False)(
     "The final call is not over when the child has ended.",
-    skips(Host, "left", when=lambda self: not (not self.closed or self.failure)),
+    on(Host, "left").skips(when=lambda self: not (not self.closed or self.failure)),
 )
 
 
@@ -109,7 +108,7 @@ def _gone(w: Writer) -> None:
 
 host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")(
     "Its program ends behind the final status, and the child lives on.",
-    after(Host, "close", lambda self: self.events.append(("exit", 0))),
+    on(Host, "close").after(lambda self: self.events.append(("exit", 0))),
 )
 
 
@@ -120,14 +119,13 @@ def _slow(w: Writer) -> None:
     w.status()
 
 
-@host("a-fifth-of-a-second-is-enough", "TIME-02", _slow, sessions=_Timed, accept="INV-HOST-17")
-class AFifthOfASecondIsEnough(_Clocked):
-    """A child that is silent for 200 ms has failed."""
-
-    def pass_time(self, ms: float) -> None:
-        super().pass_time(ms)
-        if self.action and not self.closed and self.silent_ms > 200:
-            self.fail("the child hangs")
+host("a-fifth-of-a-second-is-enough", "TIME-02", _slow, sessions=_Timed, accept="INV-HOST-17")(
+    "A child that is silent for 200 ms has failed.",
+    on(_Clocked, "pass_time").after(
+        lambda self: self.fail("the child hangs"),
+        when=lambda self: self.action and not self.closed and self.silent_ms > 200,
+    ),
+)
 
 
 def _between(w: Writer) -> None:
@@ -151,44 +149,33 @@ class EndBetweenUnseen(Host):
             self.answer()
 
 
-@host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)
-class BeginsAgainAtTheEnd(Host):
-    """initialize is sent behind the final status."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "initialize", "shardId": self.shard})
-        super().close()
-
-
-@host("answers-at-the-end", "CHECKPOINT-05", ending(), smoke=False)
-class AnswersAtTheEnd(Host):
-    """The answer to a checkpoint is sent behind the final status, though none was asked for."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "checkpoint", self.profile.number: self.last, "error": None})
-        super().close()
-
-
-@host("answers-first", "CHECKPOINT-05", batch(b"x"), smoke=False)
-class AnswersFirst(Host):
-    """The answer to a checkpoint is the first that it sends."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        if value["op"] == "initialize":
-            self.send({"action": "checkpoint", self.profile.number: None, "error": None})
-        super().call(value)
-
-
-@host("batch-first", "INIT-01", batch(b"x"), smoke=False)
-class BatchFirst(Host):
-    """An empty batch is sent before initialize."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        if value["op"] == "initialize":
-            self.send({"action": "processRecords", "records": []})
-        super().call(value)
+host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)(
+    "initialize is sent behind the final status.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "initialize", "shardId": self.shard}), when=lambda self: not self.failure
+    ),
+)
+host("answers-at-the-end", "CHECKPOINT-05", ending(), smoke=False)(
+    "The answer to a checkpoint is sent behind the final status, though none was asked for.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "checkpoint", self.profile.number: self.last, "error": None}),
+        when=lambda self: not self.failure,
+    ),
+)
+host("answers-first", "CHECKPOINT-05", batch(b"x"), smoke=False)(
+    "The answer to a checkpoint is the first that it sends.",
+    on(Host, "call").before(
+        lambda self: self.send({"action": "checkpoint", self.profile.number: None, "error": None}),
+        when=lambda value: value["op"] == "initialize",
+    ),
+)
+host("batch-first", "INIT-01", batch(b"x"), smoke=False)(
+    "An empty batch is sent before initialize.",
+    on(Host, "call").before(
+        lambda self: self.send({"action": "processRecords", "records": []}),
+        when=lambda value: value["op"] == "initialize",
+    ),
+)
 
 
 @host("waits-for-the-dead", "PROC-09", bad_child("INV-HOST-14", 1), accept="INV-HOST-14")
@@ -215,11 +202,11 @@ class DeafToTheDead(Host):
 
 
 host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")(
-    "The child's STDIN is ended before anything was sent.", before(Host, "call", lambda self: self.close())
+    "The child's STDIN is ended before anything was sent.", on(Host, "call").before(lambda self: self.close())
 )
 host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
     "approximateArrivalTimestamp is a text.",
-    gives(Host, "record", lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
+    on(Host, "record").gives(lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
 )
 
 
@@ -244,11 +231,10 @@ def _requested(w: Writer) -> None:
     w.status()
 
 
-@host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")
-class RefusalEndsTheRequest(Host):
-    """shutdownRequested fails when a checkpoint inside it is refused."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        if self.action == "shutdownRequested" and self.error is not None:
-            raise Failed("a checkpoint failed")
-        super().checkpoint(members)
+host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")(
+    "shutdownRequested fails when a checkpoint inside it is refused.",
+    on(Host, "checkpoint").raises(
+        lambda: Failed("a checkpoint failed"),
+        when=lambda self: self.action == "shutdownRequested" and self.error is not None,
+    ),
+)

@@ -8,7 +8,7 @@ from typing import Any
 from impls.references.kcl.host import Failed, Host
 from specs.kcl.frames import Message, message
 from strategies.kcl.hosting import Writer
-from tests.mutants.faults import gives, instead, skips
+from tests.mutants.faults import on
 from tests.mutants.kcl_host_kit import batch, ending
 from tests.mutants.kcl_kit import host
 
@@ -21,7 +21,7 @@ def _wrong(w: Writer) -> None:
 
 
 host("any-status", "STAT-05", _wrong, accept="INV-HOST-06 STAT-06")(
-    "A status is accepted whatever it is for.", instead(Host, "status", lambda self: self.done())
+    "A status is accepted whatever it is for.", on(Host, "status").instead(lambda self: self.done())
 )
 
 
@@ -47,7 +47,7 @@ def _null(w: Writer) -> None:
 
 host("null-status", "STAT-05", _null, accept="INV-HOST-06")(
     "A status for null is accepted.",
-    instead(Host, "status", lambda self: self.done(), when=lambda members: members.get("responseFor", "") is None),
+    on(Host, "status").instead(lambda self: self.done(), when=lambda members: members.get("responseFor", "") is None),
 )
 
 
@@ -90,7 +90,7 @@ class DoneBeforeStatus(Host):
 
 
 host("status-unheard", "PROC-04", batch(b"x"))(
-    "A batch is never over.", skips(Host, "answer", when=lambda self: self.action == "processRecords")
+    "A batch is never over.", on(Host, "answer").skips(when=lambda self: self.action == "processRecords")
 )
 
 
@@ -113,7 +113,7 @@ class DeathIsSuccess(Host):
 
 
 host("death-unseen", "PROC-09", _dies, accept="INV-HOST-14")(
-    "Nobody is told that the child has ended.", skips(Host, "left", when=lambda self: not self.closed)
+    "Nobody is told that the child has ended.", on(Host, "left").skips(when=lambda self: not self.closed)
 )
 
 
@@ -122,25 +122,25 @@ host("death-unseen", "PROC-09", _dies, accept="INV-HOST-14")(
 
 host("wrong-reason", "SHUT-01", ending("ZOMBIE"), smoke=False)(
     "The reason is always TERMINATE.",
-    gives(Host, "message", lambda op, found: {**found, "reason": "TERMINATE"} if op == "shutdown" else found),
+    on(Host, "message").gives(lambda op, found: {**found, "reason": "TERMINATE"} if op == "shutdown" else found),
 )
 host("old-final", "SHUT-11", ending("TERMINATE"), profile=NEW, accept="PROC-03")(
     "The end of a shard is told by shutdown.",
-    instead(Host, "message", lambda: {"action": "shutdown", "reason": "TERMINATE"}, when=lambda op: op == "shardEnded"),
+    on(Host, "message").instead(
+        lambda: {"action": "shutdown", "reason": "TERMINATE"}, when=lambda op: op == "shardEnded"
+    ),
 )
 host("stdin-stays-open", "SHUT-06", ending(), smoke=False)(
-    "STDIN is not ended after the final action.", skips(Host, "close", when=lambda self: not self.failure)
+    "STDIN is not ended after the final action.", on(Host, "close").skips(when=lambda self: not self.failure)
 )
 
 
-@host("one-more-word", "SHUT-06", ending(), smoke=False)
-class OneMoreWord(Host):
-    """shutdown is sent once more after its status."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "shutdown", "reason": "ZOMBIE"})
-        super().close()
+host("one-more-word", "SHUT-06", ending(), smoke=False)(
+    "shutdown is sent once more after its status.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "shutdown", "reason": "ZOMBIE"}), when=lambda self: not self.failure
+    ),
+)
 
 
 def _early_request(w: Writer) -> None:
@@ -153,7 +153,7 @@ def _early_request(w: Writer) -> None:
 
 host("lease-checkpoint", "SHUT-09", _early_request, profile=NEW, accept="SHUT-07")(
     "A checkpoint inside leaseLost is granted.",
-    instead(Host, "tried", lambda self, number: self.attempt(number), when=lambda self: self.action == "leaseLost"),
+    on(Host, "tried").instead(lambda self, number: self.attempt(number), when=lambda self: self.action == "leaseLost"),
 )
 
 
@@ -168,5 +168,5 @@ def _request(w: Writer) -> None:
 
 host("request-refused", "SHUT-08", _request, profile=SEQ, accept="CHECKPOINT-07")(
     "A checkpoint inside shutdownRequested is refused.",
-    instead(Host, "tried", lambda: "ShutdownException", when=lambda self: self.action == "shutdownRequested"),
+    on(Host, "tried").instead(lambda: "ShutdownException", when=lambda self: self.action == "shutdownRequested"),
 )

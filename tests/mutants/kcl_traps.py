@@ -12,7 +12,7 @@ from impls.references.kcl.wire import parse
 from specs.kcl.frames import Text
 from strategies.kcl import hosting, texts
 from strategies.kcl.writer import ESCAPE, Ways, Writer
-from tests.mutants.faults import gives, takes
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, host, told
 
 
@@ -48,21 +48,21 @@ def in_a_row(count: int) -> Any:
 
 child("numbers-sorted-as-text", "REC-05", counted(1, 4))(
     "Records are put in the order that their numbers have as texts.",
-    gives(Child, "decoded", lambda found: sorted(found, key=lambda record: str(record["sequenceNumber"]))),
+    on(Child, "decoded").gives(lambda found: sorted(found, key=lambda record: str(record["sequenceNumber"]))),
 )
 child("number-of-63-bits", "REC-10", counted(2, 5))(
     "Sequence numbers are held in 63 bits.",
-    gives(
-        Child, "record", lambda found: {**found, "sequenceNumber": str(min(int(found["sequenceNumber"]), 2**63 - 1))}
+    on(Child, "record").gives(
+        lambda found: {**found, "sequenceNumber": str(min(int(found["sequenceNumber"]), 2**63 - 1))}
     ),
 )
 child("one-for-each-number", "REC-10", counted(texts.SHARED, 2))(
     "Of records that share a sequence number only the last is kept.",
-    gives(Child, "decoded", lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
+    on(Child, "decoded").gives(lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
 )
 child("zeros-lost", "REC-10", counted(4, 1))(
     "Sequence numbers pass through a number on their way to user code.",
-    gives(Child, "record", lambda found: {**found, "sequenceNumber": str(int(found["sequenceNumber"]))}),
+    on(Child, "record").gives(lambda found: {**found, "sequenceNumber": str(int(found["sequenceNumber"]))}),
 )
 
 
@@ -92,7 +92,7 @@ class SeventeenthLost(Child):
 
 
 child("buffer-of-32k", "REC-11", batch(texts.ALL_OCTETS * 256), accept="REC-10 REC-12")(
-    "Data are cut at 32 KiB.", gives(Child, "record", lambda found: {**found, "data": found["data"][: 1 << 15]})
+    "Data are cut at 32 KiB.", on(Child, "record").gives(lambda found: {**found, "data": found["data"][: 1 << 15]})
 )
 
 
@@ -178,7 +178,7 @@ def _batch(*records: tuple[bytes, str], scheme: int = 0) -> Any:
 
 host("markup", "REC-01", _batch((b"x", "<a>")))(
     "Keys are written as HTML would have them.",
-    gives(Host, "record", lambda found: {**found, "partitionKey": found["partitionKey"].replace("<", "&lt;")}),
+    on(Host, "record").gives(lambda found: {**found, "partitionKey": found["partitionKey"].replace("<", "&lt;")}),
 )
 
 
@@ -206,12 +206,12 @@ class ThirteenthSpoilt(Host):
 
 
 host("record-of-32k", "REC-02", _batch((texts.ALL_OCTETS * 256, "key")))(
-    "Data are cut at 32 KiB.", takes(Host, "pack", data=lambda data: data[: 1 << 15])
+    "Data are cut at 32 KiB.", on(Host, "pack").takes(data=lambda data: data[: 1 << 15])
 )
 host("thousand-at-most", "PROC-03", _batch(*[(b"x", "key")] * 1200))(
-    "The records of a batch beyond a thousand are not sent.", gives(Host, "records", lambda found: found[:1000])
+    "The records of a batch beyond a thousand are not sent.", on(Host, "records").gives(lambda found: found[:1000])
 )
 host("twice-the-same-number", "PROC-03", _batch((b"1", "a"), (b"2", "b"), scheme=texts.SHARED))(
     "Of records that share a sequence number only the last is sent.",
-    gives(Host, "records", lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
+    on(Host, "records").gives(lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
 )

@@ -12,7 +12,7 @@ from specs.msgpack.frames import response
 from specs.plan import Ref, Say
 from strategies.common import Op, Program
 from strategies.msgpack import calls
-from tests.mutants.faults import gives, has, instead, skips, takes
+from tests.mutants.faults import has, on
 from tests.mutants.msgpack_kit import Witness, full, registering
 
 
@@ -46,20 +46,20 @@ TWO = told("group", 0, 0, 0, 1)
 
 mutant("nil-for-no-params", "REQ-01", CALL)(
     "Without arguments the params are nil.",
-    takes(Caller, "write", message=lambda message: [*message[:-1], message[-1] or None]),
+    on(Caller, "write").takes(message=lambda message: [*message[:-1], message[-1] or None]),
 )
 mutant("no-params-element", "REQ-01", CALL)(
     "Without arguments the params are left out.",
-    takes(Caller, "write", message=lambda message: message[:-1] if message[0] == 0 and not message[-1] else message),
+    on(Caller, "write").takes(message=lambda message: message[:-1] if message[0] == 0 and not message[-1] else message),
 )
 
 
-@mutant("method-as-bin", "REQ-01", CALL)
-class MethodAsBin(Caller):
-    """The method of a request is written as a bin."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([*message[:2], message[2].encode(), message[3]] if message[0] == 0 else message)
+mutant("method-as-bin", "REQ-01", CALL)(
+    "The method of a request is written as a bin.",
+    on(Caller, "write").takes(
+        message=lambda message: [*message[:2], message[2].encode(), message[3]] if message[0] == 0 else message
+    ),
+)
 
 
 @mutant("sends-twice", "REQ-01", CALL, accept="REQ-02")
@@ -74,30 +74,34 @@ class SendsTwice(Caller):
 
 mutant("ids-from-minus-one", "REQ-02", CALL)(
     "Ids begin with -1.",
-    takes(Caller, "write", message=lambda message: [0, message[1] - 1, *message[2:]] if message[0] == 0 else message),
+    on(Caller, "write").takes(
+        message=lambda message: [0, message[1] - 1, *message[2:]] if message[0] == 0 else message
+    ),
 )
 mutant("id-reused", "REQ-02", TWO, accept="CLI-01")(
     "Every request has the id 7.",
-    takes(Caller, "write", message=lambda message: [0, 7, *message[2:]] if message[0] == 0 else message),
+    on(Caller, "write").takes(message=lambda message: [0, 7, *message[2:]] if message[0] == 0 else message),
 )
 mutant("id-as-text", "REQ-02", CALL)(
     "Ids are texts.",
-    takes(Caller, "write", message=lambda message: [0, str(message[1]), *message[2:]] if message[0] == 0 else message),
+    on(Caller, "write").takes(
+        message=lambda message: [0, str(message[1]), *message[2:]] if message[0] == 0 else message
+    ),
 )
 mutant("notify-as-request", "NOTE-02", told("notify", 0))(
     "A notification is sent as a request.",
-    takes(Caller, "write", message=lambda message: [0, 77, *message[1:]] if message[0] == 2 else message),
+    on(Caller, "write").takes(message=lambda message: [0, 77, *message[1:]] if message[0] == 2 else message),
 )
 mutant("notify-with-id", "NOTE-02", told("notify", 0))(
     "A notification has an id.",
-    takes(Caller, "write", message=lambda message: [2, 0, *message[1:]] if message[0] == 2 else message),
+    on(Caller, "write").takes(message=lambda message: [2, 0, *message[1:]] if message[0] == 2 else message),
 )
 mutant("notify-waits", "NOTE-02", told("notify", 0))(
     "A notification waits for a response.",
-    gives(Caller, "command", lambda self, number, op, found: self.wait(number, -1) if op == "notify" else found),
+    on(Caller, "command").gives(lambda self, number, op, found: self.wait(number, -1) if op == "notify" else found),
 )
 mutant("notify-lost", "NOTE-02", told("notify", 0))(
-    "A notification is not sent.", skips(Caller, "write", when=lambda message: message[0] == 2)
+    "A notification is not sent.", on(Caller, "write").skips(when=lambda message: message[0] == 2)
 )
 
 
@@ -111,14 +115,14 @@ class InOrder(Caller):
         super().message(value)
 
 
-@mutant("one-at-a-time", "CLI-01", told("group"))
-class OneAtATime(Caller):
-    """A response to any but the latest request is dropped."""
-
-    def message(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[1] in self.open and value[1] != max(self.open):
-            return
-        super().message(value)
+mutant("one-at-a-time", "CLI-01", told("group"))(
+    "A response to any but the latest request is dropped.",
+    on(Caller, "message").skips(
+        when=lambda self, value: (
+            isinstance(value, list) and len(value) == 4 and value[1] in self.open and value[1] != max(self.open)
+        )
+    ),
+)
 
 
 class Truthy(Caller):
@@ -137,7 +141,7 @@ mutant("zero-is-no-error", "CLI-02", error(0))("An error of 0 is taken for none.
 mutant("empty-is-no-error", "CLI-02", error(""))("An empty error is taken for none.", has(Truthy, kinds=(str, list)))
 mutant("nil-is-failure", "CLI-02", told("call", 0, 0), accept="CLI-01")(
     "A result of nil is taken for a failure.",
-    instead(Caller, "success", lambda: {"error": "no result"}, when=lambda result: result is None),
+    on(Caller, "success").instead(lambda: {"error": "no result"}, when=lambda result: result is None),
 )
 
 
@@ -186,7 +190,7 @@ class DeafAfterStray(Caller):
 
 
 mutant("waits-for-ever", "CLI-04", breaks(0))(
-    "Calls stay open when the connection ends.", instead(Caller, "end", lambda self: setattr(self, "broken", True))
+    "Calls stay open when the connection ends.", on(Caller, "end").instead(lambda self: setattr(self, "broken", True))
 )
 
 
@@ -201,22 +205,20 @@ class NilAtTheEnd(Caller):
             self.settle(handle, self.success(None))
 
 
-@mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-01 CLI-04")
-class WholeReads(Caller):
-    """A response has to come in one read."""
-
-    def received(self, data: bytes) -> None:
-        super().received(data)
-        if self.reader.midway:
-            self.reader = self.unpacker_type()
+mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-01 CLI-04")(
+    "A response has to come in one read.",
+    on(Caller, "received").after(
+        lambda self: setattr(self, "reader", self.unpacker_type()), when=lambda self: self.reader.midway
+    ),
+)
 
 
 mutant("no-str32", "01", told("call", 0, 6, 1, 0, 1, wires=(2,)), accept="CLI-01 04 05")(
     "Sizes and integers of 32 bits are taken for garbage.",
-    takes(Unpacker, "_head", first=lambda first: 0xC1 if first in (0xDB, 0xDD, 0xDF) else first),
+    on(Unpacker, "_head").takes(first=lambda first: 0xC1 if first in (0xDB, 0xDD, 0xDF) else first),
 )
 mutant("wide-ids", "02", CALL, level="SHOULD")(
-    "Integers are written with 64 bits.", gives(Packer, "integers", lambda found: found[-1:])
+    "Integers are written with 64 bits.", on(Packer, "integers").gives(lambda found: found[-1:])
 )
 
 
@@ -263,7 +265,8 @@ class BinIsText(Results):
 
 
 mutant("ids-by-count", "REQ-02", told("rolling"), accept="CLI-01")(
-    "The id of a call is the number of those that are open.", instead(Caller, "identity", lambda self: len(self.open))
+    "The id of a call is the number of those that are open.",
+    on(Caller, "identity").instead(lambda self: len(self.open)),
 )
 
 
@@ -278,8 +281,8 @@ class IdsOfFourBits(Caller):
 
 mutant("any-type-answers", "CLI-04", breaks(1, 0, 1))(
     "Every message of four with the id of a call is its response.",
-    takes(
-        Caller, "message", value=lambda value: [1, *value[1:]] if isinstance(value, list) and len(value) == 4 else value
+    on(Caller, "message").takes(
+        value=lambda value: [1, *value[1:]] if isinstance(value, list) and len(value) == 4 else value
     ),
 )
 

@@ -15,7 +15,7 @@ from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.plan import Plan
 from strategies.msgpack.vectors import Questions
-from tests.mutants.faults import gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import Witness, full, registering
 
 
@@ -77,7 +77,7 @@ _refusing("no-float32", 0xCA, v.single(1.5), "A float of 32 bits is refused.", 0
 
 mutant("fixext-16", "08", asks_for(v.Ext(5, b"x" * 16), 0, "either", "08"), accept="01")(
     "Half of an extension of 16 octets is lost.",
-    takes(Decoding, "ext", data=lambda data: data[:8] if len(data) == 16 else data),
+    on(Decoding, "ext").takes(data=lambda data: data[:8] if len(data) == 16 else data),
 )
 
 
@@ -104,65 +104,60 @@ class BehindErrors(Codec):
 
 mutant("int16-unsigned", "04", asks_for(-32768))(
     "A signed integer of 16 bits is read as an unsigned one.",
-    gives(
-        Decoding, "_number", lambda first, found: (found[0] + 65536 if first == 0xD1 and found[0] < 0 else found[0],)
+    on(Decoding, "_number").gives(
+        lambda first, found: (found[0] + 65536 if first == 0xD1 and found[0] < 0 else found[0],)
     ),
 )
 
 
-@mutant("int64-by-double", "04", asks_for(2**53 + 1))
-class Int64ByDouble(Decoding):
-    """Integers of 64 bits go through a float."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (int(float(value)) if first in (0xCF, 0xD3) and abs(value) < 1 << 62 else value,)
-
-
-@mutant("uint64-negative", "04", asks_for(2**64 - 1))
-class Uint64Negative(Decoding):
-    """An unsigned integer of 64 bits is read as a signed one."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (value - (1 << 64) if first == 0xCF and value >= 1 << 63 else value,)
+mutant("int64-by-double", "04", asks_for(2**53 + 1))(
+    "Integers of 64 bits go through a float.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (int(float(found[0])) if first in (0xCF, 0xD3) and abs(found[0]) < 1 << 62 else found[0],)
+    ),
+)
+mutant("uint64-negative", "04", asks_for(2**64 - 1))(
+    "An unsigned integer of 64 bits is read as a signed one.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (found[0] - (1 << 64) if first == 0xCF and found[0] >= 1 << 63 else found[0],)
+    ),
+)
 
 
 mutant("fixint-31", "04", asks_for(-32))(
     "The least integer of one octet is read as a positive one.",
-    instead(Decoding, "simple", lambda: 32, when=lambda first: first == 0xE0),
+    on(Decoding, "simple").instead(lambda: 32, when=lambda first: first == 0xE0),
 )
 
 
-@mutant("uint16-swapped", "04", asks_for(0x1234), accept="01")
-class Swapped(Decoding):
-    """The octets of an integer of 16 bits are swapped."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (int.from_bytes(value.to_bytes(2, "big"), "little") if first == 0xCD else value,)
+mutant("uint16-swapped", "04", asks_for(0x1234), accept="01")(
+    "The octets of an integer of 16 bits are swapped.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (int.from_bytes(found[0].to_bytes(2, "big"), "little") if first == 0xCD else found[0],)
+    ),
+)
 
 
 mutant("double-as-single", "05", asks_for(v.double(0.1)))(
     "Floats are written with 32 bits.",
-    instead(Packer, "float", lambda value: b"\xca" + struct.pack(">f", value), when=lambda value: abs(value) < 1e30),
+    on(Packer, "float").instead(lambda value: b"\xca" + struct.pack(">f", value), when=lambda value: abs(value) < 1e30),
 )
 mutant("nan-is-zero", "05", asks_for(v.double(float("nan"))))(
     "NaN becomes 0.0.",
-    instead(Decoding, "number", lambda value: 0.0 if isinstance(value, float) and math.isnan(value) else value),
+    on(Decoding, "number").instead(lambda value: 0.0 if isinstance(value, float) and math.isnan(value) else value),
 )
 mutant("zero-unsigned", "05", asks_for(v.double(-0.0)))(
     "Minus zero loses its sign.",
-    instead(Decoding, "number", lambda value: 0.0 if isinstance(value, float) and value == 0 else value),
+    on(Decoding, "number").instead(lambda value: 0.0 if isinstance(value, float) and value == 0 else value),
 )
 
 
-@mutant("small-floats-cut", "05", asks_for(v.double(1.5)), accept="04")
-class FloatsCut(Decoding):
-    """A float loses what stands behind its point."""
-
-    def number(self, value: float) -> Any:
-        return float(int(value)) if isinstance(value, float) and math.isfinite(value) else value
+mutant("small-floats-cut", "05", asks_for(v.double(1.5)), accept="04")(
+    "A float loses what stands behind its point.",
+    on(Decoding, "number").instead(
+        lambda value: float(int(value)) if isinstance(value, float) and math.isfinite(value) else value
+    ),
+)
 
 
 @mutant("infinity-refused", "05", asks_for(v.double(float("inf"))), accept="01")
@@ -177,15 +172,15 @@ class InfinityRefused(Decoding):
 
 mutant("wide-integers", "02", asks_for(200), level="SHOULD")(
     "Integers beyond one octet are written with 64 bits.",
-    gives(Packer, "integers", lambda value, found: found[-1:] if value > 127 else found),
+    on(Packer, "integers").gives(lambda value, found: found[-1:] if value > 127 else found),
 )
 mutant("no-str8", "02", asks_for("x" * 32), level="SHOULD")(
     "Texts of 32 octets and more are written with a size of 16 bits.",
-    gives(Packer, "strings", lambda found: [head for head in found if head[0] != 0xD9]),
+    on(Packer, "strings").gives(lambda found: [head for head in found if head[0] != 0xD9]),
 )
 mutant("wide-arrays", "02", asks_for((1,) * 15), level="SHOULD")(
     "An array of fifteen is written with a size of 16 bits.",
-    gives(Packer, "sized", lambda found: [head for head in found if head[0] != 0x9F]),
+    on(Packer, "sized").gives(lambda found: [head for head in found if head[0] != 0x9F]),
 )
 
 
@@ -211,25 +206,25 @@ class NeverUsedSkipped(Codec):
 
 
 mutant("bin-as-str", "06", asks_for(b"abc"))(
-    "A bin is written as a str.", instead(Packer, "binaries", lambda self, size: self.strings(size))
+    "A bin is written as a str.", on(Packer, "binaries").instead(lambda self, size: self.strings(size))
 )
 mutant("str-as-bin", "06", asks_for("é"), accept="01")(
     "A str that is not ASCII becomes a bin.",
-    instead(Decoding, "text", lambda data: data, when=lambda data: not data.isascii()),
+    on(Decoding, "text").instead(lambda data: data, when=lambda data: not data.isascii()),
 )
 mutant("bad-text-is-nil", "07", asks_for(v.Text(b"\xff"), 0, "either", "07"), level="ASSUMED")(
     "A str that is not UTF-8 becomes nil.",
-    gives(Decoding, "text", lambda found: None if isinstance(found, Odd) else found),
+    on(Decoding, "text").gives(lambda found: None if isinstance(found, Odd) else found),
 )
 mutant("ext-is-nil", "08", asks_for(v.Ext(5, b"a"), 0, "either", "08"))(
-    "An unknown extension becomes nil.", skips(Decoding, "ext", when=lambda code: code != -1)
+    "An unknown extension becomes nil.", on(Decoding, "ext").skips(when=lambda code: code != -1)
 )
 mutant("ext-code-unsigned", "08", asks_for(v.Ext(-5, b"a"), 0, "either", "08"))(
     "A negative extension type loses its sign.",
-    instead(Decoding, "ext", lambda code, data: Ext(-code, data), when=lambda code: -128 < code < -1),
+    on(Decoding, "ext").instead(lambda code, data: Ext(-code, data), when=lambda code: -128 < code < -1),
 )
 mutant("empty-ext", "08", asks_for(v.Ext(5, b""), 0, "either", "08"), accept="09")(
-    "An extension without octets becomes nil.", skips(Decoding, "ext", when=lambda data: not data)
+    "An extension without octets becomes nil.", on(Decoding, "ext").skips(when=lambda data: not data)
 )
 
 
@@ -291,24 +286,20 @@ class ShortArrays(Codec):
             raise
 
 
-@mutant("short-texts", "10", asks(encoded("abc")[:-1], "abc", "error", "10"))
-class ShortTexts(Codec):
-    """A text that is cut off becomes what is there of it."""
-
-    def decode(self, octets: bytes) -> Any:
-        if octets and 0xA1 <= octets[0] <= 0xBF and len(octets) - 1 < octets[0] - 0xA0:
-            return octets[1:].decode("utf-8", "replace")
-        return super().decode(octets)
-
-
-@mutant("dies-of-depth", "11", asks(b"\x91" * 2000 + b"\xc0", (1,), "free", "11"))
-class DiesOfDepth(Decoding):
-    """Great depth exhausts the stack."""
-
-    def _head(self, first: int) -> tuple[str, int, int]:
-        if len(self._open) >= self.max_depth - 1:
-            raise RecursionError("maximum recursion depth exceeded")
-        return super()._head(first)
+mutant("short-texts", "10", asks(encoded("abc")[:-1], "abc", "error", "10"))(
+    "A text that is cut off becomes what is there of it.",
+    on(Codec, "decode").instead(
+        lambda octets: octets[1:].decode("utf-8", "replace"),
+        when=lambda octets: octets and 0xA1 <= octets[0] <= 0xBF and len(octets) - 1 < octets[0] - 0xA0,
+    ),
+)
+mutant("dies-of-depth", "11", asks(b"\x91" * 2000 + b"\xc0", (1,), "free", "11"))(
+    "Great depth exhausts the stack.",
+    on(Decoding, "_head").raises(
+        lambda: RecursionError("maximum recursion depth exceeded"),
+        when=lambda self: len(self._open) >= self.max_depth - 1,
+    ),
+)
 
 
 @mutant("dies-of-sizes", "11", asks(b"\xdd\xff\xff\xff\xff", (1,), "error", "11"))
@@ -322,34 +313,30 @@ class DiesOfSizes(Decoding):
         return what, size, width
 
 
-@mutant(
+mutant(
     "silent-on-keys",
     "12",
     asks(encoded(v.Map(((1, 1), ("k", 2)))), v.Map(((1, 1), ("k", 2))), "free", "12"),
     level="ASSUMED",
+)(
+    "A key that is no str ends the codec.",
+    on(Decoding, "pairs").raises(
+        lambda: AttributeError("encode"), when=lambda items: any(not isinstance(key, str) for key in items[::2])
+    ),
 )
-class DiesOfKeys(Decoding):
-    """A key that is no str ends the codec."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        if any(not isinstance(key, str) for key in items[::2]):
-            raise AttributeError("encode")
-        return super().pairs(items)
-
-
-@mutant("last-pair-lost", "01", asks_for(v.Map(tuple((f"k{n}", n) for n in range(16)))))
-class LastPairLost(Packer):
-    """A map of sixteen is written without its last pair."""
-
-    def pack(self, value: Any) -> bytes:
-        return super().pack(Pairs(value[:15]) if isinstance(value, Pairs) and len(value) == 16 else value)
+mutant("last-pair-lost", "01", asks_for(v.Map(tuple((f"k{n}", n) for n in range(16)))))(
+    "A map of sixteen is written without its last pair.",
+    on(Packer, "pack").takes(
+        value=lambda value: Pairs(value[:15]) if isinstance(value, Pairs) and len(value) == 16 else value
+    ),
+)
 
 
 mutant("nil-is-false", "01", asks_for(None))(
-    "nil is written as false.", takes(Packer, "one", value=lambda value: False if value is None else value)
+    "nil is written as false.", on(Packer, "one").takes(value=lambda value: False if value is None else value)
 )
 mutant("text-nul", "01", asks_for("a\0b"))(
-    "A text ends at its first NUL.", takes(Decoding, "text", data=lambda data: data.split(b"\0")[0])
+    "A text ends at its first NUL.", on(Decoding, "text").takes(data=lambda data: data.split(b"\0")[0])
 )
 
 

@@ -8,7 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Kind, Method, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
-from tests.mutants.faults import after, gives, instead
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     exception,
@@ -49,14 +49,13 @@ class ExtraBraces(Parser):
         return super().document()
 
 
-@mutant("nameless", "INV-06", "message {\n  1: int x\n}\n")
-class Nameless(Parser):
-    """A message without a name is taken."""
-
-    def title(self) -> Word:
-        if self.word.text == "{":
-            return Word("name", "anonymous", self.word.line, self.word.column)
-        return super().title()
+mutant("nameless", "INV-06", "message {\n  1: int x\n}\n")(
+    "A message without a name is taken.",
+    on(Parser, "title").instead(
+        lambda self: Word("name", "anonymous", self.word.line, self.word.column),
+        when=lambda self: self.word.text == "{",
+    ),
+)
 
 
 @mutant("digit-names", "INV-07", message(name="1M"))
@@ -102,7 +101,9 @@ class AnyCase(Parser):
 
 mutant("colons-optional", "INV-11", message("1 int x"), accept="FIELD-06 SVC-07")(
     "The colon behind an id may be missing.",
-    instead(Parser, "need", lambda self: self.word, when=lambda self, text: text == ":" and self.word.kind == "name"),
+    on(Parser, "need").instead(
+        lambda self: self.word, when=lambda self, text: text == ":" and self.word.kind == "name"
+    ),
 )
 
 
@@ -118,7 +119,7 @@ class Untyped(Parser):
 
 
 mutant("lines-from-zero", "ERR-01", message("1: nothing x"))(
-    "Lines of errors are counted from 0.", gives(Idl, "report", lambda found: found | {"line": found["line"] - 1})
+    "Lines of errors are counted from 0.", on(Idl, "report").gives(lambda found: found | {"line": found["line"] - 1})
 )
 
 
@@ -154,7 +155,7 @@ class LastLine(Idl):
 
 
 mutant("no-lines", "ERR-01", message("1: nothing x"))(
-    "Errors have no lines.", gives(Idl, "report", lambda found: found | {"line": None})
+    "Errors have no lines.", on(Idl, "report").gives(lambda found: found | {"line": None})
 )
 
 
@@ -218,7 +219,7 @@ class EveryFiftieth(Idl):
 
 mutant("reversed-tree", "ERR-04", PLAIN + exception("E"), accept="EXC-01 SVC-01")(
     "Definitions are shown in the order of their names, the last first.",
-    after(Idl, "parse", lambda found: found["ast"]["definitions"].reverse(), when=lambda found: "ast" in found),
+    on(Idl, "parse").after(lambda found: found["ast"]["definitions"].reverse(), when=lambda found: "ast" in found),
 )
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import RANGES, Checker
-from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
-from impls.references.msgpack.idl_words import Word
-from tests.mutants.faults import before, gives, instead, skips, takes, without
+from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Method, Parser, Part
+from tests.mutants.faults import on, without
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,
@@ -28,34 +27,33 @@ lax(
 
 mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))(
     "A container may have a default.",
-    skips(Checker, "value", when=lambda self, member: self.real(member.kind).name in CONTAINERS),
+    on(Checker, "value").skips(when=lambda self, member: self.real(member.kind).name in CONTAINERS),
 )
 
 
-@mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))
-class DefaultWidths(Checker):
-    """Every integer fits into every integer type."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if what != "int" or self.real(member.kind).name not in RANGES or value < 0:
-            super().value(member, what, value)
+mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))(
+    "Every integer fits into every integer type.",
+    on(Checker, "value").skips(
+        when=lambda self, member, what, value: what == "int" and self.real(member.kind).name in RANGES and value >= 0
+    ),
+)
 
 
 mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))(
     "A negative default fits into an unsigned type.",
-    skips(Checker, "value", when=lambda what, value: what == "int" and value < 0),
+    on(Checker, "value").skips(when=lambda what, value: what == "int" and value < 0),
 )
 mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))(
     "Blanks at the ends of a text are lost.",
-    gives(Idl, "literal", lambda found: found.strip() if isinstance(found, str) else found),
+    on(Idl, "literal").gives(lambda found: found.strip() if isinstance(found, str) else found),
 )
 mutant("default-lost", "DEF-01", message("1: optional int x = 0"))(
     "A default that is zero, false or empty is lost.",
-    gives(Idl, "member", lambda found: without(found, "default") if not found.get("default", True) else found),
+    on(Idl, "member").gives(lambda found: without(found, "default") if not found.get("default", True) else found),
 )
 mutant("default-sign", "DEF-01", message("1: optional int x = -5"))(
     "A default loses its sign.",
-    takes(Idl, "literal", value=lambda what, value: abs(value) if what in ("int", "float") else value),
+    on(Idl, "literal").takes(value=lambda what, value: abs(value) if what in ("int", "float") else value),
 )
 
 
@@ -91,7 +89,7 @@ lax("clashes", "clash", "IF-04", service("implements I:1", "int f()", before="in
 
 mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")(
     "The field that a typespec names need not exist.",
-    before(Checker, "c_typespec", lambda part: setattr(part, "target", "")),
+    on(Checker, "c_typespec").before(lambda part: setattr(part, "target", "")),
 )
 
 
@@ -131,7 +129,7 @@ class FirstInterface(Idl):
 
 mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")(
     "The scope `_` may be declared.",
-    instead(Parser, "scope", lambda self: self.take(), when=lambda self: self.word.text == "_"),
+    on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "_"),
 )
 
 
@@ -146,14 +144,13 @@ class InterfacesInherit(Parser):
         return part
 
 
-@mutant("scope-default", "INV-26", application("S:0 default default"), level="SHOULD", accept="APP-01")
-class ScopeDefault(Parser):
-    """A scope may be called default."""
-
-    def scope(self) -> Word:
-        if self.word.text == "default" and self.words[self.at + 1].text == "default":
-            return self.take()
-        return super().scope()
+mutant("scope-default", "INV-26", application("S:0 default default"), level="SHOULD", accept="APP-01")(
+    "A scope may be called default.",
+    on(Parser, "scope").instead(
+        lambda self: self.take(),
+        when=lambda self: self.word.text == "default" and self.words[self.at + 1].text == "default",
+    ),
+)
 
 
 @mutant("argument-modifiers", "SVC-10", service("int f(1: optional int a)"), level="ASSUMED")
@@ -169,7 +166,7 @@ class ArgumentModifiers(Idl):
 
 mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")(
     "Every version is shown as 0.",
-    gives(Idl, "tree", lambda part, found: found | {"version": 0} if part.what == "service" else found),
+    on(Idl, "tree").gives(lambda part, found: found | {"version": 0} if part.what == "service" else found),
 )
 
 
@@ -188,7 +185,7 @@ class ListedAgain(Checker):
 
 mutant("base-lost", "EXC-01", BASE + exception("B < A"))(
     "The base of an exception is not shown.",
-    gives(Idl, "tree", lambda part, found: {**found, "base": None} if part.what == "exception" else found),
+    on(Idl, "tree").gives(lambda part, found: {**found, "base": None} if part.what == "exception" else found),
 )
 
 

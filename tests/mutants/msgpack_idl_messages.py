@@ -9,7 +9,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
-from tests.mutants.faults import before, gives
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     SERVED,
@@ -48,7 +48,7 @@ class FarDuplicates(Checker):
 
 mutant("default-optional", "FIELD-03", message("1: int x"), accept="SVC-10")(
     "A field without a modifier is optional.",
-    gives(Idl, "member", lambda member, found: found if member.mod else found | {"mod": "optional"}),
+    on(Idl, "member").gives(lambda member, found: found if member.mod else found | {"mod": "optional"}),
 )
 
 
@@ -122,10 +122,10 @@ class SmallIds(Checker):
 
 mutant("ids-wrap", "FIELD-05", message("128: int x"), accept="EXC-01 SVC-07")(
     "Ids beyond 127 are shown as negative.",
-    gives(Idl, "member", lambda found: found | {"id": found["id"] - 256} if 127 < found["id"] < 256 else found),
+    on(Idl, "member").gives(lambda found: found | {"id": found["id"] - 256} if 127 < found["id"] < 256 else found),
 )
 mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")(
-    "The sign of an id is skipped.", before(Parser, "integer", lambda self: self.maybe("-"))
+    "The sign of an id is skipped.", on(Parser, "integer").before(lambda self: self.maybe("-"))
 )
 
 
@@ -173,28 +173,24 @@ class UnknownArguments(Checker):
             self.wrong[known:] = [each for each in self.wrong[known:] if each.code != "unknown-type"]
 
 
-@mutant("services-as-types", "TYPE-02", SERVED + message("1: S x"))
-class ServicesAsTypes(Checker):
-    """A service is a type."""
-
-    def complain(self, code: str, message: str, word: Word) -> None:
-        if code != "unknown-type" or word.text not in {name for name, _ in self.services}:
-            super().complain(code, message, word)
-
-
-@mutant("no-ushort", "TYPE-01", message("1: ushort x"), accept="TYPE-02 TYPE-04 SVC-06 SVC-07 TD-01 DEF-01 TYPE-03")
-class NoUshort(Checker):
-    """There is no type `ushort`."""
-
-    def kind(self, kind: Kind, *, result: bool = False) -> None:
-        super().kind(kind, result=result)
-        if kind.name == "ushort":
-            self.complain("unknown-type", "ushort is no type", kind.word)
+mutant("services-as-types", "TYPE-02", SERVED + message("1: S x"))(
+    "A service is a type.",
+    on(Checker, "complain").skips(
+        when=lambda self, code, word: code == "unknown-type" and word.text in {name for name, _ in self.services}
+    ),
+)
+mutant("no-ushort", "TYPE-01", message("1: ushort x"), accept="TYPE-02 TYPE-04 SVC-06 SVC-07 TD-01 DEF-01 TYPE-03")(
+    "There is no type `ushort`.",
+    on(Checker, "kind").after(
+        lambda self, kind: self.complain("unknown-type", "ushort is no type", kind.word),
+        when=lambda kind: kind.name == "ushort",
+    ),
+)
 
 
 mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")(
     "`raw` is shown as `string`.",
-    gives(Idl, "kind", lambda found: found | {"t": "string"} if found["t"] == "raw" else found),
+    on(Idl, "kind").gives(lambda found: found | {"t": "string"} if found["t"] == "raw" else found),
 )
 
 
@@ -244,14 +240,13 @@ class ArgumentsOfAll(Parser):
         return word
 
 
-@mutant("double-closer", "TYPE-04", message("1: list<list<int>> x"), accept="LEX-05 SVC-06 SVC-07 TD-01")
-class DoubleCloser(Parser):
-    """`>>` is one word."""
-
-    def need(self, text: str) -> Word:
-        if text == ">" and self.source.startswith(">>", self.word.offset):
-            raise self.unexpected("'>'")
-        return super().need(text)
+mutant("double-closer", "TYPE-04", message("1: list<list<int>> x"), accept="LEX-05 SVC-06 SVC-07 TD-01")(
+    "`>>` is one word.",
+    on(Parser, "need").raises(
+        lambda self: self.unexpected("'>'"),
+        when=lambda self, text: text == ">" and self.source.startswith(">>", self.word.offset),
+    ),
+)
 
 
 @mutant(
@@ -272,7 +267,7 @@ class EightLevels(Parser):
 
 mutant("map-sides", "TYPE-04", message("1: map<int, string> x"), accept="SVC-06 SVC-07 TD-01 TYPE-01 TYPE-05")(
     "The key and the value of a map change places.",
-    gives(Idl, "kind", lambda found: found | {"of": found["of"][::-1]} if found["t"] == "map" else found),
+    on(Idl, "kind").gives(lambda found: found | {"of": found["of"][::-1]} if found["t"] == "map" else found),
 )
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from impls.references.msgpack.idl import Idl
-from tests.mutants.faults import before, gives
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
 mutant("says-more", "ERR-02", PLAIN)(
-    "Behind each answer there is a remark.", gives(Idl, "line", lambda found: found + b"\nwell done")
+    "Behind each answer there is a remark.", on(Idl, "line").gives(lambda found: found + b"\nwell done")
 )
 
 
 UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
 
 
-@mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")
-class DefaultScopeWanted(Idl):
-    """An application without a default scope is refused, though something else is declared."""
-
-    def parse(self, source: str, profile: str = "core") -> dict[str, object]:
-        if "application" in source and "default" not in source.partition("application")[2]:
-            return {"errors": [{"kind": "semantic", "line": 1}]}
-        return super().parse(source, profile)
+mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")(
+    "An application without a default scope is refused, though something else is declared.",
+    on(Idl, "parse").instead(
+        lambda: {"errors": [{"kind": "semantic", "line": 1}]},
+        when=lambda source: "application" in source and "default" not in source.partition("application")[2],
+    ),
+)
 
 
 TWO = """interface I: 1 {
@@ -40,5 +39,7 @@ service S: 0 {
 
 mutant("last-interface-only", "IF-02", TWO)(
     "Of several interfaces the functions of the last are those of the service.",
-    before(Idl, "tree", lambda part: setattr(part, "uses", part.uses[-1:]), when=lambda part: part.what == "service"),
+    on(Idl, "tree").before(
+        lambda part: setattr(part, "uses", part.uses[-1:]), when=lambda part: part.what == "service"
+    ),
 )

@@ -9,7 +9,7 @@ from impls.references.msgpack.idl_parser import Kind, Member, Method
 from impls.references.msgpack.idl_server import Application, Thrown
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.server import Failure
-from tests.mutants.faults import gives, instead, raises
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
@@ -53,8 +53,8 @@ class Inside(Shapes):
 
 mutant("default-in-list", "DEF-04", echoed(((1, None),)))(
     "In a message within a list, literals are forgotten.",
-    instead(
-        Inside, "default", lambda self, member: self.zero(self.real(member.kind)), when=lambda self: self.depth > 2
+    on(Inside, "default").instead(
+        lambda self, member: self.zero(self.real(member.kind)), when=lambda self: self.depth > 2
     ),
 )
 
@@ -105,20 +105,19 @@ class GapsRefusedInside(Inside):
 MAPPED = "message M {\n  1: %s x\n}\nservice S: 0 {\n  M echo(1: M m)\n}\n" + END
 
 
-@mutant(
-    "texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "string", behaviour=ECHO),
-)  # fmt: skip
-class TextsAsRaw(Shapes):
-    """A text is written as bin."""
-
-    def write(self, value: Any, kind: Kind) -> Any:
-        made = super().write(value, kind)
-        return made.encode() if isinstance(made, str) and self.real(kind).name == "string" else made
+mutant("texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "string", behaviour=ECHO))(
+    "A text is written as bin.",
+    on(Shapes, "write").gives(
+        lambda self, kind, found: (
+            found.encode() if isinstance(found, str) and self.real(kind).name == "string" else found
+        )
+    ),
+)
 
 
 mutant("booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO))(
     "A boolean is written as 0 or 1.",
-    gives(Shapes, "write", lambda found: int(found) if isinstance(found, bool) else found),
+    on(Shapes, "write").gives(lambda found: int(found) if isinstance(found, bool) else found),
 )
 
 
@@ -141,11 +140,11 @@ class MadeFromZero(Application):
 
 mutant("names-without-scope", "DISP-07", calls("get", behaviour={"storage/1/get": TAG}), level="ASSUMED")(
     "A name without scope and version is refused, though something else is declared.",
-    raises(Application, "bare", lambda: Failure("no version")),
+    on(Application, "bare").raises(lambda: Failure("no version")),
 )
 mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")(
     "An exception is a text that holds its path, though something else is declared.",
-    instead(Application, "wired", lambda path: Thrown(f"thrown: {path}", None)),
+    on(Application, "wired").instead(lambda path: Thrown(f"thrown: {path}", None)),
 )
 
 

@@ -11,7 +11,7 @@ from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading, stamp
 from specs.msgpack import values as v
 from strategies.msgpack.writer import Writer
-from tests.mutants.faults import before, gives, instead, skips
+from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import call, mutant, note, plan
 
 # -- calls and connections ---------------------------------------------------------------------------------------------
@@ -57,13 +57,12 @@ def _left(w: Writer) -> None:
     w.hang(0)
 
 
-@mutant("left-with-others", "RESP-06", plan(_left), accept="RESP-01")
-class LeftWithOthers(Session):
-    """Who leaves takes along the calls of others that have the same id."""
-
-    def hang_up(self) -> None:
-        self.server._due = [job for job in self.server._due if job[2] not in self.open]
-        super().hang_up()
+mutant("left-with-others", "RESP-06", plan(_left), accept="RESP-01")(
+    "Who leaves takes along the calls of others that have the same id.",
+    on(Session, "hang_up").before(
+        lambda self: setattr(self.server, "_due", [job for job in self.server._due if job[2] not in self.open])
+    ),
+)
 
 
 def _fails(w: Writer) -> None:
@@ -111,7 +110,7 @@ mutant(
     accept="PIPE-01 01",
 )(
     "What is said while 16,384 octets wait to be written is dropped.",
-    skips(Session, "say", when=lambda self: len(self._out) >= 16_384),
+    on(Session, "say").skips(when=lambda self: len(self._out) >= 16_384),
 )
 
 
@@ -136,7 +135,7 @@ class Within(Session):
 
 mutant("inner-ext-is-nil", "08", plan(call("echo", (v.Ext(5, b"a"),))))(
     "An extension within a container comes back as nil.",
-    instead(Within, "within", lambda value: None if isinstance(value, Ext) and value.code != -1 else value),
+    on(Within, "within").instead(lambda value: None if isinstance(value, Ext) and value.code != -1 else value),
 )
 
 
@@ -161,36 +160,30 @@ class LongArrayWraps(Session):
 
 mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in range(256))))))(
     "Of a map of more than 255 pairs only some are left.",
-    gives(Reading, "pairs", lambda found: Pairs(found[:255]) if len(found) > 255 else found),
+    on(Reading, "pairs").gives(lambda found: Pairs(found[:255]) if len(found) > 255 else found),
 )
 
 
-@mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))
-class LengthIsArray(Reading):
-    """A map with a key `length` comes back as an array."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        found = super().pairs(items)
-        return [value for _, value in found] if any(key == "length" for key, _ in found) else found
-
-
-@mutant("low-word-zero", "04", plan(call("echo", -(1 << 40))))
-class LowWordZero(Reading):
-    """A negative integer of 64 bits whose lower half is 0 borrows from its upper half."""
-
-    def number(self, value: float) -> Any:
-        low = type(value) is int and -(1 << 63) < value < -(1 << 32) and not value & 0xFFFF_FFFF
-        return value - (1 << 32) if low else super().number(value)
-
-
-@mutant("six-octets", "04", plan(call("echo", 1 << 47)))
-class SixOctets(Reading):
-    """Integers of six octets and more, up to 2^52, lose their highest bit."""
-
-    def number(self, value: float) -> Any:
-        if type(value) is int and 1 << 41 <= value <= 1 << 52:
-            return value ^ (1 << value.bit_length() - 1)
-        return super().number(value)
+mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))(
+    "A map with a key `length` comes back as an array.",
+    on(Reading, "pairs").gives(
+        lambda found: [value for _, value in found] if any(key == "length" for key, _ in found) else found
+    ),
+)
+mutant("low-word-zero", "04", plan(call("echo", -(1 << 40))))(
+    "A negative integer of 64 bits whose lower half is 0 borrows from its upper half.",
+    on(Reading, "number").instead(
+        lambda value: value - (1 << 32),
+        when=lambda value: type(value) is int and -(1 << 63) < value < -(1 << 32) and not value & 0xFFFF_FFFF,
+    ),
+)
+mutant("six-octets", "04", plan(call("echo", 1 << 47)))(
+    "Integers of six octets and more, up to 2^52, lose their highest bit.",
+    on(Reading, "number").instead(
+        lambda value: value ^ (1 << value.bit_length() - 1),
+        when=lambda value: type(value) is int and 1 << 41 <= value <= 1 << 52,
+    ),
+)
 
 
 @mutant("middle-sizes", "01", plan(call("echo", "x" * 1000)))
@@ -214,5 +207,5 @@ class KeptById(Session):
 
 
 mutant("marks-answers", "RESP-01", plan(call("echo", 1)))(
-    "In front of each answer stands a nil.", before(Session, "response", lambda self: self.say(None))
+    "In front of each answer stands a nil.", on(Session, "response").before(lambda self: self.say(None))
 )

@@ -13,7 +13,7 @@ from impls.references.msgpack.server import TIMESTAMP, Reading, stamp
 from specs.msgpack import values as v
 from specs.msgpack.frames import encode, request
 from strategies.msgpack.writer import Writer
-from tests.mutants.faults import before, gives, has, instead, skips, takes
+from tests.mutants.faults import has, on
 from tests.mutants.msgpack_kit import call, mutant, plan
 
 
@@ -22,44 +22,44 @@ def echo(*values: Any) -> Any:
     return plan(*[call("echo", value) for value in values])
 
 
-@mutant("float32-misread", "01", echo(v.single(0.1)), accept="05 RESP-01 RESP-03a")
-class Float32Misread(Reading):
-    """A float of 32 bits is read as one of 16 bits less."""
-
-    def number(self, value: float) -> Any:
-        return Single(value * 2) if isinstance(value, Single) and math.isfinite(value) else value
+mutant("float32-misread", "01", echo(v.single(0.1)), accept="05 RESP-01 RESP-03a")(
+    "A float of 32 bits is read as one of 16 bits less.",
+    on(Reading, "number").instead(
+        lambda value: Single(value * 2) if isinstance(value, Single) and math.isfinite(value) else value
+    ),
+)
 
 
 mutant("array16-cut", "01", echo(tuple(range(16))))(
     "The last element of a long array is lost.",
-    takes(Session, "call", params=lambda params: [p[:15] if type(p) is list and len(p) > 15 else p for p in params]),
+    on(Session, "call").takes(params=lambda params: [p[:15] if type(p) is list and len(p) > 15 else p for p in params]),
 )
 mutant("map16-refused", "01", echo(v.Map(tuple((f"k{n}", n) for n in range(16)))), accept="RESP-01")(
     "A map with a size of 16 bits is taken for garbage.",
-    before(Reading, "_head", lambda self: self.refuse("close", "map 16"), when=lambda first: first == 0xDE),
+    on(Reading, "_head").before(lambda self: self.refuse("close", "map 16"), when=lambda first: first == 0xDE),
 )
 mutant("empty-map-is-nil", "01", echo(v.Map(())))(
-    "A map without pairs is taken for nil.", skips(Reading, "pairs", when=lambda items: not items)
+    "A map without pairs is taken for nil.", on(Reading, "pairs").skips(when=lambda items: not items)
 )
 mutant("empty-array-is-map", "01", echo(()))(
     "An array without elements comes back as a map.",
-    takes(Session, "response", result=lambda result: Pairs() if result == [] and type(result) is list else result),
+    on(Session, "response").takes(result=lambda result: Pairs() if result == [] and type(result) is list else result),
 )
 mutant("nul-ends-text", "01", echo("a\0b"), accept="06")(
-    "A text ends at the first NUL.", takes(Reading, "text", data=lambda data: data.split(b"\0")[0])
+    "A text ends at the first NUL.", on(Reading, "text").takes(data=lambda data: data.split(b"\0")[0])
 )
 mutant("long-text-cut", "01", echo("x" * 256), accept="RESP-03a")(
     "A text is cut after 255 octets.",
-    takes(Reading, "text", data=lambda data: data[:255] if len(data) < 1000 else data),
+    on(Reading, "text").takes(data=lambda data: data[:255] if len(data) < 1000 else data),
 )
 mutant("true-is-one", "01", echo(True), accept="04")(
-    "true comes back as 1.", instead(Reading, "simple", lambda: 1, when=lambda first: first == 0xC3)
+    "true comes back as 1.", on(Reading, "simple").instead(lambda: 1, when=lambda first: first == 0xC3)
 )
 mutant("wide-integers", "02", echo(1), level="SHOULD")(
-    "Integers are written with 64 bits.", gives(Packer, "integers", lambda found: found[-1:])
+    "Integers are written with 64 bits.", on(Packer, "integers").gives(lambda found: found[-1:])
 )
 mutant("wide-texts", "02", echo("a"), level="SHOULD")(
-    "Texts are written with sizes of 32 bits.", gives(Packer, "strings", lambda found: found[-1:])
+    "Texts are written with sizes of 32 bits.", on(Packer, "strings").gives(lambda found: found[-1:])
 )
 
 
@@ -131,31 +131,31 @@ mutant("zero-is-integer", "05", echo(v.double(0.0)))(
 )
 mutant("bin-is-text", "06", echo(b"a"))(
     "A bin that is ASCII comes back as a str.",
-    instead(Reading, "binary", lambda data: data.decode() if data.isascii() else data),
+    on(Reading, "binary").instead(lambda data: data.decode() if data.isascii() else data),
 )
 mutant("text-is-bin", "06", echo("é"), accept="RESP-03a RESP-05a 01")(
     "A str that is not ASCII comes back as a bin.",
-    instead(Reading, "text", lambda data: data, when=lambda data: not data.isascii()),
+    on(Reading, "text").instead(lambda data: data, when=lambda data: not data.isascii()),
 )
 mutant("bad-text-is-nil", "07", echo(v.Text(b"\xff")), level="ASSUMED")(
     "A str that is not UTF-8 comes back as nil.",
-    gives(Reading, "text", lambda found: None if isinstance(found, Odd) else found),
+    on(Reading, "text").gives(lambda found: None if isinstance(found, Odd) else found),
 )
 mutant("ext-is-nil", "08", echo(v.Ext(5, b"a")))(
-    "An unknown extension comes back as nil.", skips(Reading, "ext", when=lambda code: code >= 0)
+    "An unknown extension comes back as nil.", on(Reading, "ext").skips(when=lambda code: code >= 0)
 )
 mutant("ext-unsigned", "08", echo(v.Ext(-2, b"a")))(
     "A negative extension loses its sign.",
-    instead(Reading, "ext", lambda code, data: Ext(-code if -128 < code < TIMESTAMP else code, data)),
+    on(Reading, "ext").instead(lambda code, data: Ext(-code if -128 < code < TIMESTAMP else code, data)),
 )
 mutant("ext-is-bin", "08", echo(v.Ext(1, b"")), level="SHOULD")(
     "An extension without octets comes back as a bin.",
-    instead(Reading, "ext", lambda data: data, when=lambda code, data: not data and code != TIMESTAMP),
+    on(Reading, "ext").instead(lambda data: data, when=lambda code, data: not data and code != TIMESTAMP),
 )
 mutant("ext-unanswered", "08", echo(v.Ext(1, b"a")), accept="RESP-01")(
     "A request with an extension is not answered.",
-    skips(
-        Session, "call", when=lambda params: any(isinstance(param, Ext) and param.code != TIMESTAMP for param in params)
+    on(Session, "call").skips(
+        when=lambda params: any(isinstance(param, Ext) and param.code != TIMESTAMP for param in params)
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import after, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import GONE, acked, back, pushed
 
@@ -41,7 +41,7 @@ class IndividualIsCumulative(Session):
 
 mutant("cumulative-is-individual", "ACK-03", acked(2, cumulative=True), accept=GONE, history=True)(
     "Takes no ACK for cumulative.",
-    instead(Session, "ack_upto", lambda self, subscription, message_id: self.ack_one(subscription, message_id)),
+    on(Session, "ack_upto").instead(lambda self, subscription, message_id: self.ack_one(subscription, message_id)),
 )
 
 
@@ -63,7 +63,7 @@ mutant(
     history=True,
 )(
     "A cumulative ACK acknowledges the message behind the one that it names, too.",
-    takes(Subscription, "ack_upto", at=lambda at: at + 2),
+    on(Subscription, "ack_upto").takes(at=lambda at: at + 2),
 )
 
 
@@ -87,14 +87,16 @@ class SecondAckTakesTheNext(Session):
 
 mutant("reasons-not-taken", "ACK-08", acked(0, validation_error=2), accept=GONE, history=True)(
     "Takes an ACK with a validation error for a refusal.",
-    skips(Session, "on_ack", when=lambda body: "validation_error" in body),
+    on(Session, "on_ack").skips(when=lambda body: "validation_error" in body),
 )
 mutant("ack-answered", "ACK-09", acked(0), accept="REQ-02 SUB-01 CLC-01 REQ-01")(
-    "Answers ACK with SUCCESS.", after(Session, "on_ack", lambda self, body: self.success(body.get("request_id", 0)))
+    "Answers ACK with SUCCESS.", on(Session, "on_ack").after(lambda self, body: self.success(body.get("request_id", 0)))
 )
 mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")(
     "Answers no ACK, whatever it asks.",
-    takes(Session, "on_ack", body=lambda body: {name: value for name, value in body.items() if name != "request_id"}),
+    on(Session, "on_ack").takes(
+        body=lambda body: {name: value for name, value in body.items() if name != "request_id"}
+    ),
 )
 
 
@@ -107,5 +109,5 @@ def listed(w: Writer) -> None:
 
 mutant("first-of-the-list", "ACK-11", listed, profile="modern", accept=GONE, history=True)(
     "Reads the first id of an ACK.",
-    takes(Session, "acknowledge", body=lambda body: {**body, "message_id": body.get("message_id", [])[:1]}),
+    on(Session, "acknowledge").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:1]}),
 )

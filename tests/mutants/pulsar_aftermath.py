@@ -13,7 +13,7 @@ from impls.references.pulsar.wire import Malformed, Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.misuse import MISUSES
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import before, instead, skips
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import Play, mutant
 
 Sign = Callable[[Any, str, Message, Frame], Any]
@@ -170,7 +170,7 @@ shy("shy-of-closing-nobody", "INV-BROKER-39", closing_nobody, lambda s, name, bo
 
 mutant("shy-of-bad-credentials", "INV-BROKER-03", then("credentials"), accept="CONN-02 FRM-13", level="SHOULD")(
     "Takes no newcomers after credentials that are not good.",
-    before(Shy, "refuse", lambda self: setattr(self.broker, "shy", True)),
+    on(Shy, "refuse").before(lambda self: setattr(self.broker, "shy", True)),
 )
 
 
@@ -224,11 +224,11 @@ class GarbagePasses(Reader):
 
 mutant("hollow-commands-pass", "INV-BROKER-10", then("hollow"), level="SHOULD")(
     "Passes over a command without its sub-message.",
-    skips(Session, "handle", when=lambda frame: frame.command.body is None and frame.command.name),
+    on(Session, "handle").skips(when=lambda frame: frame.command.body is None and frame.command.name),
 )
 mutant("answers-from-clients-pass", "INV-BROKER-12", then("backwards"), level="SHOULD")(
     "Passes over what only a broker says.",
-    skips(Session, "handle", when=lambda frame: frame.command.name and frame.command.name not in TO_BROKER),
+    on(Session, "handle").skips(when=lambda frame: frame.command.name and frame.command.name not in TO_BROKER),
 )
 
 
@@ -239,13 +239,11 @@ def unnamed(w: Writer) -> None:
 
 mutant("no-answer-to-no-name", "INV-BROKER-30", unnamed, level="SHOULD")(
     "Does not answer a SUBSCRIBE without the name of a subscription.",
-    skips(Session, "on_subscribe", when=lambda body: not body["subscription"]),
+    on(Session, "on_subscribe").skips(when=lambda body: not body["subscription"]),
 )
 mutant("strange-unsubscribe-succeeds", "INV-BROKER-38", then("strangers", 5, 5), level="SHOULD")(
     "Answers SUCCESS to an UNSUBSCRIBE of an unknown consumer.",
-    instead(
-        Session,
-        "on_unsubscribe",
+    on(Session, "on_unsubscribe").instead(
         lambda self, body: self.success(body["request_id"]),
         when=lambda self, body: self.consumer_of(body["consumer_id"]) is None,
     ),
@@ -254,20 +252,19 @@ mutant(
     "no-stats-of-strangers", "INV-BROKER-40", lambda w: MISUSES["asking"](w, (1,) * 6), profile="modern", level="SHOULD"
 )(
     "Does not answer CONSUMER_STATS of an unknown consumer.",
-    skips(Session, "on_consumer_stats", when=lambda self, body: self.consumer_of(body["consumer_id"]) is None),
+    on(Session, "on_consumer_stats").skips(when=lambda self, body: self.consumer_of(body["consumer_id"]) is None),
 )
 
 
-@mutant("seek-nowhere-succeeds", "INV-BROKER-41", lambda w: MISUSES["asking"](w, (0,) * 6), profile="modern",
-        level="SHOULD")  # fmt: skip
-class SeekNowhereSucceeds(Session):
-    """Answers SUCCESS to a SEEK without a position."""
-
-    def on_seek(self, body: Message) -> None:
-        if "message_id" in body or "message_publish_time" in body:
-            super().on_seek(body)
-        else:
-            self.success(body["request_id"])
+mutant(
+    "seek-nowhere-succeeds", "INV-BROKER-41", lambda w: MISUSES["asking"](w, (0,) * 6), profile="modern", level="SHOULD"
+)(
+    "Answers SUCCESS to a SEEK without a position.",
+    on(Session, "on_seek").instead(
+        lambda self, body: self.success(body["request_id"]),
+        when=lambda body: "message_id" not in body and "message_publish_time" not in body,
+    ),
+)
 
 
 @mutant("request-ids-once", "INV-BROKER-42", lambda w: MISUSES["reused-request"](w, (0,) * 6), level="SHOULD",

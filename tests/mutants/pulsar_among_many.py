@@ -8,7 +8,7 @@ from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.scenes import EARLIEST
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import instead
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import SHARED, mutant, ready
 from tests.mutants.pulsar_plays import acked, pushed
 
@@ -60,7 +60,7 @@ def unnamed(w: Writer) -> None:
 
 mutant("nine-names", "PROD-05", unnamed, accept="PROD-02 SEND-12 SEND-08", history=True)(
     "Makes up eight names of producers, and then the first again.",
-    instead(Broker, "producer_name", lambda self: f"reference-{next(self._numbers) % 8}"),
+    on(Broker, "producer_name").instead(lambda self: f"reference-{next(self._numbers) % 8}"),
 )
 
 

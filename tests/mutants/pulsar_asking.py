@@ -6,7 +6,7 @@ from impls.references.pulsar.reference import Session
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import instead
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import pushed
 
@@ -59,5 +59,5 @@ def sought(w: Writer) -> None:
 
 mutant("seek-goes-nowhere", "SEEK-01", sought, profile="modern", accept="FLOW-04 E2E-01 CLC-03 SUB-09", history=True)(
     "Closes the consumers and leaves the subscription at its end.",
-    instead(Session, "sought", lambda subscription: len(subscription.topic.entries)),
+    on(Session, "sought").instead(lambda subscription: len(subscription.topic.entries)),
 )

@@ -12,7 +12,7 @@ from specs.pulsar.frames import draft
 from strategies.common import Op
 from strategies.pulsar import aimed, scenes
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import gives, instead, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant
 
 # -- lookups -----------------------------------------------------------------------------------------------------------
@@ -38,21 +38,21 @@ class Answering(Session):
         return self.changed(body, super().looked_up(body))
 
 
-@mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")
-class NoUrl(Answering):
-    """Leaves the URL out."""
-
-    def changed(self, body: Message, answer: Message) -> Message:
-        return {name: value for name, value in answer.items() if name != "brokerServiceUrl"}
+mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")(
+    "Leaves the URL out.",
+    on(Answering, "changed").instead(
+        lambda answer: {name: value for name, value in answer.items() if name != "brokerServiceUrl"}
+    ),
+)
 
 
 mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")(
     "Answers with the URL of its web service.",
-    instead(Answering, "changed", lambda answer: {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}),
+    on(Answering, "changed").instead(lambda answer: {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}),
 )
 mutant("redirects-for-ever", "LOOK-06", followed, accept="LOOK-02 LOOK-08")(
     "Redirects even who was redirected.",
-    instead(Answering, "changed", lambda answer: {**answer, "response": 0} if answer["response"] == 1 else answer),
+    on(Answering, "changed").instead(lambda answer: {**answer, "response": 0} if answer["response"] == 1 else answer),
 )
 
 
@@ -107,7 +107,9 @@ class MorePartitions(Session):
 
 mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))(
     "Does not say whether it found the partitions.",
-    gives(Session, "partitioned", lambda found: {name: value for name, value in found.items() if name != "response"}),
+    on(Session, "partitioned").gives(
+        lambda found: {name: value for name, value in found.items() if name != "response"}
+    ),
 )
 
 
@@ -142,7 +144,7 @@ def topics(w: Writer) -> None:
 
 
 mutant("topics-in-any-case", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")(
-    "Takes topics whose names differ in case for one.", takes(Broker, "topic", name=lambda name: name.lower())
+    "Takes topics whose names differ in case for one.", on(Broker, "topic").takes(name=lambda name: name.lower())
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from impls.references.pulsar.reference import Session, Subscription
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import FAILOVER, mutant
 
 # -- failover ----------------------------------------------------------------------------------------------------------
@@ -32,15 +32,17 @@ def masters(*names: str, sends: int = 3, leaves: int | None = None) -> Any:
 
 mutant("failover-in-turns", "FAIL-01", masters("a", "b"), accept="FAIL-02 MSG-03")(
     "Pushes to the consumers of a Failover subscription in turns.",
-    instead(Subscription, "eligible", lambda self: self.consumers, when=lambda self: self.kind == FAILOVER),
+    on(Subscription, "eligible").instead(lambda self: self.consumers, when=lambda self: self.kind == FAILOVER),
 )
 mutant("last-by-name", "FAIL-02", masters("a", "b"), accept="FAIL-01")(
     "Makes the last by name the master.",
-    instead(Subscription, "choose_active", lambda self: max(self.consumers, key=self.sort_name)),
+    on(Subscription, "choose_active").instead(lambda self: max(self.consumers, key=self.sort_name)),
 )
 mutant("first-to-come", "FAIL-02", masters("b", "a"), accept="FAIL-01", history=True)(
     "Keeps the master that it has, whoever comes.",
-    instead(Subscription, "choose_active", lambda self: self.active, when=lambda self: self.active in self.consumers),
+    on(Subscription, "choose_active").instead(
+        lambda self: self.active, when=lambda self: self.active in self.consumers
+    ),
 )
 mutant(
     "names-in-any-case",
@@ -51,13 +53,13 @@ mutant(
     unseen="Nobody says in which alphabet names are sorted.",
 )(
     "Sorts names of consumers whatever their case.",
-    instead(Subscription, "sort_name", lambda consumer: consumer.name.lower().encode()),
+    on(Subscription, "sort_name").instead(lambda consumer: consumer.name.lower().encode()),
 )
 mutant(
     "nobody-takes-over", "FAIL-03", masters("a", "b", leaves=0), accept="FAIL-01 FLOW-04 CLC-03 E2E-01", history=True
 )(
     "Chooses no other master when one leaves.",
-    skips(Subscription, "elect", when=lambda self, joined: joined is None and self.kind == FAILOVER),
+    on(Subscription, "elect").skips(when=lambda self, joined: joined is None and self.kind == FAILOVER),
 )
 mutant(
     "taken-over-without-the-rest",
@@ -67,11 +69,11 @@ mutant(
     history=True,
 )(
     "What the old master did not acknowledge is lost.",
-    skips(Subscription, "release", when=lambda self: self.kind == FAILOVER),
+    on(Subscription, "release").skips(when=lambda self: self.kind == FAILOVER),
 )
 mutant("all-are-active", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")(
-    "Tells every consumer that it is the active one.", takes(Session, "tell_active", active=lambda: True)
+    "Tells every consumer that it is the active one.", on(Session, "tell_active").takes(active=lambda: True)
 )
 mutant("nobody-is-told", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")(
-    "Tells nobody who is active.", skips(Session, "tell_active")
+    "Tells nobody who is active.", on(Session, "tell_active").skips()
 )

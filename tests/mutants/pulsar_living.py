@@ -8,7 +8,7 @@ from impls.references.pulsar.reference import Session
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import before, instead, repeats, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 
 
@@ -72,7 +72,7 @@ class EveryThirdPing(Session):
             super().on_ping(body)
 
 
-mutant("two-pongs", "KA-02", pings(1))("Answers PING twice.", repeats(Session, "on_ping"))
+mutant("two-pongs", "KA-02", pings(1))("Answers PING twice.", on(Session, "on_ping").repeats())
 
 
 def pinged(w: Writer) -> None:
@@ -107,7 +107,7 @@ class NoPing(Session):
 
 
 mutant("mute-for-ever", "KA-04", silent)(
-    "Never gives a silent client up.", before(Session, "tick", lambda self: setattr(self, "probed", None))
+    "Never gives a silent client up.", on(Session, "tick").before(lambda self: setattr(self, "probed", None))
 )
 
 
@@ -122,11 +122,11 @@ def answered(w: Writer) -> None:
 
 mutant("pong-unheard", "KA-05", answered, accept="KA-06 KA-07", history=True)(
     "Does not take PONG for a sign of life.",
-    instead(Session, "on_sign_of_life", lambda self: setattr(self, "heard", self.broker.now)),
+    on(Session, "on_sign_of_life").instead(lambda self: setattr(self, "heard", self.broker.now)),
 )
 mutant("ping-to-anybody", "VER-01", lambda w: old(w, 0), accept="VER-04 KA-03")(
     "Sends PING to clients of version 0.",
-    before(Session, "tick", lambda self: setattr(self, "version", max(1, self.version))),
+    on(Session, "tick").before(lambda self: setattr(self, "version", max(1, self.version))),
 )
 
 
@@ -139,7 +139,7 @@ def old(w: Writer, version: int) -> None:
 
 mutant("no-version-is-the-newest", "VER-04", lambda w: old(w, -1), accept="VER-01 KA-03 VER-03")(
     "Takes a client that does not name its version for one of the newest.",
-    takes(Session, "on_early", body=lambda self, body: {"protocol_version": self.broker.version, **body}),
+    on(Session, "on_early").takes(body=lambda self, body: {"protocol_version": self.broker.version, **body}),
 )
 
 
@@ -150,7 +150,7 @@ def versions(w: Writer) -> None:
 
 
 mutant("own-version", "VER-03", versions, level="SHOULD")(
-    "Answers its own version to everybody.", instead(Session, "answered_version", lambda self: self.broker.version)
+    "Answers its own version to everybody.", on(Session, "answered_version").instead(lambda self: self.broker.version)
 )
 
 
@@ -171,8 +171,8 @@ def cut(w: Writer) -> None:
 
 mutant("names-survive", "CONN-12", cut, accept="PROD-09 PROD-02", history=True)(
     "Keeps the names of producers whose connection was cut.",
-    before(Session, "clean_up", lambda self: self.producers.clear()),
+    on(Session, "clean_up").before(lambda self: self.producers.clear()),
 )
 mutant("consumers-survive", "CONN-12", cut, accept="SUB-05 SUB-01 SUB-12", history=True)(
-    "Keeps consumers whose connection was cut.", before(Session, "clean_up", lambda self: self.consumers.clear())
+    "Keeps consumers whose connection was cut.", on(Session, "clean_up").before(lambda self: self.consumers.clear())
 )

@@ -7,7 +7,7 @@ from typing import Any
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import instead
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
 from tests.mutants.pulsar_plays import pushed
 
@@ -62,7 +62,8 @@ def granted_twice(w: Writer) -> None:
 
 
 mutant("flow-replaces", "FLOW-03", granted_twice, accept="FLOW-04", history=True)(
-    "FLOW replaces what is left.", instead(Consumer, "grant", lambda self, permits: setattr(self, "permits", permits))
+    "FLOW replaces what is left.",
+    on(Consumer, "grant").instead(lambda self, permits: setattr(self, "permits", permits)),
 )
 
 
@@ -152,5 +153,5 @@ def batches(w: Writer) -> None:
 
 
 mutant("batch-takes-one", "FLOW-09", batches, accept="FLOW-02 RED-06", level="ASSUMED", history=True)(
-    "A batch uses one permit.", instead(Subscription, "messages_in", lambda: 1)
+    "A batch uses one permit.", on(Subscription, "messages_in").instead(lambda: 1)
 )

@@ -8,7 +8,7 @@ from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import before, instead, repeats, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_living import burst, producers, sends
 
@@ -26,11 +26,11 @@ class NamesForEachTopic(Session):
 
 mutant("name-of-its-own", "PROD-06", producers("p"))(
     "Gives every producer a name of its own.",
-    takes(Session, "new_producer", body=lambda body: {**body, "producer_name": ""}),
+    on(Session, "new_producer").takes(body=lambda body: {**body, "producer_name": ""}),
 )
 mutant("name-taken-twice", "PROD-09", producers("p", "p", slots=2), accept="INV-BROKER-25")(
     "Takes a producer whose name is connected.",
-    before(Session, "new_producer", lambda body, topic: topic.producers.pop(body.get("producer_name", ""), None)),
+    on(Session, "new_producer").before(lambda body, topic: topic.producers.pop(body.get("producer_name", ""), None)),
 )
 
 
@@ -51,10 +51,10 @@ def misnamed(w: Writer) -> None:
 
 
 mutant("any-topic", "PROD-10", misnamed, accept="INV-BROKER-28 INV-BROKER-29 LOOK-09")(
-    "Takes any text for a topic.", instead(Session, "topic_named", lambda name: name)
+    "Takes any text for a topic.", on(Session, "topic_named").instead(lambda name: name)
 )
 mutant("two-producer-successes", "PROD-02", producers("p"), accept="REQ-02 PROD-06")(
-    "Answers PRODUCER twice.", repeats(Session, "tell_producer")
+    "Answers PRODUCER twice.", on(Session, "tell_producer").repeats()
 )
 
 
@@ -64,7 +64,7 @@ def denied(w: Writer) -> None:
     w.say(line, draft("PRODUCER", topic=topic, producer_id=1, request_id=w.request(line)))
 
 
-mutant("no-rights", "PROD-08", denied)("Lets everybody publish everywhere.", skips(Session, "check_rights"))
+mutant("no-rights", "PROD-08", denied)("Lets everybody publish everywhere.", on(Session, "check_rights").skips())
 
 
 # -- sending -----------------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class NoReceipt(Session):
 
 
 mutant("receipt-twice", "SEND-10", sends(1), accept="SEND-04 REQ-02 SEND-07")(
-    "Confirms twice.", repeats(Session, "receipt")
+    "Confirms twice.", on(Session, "receipt").repeats()
 )
 
 
@@ -112,7 +112,7 @@ class ReceiptsBackwards(Broker):
 
 
 mutant("ids-for-each-topic", "SEND-07", sends(2, topics=2), history=True)(
-    "Counts message ids on each topic from the same start.", instead(Broker, "new_ledger", lambda: 1)
+    "Counts message ids on each topic from the same start.", on(Broker, "new_ledger").instead(lambda: 1)
 )
 
 
@@ -127,8 +127,8 @@ class IdsFall(Topic):
 
 mutant("other-id-to-consumers", "SEND-09", sends(1), accept="MSG-02 E2E-02")(
     "Pushes messages under another id than it confirmed.",
-    takes(
-        Session, "receipt", message_id=lambda message_id: {**message_id, "ledgerId": message_id["ledgerId"] + 1_000_000}
+    on(Session, "receipt").takes(
+        message_id=lambda message_id: {**message_id, "ledgerId": message_id["ledgerId"] + 1_000_000}
     ),
 )
 
@@ -141,18 +141,16 @@ def stray(w: Writer) -> None:
     w.ping(line)
 
 
-@mutant(
+mutant(
     "anybodys-send",
     "SEND-11",
     stray,
     accept="INV-BROKER-15 INV-BROKER-16 INV-BROKER-17 INV-BROKER-18 CLP-01",
     level="MUST",
-)
-class AnybodysSend(Session):
-    """Stores what a producer sends that was never created."""
-
-    def on_send_without_producer(self, body: Message) -> None:
-        self.say(
+)(
+    "Stores what a producer sends that was never created.",
+    on(Session, "on_send_without_producer").instead(
+        lambda self, body: self.say(
             "SEND_RECEIPT",
             {
                 "producer_id": body["producer_id"],
@@ -160,6 +158,8 @@ class AnybodysSend(Session):
                 "message_id": {"ledgerId": 999_999, "entryId": 1},
             },
         )
+    ),
+)
 
 
 @mutant(
@@ -222,14 +222,13 @@ def closed(w: Writer) -> None:
     w.pen(line, "t", name="p")
 
 
-@mutant("close-of-request-0", "CLP-03", lambda w: (setattr(w, "ids", 2), closed(w))[1], accept="REQ-01 REQ-02")
-class CloseOfRequest0(Session):
-    """Answers CLOSE_PRODUCER with SUCCESS for request 0."""
-
-    def close_when_done(self, producer: Producer) -> None:
-        if producer.closing is not None and not producer.waiting:
-            producer.closing = 0
-        super().close_when_done(producer)
+mutant("close-of-request-0", "CLP-03", lambda w: (setattr(w, "ids", 2), closed(w))[1], accept="REQ-01 REQ-02")(
+    "Answers CLOSE_PRODUCER with SUCCESS for request 0.",
+    on(Session, "close_when_done").before(
+        lambda producer: setattr(producer, "closing", 0),
+        when=lambda producer: producer.closing is not None and not producer.waiting,
+    ),
+)
 
 
 @mutant("name-kept", "CLP-04", closed, accept="PROD-02 PROD-09", history=True)

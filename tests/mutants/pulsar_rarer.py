@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impls.references.pulsar.framing import Part
-from impls.references.pulsar.reference import Broker, Consumer, Producer, Session, Subscription
+from impls.references.pulsar.reference import Broker, Session, Subscription
 from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
-from tests.mutants.faults import after, before, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 from tests.mutants.pulsar_payloads import Rewriting
 
@@ -178,19 +178,19 @@ class ChecksumOfEmpty(Session):
         return len(load.block) == 4 + int.from_bytes(load.block[:4], "big") or super().intact(load)
 
 
-@mutant("sequence-of-32-bits", "SEND-04", large_numbers, accept="SEND-10")
-class ShortSequence(Session):
-    """Keeps 32 bits of a sequence id."""
-
-    def say(self, kind: str, body: Message) -> None:
-        if kind == "SEND_RECEIPT":
-            body = {**body, "sequence_id": body["sequence_id"] & 0xFFFFFFFF}
-        super().say(kind, body)
+mutant("sequence-of-32-bits", "SEND-04", large_numbers, accept="SEND-10")(
+    "Keeps 32 bits of a sequence id.",
+    on(Session, "say").takes(
+        body=lambda name, body: (
+            {**body, "sequence_id": body["sequence_id"] & 0xFFFFFFFF} if name == "SEND_RECEIPT" else body
+        )
+    ),
+)
 
 
 mutant("long-names-cut", "E2E-04", long_names, accept="E2E-02 PROD-05")(
     "Takes topics for one whose names begin with the same 120 characters.",
-    takes(Broker, "topic", name=lambda name: name[:120]),
+    on(Broker, "topic").takes(name=lambda name: name[:120]),
 )
 
 
@@ -207,13 +207,11 @@ class BatchAcksUpto(Subscription):
 
 mutant("failover-beside-shared", "SUB-11", another_type, accept="INV-BROKER-28", history=True)(
     "Takes a Failover consumer where others share.",
-    skips(Session, "check_room", when=lambda subscription, kind: (subscription.kind, kind) == (SHARED, FAILOVER)),
+    on(Session, "check_room").skips(when=lambda subscription, kind: (subscription.kind, kind) == (SHARED, FAILOVER)),
 )
 mutant("gaps-hide-from-cumulative", "ACK-03", gap_and_cumulative, accept="RED-03 ACK-01", history=True)(
     "Where messages were acknowledged one by one, a cumulative ACK is one more of those.",
-    instead(
-        Subscription,
-        "ack_upto",
+    on(Subscription, "ack_upto").instead(
         lambda self, at: self.ack(at),
         when=lambda self, at: any(each in self.acked for each in range(self.mark, at + 1)),
     ),
@@ -247,7 +245,9 @@ class PermitsOutlive(Session):
 
 mutant("producer-name-trimmed", "PROD-06", name_with_blank)(
     "Leaves out the blanks around a producer's name.",
-    takes(Session, "open_producer", body=lambda body: {**body, "producer_name": body.get("producer_name", "").strip()}),
+    on(Session, "open_producer").takes(
+        body=lambda body: {**body, "producer_name": body.get("producer_name", "").strip()}
+    ),
 )
 mutant(
     "subscription-name-trimmed",
@@ -256,23 +256,23 @@ mutant(
     accept="FLOW-04 E2E-01 FLOW-03 SUB-01 SUB-05 SUB-11",
 )(
     "Leaves out the blanks around a subscription's name.",
-    takes(Session, "open_consumer", body=lambda body: {**body, "subscription": body["subscription"].strip()}),
+    on(Session, "open_consumer").takes(body=lambda body: {**body, "subscription": body["subscription"].strip()}),
 )
 
 
-@mutant("end-told-once", "END-01", ended, profile="modern", history=True)
-class EndToldOnce(Session):
-    """Says once for each topic that it has ended."""
-
-    def check_end(self, consumer: Consumer) -> None:
-        topic = consumer.subscription.topic
-        if sum(len(each.consumers) for each in topic.subscriptions.values()) < 2:
-            super().check_end(consumer)
+mutant("end-told-once", "END-01", ended, profile="modern", history=True)(
+    "Says once for each topic that it has ended.",
+    on(Session, "check_end").skips(
+        when=lambda consumer: (
+            sum(len(each.consumers) for each in consumer.subscription.topic.subscriptions.values()) >= 2
+        )
+    ),
+)
 
 
 mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)(
     "The names of producers stay taken when their connection is lost.",
-    before(Session, "clean_up", lambda self: self.producers.clear()),
+    on(Session, "clean_up").before(lambda self: self.producers.clear()),
 )
 mutant(
     "earliest-forgets-acks",
@@ -283,29 +283,26 @@ mutant(
     history=True,
 )(
     "Whoever would begin at the first message begins there, though the subscription is an old one.",
-    after(
-        Session,
-        "subscription_for",
+    on(Session, "subscription_for").after(
         lambda found: found.rewind_to(0),
         when=lambda body, found: body.get("initialPosition", 0) and not found.consumers,
     ),
 )
 
 
-@mutant(
+mutant(
     "duplicate-stored", "SEND-16", said_again, profile="modern", history=True, facts={"dedup": True}, deduplication=True
+)(
+    "Detects a sequence id that is lower than the last one, and not the last one itself.",
+    on(Session, "seen_before").gives(
+        lambda producer, body, found: found and body["sequence_id"] != producer.topic.sequences.get(producer.name, -1)
+    ),
 )
-class DuplicateStored(Session):
-    """Detects a sequence id that is lower than the last one, and not the last one itself."""
-
-    def seen_before(self, producer: Producer, body: Message) -> bool:
-        last = producer.topic.sequences.get(producer.name, -1)
-        return super().seen_before(producer, body) and body["sequence_id"] != last
 
 
 mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)(
     "Reads three ids of an ACK.",
-    takes(Session, "on_ack", body=lambda body: {**body, "message_id": body.get("message_id", [])[:3]}),
+    on(Session, "on_ack").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:3]}),
 )
 
 
@@ -319,14 +316,13 @@ class EachIdIsAnswered(Session):
 
 
 mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)(
-    "Reads one word of an ack_set.", takes(Subscription, "ack_some", words=lambda words: words[:1])
+    "Reads one word of an ack_set.", on(Subscription, "ack_some").takes(words=lambda words: words[:1])
 )
 
 
-@mutant("partitions-of-one-digit", "PART-01", many_partitions)
-class PartitionsOfOneDigit(Session):
-    """Counts no more than nine partitions."""
-
-    def partitioned(self, body: Message) -> Message:
-        found = super().partitioned(body)
-        return {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found
+mutant("partitions-of-one-digit", "PART-01", many_partitions)(
+    "Counts no more than nine partitions.",
+    on(Session, "partitioned").gives(
+        lambda found: {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found
+    ),
+)

@@ -8,7 +8,7 @@ from typing import Any
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
 from tests.mutants.pulsar_plays import GONE, back, pushed
 
@@ -33,7 +33,8 @@ def redelivered(
 
 
 mutant("nothing-comes-again", "RED-01", redelivered(), accept="RED-04 RED-05 RED-02", history=True)(
-    "Does nothing when everything is asked for.", skips(Subscription, "redeliver", when=lambda wanted: wanted is None)
+    "Does nothing when everything is asked for.",
+    on(Subscription, "redeliver").skips(when=lambda wanted: wanted is None),
 )
 
 
@@ -47,7 +48,7 @@ class AllButTheFirst(Subscription):
 
 
 mutant("list-unread", "RED-02", redelivered(kind=SHARED, which=(1,)), accept="RED-03 E2E-03 SUB-07", history=True)(
-    "Pushes everything again, whatever is listed.", takes(Subscription, "redeliver", wanted=lambda: None)
+    "Pushes everything again, whatever is listed.", on(Subscription, "redeliver").takes(wanted=lambda: None)
 )
 
 
@@ -64,7 +65,7 @@ class AckedComesAgain(Subscription):
 
 mutant("newest-again-first", "RED-05", redelivered(), accept="MSG-03", history=True)(
     "Pushes the newest first when it pushes again.",
-    instead(Subscription, "next_released", lambda self: self.released[-1]),
+    on(Subscription, "next_released").instead(lambda self: self.released[-1]),
 )
 
 
@@ -87,7 +88,7 @@ class AgainForNothing(Subscription):
 
 
 mutant("not-counted", "RED-07", redelivered(kind=SHARED), profile="modern", level="SHOULD", history=True)(
-    "Does not say that a message came before.", takes(Session, "deliver", again=lambda: 0)
+    "Does not say that a message came before.", on(Session, "deliver").takes(again=lambda: 0)
 )
 
 
@@ -117,7 +118,7 @@ def pushing(w: Writer) -> None:
 
 mutant("closed-but-pushed-to", "CLC-01", pushing, accept="MSG-01 FLOW-01 FLOW-06", history=True)(
     "Pushes on to a closed consumer.",
-    skips(Session, "forget_consumer", when=lambda self, consumer: not (consumer.permits <= 0 or self.hung)),
+    on(Session, "forget_consumer").skips(when=lambda self, consumer: not (consumer.permits <= 0 or self.hung)),
 )
 
 

@@ -12,7 +12,7 @@ from impls.references.pulsar.subscription import Consumer
 from impls.references.pulsar.wire import Message, encode_command
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import gives, instead
+from tests.mutants.faults import on
 from tests.mutants.pulsar_aftermath import then
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 from tests.mutants.pulsar_living import pings
@@ -52,23 +52,23 @@ class Reframed(Session):
 
 
 mutant("sizes-backwards", "FRM-01", pings(2), accept="FRM-09")(
-    "Writes the size of a PONG little-endian.", gives(Reframed, "pong", lambda found: found[3::-1] + found[4:])
+    "Writes the size of a PONG little-endian.", on(Reframed, "pong").gives(lambda found: found[3::-1] + found[4:])
 )
 mutant("pong-of-six-megabytes", "FRM-09", pings(2), accept="FRM-01")(
     "Announces a PONG of six megabytes.",
-    gives(Reframed, "pong", lambda found: (6_000_000).to_bytes(4, "big") + found[4:]),
+    on(Reframed, "pong").gives(lambda found: (6_000_000).to_bytes(4, "big") + found[4:]),
 )
 mutant("command-size-counts-itself", "FRM-02", pings(2))(
     "Counts the four octets of CMD_SIZE with the command.",
-    gives(Reframed, "pong", lambda found: found[:4] + (len(found) - 4).to_bytes(4, "big") + found[8:]),
+    on(Reframed, "pong").gives(lambda found: found[:4] + (len(found) - 4).to_bytes(4, "big") + found[8:]),
 )
 mutant("pong-with-padding", "FRM-03", pings(2))(
     "Sends two octets behind a PONG.",
-    gives(Reframed, "pong", lambda found: (len(found) - 2).to_bytes(4, "big") + found[4:] + bytes(2)),
+    on(Reframed, "pong").gives(lambda found: (len(found) - 2).to_bytes(4, "big") + found[4:] + bytes(2)),
 )
 mutant("pong-and-ping-in-one", "FRM-05", pings(2))(
     "Puts a PING into each PONG.",
-    instead(Reframed, "pong", lambda: simple(encode_command("PONG", {}) + bytes.fromhex("920100"))),
+    on(Reframed, "pong").instead(lambda: simple(encode_command("PONG", {}) + bytes.fromhex("920100"))),
 )
 
 
@@ -80,14 +80,14 @@ def two_producers(w: Writer) -> None:
         w.send(pen)
 
 
-@mutant("receipts-to-the-first-producer", "FRM-06", two_producers, accept="SEND-04 SEND-10 SEND-06", history=True)
-class ReceiptsToTheFirstProducer(Session):
-    """Confirms the SENDs of all producers of a connection to the one that was made last."""
-
-    def say(self, name: str, body: Message) -> None:
-        if name == "SEND_RECEIPT":
-            body = {**body, "producer_id": max(self.producers, default=0)}
-        super().say(name, body)
+mutant("receipts-to-the-first-producer", "FRM-06", two_producers, accept="SEND-04 SEND-10 SEND-06", history=True)(
+    "Confirms the SENDs of all producers of a connection to the one that was made last.",
+    on(Session, "say").takes(
+        body=lambda self, name, body: (
+            {**body, "producer_id": max(self.producers, default=0)} if name == "SEND_RECEIPT" else body
+        )
+    ),
+)
 
 
 @mutant("checksum-of-another-payload", "CHK-11", lambda w: ready(w, sends=2), accept="MD-03 FRM-04 E2E-02",
@@ -107,13 +107,11 @@ class MetadataStamped(Session):
 
 
 mutant("newcomers-unanswered", "CONN-02", pings(1))(
-    "Does not answer CONNECT.", instead(Session, "connected", lambda self: setattr(self, "phase", Phase.LIVE))
+    "Does not answer CONNECT.", on(Session, "connected").instead(lambda self: setattr(self, "phase", Phase.LIVE))
 )
 mutant("known-clients-only", "CONN-09", hello("Müller & Söhne"), accept="CONN-02")(
     "Closes the connection of a client whose version is not plain ASCII.",
-    instead(
-        Session,
-        "on_early",
+    on(Session, "on_early").instead(
         lambda self: self.end(),
         when=lambda name, body: name == "CONNECT" and not str(body.get("client_version", "")).isascii(),
     ),
@@ -197,7 +195,8 @@ def old_checksum(w: Writer) -> None:
 
 
 mutant("checksum-for-everybody", "CHK-10", old_checksum, profile="modern", level="SHOULD")(
-    "Leaves the checksum to clients of every version.", instead(Session, "checksum_for", lambda entry: entry.checksum)
+    "Leaves the checksum to clients of every version.",
+    on(Session, "checksum_for").instead(lambda entry: entry.checksum),
 )
 
 
@@ -282,13 +281,12 @@ def again(w: Writer) -> None:
     w.ear(line, "t", "s", EXCLUSIVE, 1, name="me")
 
 
-@mutant("answers-the-first-subscribe", "SUB-01", again, accept="REQ-02 SUB-12 SUB-09", history=True)
-class AnswersTheFirstSubscribe(Session):
-    """Answers a SUBSCRIBE only where the subscription is not there."""
-
-    def open_consumer(self, body: Message) -> None:
-        if body["subscription"] not in self.broker.topic(self.topic_named(body["topic"])).subscriptions:
-            super().open_consumer(body)
+mutant("answers-the-first-subscribe", "SUB-01", again, accept="REQ-02 SUB-12 SUB-09", history=True)(
+    "Answers a SUBSCRIBE only where the subscription is not there.",
+    on(Session, "open_consumer").skips(
+        when=lambda self, body: body["subscription"] in self.broker.topic(self.topic_named(body["topic"])).subscriptions
+    ),
+)
 
 
 def named(w: Writer) -> None:
@@ -296,14 +294,13 @@ def named(w: Writer) -> None:
     w.ear(w.line(), "t", "s", EXCLUSIVE, name="me")
 
 
-@mutant("no-new-subscriptions", "SUB-02", named, accept="SUB-01 SUB-12")
-class NoNewSubscriptions(Session):
-    """Refuses a subscription that is not there."""
-
-    def subscription_for(self, body: Message, topic: Topic) -> Subscription:
-        if body["subscription"] not in topic.subscriptions:
-            raise Refused("SubscriptionNotFound", "there is none")
-        return super().subscription_for(body, topic)
+mutant("no-new-subscriptions", "SUB-02", named, accept="SUB-01 SUB-12")(
+    "Refuses a subscription that is not there.",
+    on(Session, "subscription_for").raises(
+        lambda: Refused("SubscriptionNotFound", "there is none"),
+        when=lambda body, topic: body["subscription"] not in topic.subscriptions,
+    ),
+)
 
 
 @mutant("id-of-the-one-before", "MSG-02", lambda w: ready(w, sends=3), accept="SEND-09 MSG-03", history=True,
@@ -426,12 +423,12 @@ class CumulativeOnSharedEnds(Session):
             super().on_ack(body)
 
 
-@mutant("bad-names-looked-up", "LOOK-09", then("bad-topic", 1, 1), level="SHOULD", accept="INV-BROKER-29")
-class BadNamesLookedUp(Session):
-    """Finds a topic of any name."""
-
-    def on_lookup(self, body: Message) -> None:
-        super().on_lookup({**body, "topic": body["topic"] if body["topic"].startswith("persistent://") else TOPIC})
+mutant("bad-names-looked-up", "LOOK-09", then("bad-topic", 1, 1), level="SHOULD", accept="INV-BROKER-29")(
+    "Finds a topic of any name.",
+    on(Session, "on_lookup").takes(
+        body=lambda body: {**body, "topic": body["topic"] if body["topic"].startswith("persistent://") else TOPIC}
+    ),
+)
 
 
 TOPIC = "persistent://public/default/any"

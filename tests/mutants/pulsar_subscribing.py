@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.pulsar.reference import Consumer, Refused, Session, Subscription
-from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
 from tests.mutants.pulsar_plays import back, pushed
 
@@ -29,7 +28,7 @@ def second(kind: int, other: int, slots: int = 2) -> Any:
 
 
 mutant("two-exclusive", "SUB-05", second(0, 0), accept="INV-BROKER-26 INV-BROKER-27 E2E-03")(
-    "Takes a second Exclusive consumer.", skips(Session, "check_room", when=lambda kind: kind == EXCLUSIVE)
+    "Takes a second Exclusive consumer.", on(Session, "check_room").skips(when=lambda kind: kind == EXCLUSIVE)
 )
 
 
@@ -65,11 +64,11 @@ def starved(w: Writer) -> None:
 
 mutant("shared-to-one", "SUB-07", starved, accept="FLOW-04 FLOW-05 SUB-08 E2E-01")(
     "Pushes to the first consumer of a Shared subscription only.",
-    gives(Subscription, "eligible", lambda found: found[:1]),
+    on(Subscription, "eligible").gives(lambda found: found[:1]),
 )
 mutant("any-type", "SUB-11", second(0, 1), accept="INV-BROKER-27 SUB-05 INV-BROKER-28")(
     "Takes consumers of another type.",
-    skips(Session, "check_room", when=lambda subscription, kind: subscription.kind != kind),
+    on(Session, "check_room").skips(when=lambda subscription, kind: subscription.kind != kind),
 )
 
 
@@ -85,7 +84,7 @@ def two_subscriptions(w: Writer) -> None:
 
 mutant("one-subscription", "SUB-08", two_subscriptions, accept="SUB-05 SUB-01 SUB-02 SUB-12 SUB-11")(
     "Knows a topic's subscriptions by their first letter.",
-    takes(Session, "subscription_for", body=lambda body: {**body, "subscription": body["subscription"][:1]}),
+    on(Session, "subscription_for").takes(body=lambda body: {**body, "subscription": body["subscription"][:1]}),
 )
 
 
@@ -108,14 +107,13 @@ def away(w: Writer) -> None:
     w.flow(w.ear(line, "t", "s"), 10)
 
 
-@mutant("position-lost", "SUB-09", away, accept="FLOW-04 CLC-03 E2E-01 MSG-03 SUB-10 ACK-04", history=True)
-class PositionLost(Session):
-    """Forgets a subscription when its last consumer goes."""
-
-    def forget_consumer(self, consumer: Consumer) -> None:
-        super().forget_consumer(consumer)
-        if not consumer.subscription.consumers:
-            consumer.subscription.topic.subscriptions.pop(consumer.subscription.name, None)
+mutant("position-lost", "SUB-09", away, accept="FLOW-04 CLC-03 E2E-01 MSG-03 SUB-10 ACK-04", history=True)(
+    "Forgets a subscription when its last consumer goes.",
+    on(Session, "forget_consumer").after(
+        lambda consumer: consumer.subscription.topic.subscriptions.pop(consumer.subscription.name, None),
+        when=lambda consumer: not consumer.subscription.consumers,
+    ),
+)
 
 
 def afterwards(w: Writer) -> None:
@@ -126,7 +124,7 @@ def afterwards(w: Writer) -> None:
 
 
 mutant("from-the-start", "SUB-10", afterwards, accept="E2E-02", level="ASSUMED")(
-    "Begins new subscriptions at the beginning.", instead(Session, "start_of", lambda: 0)
+    "Begins new subscriptions at the beginning.", on(Session, "start_of").instead(lambda: 0)
 )
 
 
@@ -135,14 +133,12 @@ def named(w: Writer) -> None:
     w.ear(w.line(), "t", "s", SHARED, 0, "a")
 
 
-@mutant("name-required", "SUB-12", named, accept="SUB-01 SUB-02")
-class NameRequired(Session):
-    """Wants consumers to have a name."""
-
-    def open_consumer(self, body: Message) -> None:
-        if not body.get("consumer_name"):
-            raise Refused("UnknownError", "the consumer has no name")
-        super().open_consumer(body)
+mutant("name-required", "SUB-12", named, accept="SUB-01 SUB-02")(
+    "Wants consumers to have a name.",
+    on(Session, "open_consumer").raises(
+        lambda: Refused("UnknownError", "the consumer has no name"), when=lambda body: not body.get("consumer_name")
+    ),
+)
 
 
 def unsubscribed(w: Writer) -> None:
@@ -155,5 +151,5 @@ def unsubscribed(w: Writer) -> None:
 
 mutant("still-subscribed", "SUB-13", unsubscribed, accept="SUB-10 E2E-02", history=True)(
     "Keeps a subscription when it is unsubscribed.",
-    instead(Session, "on_unsubscribe", lambda self, body: self.on_close_consumer(body)),
+    on(Session, "on_unsubscribe").instead(lambda self, body: self.on_close_consumer(body)),
 )

@@ -11,11 +11,11 @@ from impls.references.storm.freedoms import Switches
 from impls.references.storm.wire import BadMessage, parse
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
-from tests.mutants.faults import instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, RAISE, both, child, emit, plain, told
 
 child("bolt-deaf", "END-01", plain(1), level="SHOULD", smoke=False)(
-    "The end of STDIN changes nothing.", skips(Bolt, "at_end")
+    "The end of STDIN changes nothing.", on(Bolt, "at_end").skips()
 )
 
 
@@ -36,7 +36,7 @@ class Half(Bolt):
 
 
 child("bolt-raise-open", "INV-CHILD-15", told(RAISE), accept="BOLT-09")(
-    "When user code raises nothing happens.", instead(Bolt, "raised", lambda self: self.next())
+    "When user code raises nothing happens.", on(Bolt, "raised").instead(lambda self: self.next())
 )
 
 
@@ -69,7 +69,7 @@ def _garbage(w: Writer) -> None:
 
 child("bolt-answers-garbage", "INV-CHILD-02", _garbage, switches=Switches(unknown="skip"), accept="BOLT-08 BOLT-06")(
     "What is no JSON is answered by an ack of an id that is made up.",
-    instead(Bolt, "skipped", lambda self: self.settle("ack", "0000")),
+    on(Bolt, "skipped").instead(lambda self: self.settle("ack", "0000")),
 )
 
 
@@ -78,7 +78,7 @@ def _lacking(w: Writer) -> None:
 
 
 child("bolt-makes-up-ids", "INV-CHILD-03", _lacking, switches=Switches(unknown="skip"))(
-    "A tuple without an id gets one.", takes(Bolt, "asked", message=lambda message: {"id": "None", **message})
+    "A tuple without an id gets one.", on(Bolt, "asked").takes(message=lambda message: {"id": "None", **message})
 )
 
 

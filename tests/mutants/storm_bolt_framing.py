@@ -11,33 +11,32 @@ from impls.references.storm.freedoms import Switches
 from impls.references.storm.memory import Children, Session
 from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, Writer
-from tests.mutants.faults import before, gives, instead, raises, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, child, emit, nothing, plain, told
 
 child("bolt-in-python", "FRAME-01", nothing, smoke=False)(
     "Messages are written as Python writes a dict.",
-    instead(Bolt, "written", lambda message: repr(message).encode() + b"\nend\n"),
+    on(Bolt, "written").instead(lambda message: repr(message).encode() + b"\nend\n"),
 )
 child("bolt-no-end", "FRAME-02", nothing, smoke=False, accept="HS-10 FRAME-09")(
-    "There are no closing lines.", instead(Bolt, "written", lambda message: json.dumps(message).encode() + b"\n")
+    "There are no closing lines.", on(Bolt, "written").instead(lambda message: json.dumps(message).encode() + b"\n")
 )
 child("bolt-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02")(
     "The closing line is JSON too.",
-    instead(Bolt, "written", lambda message: json.dumps(message).encode() + b'\n"end"\n'),
+    on(Bolt, "written").instead(lambda message: json.dumps(message).encode() + b'\n"end"\n'),
 )
 
 
-@child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)
-class GluedEnd(Bolt):
-    """An ack is not followed by a newline before its closing line."""
-
-    def written(self, message: Any) -> bytes:
-        data = super().written(message)
-        return data.replace(b"}\nend", b"}end") if message.get("command") == "ack" else data
+child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)(
+    "An ack is not followed by a newline before its closing line.",
+    on(Bolt, "written").gives(
+        lambda message, found: found.replace(b"}\nend", b"}end") if message.get("command") == "ack" else found
+    ),
+)
 
 
 child("bolt-raw-newlines", "FRAME-05", told(emit("a\nend\nb"), ACK), accept="FRAME-01 FRAME-02 BOLT-27")(
-    "Newlines in texts are written as they are.", gives(Bolt, "written", lambda found: found.replace(b"\\n", b"\n"))
+    "Newlines in texts are written as they are.", on(Bolt, "written").gives(lambda found: found.replace(b"\\n", b"\n"))
 )
 
 
@@ -77,7 +76,7 @@ def _ways(bits: int, how: int = 0, *values: Any) -> Any:
 
 child("bolt-one-line", "FRAME-06", _ways(LINES), accept="BOLT-26 INV-CHILD-02")(
     "A tuple that is spread over several lines is not understood.",
-    takes(Bolt, "lines_read", lines=lambda self, lines: lines[:1] if self.set_up else lines),
+    on(Bolt, "lines_read").takes(lines=lambda self, lines: lines[:1] if self.set_up else lines),
 )
 
 
@@ -97,14 +96,13 @@ child("bolt-by-piece", "FRAME-07", _ways(CUTS), sessions=_Eagers, accept="BOLT-2
 )
 
 
-@child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")
-class KnowsMembers(Bolt):
-    """A member that is not known ends the bolt."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if set(message) - {"id", "comp", "stream", "task", "tuple"}:
-            raise BadMessage("an unknown member")
-        super().asked(message)
+child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")(
+    "A member that is not known ends the bolt.",
+    on(Bolt, "asked").raises(
+        lambda: BadMessage("an unknown member"),
+        when=lambda message: set(message) - {"id", "comp", "stream", "task", "tuple"},
+    ),
+)
 
 
 @child("bolt-in-order", "FRAME-12", _ways(ORDER), accept="BOLT-26 BOLT-06 HB-03")
@@ -117,24 +115,22 @@ class InOrder(Bolt):
             raise BadMessage("no id")
 
 
-@child("bolt-slashes", "FRAME-13", _ways(ESCAPE, 2, "/"), accept="BOLT-27")
-class Slashes(Bolt):
-    """An escaped slash stays escaped."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read([line.replace(b"\\/", b"\\\\/") for line in lines] if self.set_up else lines)
-
-
-@child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRAME-01 BOLT-27")
-class Latin(Bolt):
-    """Messages are written in Latin 1."""
-
-    def written(self, message: Any) -> bytes:
-        return json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
+child("bolt-slashes", "FRAME-13", _ways(ESCAPE, 2, "/"), accept="BOLT-27")(
+    "An escaped slash stays escaped.",
+    on(Bolt, "lines_read").takes(
+        lines=lambda self, lines: [line.replace(b"\\/", b"\\\\/") for line in lines] if self.set_up else lines
+    ),
+)
+child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRAME-01 BOLT-27")(
+    "Messages are written in Latin 1.",
+    on(Bolt, "written").instead(
+        lambda message: json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
+    ),
+)
 
 
 child("bolt-pid-text", "HS-10", nothing, smoke=False)(
-    "The process id is a text.", instead(Bolt, "tell_pid", lambda self: self.say({"pid": str(self.pid)}))
+    "The process id is a text.", on(Bolt, "tell_pid").instead(lambda self: self.say({"pid": str(self.pid)}))
 )
 
 
@@ -147,14 +143,14 @@ class OtherPid(Bolt):
         self.pid = 1
 
 
-child("bolt-no-file", "HS-08", nothing, smoke=False, accept="HS-12")("There is no file.", skips(Bolt, "register"))
+child("bolt-no-file", "HS-08", nothing, smoke=False, accept="HS-12")("There is no file.", on(Bolt, "register").skips())
 child("bolt-odd-file", "HS-08", nothing, smoke=False, accept="HS-12")(
     "The file has more in its name.",
-    instead(Bolt, "register", lambda self, folder: self.touch(folder, f"{self.pid}.pid")),
+    on(Bolt, "register").instead(lambda self, folder: self.touch(folder, f"{self.pid}.pid")),
 )
 child("bolt-full-file", "HS-09", nothing, smoke=False)(
     "The process id is in the file too.",
-    instead(Bolt, "register", lambda self, folder: self.touch(folder, str(self.pid), 5)),
+    on(Bolt, "register").instead(lambda self, folder: self.touch(folder, str(self.pid), 5)),
 )  # type: ignore[call-arg]
 
 
@@ -162,19 +158,21 @@ child("bolt-late-file", "HS-12", nothing, smoke=False, level="SHOULD", switches=
     "The file comes after the message.", Bolt
 )
 child("bolt-speaks-first", "HS-13", nothing, smoke=False)(
-    "It logs before its process id.", before(Bolt, "tell_pid", lambda self: self.log("starting"))
+    "It logs before its process id.", on(Bolt, "tell_pid").before(lambda self: self.log("starting"))
 )
 child("bolt-needs-0-10", "HS-15", nothing, later=False, accept="HS-10 HS-16")(
     "It needs the context of 0.10.",
-    raises(Bolt, "initialize", lambda: BadMessage("no componentid"), when=lambda context: "componentid" not in context),
+    on(Bolt, "initialize").raises(
+        lambda: BadMessage("no componentid"), when=lambda context: "componentid" not in context
+    ),
 )
 child("bolt-plain-conf", "HS-16", nothing, conf={"a": None, "b": [1]}, accept="HS-10 HS-15")(
     "It cannot bear null in conf.",
-    raises(Bolt, "initialize", lambda: BadMessage("null"), when=lambda conf: None in conf.values()),
+    on(Bolt, "initialize").raises(lambda: BadMessage("null"), when=lambda conf: None in conf.values()),
 )
 child("bolt-loses-conf", "HS-16", nothing, conf={"topology.name": "x", "": 0})(
     "A name that is empty is lost.",
-    takes(Bolt, "initialize", conf=lambda conf: {name: value for name, value in conf.items() if name}),
+    on(Bolt, "initialize").takes(conf=lambda conf: {name: value for name, value in conf.items() if name}),
 )
 
 
@@ -208,15 +206,17 @@ def _big(w: Writer) -> None:
 
 
 child("bolt-small", "INV-CHILD-13", _big, accept="BOLT-26 FRAME-07")(
-    "A line has a mebibyte at most.", skips(Bolt, "lines_read", when=lambda lines: sum(map(len, lines)) >= 1 << 20)
+    "A line has a mebibyte at most.", on(Bolt, "lines_read").skips(when=lambda lines: sum(map(len, lines)) >= 1 << 20)
 )
 child("bolt-lower-case-digits", "FRAME-13", _ways(ESCAPE, 1, "\u00e9"), accept="BOLT-26 BOLT-27 HS-10 HS-16")(
     "Hexadecimal digits of escapes are in lower case, or there is no escape.",
-    takes(Bolt, "lines_read", lines=lambda lines: [re.sub(rb"(\\u[0-9a-f]*[A-F])", rb"\\\1", line) for line in lines]),
+    on(Bolt, "lines_read").takes(
+        lines=lambda lines: [re.sub(rb"(\\u[0-9a-f]*[A-F])", rb"\\\1", line) for line in lines]
+    ),
 )
 child("bolt-form-feed", "BOLT-27", plain("\b\f"))(
     "The short escape of a form feed is that of a letter.",
-    takes(Bolt, "lines_read", lines=lambda lines: [line.replace(b"\\f", b"f") for line in lines]),
+    on(Bolt, "lines_read").takes(lines=lambda lines: [line.replace(b"\\f", b"f") for line in lines]),
 )
 
 

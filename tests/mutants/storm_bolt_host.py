@@ -9,11 +9,11 @@ from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm.hosting import Writer
-from tests.mutants.faults import after, gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import done, give, logged, out
 
-host("host-number-ids", "BOLT-03", give(1), smoke=False)("Ids are numbers.", gives(BoltHost, "name", int))
+host("host-number-ids", "BOLT-03", give(1), smoke=False)("Ids are numbers.", on(BoltHost, "name").gives(int))
 
 
 @host("host-few-ids", "BOLT-04", both(*[give(n) for n in range(4)]))
@@ -56,32 +56,35 @@ class Window(BoltHost):
         self.go_on()
 
 
-@host("host-no-comp", "BOLT-02", give(1), smoke=False)
-class NoComp(BoltHost):
-    """A tuple has no component."""
-
-    def send(self, message: Any, rank: int = 2) -> None:
-        if isinstance(message, dict) and "tuple" in message:
-            message = {**message, "comp": None}
-        super().send(message, rank)
+host("host-no-comp", "BOLT-02", give(1), smoke=False)(
+    "A tuple has no component.",
+    on(BoltHost, "send").takes(
+        message=lambda message: (
+            {**message, "comp": None} if isinstance(message, dict) and "tuple" in message else message
+        )
+    ),
+)
 
 
 host("host-default-stream", "BOLT-02", give(1, origin=2))(
-    "Every tuple is on the default stream.", takes(BoltHost, "tuple", call=lambda call: {**call, "stream": "default"})
+    "Every tuple is on the default stream.",
+    on(BoltHost, "tuple").takes(call=lambda call: {**call, "stream": "default"}),
 )
 host("host-tuple-values", "BOLT-27", give(True))(
     "true becomes a text on its way to the child.",
-    takes(BoltHost, "tuple", call=lambda call: {**call, "tuple": ["true" if v is True else v for v in call["tuple"]]}),
+    on(BoltHost, "tuple").takes(
+        call=lambda call: {**call, "tuple": ["true" if v is True else v for v in call["tuple"]]}
+    ),
 )
 host("host-swaps", "BOLT-20", both(give(1), done("fail", 0)))(
-    "A fail is an ack.", takes(BoltHost, "settle", command=lambda: "ack")
+    "A fail is an ack.", on(BoltHost, "settle").takes(command=lambda: "ack")
 )
 host("host-fifo-acks", "BOLT-20", both(give(1), give(2), done("ack", 1)), accept="BOLT-25")(
     "An ack settles the oldest tuple.",
-    takes(BoltHost, "settle", name=lambda self, name: next(iter(self.live)) if name in self.live else name),
+    on(BoltHost, "settle").takes(name=lambda self, name: next(iter(self.live)) if name in self.live else name),
 )
 host("host-ack-answered", "BOLT-16", both(give(1), done("ack", 0)), accept="BOLT-23", smoke=False)(
-    "An ack is answered by a list.", after(BoltHost, "settle", lambda self: self.send([]))
+    "An ack is answered by a list.", on(BoltHost, "settle").after(lambda self: self.send([]))
 )
 
 
@@ -99,14 +102,14 @@ class LaterFail(BoltHost):
         super().settle(command, name)
 
 
-host("host-no-list", "BOLT-15", out(1))("Emits are not answered.", instead(BoltHost, "wants_ids", lambda: False))
+host("host-no-list", "BOLT-15", out(1))("Emits are not answered.", on(BoltHost, "wants_ids").instead(lambda: False))
 host("host-list-for-direct", "BOLT-16", out(1, task=4), accept="BOLT-15")(
-    "A direct emit is answered.", instead(BoltHost, "wants_ids", lambda: True)
+    "A direct emit is answered.", on(BoltHost, "wants_ids").instead(lambda: True)
 )
 host("host-text-list", "BOLT-15", out(1))(
     "Task ids are texts.",
-    takes(
-        BoltHost, "send", message=lambda message: [str(n) for n in message] if isinstance(message, list) else message
+    on(BoltHost, "send").takes(
+        message=lambda message: [str(n) for n in message] if isinstance(message, list) else message
     ),
 )
 
@@ -145,7 +148,7 @@ class ListsBackwards(BoltHost):
 
 
 host("host-no-empty-list", "BOLT-15", out(1, ids=1))(
-    "An empty list is not sent.", skips(BoltHost, "send", when=lambda message: message == [])
+    "An empty list is not sent.", on(BoltHost, "send").skips(when=lambda message: message == [])
 )
 
 
@@ -163,26 +166,28 @@ class WaitsWithList(BoltHost):
 
 
 host("host-no-anchors", "BOLT-10", both(give(1), lambda w: w.emit([1], anchors=[Ref("tuple", 0)])), accept="BOLT-12")(
-    "anchors are dropped.", gives(BoltHost, "further", lambda: {"anchors": []})
+    "anchors are dropped.", on(BoltHost, "further").gives(lambda: {"anchors": []})
 )
 host(
     "host-one-anchor",
     "BOLT-10",
     both(give(1), give(2), lambda w: w.emit([1], anchors=[Ref("tuple", 0), Ref("tuple", 1)])),
-)("Of several anchors the first counts.", gives(BoltHost, "further", lambda found: {"anchors": found["anchors"][:1]}))
+)(
+    "Of several anchors the first counts.",
+    on(BoltHost, "further").gives(lambda found: {"anchors": found["anchors"][:1]}),
+)
 
 
-@host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))
-class AlwaysAnchored(BoltHost):
-    """An emit without anchors is anchored to what is live."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        found = super().further(message)
-        return found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
+host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))(
+    "An emit without anchors is anchored to what is live.",
+    on(BoltHost, "further").gives(
+        lambda self, found: found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
+    ),
+)
 
 
 host("host-no-streams", "BOLT-13", out(1, stream="second"))(
-    "Emits go to the default stream.", takes(BoltHost, "collect", stream=lambda: None)
+    "Emits go to the default stream.", on(BoltHost, "collect").takes(stream=lambda: None)
 )
 
 
@@ -198,14 +203,14 @@ class StickyStream(BoltHost):
 
 
 host("host-no-direct", "BOLT-14", out(1, task=9))(
-    "A direct emit goes to all.", takes(BoltHost, "collect", task=lambda: None)
+    "A direct emit goes to all.", on(BoltHost, "collect").takes(task=lambda: None)
 )
 host("host-values", "BOLT-27", out(9007199254740991))(
     "Numbers become doubles, and lose digits.",
-    takes(BoltHost, "collect", values=lambda values: [float(f"{v:.10g}") if type(v) is int else v for v in values]),
+    on(BoltHost, "collect").takes(values=lambda values: [float(f"{v:.10g}") if type(v) is int else v for v in values]),
 )
 host("host-log-lost", "BOLT-21", both(give(1), logged("after")))(
-    "Logs are lost while a tuple is live.", skips(BoltHost, "log", when=lambda self: self.live)
+    "Logs are lost while a tuple is live.", on(BoltHost, "log").skips(when=lambda self: self.live)
 )
 
 
@@ -222,19 +227,19 @@ class AnchorText(BoltHost):
 
 
 host("host-needs-ids", "EXT-03", out(1, need_task_ids=False), ext="x-need-task-ids", accept="BOLT-16")(
-    "need_task_ids means nothing to it.", instead(BoltHost, "wants_ids", lambda message: not message.get("task"))
+    "need_task_ids means nothing to it.", on(BoltHost, "wants_ids").instead(lambda message: not message.get("task"))
 )
 host("host-task-zero", "EXT-09", out(1, task=0), ext="x-task0", accept="BOLT-15 BOLT-14 BOLT-13")(
-    "The task 0 is a task.", instead(BoltHost, "wants_ids", lambda message: message.get("task") is None)
+    "The task 0 is a task.", on(BoltHost, "wants_ids").instead(lambda message: message.get("task") is None)
 )
 
 
-@host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")
-class Level(BoltHost):
-    """An odd level is an error."""
-
-    def log(self, message: dict[str, Any]) -> None:
-        super().log({**message, "level": 4 if message.get("level") == 7 else message.get("level")})
+host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")(
+    "An odd level is an error.",
+    on(BoltHost, "log").takes(
+        message=lambda message: {**message, "level": 4 if message.get("level") == 7 else message.get("level")}
+    ),
+)
 
 
 host(
@@ -245,7 +250,7 @@ host(
     accept="BOLT-05 HB-11",
 )(
     "An error of the child is a failure.",
-    instead(BoltHost, "obey", lambda self: self.fail("it says error"), when=lambda command: command == "error"),
+    on(BoltHost, "obey").instead(lambda self: self.fail("it says error"), when=lambda command: command == "error"),
 )
 
 
@@ -256,5 +261,5 @@ def _at_once(w: Writer) -> None:
 
 host("host-queue-of-six", "BOLT-01", _at_once, switches=HostSwitches(lag_ms=5), accept="BOLT-27")(
     "Six tuples may wait to be written; what comes then is lost.",
-    skips(BoltHost, "send", when=lambda self, message: len(self.queue) >= 6 and "tuple" in message),
+    on(BoltHost, "send").skips(when=lambda self, message: len(self.queue) >= 6 and "tuple" in message),
 )

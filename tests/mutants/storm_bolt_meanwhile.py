@@ -9,7 +9,7 @@ from impls.references.storm.child import HEARTBEAT, Bolt, Running
 from impls.references.storm.freedoms import Switches
 from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import Writer
-from tests.mutants.faults import after, before, gives, instead, repeats, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 
@@ -27,7 +27,7 @@ def _meanwhile(*more: Any, tuples: int = 1) -> Any:
 
 child("bolt-drops-meanwhile", "BOLT-26", _meanwhile(), accept="BOLT-18")(
     "A tuple that comes while it waits for task ids is lost.",
-    skips(Bolt, "asked", when=lambda self, message: self.running and not self.is_heartbeat(message)),
+    on(Bolt, "asked").skips(when=lambda self, message: self.running and not self.is_heartbeat(message)),
 )
 
 
@@ -53,15 +53,13 @@ class TurnsRound(Bolt):
 
 child("bolt-tuple-for-list", "BOLT-18", _meanwhile(), accept="BOLT-26 BOLT-09")(
     "What comes while it waits is taken for the list.",
-    instead(
-        Bolt,
-        "asked",
+    on(Bolt, "asked").instead(
         lambda self, message: self.got_ids(self.waiting.popleft(), [message.get("task")]),
         when=lambda self, message: self.waiting and not self.is_heartbeat(message),
     ),
 )
 child("bolt-no-empty-list", "BOLT-19", both(*[told(emit(n), ACK) for n in range(5)]), accept="BOLT-18 BOLT-26 BOLT-09")(
-    "An empty list is none.", skips(Bolt, "ids", when=lambda ids: not ids)
+    "An empty list is none.", on(Bolt, "ids").skips(when=lambda ids: not ids)
 )
 
 
@@ -77,16 +75,16 @@ class OldList(Bolt):
 
 
 child("bolt-short-list", "BOLT-18", both(*[told(emit(n), ACK) for n in range(3)]))(
-    "Of a list only the first number is read.", takes(Bolt, "got_ids", ids=lambda ids: ids[:1])
+    "Of a list only the first number is read.", on(Bolt, "got_ids").takes(ids=lambda ids: ids[:1])
 )
-child("bolt-no-beat", "HB-03", beat, accept="HB-06")("Heartbeats are not answered.", skips(Bolt, "heartbeat"))
-child("bolt-beat-twice", "HB-04", both(beat, beat))("Heartbeats are answered twice.", repeats(Bolt, "heartbeat"))
+child("bolt-no-beat", "HB-03", beat, accept="HB-06")("Heartbeats are not answered.", on(Bolt, "heartbeat").skips())
+child("bolt-beat-twice", "HB-04", both(beat, beat))("Heartbeats are answered twice.", on(Bolt, "heartbeat").repeats())
 child("bolt-acks-beat", "HB-04", beat)(
-    "Heartbeats are acked, too.", after(Bolt, "heartbeat", lambda self, message: self.settle("ack", message["id"]))
+    "Heartbeats are acked, too.", on(Bolt, "heartbeat").after(lambda self, message: self.settle("ack", message["id"]))
 )
 child("bolt-shows-beat", "HB-04", beat, accept="HB-03")(
     "User code sees heartbeats.",
-    before(Bolt, "heartbeat", lambda self, message: self.note({"call": "process", **message})),
+    on(Bolt, "heartbeat").before(lambda self, message: self.note({"call": "process", **message})),
 )
 
 
@@ -109,21 +107,21 @@ child("bolt-late-beat", "HB-07", _meanwhile(beat), level="SHOULD", switches=Swit
 )
 child("bolt-beat-by-stream", "HB-05", plain(1, near=("__heartbeat", 4)), accept="BOLT-26")(
     "A heartbeat is known by its stream alone.",
-    instead(Bolt, "is_heartbeat", lambda message: bool(message.get("stream") == HEARTBEAT)),
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("stream") == HEARTBEAT)),
 )
 
 
-@child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")
-class BeatByPrefix(Bolt):
-    """A heartbeat is known by the beginning of its stream, if it is empty."""
-
-    def is_heartbeat(self, message: Any) -> bool:
-        return str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
+child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")(
+    "A heartbeat is known by the beginning of its stream, if it is empty.",
+    on(Bolt, "is_heartbeat").instead(
+        lambda message: str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
+    ),
+)
 
 
 child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick", accept="HB-05 BOLT-26")(
     "A heartbeat is known by its task alone.",
-    instead(Bolt, "is_heartbeat", lambda message: bool(message.get("task") == -1)),
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
 )
 
 
@@ -133,7 +131,7 @@ def _bare_beat(w: Writer) -> None:
 
 child("bolt-beat-comp", "HB-03", _bare_beat, accept="HB-06 HB-04 INV-CHILD-02")(
     "A heartbeat has a component.",
-    gives(Bolt, "is_heartbeat", lambda message, found: found and message.get("comp") is not None),
+    on(Bolt, "is_heartbeat").gives(lambda message, found: found and message.get("comp") is not None),
 )
 
 
@@ -167,5 +165,5 @@ class TwelfthBeat(Bolt):
 
 child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")(
     "While it waits for task ids ten tuples are kept, and no more.",
-    skips(Bolt, "asked", when=lambda self, message: not (self.is_heartbeat(message) or len(self.queue) < 10)),
+    on(Bolt, "asked").skips(when=lambda self, message: not (self.is_heartbeat(message) or len(self.queue) < 10)),
 )

@@ -6,12 +6,12 @@ from typing import Any
 
 from impls.references.storm.child import Bolt, Callback, Running
 from strategies.storm.writer import Writer
-from tests.mutants.faults import gives, instead, takes, without
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACK, FAIL, both, child, emit, plain, settle, told
 
 child("bolt-number-ids", "BOLT-07", plain(1), smoke=False, accept="BOLT-06")(
     "Ids go back as numbers.",
-    instead(Bolt, "settle", lambda self, op, name: self.say({"command": op, "id": int(name)})),
+    on(Bolt, "settle").instead(lambda self, op, name: self.say({"command": op, "id": int(name)})),
 )
 
 
@@ -24,11 +24,11 @@ def _tuples(count: int) -> Any:
 
 
 child("bolt-float-ids", "BOLT-07", _tuples(11), accept="BOLT-06 BOLT-08 BOLT-09", smoke=False)(
-    "Ids go through a double.", takes(Bolt, "settle", name=lambda name: str(int(float(name))))
+    "Ids go through a double.", on(Bolt, "settle").takes(name=lambda name: str(int(float(name))))
 )
 child("bolt-narrow-ids", "BOLT-06", _tuples(16), accept="BOLT-07 BOLT-08 BOLT-09", smoke=False)(
     "Ids are kept in 32 bits.",
-    takes(Bolt, "settle", name=lambda name: str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31))),
+    on(Bolt, "settle").takes(name=lambda name: str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31))),
 )
 
 
@@ -105,7 +105,7 @@ class EmptyUnacked(Bolt):
 
 
 child("bolt-no-anchors", "BOLT-10", told(emit(anchor=True), ACK), accept="BOLT-12")(
-    "anchors are left out.", gives(Bolt, "emitted", lambda found: without(found, "anchors"))
+    "anchors are left out.", on(Bolt, "emitted").gives(lambda found: without(found, "anchors"))
 )
 
 
@@ -138,7 +138,7 @@ class DeadAnchors(Bolt):
 
 
 child("bolt-always-anchored", "BOLT-12", told(emit(), ACK))(
-    "Every emit is anchored.", gives(Bolt, "emitted", lambda name, found: {**found, "anchors": [name]})
+    "Every emit is anchored.", on(Bolt, "emitted").gives(lambda name, found: {**found, "anchors": [name]})
 )
 
 
@@ -157,10 +157,10 @@ class StickyAnchor(Bolt):
 
 
 child("bolt-text-anchor", "BOLT-10", told(emit(anchor=True), ACK))(
-    "anchors are one text.", instead(Bolt, "anchors", lambda name: name)
+    "anchors are one text.", on(Bolt, "anchors").instead(lambda name: name)
 )
 child("bolt-no-stream", "BOLT-13", told(emit(stream="second"), ACK))(
-    "The stream is left out.", gives(Bolt, "emitted", lambda found: without(found, "stream"))
+    "The stream is left out.", on(Bolt, "emitted").gives(lambda found: without(found, "stream"))
 )
 
 
@@ -179,7 +179,7 @@ class StickyStream(Bolt):
 
 
 child("bolt-no-task", "BOLT-14", told(emit(task=9), ACK))(
-    "A direct emit is none.", gives(Bolt, "emitted", lambda found: without(found, "task"))
+    "A direct emit is none.", on(Bolt, "emitted").gives(lambda found: without(found, "task"))
 )
 
 
@@ -198,9 +198,9 @@ class StickyTask(Bolt):
 
 
 child("bolt-waits-for-direct", "BOLT-26", told(emit(task=9), ACK), accept="BOLT-14 BOLT-09 BOLT-18")(
-    "It waits for the task ids of a direct emit, too.", instead(Bolt, "wants_ids", lambda: True)
+    "It waits for the task ids of a direct emit, too.", on(Bolt, "wants_ids").instead(lambda: True)
 )
 child("bolt-waits-anyway", "EXT-04", told(emit(need_task_ids=False), ACK), ext="x-need-task-ids", accept="BOLT-26")(
     "It waits for task ids although it said that it needs none.",
-    instead(Bolt, "wants_ids", lambda message: message.get("task") is None),
+    on(Bolt, "wants_ids").instead(lambda message: message.get("task") is None),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.storm.hosts import BoltHost, SpoutHost
-from tests.mutants.faults import gives, instead, skips
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, over, row
 
-host("host-no-beats", "HB-01", case("live"), bare=True)("There are no heartbeats.", skips(BoltHost, "beat"))
+host("host-no-beats", "HB-01", case("live"), bare=True)("There are no heartbeats.", on(BoltHost, "beat").skips())
 
 
 @host("host-one-beat", "HB-01", case("live"), bare=True)
@@ -26,7 +26,7 @@ class OneBeat(BoltHost):
 
 host("host-beats-for-few", "HB-01", case("live"), bare=True)(
     "There are no heartbeats while more than two tuples are live.",
-    skips(BoltHost, "beat", when=lambda self: len(self.live) > 2),
+    on(BoltHost, "beat").skips(when=lambda self: len(self.live) > 2),
 )
 
 
@@ -74,33 +74,32 @@ class Tires(BoltHost):
 
 
 host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")(
-    "A heartbeat has the task of the bolt.", gives(BoltHost, "heartbeat", lambda found: {**found, "task": 3})
+    "A heartbeat has the task of the bolt.", on(BoltHost, "heartbeat").gives(lambda found: {**found, "task": 3})
 )
 host("host-beat-values", "HB-02", case("live"), bare=True)(
-    "A heartbeat has a value.", gives(BoltHost, "heartbeat", lambda found: {**found, "tuple": ["beat"]})
+    "A heartbeat has a value.", on(BoltHost, "heartbeat").gives(lambda found: {**found, "tuple": ["beat"]})
 )
 host("host-patient", "HB-10", case("hangs"), bare=True)(
-    "A child that hangs is waited for.", instead(BoltHost, "counts", lambda: False)
+    "A child that hangs is waited for.", on(BoltHost, "counts").instead(lambda: False)
 )
 host("host-patient-spout", "HB-10", case("hangs"), bare=True)(
-    "A spout that hangs is waited for.", instead(SpoutHost, "counts", lambda: False)
+    "A spout that hangs is waited for.", on(SpoutHost, "counts").instead(lambda: False)
 )
 
 
-@host("host-impatient", "HB-11", case("live"), bare=True)
-class Impatient(BoltHost):
-    """A child is given up after a third of the timeout."""
-
-    def tick(self) -> None:
-        if self.timeout_ms and self.now_ms - self.heard_ms > self.timeout_ms / 3.2:
-            self.fail("too late")
-        super().tick()
+host("host-impatient", "HB-11", case("live"), bare=True)(
+    "A child is given up after a third of the timeout.",
+    on(BoltHost, "tick").before(
+        lambda self: self.fail("too late"),
+        when=lambda self: self.timeout_ms and self.now_ms - self.heard_ms > self.timeout_ms / 3.2,
+    ),
+)
 
 
 host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")(
-    "A spout without a command is given up, too.", instead(SpoutHost, "counts", lambda: True)
+    "A spout without a command is given up, too.", on(SpoutHost, "counts").instead(lambda: True)
 )
 host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")(
-    "That the child ends is not noticed.", skips(BoltHost, "gone")
+    "That the child ends is not noticed.", on(BoltHost, "gone").skips()
 )
-host("host-leaves-child", "END-05", over, smoke=False)("The child is left behind.", skips(BoltHost, "end_child"))
+host("host-leaves-child", "END-05", over, smoke=False)("The child is left behind.", on(BoltHost, "end_child").skips())

@@ -9,7 +9,7 @@ from typing import Any
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from strategies.storm.hosting import Writer
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways
-from tests.mutants.faults import after, gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host, nothing
 from tests.mutants.storm_plays import row
 
@@ -95,11 +95,11 @@ _setup("host-forgets-fields", "HS-05", _drop("context", "source->stream->fields"
 
 
 host("host-no-folder", "HS-07", nothing)(
-    "pidDir is not there.", gives(BoltHost, "setup", lambda found: {**found, "pidDir": "/nowhere"})
+    "pidDir is not there.", on(BoltHost, "setup").gives(lambda found: {**found, "pidDir": "/nowhere"})
 )
 host("host-loses-conf", "HS-02", nothing, conf={"a": 0, "b": 1})(
     "What is 0 in conf is left out.",
-    takes(BoltHost, "setup", conf=lambda conf: {name: value for name, value in conf.items() if value != 0}),
+    on(BoltHost, "setup").takes(conf=lambda conf: {name: value for name, value in conf.items() if value != 0}),
 )
 
 
@@ -108,20 +108,21 @@ def _late(w: Writer) -> None:
 
 
 host("host-hurries", "HS-14", _late, bare=True, smoke=False)(
-    "A command comes before the process id.", after(SpoutHost, "start", lambda self: self.send({"command": "next"}))
+    "A command comes before the process id.", on(SpoutHost, "start").after(lambda self: self.send({"command": "next"}))
 )
 host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01", level="SHOULD")(
-    "Whatever comes is taken for a process id.", takes(SpoutHost, "meet", message=lambda: {"pid": 1})
+    "Whatever comes is taken for a process id.", on(SpoutHost, "meet").takes(message=lambda: {"pid": 1})
 )
 host("host-sleeps-at-start", "HS-18", row("HS-18", 0), bare=True, accept="END-04")(
-    "That the child ends at once is not noticed.", skips(BoltHost, "gone", when=lambda self: not self.ready)
+    "That the child ends at once is not noticed.", on(BoltHost, "gone").skips(when=lambda self: not self.ready)
 )
 host("host-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02 HS-01")(
-    "The closing line is in quotes.", gives(BoltHost, "written", lambda found: found.replace(b"\nend\n", b'\n"end"\n'))
+    "The closing line is in quotes.",
+    on(BoltHost, "written").gives(lambda found: found.replace(b"\nend\n", b'\n"end"\n')),
 )
 host("host-one-line", "FRAME-06", lambda w: _wide(w, LINES), accept="INV-HOST-03 BOLT-05 HB-11")(
     "A message that is spread over several lines is not understood.",
-    takes(BoltHost, "understood", lines=lambda self, lines: lines[:1] if self.ready else lines),
+    on(BoltHost, "understood").takes(lines=lambda self, lines: lines[:1] if self.ready else lines),
 )
 
 
@@ -143,18 +144,16 @@ class KnowsMembers(BoltHost):
 
 host("host-in-order", "FRAME-12", lambda w: _wide(w, ORDER, 0), accept="BOLT-05 HB-11 INV-HOST-12")(
     "The command stands first, or is none.",
-    instead(
-        BoltHost,
-        "hear",
+    on(BoltHost, "hear").instead(
         lambda self: self.fail("no command"),
         when=lambda message: isinstance(message, dict) and next(iter(message), "") != "command",
     ),
 )
 host("host-slashes", "FRAME-13", lambda w: _wide(w, ESCAPE, 2), accept="BOLT-27")(
     "An escaped slash stays escaped.",
-    takes(BoltHost, "understood", lines=lambda lines: [line.replace(b"\\/", b"\\\\/") for line in lines]),
+    on(BoltHost, "understood").takes(lines=lambda lines: [line.replace(b"\\/", b"\\\\/") for line in lines]),
 )
 host("host-by-piece", "FRAME-07", lambda w: _wide(w, CUTS), accept="BOLT-05 HB-11 INV-HOST-21 BOLT-13")(
     "What one read gives is taken for a message.",
-    takes(BoltHost, "receive", data=lambda data: data if data.endswith(b"\n") else data + b"\nend\n"),
+    on(BoltHost, "receive").takes(data=lambda data: data if data.endswith(b"\n") else data + b"\nend\n"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from impls.references.storm.host import Failed
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from impls.references.storm.wire import BadMessage
-from tests.mutants.faults import raises, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, row
 
@@ -45,7 +45,7 @@ class FirstOnly(BoltHost):
 
 _lax("INV-HOST-17", 1, level="MUST")(
     "An ack for an id that is not known settles the oldest tuple.",
-    takes(BoltHost, "settle", name=lambda self, name: name if name in self.live else next(iter(self.live))),
+    on(BoltHost, "settle").takes(name=lambda self, name: name if name in self.live else next(iter(self.live))),
 )
 
 
@@ -67,18 +67,17 @@ class RoundsTasks(BoltHost):
         super().emit({**message, "task": int(task)} if isinstance(task, float) else message)
 
 
-@_lax("INV-HOST-29", level="MUST")
-class Wraps(BoltHost):
-    """Numbers have 64 bits, and wrap."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        wrapped = [(v + (1 << 63)) % (1 << 64) - (1 << 63) if type(v) is int else v for v in values]
-        super().collect(message, stream, task, wrapped)
+_lax("INV-HOST-29", level="MUST")(
+    "Numbers have 64 bits, and wrap.",
+    on(BoltHost, "collect").takes(
+        values=lambda values: [(v + (1 << 63)) % (1 << 64) - (1 << 63) if type(v) is int else v for v in values]
+    ),
+)
 
 
 _lax("INV-HOST-27", 4, level="MUST")(
     "What is no character is left out of an id.",
-    takes(BoltHost, "understood", lines=lambda lines: [line.decode("utf-8", "ignore").encode() for line in lines]),
+    on(BoltHost, "understood").takes(lines=lambda lines: [line.decode("utf-8", "ignore").encode() for line in lines]),
 )
 
 
@@ -93,18 +92,16 @@ class HalfMessages(BoltHost):
         super().left()
 
 
-@_lax("INV-HOST-21", 3, accept="END-04", level="MUST")
-class HalfAcks(BoltHost):
-    """What stands before the end of the child is a message, if it settles a tuple."""
-
-    def left(self) -> None:
-        if b'"ack"' in b"".join(self.lines.lines):
-            self.lines_read(self.lines.lines)
-        super().left()
+_lax("INV-HOST-21", 3, accept="END-04", level="MUST")(
+    "What stands before the end of the child is a message, if it settles a tuple.",
+    on(BoltHost, "left").before(
+        lambda self: self.lines_read(self.lines.lines), when=lambda self: b'"ack"' in b"".join(self.lines.lines)
+    ),
+)
 
 
 _lax("INV-HOST-12", 1, accept="INV-HOST-18")(
-    "A spout's command that is not known is passed over.", skips(SpoutHost, "strange")
+    "A spout's command that is not known is passed over.", on(SpoutHost, "strange").skips()
 )
 
 
@@ -120,10 +117,10 @@ class WrapsTasks(BoltHost):
 _lax("INV-HOST-06", 1, accept="INV-HOST-05")("What stands behind the first JSON text is passed over.", FirstOnly)
 _lax("INV-HOST-07", 0, level="MUST")(
     "A blank line before a message is an error.",
-    raises(BoltHost, "understood", lambda: BadMessage("a blank line"), when=lambda lines: not lines[0].strip()),
+    on(BoltHost, "understood").raises(lambda: BadMessage("a blank line"), when=lambda lines: not lines[0].strip()),
 )
 _lax("INV-HOST-09", 0)(
-    "END closes a message too.", takes(BoltHost, "receive", data=lambda data: data.replace(b"\nEND\n", b"\nend\n"))
+    "END closes a message too.", on(BoltHost, "receive").takes(data=lambda data: data.replace(b"\nEND\n", b"\nend\n"))
 )
 
 
@@ -150,9 +147,10 @@ class StreamNumbers(BoltHost):
         super().emit({**message, "stream": str(stream)} if isinstance(stream, int) else message)
 
 
-_lax("INV-HOST-18", 0, accept="INV-HOST-12")("What only bolts say is passed over.", skips(SpoutHost, "strange"))
+_lax("INV-HOST-18", 0, accept="INV-HOST-12")("What only bolts say is passed over.", on(SpoutHost, "strange").skips())
 _lax("INV-HOST-26", 0, level="MUST")(
-    "A log of many MiB is lost.", skips(BoltHost, "log", when=lambda message: len(str(message.get("msg"))) >= 1 << 19)
+    "A log of many MiB is lost.",
+    on(BoltHost, "log").skips(when=lambda message: len(str(message.get("msg"))) >= 1 << 19),
 )
 
 
@@ -170,21 +168,19 @@ class DoesBoth(BoltHost):
         return {"command": "sync"}
 
 
-@host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)
-class StrictPid(BoltHost):
-    """A process id with further members beside it is an error."""
-
-    def meet(self, message: Any) -> None:
-        if isinstance(message, dict) and len(message) > 1:
-            raise Failed("more than a process id")
-        super().meet(message)
+host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)(
+    "A process id with further members beside it is an error.",
+    on(BoltHost, "meet").raises(
+        lambda: Failed("more than a process id"), when=lambda message: isinstance(message, dict) and len(message) > 1
+    ),
+)
 
 
 host("host-inv-host-02", "INV-HOST-02", case("mute"), bare=True, level="SHOULD")(
     "A child that does not say its process id is waited for without an end.",
-    skips(BoltHost, "tick", when=lambda self: not self.ready),
+    on(BoltHost, "tick").skips(when=lambda self: not self.ready),
 )
 _lax("INV-HOST-22", 1, accept="END-04", level="MUST")(
     "The end of a child with status 1 goes unnoticed while a tuple is open.",
-    skips(BoltHost, "gone", when=lambda self: self.live),
+    on(BoltHost, "gone").skips(when=lambda self: self.live),
 )

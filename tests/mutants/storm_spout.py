@@ -10,11 +10,11 @@ from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import LINES, MEMBERS, Ways, Writer
-from tests.mutants.faults import after, before, raises, repeats, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, RAISE, TWICE, child, emit, following, nothing, script
 
 child("spout-no-sync", "SPOUT-03", NEXT, smoke=False)(
-    "An empty next is not answered.", skips(Spout, "finished", when=lambda self: self.count <= 1)
+    "An empty next is not answered.", on(Spout, "finished").skips(when=lambda self: self.count <= 1)
 )
 
 
@@ -31,7 +31,7 @@ class SyncsFirst(Spout):
 
 
 child("spout-two-syncs", "SPOUT-22", NEXT, smoke=False, accept="SPOUT-04")(
-    "Each command has two syncs.", repeats(Spout, "sync")
+    "Each command has two syncs.", on(Spout, "sync").repeats()
 )
 
 
@@ -50,22 +50,22 @@ class FifteenthSync(Spout):
 
 child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")(
     "After the third sync it logs.",
-    after(Spout, "sync", lambda self: self.say({"command": "log", "msg": "three"}), when=lambda self: self.nexts == 3),
+    on(Spout, "sync").after(
+        lambda self: self.say({"command": "log", "msg": "three"}), when=lambda self: self.nexts == 3
+    ),
 )
 
 
-@child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), accept="SPOUT-16 SPOUT-22 SPOUT-03")
-class EmitsLater(Spout):
-    """What failed is emitted again after the sync."""
-
-    def finished(self, one: Running) -> None:
-        super().finished(one)
-        if one.name == "fail":
-            self.say({"command": "emit", "tuple": ["again"]})
+child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), accept="SPOUT-16 SPOUT-22 SPOUT-03")(
+    "What failed is emitted again after the sync.",
+    on(Spout, "finished").after(
+        lambda self: self.say({"command": "emit", "tuple": ["again"]}), when=lambda one: one.name == "fail"
+    ),
+)
 
 
 child("spout-acks-unanswered", "SPOUT-03", ACKED, conf=script([emit(id="a")]), accept="SPOUT-16 HB-08")(
-    "ack is not answered.", skips(Spout, "finished", when=lambda one: one.name == "ack")
+    "ack is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "ack")
 )
 
 
@@ -107,8 +107,8 @@ def _members(w: Writer) -> None:
 
 child("spout-knows-members", "FRAME-11", _members, level="SHOULD", accept="SPOUT-03 SPOUT-23")(
     "A member that is not known ends the spout.",
-    raises(
-        Spout, "asked", lambda: BadMessage("an unknown member"), when=lambda message: set(message) - {"command", "id"}
+    on(Spout, "asked").raises(
+        lambda: BadMessage("an unknown member"), when=lambda message: set(message) - {"command", "id"}
     ),
 )
 
@@ -117,14 +117,13 @@ def _empty_id(w: Writer) -> None:
     w.command("next", id="")
 
 
-@child("spout-empty-id", "SPOUT-23", _empty_id, accept="SPOUT-03 FRAME-11")
-class EmptyId(Spout):
-    """A next with an id ends the spout."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if message.get("command") == "next" and "id" in message:
-            raise BadMessage("a next with an id")
-        super().asked(message)
+child("spout-empty-id", "SPOUT-23", _empty_id, accept="SPOUT-03 FRAME-11")(
+    "A next with an id ends the spout.",
+    on(Spout, "asked").raises(
+        lambda: BadMessage("a next with an id"),
+        when=lambda message: message.get("command") == "next" and "id" in message,
+    ),
+)
 
 
 def _lines(w: Writer) -> None:
@@ -135,10 +134,10 @@ def _lines(w: Writer) -> None:
 
 child("spout-one-line", "FRAME-06", _lines, accept="SPOUT-03 INV-CHILD-02")(
     "A command that is spread over several lines is not understood.",
-    takes(Spout, "lines_read", lines=lambda self, lines: lines[:1] if self.set_up else lines),
+    on(Spout, "lines_read").takes(lines=lambda self, lines: lines[:1] if self.set_up else lines),
 )
 child("spout-raise-hangs", "INV-CHILD-15", NEXT, conf=script([RAISE]), accept="SPOUT-03")(
-    "When user code raises there is no sync.", skips(Spout, "raised")
+    "When user code raises there is no sync.", on(Spout, "raised").skips()
 )
 
 
@@ -166,7 +165,7 @@ class RaiseGoesOn(Spout):
 
 
 child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")(
-    "activate is not answered.", skips(Spout, "finished", when=lambda one: one.name == "activate")
+    "activate is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "activate")
 )
 
 
@@ -176,7 +175,7 @@ def _unknown(w: Writer) -> None:
 
 child("spout-unknown-id", "SPOUT-24", _unknown, level="SHOULD", accept="SPOUT-03")(
     "An id that is not known ends the spout.",
-    raises(Spout, "asked", lambda: BadMessage("an unknown id"), when=lambda message: message.get("id") == "nobody"),
+    on(Spout, "asked").raises(lambda: BadMessage("an unknown id"), when=lambda message: message.get("id") == "nobody"),
 )
 
 
@@ -185,7 +184,7 @@ def _unknown_command(w: Writer) -> None:
 
 
 child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")(
-    "A command that is not known is passed over in silence.", skips(Spout, "skipped")
+    "A command that is not known is passed over in silence.", on(Spout, "skipped").skips()
 )
 
 
@@ -200,7 +199,7 @@ child(
     switches=Switches(unknown="skip"),
     accept="INV-CHILD-05",
     level="SHOULD",
-)("An object without a command is passed over in silence.", skips(Spout, "skipped"))
+)("An object without a command is passed over in silence.", on(Spout, "skipped").skips())
 
 
 def _half(w: Writer) -> None:
@@ -209,10 +208,10 @@ def _half(w: Writer) -> None:
 
 child("spout-half", "END-03", _half, accept="END-02 SPOUT-22")(
     "What stands before the end of STDIN is a message, too.",
-    before(Spout, "end", lambda self: self.lines_read(self.lines.lines), when=lambda self: self.lines.lines),
+    on(Spout, "end").before(lambda self: self.lines_read(self.lines.lines), when=lambda self: self.lines.lines),
 )
 child("spout-last-words", "END-02", nothing, level="SHOULD", smoke=False)(
-    "It emits when STDIN ends.", before(Spout, "end", lambda self: self.say({"command": "sync"}))
+    "It emits when STDIN ends.", on(Spout, "end").before(lambda self: self.say({"command": "sync"}))
 )
 
 

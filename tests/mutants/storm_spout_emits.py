@@ -9,12 +9,12 @@ from typing import Any
 from impls.references.storm.child import Callback, Running, Spout
 from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
-from tests.mutants.faults import gives, instead, raises, skips, without
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, TWICE, child, emit, following, script
 
 child("spout-text-ids", "SPOUT-12", NEXT, conf=script([emit(id=1)]))(
     "Ids are texts.",
-    gives(Spout, "emitted", lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
+    on(Spout, "emitted").gives(lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
 )
 
 
@@ -29,7 +29,8 @@ class NumberIds(Spout):
 
 
 child("spout-zero-id", "SPOUT-12", NEXT, conf=script([emit(id=0)]), accept="SPOUT-11")(
-    "The id 0 is none.", gives(Spout, "emitted", lambda found: without(found, "id") if not found.get("id") else found)
+    "The id 0 is none.",
+    on(Spout, "emitted").gives(lambda found: without(found, "id") if not found.get("id") else found),
 )
 
 
@@ -58,7 +59,7 @@ class LastId(Spout):
 
 
 child("spout-always-id", "SPOUT-11", NEXT, conf=script([emit()]))(
-    "An emit without an id gets one.", gives(Spout, "emitted", lambda found: {"id": "none", **found})
+    "An emit without an id gets one.", on(Spout, "emitted").gives(lambda found: {"id": "none", **found})
 )
 
 
@@ -77,7 +78,7 @@ class StickyId(Spout):
 
 
 child("spout-no-stream", "SPOUT-13", NEXT, conf=script([emit(stream="second")]))(
-    "The stream is left out.", gives(Spout, "emitted", lambda found: without(found, "stream"))
+    "The stream is left out.", on(Spout, "emitted").gives(lambda found: without(found, "stream"))
 )
 
 
@@ -94,15 +95,15 @@ class SecondStream(Spout):
 
 
 child("spout-no-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))(
-    "A direct emit is none.", gives(Spout, "emitted", lambda found: without(found, "task"))
+    "A direct emit is none.", on(Spout, "emitted").gives(lambda found: without(found, "task"))
 )
 child("spout-text-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))(
     "The task is a text.",
-    gives(Spout, "emitted", lambda found: {**found, "task": str(found["task"])} if "task" in found else found),
+    on(Spout, "emitted").gives(lambda found: {**found, "task": str(found["task"])} if "task" in found else found),
 )
 child("spout-object-tuple", "SPOUT-10", NEXT, conf=script([emit(1)]))(
     "The tuple is an object.",
-    gives(Spout, "emitted", lambda found: {**found, "tuple": dict(enumerate(found["tuple"]))}),
+    on(Spout, "emitted").gives(lambda found: {**found, "tuple": dict(enumerate(found["tuple"]))}),
 )
 
 
@@ -116,17 +117,16 @@ class Values(Spout):
         return {**message, "tuple": values}
 
 
-@child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))
-class Unescaped(Spout):
-    """A newline in a text becomes a blank."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in message["tuple"]]}
+child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))(
+    "A newline in a text becomes a blank.",
+    on(Spout, "emitted").gives(
+        lambda found: {**found, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in found["tuple"]]}
+    ),
+)
 
 
 child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")(
-    "A list of task ids is taken for a command.", raises(Spout, "ids", lambda: BadMessage("no command"))
+    "A list of task ids is taken for a command.", on(Spout, "ids").raises(lambda: BadMessage("no command"))
 )
 
 
@@ -154,7 +154,7 @@ class OldList(Spout):
 
 
 child("spout-waits-for-direct", "SPOUT-03", NEXT, conf=script([emit(task=9)]), accept="SPOUT-14 SPOUT-09")(
-    "It waits for the task ids of a direct emit.", instead(Spout, "wants_ids", lambda: True)
+    "It waits for the task ids of a direct emit.", on(Spout, "wants_ids").instead(lambda: True)
 )
 
 
@@ -168,7 +168,7 @@ class WaitsAnyway(Spout):
 
 
 child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))(
-    "A log of two lines is lost.", skips(Spout, "log", when=lambda text: "\n" in text)
+    "A log of two lines is lost.", on(Spout, "log").skips(when=lambda text: "\n" in text)
 )
 
 
@@ -191,15 +191,14 @@ class SilentFail(Spout):
             super().log(text)
 
 
-@child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
-class ComposedIds(Spout):
-    """Ids are composed as Unicode has it, so that letter and accent become one."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        if isinstance(message.get("id"), str):
-            message["id"] = unicodedata.normalize("NFC", message["id"])
-        return message
+child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))(
+    "Ids are composed as Unicode has it, so that letter and accent become one.",
+    on(Spout, "emitted").gives(
+        lambda found: (
+            {**found, "id": unicodedata.normalize("NFC", found["id"])} if isinstance(found.get("id"), str) else found
+        )
+    ),
+)
 
 
 @child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))

@@ -6,7 +6,7 @@ from typing import Any
 
 from impls.references.storm.hosts import SpoutHost
 from strategies.storm.hosting import Writer
-from tests.mutants.faults import gives, instead, skips, takes
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import command
 
@@ -48,17 +48,17 @@ class TwoAtOnce(SpoutHost):
 
 
 host("host-no-ack-id", "SPOUT-02", both(command({"id": "a"}), command(op="ack", id="a")))(
-    "ack has no id.", instead(SpoutHost, "message", lambda call: {"command": call["op"]})
+    "ack has no id.", on(SpoutHost, "message").instead(lambda call: {"command": call["op"]})
 )
 host("host-text-ids", "SPOUT-12", both(command({"id": 1}), command(op="fail", id=1)))(
     "Ids come back as texts.",
-    gives(SpoutHost, "message", lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
+    on(SpoutHost, "message").gives(lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
 )
 host(
     "host-fail-for-ack", "SPOUT-12", both(command({"id": "a"}), command(op="fail", id="a")), accept="SPOUT-17 SPOUT-11"
 )(
     "fail is told as ack.",
-    gives(SpoutHost, "message", lambda found: {**found, "command": "ack"} if found["command"] == "fail" else found),
+    on(SpoutHost, "message").gives(lambda found: {**found, "command": "ack"} if found["command"] == "fail" else found),
 )
 
 
@@ -79,7 +79,7 @@ class AcksUnasked(SpoutHost):
 
 host("host-other-commands", "SPOUT-01", command(), smoke=False)(
     "next is called nextTuple.",
-    instead(SpoutHost, "message", lambda call: {"command": "nextTuple" if call["op"] == "next" else call["op"]}),
+    on(SpoutHost, "message").instead(lambda call: {"command": "nextTuple" if call["op"] == "next" else call["op"]}),
 )
 
 
@@ -102,14 +102,14 @@ class ListAfterSync(SpoutHost):
 
 
 host("host-direct-list", "SPOUT-08", command({"task": 9}), accept="SPOUT-07")(
-    "A direct emit is answered.", instead(SpoutHost, "wants_ids", lambda: True)
+    "A direct emit is answered.", on(SpoutHost, "wants_ids").instead(lambda: True)
 )
 host("host-drops-id", "SPOUT-12", command({"id": 0}), accept="SPOUT-11")(
-    "The id 0 is none.", gives(SpoutHost, "further", lambda message, found: found if message.get("id") else {})
+    "The id 0 is none.", on(SpoutHost, "further").gives(lambda message, found: found if message.get("id") else {})
 )
 host("host-makes-id", "SPOUT-11", command({}))(
     "An emit without an id gets one.",
-    instead(SpoutHost, "further", lambda message: {"id": message.get("id", "made up")}),
+    on(SpoutHost, "further").instead(lambda message: {"id": message.get("id", "made up")}),
 )
 
 
@@ -125,18 +125,18 @@ class SpoutStream(SpoutHost):
 
 
 host("host-spout-task", "SPOUT-14", command({"task": 9}))(
-    "A direct emit goes to all.", takes(SpoutHost, "collect", task=lambda: None)
+    "A direct emit goes to all.", on(SpoutHost, "collect").takes(task=lambda: None)
 )
 host("host-spout-values", "SPOUT-21", lambda w: _valued(w, None))(
     "null is left out of tuples.",
-    takes(SpoutHost, "collect", values=lambda values: [v for v in values if v is not None]),
+    on(SpoutHost, "collect").takes(values=lambda values: [v for v in values if v is not None]),
 )
 host(
     "host-silent-ack", "SPOUT-16", both(command({"id": "a"}), command({}, op="ack", id="a")), accept="SPOUT-13 SPOUT-07"
-)("An emit in answer to an ack is lost.", skips(SpoutHost, "emit", when=lambda self: self.command != "next"))
+)("An emit in answer to an ack is lost.", on(SpoutHost, "emit").skips(when=lambda self: self.command != "next"))
 host("host-spout-log", "SPOUT-15", _logging)(
     "A log of two lines loses the second.",
-    takes(SpoutHost, "log", message=lambda message: {**message, "msg": str(message.get("msg")).partition("\n")[0]}),
+    on(SpoutHost, "log").takes(message=lambda message: {**message, "msg": str(message.get("msg")).partition("\n")[0]}),
 )
 
 
@@ -163,7 +163,7 @@ class ReadsOn(SpoutHost):
 
 host("host-ids-of-31-bits", "SPOUT-12", command({"id": 4294967296}), accept="SPOUT-11 SPOUT-17")(
     "Of an id that is a number 31 bits are kept.",
-    gives(
-        SpoutHost, "further", lambda found: {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found
+    on(SpoutHost, "further").gives(
+        lambda found: {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found
     ),
 )
