@@ -100,11 +100,6 @@ class Case(NamedTuple):
         return self.sub
 
     @property
-    def known(self) -> bool:
-        """True when it is known what a MESSAGE delivers, and to which subscription."""
-        return self.sub is not None and self.sent is not None
-
-    @property
     def others(self) -> list[Conn]:
         """Every other connection."""
         return [conn for number, conn in self.state.conns.items() if number != self.number]

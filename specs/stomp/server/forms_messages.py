@@ -372,7 +372,9 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     found = BOOK.ask("MESSAGE", case)
     if found.breach is not None or found.unjudged or case.sub is None or (case.sent is None and found.lapses):
         # it was delivered all the same, if it is known what and to whom; otherwise nobody knows what is still owed
-        return outcome(found, delivered(state, number, conn, case.sub, frame, case.sent) if case.known else ANYTHING)
+        known = case.sub is not None and case.sent is not None
+        after = delivered(state, number, conn, case.subscription, frame, case.message) if known else ANYTHING
+        return outcome(found, after)
     if case.sent is None:
         # nothing is owed any more to a subscription that may be busy with it
         subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
