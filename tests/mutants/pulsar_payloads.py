@@ -193,6 +193,19 @@ class EmptyPayload(Rewriting):
         return metadata, payload or b"\0"
 
 
+@mutant("empty-payload-refused", "SEND-04", empty)
+class EmptyPayloadRefused(Session):
+    """Takes no message without a payload, whatever else it carries."""
+
+    def accept(self, producer: Producer, body: Message, load: Part, metadata: Any) -> None:
+        """See `Session`."""
+        size = int.from_bytes(load.block[:4], "big")
+        if len(load.block) == 4 + size:
+            self.send_error(body, "MetadataError", "the message is empty")
+        else:
+            super().accept(producer, body, load, metadata)
+
+
 @mutant("metadata-cleaned", "MD-03", lambda w: w.send(ready(w)[2], more=b"\x98\x1f\x07"), accept="CHK-11")
 class MetadataCleaned(Topic):
     """Leaves out the fields of metadata that it does not know."""

@@ -38,13 +38,15 @@ MIXED = "PULSAR-E2E-04"
 # -- why a SEND was refused, or not answered ---------------------------------------------------------------------------
 
 SENDING = Causes("sending")
+NOT_TAKEN = "a SEND was not taken"
+"""How all of them begin: what a SEND that fails without it carries is not the reason."""
 
 
 def _sent_in(trait: Trait) -> None:
     @SENDING.cause(trait.value, could=lambda case: trait in case.entry.traits)
     def it_matters_how_it_was_sent(case: Any) -> str:
         """A way of sending that must not matter."""
-        return f"a SEND was not taken that was {_WAYS[trait]}: {case.entry.seq}"
+        return f"{NOT_TAKEN}: {case.entry.seq}, which was {_WAYS[trait]}"
 
 
 _WAYS = {
@@ -67,7 +69,7 @@ def _others_failed(case: Any) -> bool:
 @SENDING.cause("PULSAR-SEND-13", could=_others_failed)
 def another_producer_had_failed(case: Any) -> str:
     """A SEND of another producer was wrong."""
-    return f"the send {case.entry.seq} was not taken after one of another producer had failed"
+    return f"{NOT_TAKEN}: {case.entry.seq}, after one of another producer had failed"
 
 
 # -- why a message was not delivered -----------------------------------------------------------------------------------

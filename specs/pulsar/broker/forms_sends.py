@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import RECEIPT, SENDING
+from specs.pulsar.broker.causes import NOT_TAKEN, RECEIPT, SENDING
 from specs.pulsar.states import FORBIDDEN, Entry, Fate, Misuse, Trait
 
 CHECKSUM_ERROR = 9
@@ -200,7 +200,7 @@ def an_error_answers_a_send(case: Case) -> str:
 def nothing_is_refused_for_no_reason(case: Case) -> str:
     """Each SEND that is in order is stored and confirmed (seed, "SendReceipt")."""
     allowed = case.body.error in QUOTA
-    return "" if allowed else f"a send was refused for no reason: {case.entry.seq}, error {case.body.error}"
+    return "" if allowed else f"{NOT_TAKEN}: {case.entry.seq} was refused for no reason, error {case.body.error}"
 
 
 @form(Misuse.CHECKSUM.requirement, on="SEND_ERROR", also=" ".join(Misuse.CHECKSUM.beside),

@@ -116,7 +116,7 @@ def _other_transaction_ended(case: Case) -> bool:
 @BOOK.form(ids.TXN_10, on=_OF_SEND, if_=lambda case: case.copy is Copy.NEVER and _other_transaction_ended(case))
 def transactions_end_apart(case: Case) -> Broken:
     """STOMP 1.2, BEGIN: several transactions may be open, and each ends by itself."""
-    why = f"{told(case)} was delivered before COMMIT: another transaction had ended"
+    why = f"{told(case)} was delivered {_WORDS[case.message.never]}: another one had ended"
     return Broken(why, also=(case.message.never,))
 
 
