@@ -244,6 +244,22 @@ def test_child_that_leaves_after_its_last_status_is_blamed_for_that_alone():
     assert not found.blamed
 
 
+@pytest.mark.parametrize(("action", "named"), [("status", "KCL-STAT-03"), ("checkpoint", "KCL-CHECKPOINT-02")])
+def test_what_comes_after_the_end_of_stdin_is_named_by_what_it_is(action, named):
+    class Speaks(Child):
+        def run(self):
+            yield from super().run()
+            members = {"action": "status", "responseFor": "processRecords"}
+            yield from self.say(members if action == "status" else self.request(self.last))
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.answers()
+
+    found = judged("child", lambda: Children(child=Speaks), write)
+    assert {fault.breach.requirement for fault in found.blamed} == {named}
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):
