@@ -65,9 +65,9 @@ class Property:
 class Fault:
     """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
-    and not every repetition showed it, and when it was blamed and could not be confirmed: `unsettled` says why then.
-    `kind` is what sort of fault it is, without any value of this run. `behind` are the known faults of the same
-    conversation, and `set_aside` what judging was told of them."""
+    and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
+    known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
+    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
 
     requirement: str
     level: str
@@ -287,8 +287,9 @@ class Hunter:
         fault = found.fault
         if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
             self.faults[fault.requirement] = fault
-            self._aside |= {fault.requirement, *fault.also}
-            self._set_aside(fault)
+            if not fault.unsettled:
+                self._aside |= {fault.requirement, *fault.also}
+                self._set_aside(fault)
             self._report(fault)
         return found
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from impls.driver.drive import Recording, Setting
 from specs.events import Quiet
@@ -68,7 +69,7 @@ class Investigator:
         if self._spoilt(case, seen):
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
-        case.level = seen[1]
+        case = case.renamed(seen)
         short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
@@ -127,7 +128,8 @@ class Investigator:
 
         Programs are made simpler first: the same requirement must be blamed, then the same kind of failure is enough,
         because what a plan is blamed for may be no more than something that happened to stand beside the cause. Then
-        the plan itself: no program may say it without what is left out.
+        the plan itself: no program may say it without what is left out. Once it shows without a known fault before it,
+        only such plans will do: they prove that it has nothing to do with that one.
         """
         spare = min(self.shrink_s, max(0.5, self.total_s / 4))
         until, setting = time.monotonic() + spare, case.hunter.setting
@@ -136,37 +138,44 @@ class Investigator:
             calm = replace(case, prop=case.prop.unhurried())
             if calm.failing(program, quick) is not None:
                 case, plan = calm, calm.plan(program)
-        left = self.attempts
+        left = Attempts(self.attempts, until)
         for any_name in (False, True):
-            progress = True
-            while progress:
-                progress = False
-                for candidate in simpler(program):
-                    left -= 1
-                    if left < 0 or time.monotonic() > until:
-                        break
-                    seen = case.failing(candidate, quick, kind if any_name else "")
-                    if seen is not None:
-                        program, plan, progress = candidate, case.plan(candidate), True
-                        case, kind = case.renamed(seen), _kind(seen[2])
-                        break
+            while True:
+                likeness = kind if any_name else ""
+                candidates = left.of(simpler(program))
+                found = case.simplest(((each, case.plan(each)) for each in candidates), quick, likeness)
+                if found is None:
+                    break
+                (program, plan), seen = found
+                case, kind = case.renamed(seen), _kind(seen[2])
         return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare / 2))
 
     def _plainest(self, case: _Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, _Case]:
         """`plan` without the features, connections and steps that the fault does not need."""
-        features, left, progress = case.hunter.setting.protocol.features, self.attempts // 2, True
-        while progress:
-            progress = False
-            for candidate in plainer(plan, features):
-                left -= 1
-                if left < 0 or time.monotonic() > until:
-                    break
-                seen = case.shown(candidate, quick, kind)
-                if seen is not None:
-                    plan, progress = candidate, True
-                    case, kind = case.renamed(seen), _kind(seen[2])
-                    break
-        return plan, case
+        left = Attempts(self.attempts // 2, until)
+        while True:
+            candidates = left.of(plainer(plan, case.hunter.setting.protocol.features))
+            found = case.simplest(((None, candidate) for candidate in candidates), quick, kind)
+            if found is None:
+                return plan, case
+            (_, plan), seen = found
+            case, kind = case.renamed(seen), _kind(seen[2])
+
+
+@dataclass
+class Attempts:
+    """How many plans may still be tried, and until when."""
+
+    left: int
+    until: float
+
+    def of(self, candidates: Iterable[Any]) -> Iterator[Any]:
+        """As many of the candidates as may be tried."""
+        for candidate in candidates:
+            self.left -= 1
+            if self.left < 0 or time.monotonic() > self.until:
+                return
+            yield candidate
 
 
 def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
@@ -245,17 +254,18 @@ def _kind(blame: Blame) -> str:
 @dataclass
 class _Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
-    each other at leisure."""
+    each other at leisure. `alone`: it was seen without a known fault before it."""
 
     hunter: Hunter
     prop: Property
     name: str
     level: str = ""
     healed: bool = False
+    alone: bool = False
 
     def renamed(self, seen: Seen) -> _Case:
         """The case of what was seen."""
-        return replace(self, name=seen[3], level=seen[1])
+        return replace(self, name=seen[3], level=seen[1], alone=self.alone or not seen[0].judgement.known)
 
     def failing(self, program: Program, setting: Setting | None = None, kind: str = "") -> Seen | None:
         """What playing `program` shows; see `shown`."""
@@ -279,6 +289,20 @@ class _Case:
         """True when a judgement blames the requirement of this case."""
         return any(name == self.name for name, _, _ in self.hunter.counted(judgement))
 
+    def simplest(
+        self, candidates: Iterable[tuple[Any, Plan]], setting: Setting, kind: str
+    ) -> tuple[tuple[Any, Plan], Seen] | None:
+        """The first candidate that shows it without a known fault before it; else, unless it was seen so already, the
+        first that shows it at all."""
+        found = None
+        for candidate in candidates:
+            seen = self.shown(candidate[1], setting, kind)
+            if seen is not None and not seen[0].judgement.known:
+                return candidate, seen
+            if seen is not None and not self.alone and found is None:
+                found = candidate, seen
+        return found
+
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
         return next((seen for _ in range(3) if (seen := self.shown(plan)) is not None), None)
@@ -301,6 +325,8 @@ class _Case:
         elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
             name, also = also[0], also[1:]
             level = breach.level or binding[name].level
+        behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
+        rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
             requirement=name,
             level=level,
@@ -318,9 +344,11 @@ class _Case:
             features=() if feature is None else (feature.name,),
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
-            verdict="inconclusive" if breach.steady and (reproduced < tried or tried < SEVERAL) else "fail",
+            verdict="inconclusive" if rare or behind else "fail",
+            # the shortest conversation that shows it has a known fault in it, which may have led to it
+            unsettled=f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else "",
             kind=breach.kind,
-            behind=tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known)),
+            behind=behind,
             set_aside=self.hunter.setting.set_aside,
         )
 

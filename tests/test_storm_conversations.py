@@ -327,14 +327,16 @@ def test_second_answers_to_heartbeats_do_not_hide_behind_tuples():
     assert blamed(judged("bolt", *child("bolt", *old, beat, ("child", {"command": "sync"})), *end)) == {}
 
 
+@pytest.mark.parametrize("step", [{"op": "raise"}, {"op": "print", "text": '{"command": "sync"}\nend\n'}])
 @pytest.mark.parametrize(("answers", "rule"), [(1, {}), (2, {"HB-04": "MUST"})])
-def test_what_user_code_raises_may_lead_to_one_sync(answers, rule):
+def test_what_user_code_raises_or_prints_may_be_one_sync(step, answers, rule):
     """A library may say it beside its error; a second answer to a heartbeat does not hide behind it."""
     several = [(by, value) for n in "123456" for by, value in (("host", given(id=n)), ("child", settles(n)))]
     beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
     sync = ("child", {"command": "sync"})
-    raising = ("host", given(id="8", tuple=["wireproof", [{"op": "raise"}]]))
-    talk = child("bolt", *several, beat, *[sync] * answers, raising, sync, ("child", settles("8", "fail")))
+    scripted = ("host", given(id="8", tuple=["wireproof", [step, {"op": "ack"}]]))
+    settled = ("child", settles("8", "fail" if step["op"] == "raise" else "ack"))
+    talk = child("bolt", *several, beat, *[sync] * answers, scripted, sync, settled)
     end = [Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 1)]
     assert blamed(judged("bolt", *talk, *end)) == rule
 

@@ -99,11 +99,11 @@ _COMMON = frozenset({SEND_05, SEND_07, CONNECT_10})
 class Claimed(Causes):
     """Causes of which one is that a frame is special: all that it claims is credited when nothing goes wrong."""
 
-    def credits(self, case: Case) -> list[str]:
+    def credits(self, case: Case) -> tuple[str, ...]:
         """See `Causes.credits`."""
         found = super().credits(case)
         if case.about is not None and case.about.claims:
-            found += case.about.claims
+            return found + case.about.claims
         return found
 
 

@@ -7,8 +7,9 @@ Negotiation, Header receipt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
@@ -52,7 +53,7 @@ from specs.stomp.server.case import Case, other_at_fault
 from specs.stomp.server.causes import GIVEN_UP, UNASKED
 from specs.stomp.server.duties import answer_to_connect, met, receipt
 from specs.stomp.server.effects import entered, processed
-from specs.stomp.states import Free, Refusal, State
+from specs.stomp.states import Free, Pending, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 ANSWERED = "RECEIPT of a frame"
@@ -275,14 +276,22 @@ def _is_plain(case: Case) -> bool:
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
     found = BOOK.ask("RECEIPT", case)
-    if found.breach is not None:
-        return (outcome(found, case.state),)
     asked = [p for p in case.conn.pending if p.receipt == case.wanted]
+    if found.breach is not None:
+        return (outcome(found, _taken_for_one(case, asked)),)
     covers = shown + found.covers
     if not asked:
         after = ANYTHING if found.lapses else case.state
         return (outcome(found, after, shown),)
     return [_beside(_received(case._replace(about=p), covers), found.lapses) for p in asked]
+
+
+def _taken_for_one(case: Case, asked: Sequence[Pending]) -> Any:
+    """The state behind a RECEIPT that is broken: the frame that it names has its own; which other it was meant for,
+    nobody knows."""
+    if asked:
+        return processed(case.state, case.number, case.conn, asked[0])
+    return ANYTHING if any(p.receipt is not None for p in case.conn.pending) else case.state
 
 
 def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
@@ -384,9 +393,11 @@ def out_of_phase(case: Case, cell: Never) -> Outcome:
     if found.breach is not None or found.unjudged:
         return outcome(found, case.state)
     breach = BOOK.forbidden(case, case.frame.command, cell)
-    return BOOK.broken(
-        replace(breach, why=f"{case.frame.command!r:.60}: {breach.why}", level=BOOK.level(breach)), ANYTHING, case.state
-    )
+    behind = (
+        ANYTHING if case.frame.command == "MESSAGE" else case.state
+    )  # to whom a message was still owed is open then
+    why = f"{case.frame.command!r:.60}: {breach.why}"
+    return BOOK.broken(replace(breach, why=why, level=BOOK.level(breach)), ANYTHING, behind)
 
 
 def never_again(state: State) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from specs.causes import Causes
 from specs.events import Noise, Quiet
-from specs.model import Allow, Breach, Outcome
+from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Finding
 from specs.stomp.frames import SERVER_COMMANDS, Frame
 from specs.stomp.headers import SPECIAL
@@ -190,13 +190,13 @@ def octets(state: State, number: int, conn: Conn, event: Noise) -> Outcome:
     text = f"{event.why}): {event.data[:80]!r}"
     if event.why == "nul-in-head" and event.data.startswith(b"ERROR"):
         text = f"NUL in its headers): {event.data[:80]!r}"
-    return outcome(BOOK.ask("octets", Case(state, number, conn, text=text)), state)
+    return outcome(BOOK.ask("octets", Case(state, number, conn, text=text)), ANYTHING)
 
 
 def torn(state: State, number: int, conn: Conn, *, rest: bool) -> Outcome:
     """What was wrong with an empty MESSAGE whose SEND has a body that begins with NUL."""
     case = Case(state, number, conn, during="rest" if rest else "")
-    return outcome(BOOK.ask("behind a cut body", case), state)
+    return outcome(BOOK.ask("behind a cut body", case), ANYTHING)
 
 
 def is_no_frame_of_a_server(frame: Frame) -> bool:

@@ -28,6 +28,7 @@ from specs.stomp.ids import (
     MSG_02,
     MSG_03,
     MSG_04,
+    MSG_06,
     MSG_08,
     MSG_09,
     MSG_10,
@@ -278,6 +279,10 @@ def has_handles_of_the_servers_own(case: Case) -> str:
     return ""
 
 
+_HANDLES = (MSG_03, MSG_06, SEND_09)
+"""Requirements that make acknowledgements plain."""
+
+
 @BOOK.form(MSG_03, on=_OF_SEND)
 def message_id_is_its_own(case: Case) -> str:
     """L225-227: the message-id is unique."""
@@ -289,7 +294,7 @@ def message_id_is_its_own(case: Case) -> str:
 
 
 @BOOK.form(
-    "STOMP-1.2-MSG-06", on=_OF_SEND,
+    MSG_06, on=_OF_SEND,
     if_=lambda case: case.conn.version == "1.2" and case.subscription.ack != "auto" and bool(case.state.deliveries),
 )  # fmt: skip
 def ack_is_its_own(case: Case) -> str:
@@ -365,10 +370,11 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     case = of_message(state, number, conn, frame)
     phase = MACHINE.move(conn.phase, "MESSAGE")
     found = BOOK.ask("MESSAGE", case)
-    if found.breach is not None or found.unjudged or case.sub is None:
-        return outcome(found, state)
-    if case.sent is None and found.lapses:
-        return outcome(found, ANYTHING)
+    if found.breach is not None or found.unjudged or case.sub is None or (case.sent is None and found.lapses):
+        # it was delivered all the same, if it is known what and to whom; otherwise nobody knows what is still owed
+        known = case.sub is not None and case.sent is not None
+        after = delivered(state, number, conn, case.subscription, frame, case.message) if known else ANYTHING
+        return outcome(found, after)
     if case.sent is None:
         # nothing is owed any more to a subscription that may be busy with it
         subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
@@ -382,7 +388,9 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     of_send = BOOK.ask(_OF_SEND, case)
     after = delivered(state, number, conn, case.subscription, frame, case.message)
     if of_send.breach is not None or of_send.unjudged:
-        return outcome(of_send, after)
+        # which of two deliveries an acknowledgement means is open once they cannot be told apart
+        unclear = of_send.breach is not None and of_send.breach.requirement in _HANDLES
+        return outcome(of_send, ANYTHING if unclear and case.subscription.ack != "auto" else after)
     covers = shown + found.covers + _credited(case)
     # which of two names it meant is the server's affair, and so is all that follows
     return outcome(of_send, ANYTHING if of_send.leans else after, covers)

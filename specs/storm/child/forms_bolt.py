@@ -299,13 +299,17 @@ def a_sync_answers_something(m: Case) -> str:
     return "a sync for nothing" if not m.conv.unanswered and not _spare(m) else ""
 
 
-@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="leaves", if_=lambda m: bool(m.conv.beats) and m.conv.extras > m.conv.raised,
+def _more_syncs(m: Case) -> int:
+    """Syncs that answered no heartbeat, beside those which user code printed or raised (S-25)."""
+    return m.conv.extras - m.conv.raised - m.conv.talked.count('"sync"')
+
+
+@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="leaves", if_=lambda m: bool(m.conv.beats) and _more_syncs(m) > 0,
       unless=lambda m: m.conv.misuse is not None)  # fmt: skip
 def syncs_without_heartbeat_follow_all_tuples_or_none(m: Case) -> str:
     """A bolt of before 0.7.1 says one for each tuple. Where there are fewer than half as many, these are second answers
-    to heartbeats (S-8): half, because callbacks may be under way as STDIN ends. Whatever user code's raising led to, a
-    sync may be among it (S-25)."""
-    few = 2 * (m.conv.extras - m.conv.raised) < m.conv.done - m.conv.raised
+    to heartbeats (S-8): half, because callbacks may be under way as STDIN ends."""
+    few = 2 * _more_syncs(m) < m.conv.done - m.conv.raised
     return f"{m.conv.extras} more syncs than heartbeats came, for {m.conv.done} tuples" if few else ""
 
 
