@@ -89,7 +89,8 @@ class Rule:
     a duty is met by the actions `on`. `which(case)` picks one of several requirements. `also`, `level` and `steady` go
     into its breach; `goes_on`: the text says what follows one. `causes` name the likeliest requirement behind a breach,
     `shows` what else could have been blamed on how a duty was met. `freed_by`: freedoms that allow what breaks it.
-    `excuses`: it blames nothing and ends the asking; `permits`: it is a permission; `patient`: see `Rulebook.duty`.
+    `excuses`: it blames nothing and ends the asking, which is a `freedom` if it has an id; `permits`: it is a
+    permission; `patient`: see `Rulebook.duty`.
     """
 
     obligation: str
@@ -109,6 +110,7 @@ class Rule:
     shows: Causes | None = None
     freed_by: tuple[Freedom, ...] = ()
     excuses: bool = False
+    freedom: str = ""
     permits: bool = False
     patient: bool = False
 
@@ -246,13 +248,14 @@ class Rulebook:
         return registered
 
     def excuse(
-        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None
+        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None, freedom: str = ""
     ) -> Callable[[Predicate], Predicate]:
-        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether."""
+        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether.
+        `freedom`: the id of what is forgiven by it, where something would always be broken without it."""
 
         def registered(body: Predicate) -> Predicate:
             where = (_topics(on), frozenset(when) or None, frozenset(during.split()) or None, if_)
-            self._add(Rule("form", (), body, *where, excuses=True))
+            self._add(Rule("form", (), body, *where, excuses=True, freedom=freedom))
             return body
 
         return registered
@@ -372,6 +375,8 @@ class Rulebook:
         answer = rule.body(case)
         if rule.excuses:
             found.settled = found.ended = bool(answer)
+            if answer and rule.freedom:
+                found.leans += (rule.freedom,)
             return False
         if rule.permits:
             return bool(answer)
