@@ -128,7 +128,7 @@ class Duty(NamedTuple):
     @property
     def mark(self) -> str:
         """What `specs.model.Model.owed` calls it."""
-        return f"{self.requirement} {self.due.kind}".rstrip()
+        return f"{self.requirement} {self.due.kind}" if self.due.kind else self.requirement
 
 
 @dataclass(slots=True)
