@@ -48,6 +48,7 @@ class Causes:
     def __init__(self, name: str) -> None:
         self.name = name
         self.ranked: list[Cause] = []
+        self._sums: dict[int, tuple[str, ...]] = {}
 
     def cause(
         self,
@@ -91,13 +92,24 @@ class Causes:
                 return Named(name, found, cause.evidence.__name__, cause.also, **cause.options)
         return None
 
-    def credits(self, case: Any) -> list[str]:
+    def credits(self, case: Any) -> tuple[str, ...]:
         """Requirements that could have been blamed for the symptom, had it shown."""
-        found: list[str] = []
-        for cause in self.ranked:
-            if cause.could is None or cause.could(case):
-                name = picked(cause.requirements, cause.which, case)
-                found += (name, *cause.also) if name else ()
+        held = 0
+        more: tuple[str, ...] = ()
+        for nth, cause in enumerate(self.ranked):
+            could, which = cause.could, cause.which
+            if could is not None and not could(case):
+                continue
+            if which is None:
+                held |= 1 << nth
+            else:
+                name = picked(cause.requirements, which, case)
+                more += (name, *cause.also) if name else ()
+        return (self._sums.get(held) or self._sum(held)) + more
+
+    def _sum(self, held: int) -> tuple[str, ...]:
+        causes = [cause for nth, cause in enumerate(self.ranked) if held >> nth & 1]
+        found = self._sums[held] = tuple(name for cause in causes for name in (cause.requirements[0], *cause.also))
         return found
 
     def blamable(self) -> Iterator[str]:

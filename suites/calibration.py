@@ -19,8 +19,11 @@ from impls.launching.printable import printable
 from specs.events import Closed, Fact, Quiet, Said
 from specs.plan import Plan, SendBytes, Wait
 from specs.protocol import Protocol
+from suites.deadline import Deadline, TimeUp
 from suites.investigate import CONFIRM_MS
 
+SMOKES = 6
+"""The first session may wait for this part of what the run may take; one that says nothing at all gets more."""
 PROBE_MS = 1_500.0
 """Patience where only somebody's being there is asked for."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
@@ -44,19 +47,28 @@ class Calibration:
     transport: Transport
     patience_ms: float
     learnt: dict[str, Any] = field(default_factory=dict)
+    deadline: Deadline = field(default_factory=Deadline)
 
     def meet(self) -> None:
-        """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge."""
-        # what is slow when it is first met, or always, must not be taken for one that refuses
-        setting = replace(self.setting(), patience_ms=max(CONFIRM_MS, self.patience_ms))
+        """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge, and TimeUp when the time
+        of the run was up before that was known."""
         if isinstance(self.transport, PipeTransport):
             self.warm(self.transport)
+        setting = self.setting()
+        # what is slow when it is first met, or always, must not be taken for one that refuses
+        ways = [min(CONFIRM_MS, self.deadline.left() * 1000 / SMOKES), CONFIRM_MS]
         slowest = 0.0
         for n in range(5):
-            recording = drive(self._smoke(setting.config), setting, f"smoke{n}-")
+            for patience_ms in ways:
+                patient = replace(setting, patience_ms=max(patience_ms, self.patience_ms))
+                recording = self._drive(self._smoke(setting.config), patient, f"smoke{n}-")
+                if _spoke(recording, self.impl.role) or recording.refused:
+                    break
             slowest = max(slowest, _slowest(recording, self.impl.role))
             if n == 0:
                 self._must_talk(recording)
+            if any(isinstance(event, Quiet) and event.final for event in recording.events):
+                break  # the next one would wait as long
         if isinstance(self.transport, TcpTransport | PipeTransport):
             self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
         discover = _discovery(self.protocol)
@@ -67,15 +79,22 @@ class Calibration:
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
             nonlocal count
             count += 1
-            recording = drive(plan, replace(self.setting(), config=config), f"ask{count}-")
+            recording = self._drive(plan, replace(self.setting(), config=config), f"ask{count}-")
             return tuple(recording.events), recording.judgement
 
         self.learnt = dict(discover(play, self._configure))
 
+    def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
+        """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""
+        recording = drive(plan, replace(setting, ends=self.deadline.over), fresh)
+        if self.deadline.over():
+            raise TimeUp
+        return recording
+
     def warm(self, transport: PipeTransport) -> None:
         """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
         setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
-        recording = drive(self._smoke(setting.config), setting, "warm-")
+        recording = self._drive(self._smoke(setting.config), setting, "warm-")
         self._must_talk(recording)
         transport.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
 
@@ -112,7 +131,7 @@ class Calibration:
         if self.protocol.wires.get(self.impl.role, "tcp") != "stdio":
             return False
         alone = Plan((SendBytes(0, b""), Wait(UNSPOKEN_MS + int(UNSPOKEN * recording.stamps[-1]))))
-        return not hung_up(drive(alone, self.setting(), "alone-"), self.impl.role)
+        return not hung_up(self._drive(alone, self.setting(), "alone-"), self.impl.role)
 
     def _speaks(self, profile: str) -> bool:
         """True when a session of another profile than the claimed one can be opened."""
@@ -121,7 +140,7 @@ class Calibration:
         config = self.protocol.configure(self.impl.role, profile, self.impl.facts, {})
         opening = Plan(self._smoke(config).steps[:1])
         setting = replace(self.setting(), config=config, patience_ms=max(PROBE_MS, self.patience_ms))
-        recording = drive(opening, setting, f"profile-{profile}-")
+        recording = self._drive(opening, setting, f"profile-{profile}-")
         answered = any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events)
         return answered and recording.judgement.verdict == "pass"
 
@@ -146,6 +165,11 @@ def _slowest(recording: Recording, role: str) -> float:
         elif asked is not None and (isinstance(event, Said | Closed) or getattr(event, "name", "") == "answer"):
             slowest, asked = max(slowest, ms - asked), None
     return slowest
+
+
+def _spoke(recording: Recording, role: str) -> bool:
+    """True when `role` said anything, or hung up."""
+    return any(isinstance(event, Said | Closed) and event.by == role for event in recording.events)
 
 
 def _first(recording: Recording, role: str) -> float:

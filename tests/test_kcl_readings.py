@@ -1,6 +1,7 @@
 """What the text of KCL leaves open: programs that go another way are right, and what is like it is not."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -243,6 +244,22 @@ def test_child_that_leaves_after_its_last_status_is_blamed_for_that_alone():
     assert not found.blamed
 
 
+@pytest.mark.parametrize(("action", "named"), [("status", "KCL-STAT-03"), ("checkpoint", "KCL-CHECKPOINT-02")])
+def test_what_comes_after_the_end_of_stdin_is_named_by_what_it_is(action, named):
+    class Speaks(Child):
+        def run(self):
+            yield from super().run()
+            members = {"action": "status", "responseFor": "processRecords"}
+            yield from self.say(members if action == "status" else self.request(self.last))
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.answers()
+
+    found = judged("child", lambda: Children(child=Speaks), write)
+    assert {fault.breach.requirement for fault in found.blamed} == {named}
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):
@@ -316,6 +333,33 @@ def test_action_that_came_instead_of_an_answer_may_be_done_later():
         w.say(w.answered("ThrottlingException"))
 
     assert judged("child", lambda: Children(child=Queues), write).verdict == "pass"
+
+
+def test_request_that_was_hidden_is_still_open_behind_the_known_fault():
+    """A child whose request stands behind half a line of user output waits for an answer that never comes. What comes
+    next finds it there, and is no second fault; a status that is missing where nothing was asked for is forgiven."""
+
+    class Hides(Child):
+        def say(self, members):
+            if members["action"] == "checkpoint":
+                self.out += self.written(members) + b"\n"
+            else:
+                yield from super().say(members)
+
+    config = config_of("child")
+    where = Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Hides)))
+    w = Writer(config)
+    w.initialize()
+    w.batch([w.script([{"op": "print", "text": "x"}, {"op": "checkpoint", "at": None}])])
+    w.batch([w.record(b"next")])
+    w.final("ZOMBIE")
+    w.eof()
+    (found,) = drive(w.plan(), where, "r-").judgement.blamed
+    assert found.breach.requirement == "KCL-FRAME-13"
+    known = frozenset({found.breach.fingerprint, found.breach.duty})
+    assert {
+        blame.breach.requirement for blame in drive(w.plan(), replace(where, set_aside=known), "r-").judgement.faults
+    } <= {"KCL-FRAME-13"}
 
 
 def test_line_that_is_no_message_is_no_answer():

@@ -101,6 +101,18 @@ def test_silence_after_what_is_no_command_is_a_recommendation_missed(command):
     assert level == "SHOULD"
 
 
+@pytest.mark.parametrize(
+    ("files", "blames"),
+    [((), {"HS-08": "MUST"}), (("41",), {"HS-08": "MUST"}), (("42",), {}), (("41", "42"), {})],
+)
+def test_the_file_of_the_process_id_is_there_when_a_child_has_ended(files, blames):
+    talk = [*child("bolt", setup=NOWHERE)[:1], says("host", SETUP), says("bolt", {"pid": 42})]
+    talk += [Closed(0, "host")]
+    talk += [Fact(0, "bolt", "file", {"name": name, "size": 0, "ours": None}) for name in files]
+    found = blamed(judged("bolt", *talk, Fact(0, "bolt", "exit", 0)))
+    assert {name: level for name, level in found.items() if name != "HS-12"} == blames
+
+
 # -- hosts -------------------------------------------------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
 AT_ONCE = 1 << 16
 """Octets of a frame that a link takes without waiting, as good as always."""
+OUT_OF_TIME = "the time of the run was up"
 GRAIN_MS = 20.0
 """Time that may pass without a word about it in the trace."""
 KNOWN_SHARE = 0.25
@@ -44,7 +45,8 @@ ENOUGH = 4
 class Setting:
     """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more;
     `until`, if given, is asked after each such silence: the plan is over when it says so. `set_aside` are known faults,
-    behind which judging goes on: see `specs.model.Watcher`."""
+    behind which judging goes on: see `specs.model.Watcher`. `ends`, if given, says before each wait whether the time of
+    the run is up: then the plan is given up with what was seen."""
 
     protocol: Protocol
     config: Any
@@ -53,6 +55,7 @@ class Setting:
     patience_ms: float = 1000.0
     until: Callable[[Judgement], bool] | None = None
     set_aside: frozenset[str] = frozenset()
+    ends: Callable[[], bool] | None = None
 
     @property
     def played(self) -> str:
@@ -194,6 +197,7 @@ class _Drive:
             try:
                 link = self._transport.open()
             except LinkError as error:
+                self._stop_in_time()
                 self._out.refused = str(error)
                 self._feed(Fact(number, self._watched, "refused", str(error)))
                 raise _Stop from None
@@ -297,6 +301,7 @@ class _Drive:
         if not sent:
             self._pump()
             if not line.ended:
+                self._stop_in_time()
                 self._out.overflow = f"the {self._watched} took no more octets"
                 raise _Stop
 
@@ -373,6 +378,7 @@ class _Drive:
                 raise _Stop
 
     def _receive(self, number: int, line: _Line, data: bytes) -> None:
+        self._stop_in_time()
         self._log(number, "received", data)
         self._octets += len(data)
         items = line.incoming.feed(data)
@@ -416,8 +422,15 @@ class _Drive:
             if late:
                 self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
                 raise _Stop
+            self._stop_in_time()
             self._transport.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
             slice_ms *= 2
+
+    def _stop_in_time(self) -> None:
+        """Give the plan up when the time of the run is over. What is missing then is nobody's fault."""
+        if self._setting.ends is not None and self._setting.ends():
+            self._out.overflow = OUT_OF_TIME
+            raise _Stop
 
     def _beats(self, event: Event) -> bool:
         """True for what is no sign that an answer is under way: a heartbeat, and the silence before it."""
@@ -427,6 +440,7 @@ class _Drive:
         """Let `ms` pass and say in the trace how long it was silent."""
         end = self._transport.now() + ms
         while (now := self._transport.now()) < end:
+            self._stop_in_time()
             self._transport.wait(self._links(), min(end - now, SLICE_MS))
             self._silence += min(self._transport.now() - now, SLICE_MS)
             self._pump()

@@ -131,7 +131,7 @@ def _fact(state: State, event: Fact) -> Outcome:
     if event.name == "refused":
         return outcome(BOOK.ask("refused", Case(state, event.conn, conn, text=f"{event.value!r:.120}")), state)
     if event.name == "octets":
-        return Allow(heard(state, event.conn, conn, event.by))
+        return Allow(heard(state, event.conn, conn, event.by, event.value))
     return Allow(state)
 
 

@@ -250,11 +250,12 @@ class Writer:
         receipt: tuple[str, str] | None = None,
         style: int = 0,
     ) -> Sub:
-        """SUBSCRIBE with an id that is free."""
+        """SUBSCRIBE with an id that is free. The mode auto is named by every other one of a connection."""
         taken = {sub.id for sub in line.subs}
         if identity is None or identity in taken:
             identity = next(f"{n}" for n in range(200) if f"{n}" not in taken)
-        extra = [("ack", mode)] if mode != "auto" else []
+        named = any(name == "ack" for name, _ in headers)
+        extra = [("ack", mode)] if not named and (mode != "auto" or len(line.used) % 2) else []
         asked = [receipt] if receipt is not None else []
         self.say(line, "SUBSCRIBE", [("id", identity), ("destination", place), *extra, *headers, *asked], style=style)
         sub = Sub(identity, place if isinstance(place, Ref) else PLACES[0], mode, again=identity in line.used)

@@ -106,6 +106,15 @@ class ThousandIsTooMany(Child):
         return super().decoded(members)
 
 
+@child("back-half-reversed", "REC-05", _many)
+class BackHalfReversed(Child):
+    """What comes behind the fiftieth record of a batch is handed over backwards."""
+
+    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
+        found = super().decoded(members)
+        return [*found[:50], *found[:49:-1]]
+
+
 @child("leak-after-raise", "REC-10", both(told({"op": "raise"}), batch(b"2")))
 class LeakAfterRaise(Child):
     """After user code raised, the next batch still holds the records of that one."""

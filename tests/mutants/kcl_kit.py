@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.references.kcl.child import Child, Switches
-from impls.references.kcl.host import Host, Hosts, HostSwitches
+from impls.references.kcl.child import Switches
+from impls.references.kcl.host import Hosts, HostSwitches
 from impls.references.kcl.memory import Children
 from specs.kcl.states import PREFIX, Config
 from specs.plan import Plan
 from strategies.kcl import hosting
 from strategies.kcl.writer import Writer
+from tests.mutants.faults import named
 from tests.mutants.record import Mutant, Witness, sentence
 
 KCL_MUTANTS: list[Mutant] = []
@@ -41,7 +42,7 @@ def child(
     unseen: str = "",
     smoke: bool = True,
     sessions: type | None = None,
-) -> Callable[[type[Child]], type[Child]]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty child. Its docstring explains it."""
 
     def witness(config: Config) -> Plan:
@@ -51,7 +52,9 @@ def child(
         w.eof()
         return w.plan()
 
-    def register(part: type[Child]) -> type[Child]:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
+
         kind = sessions or Children
 
         def make() -> Any:
@@ -76,7 +79,7 @@ def host(
     smoke: bool = True,
     sessions: type | None = None,
     begun: bool = True,
-) -> Callable[[type[Host]], type[Host]]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty host. `begun`: initialize is over when the witness plays."""
 
     def witness(config: Config) -> Plan:
@@ -87,7 +90,9 @@ def host(
         play(w)
         return w.plan()
 
-    def register(part: type[Host]) -> type[Host]:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
+
         kind = sessions or Hosts
 
         def make() -> Any:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
+from specs.msgpack.idl.grammar import IDL
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.msgpack.writer import Writer
 from tests.mutants import record
+from tests.mutants.faults import named
 from tests.mutants.record import Witness
 
 MSGPACK = find("msgpack")
@@ -46,6 +49,11 @@ def full(text: str) -> tuple[str, ...]:
     return tuple(FMT + name if name[0].isdigit() else RPC + name for name in text.split())
 
 
+def idl_ids(text: str) -> tuple[str, ...]:
+    """The same for ids of the interface language."""
+    return tuple(IDL + name for name in text.split())
+
+
 def server_of(part: type) -> type[Server]:
     """A server class made of a faulty part."""
     if issubclass(part, Server):
@@ -68,15 +76,25 @@ def mutant(
     switches: Mapping[str, Any] | None = None,
 ) -> Callable[[type], type]:
     """Register the decorated class as a faulty part of a server. Its docstring is the sentence that explains it."""
+    return registering("server", lambda part: partial(server_of(part), **(switches or {})), full)(
+        name, requirement, witness, accept, level
+    )
 
-    def register(part: type) -> type:
-        made, chosen = server_of(part), dict(switches or {})
-        (first,) = full(requirement)
-        why = record.sentence(part)
-        MUTANTS.append(Mutant(name, "server", first, full(accept), lambda: made(**chosen), witness, level, why))
-        return part
 
-    return register
+def registering(role: str, peer_of: Callable[[type], Callable[[], Any]], full: Callable[[str], tuple[str, ...]]) -> Any:
+    """How faults of a role are registered: what makes a faulty peer of a faulty part, and full ids of short ones."""
+
+    def mutant(name: str, requirement: str, witness: Witness, accept: str = "", level: str = "MUST") -> Any:
+        def register(told: Any, fault: type | None = None) -> type:
+            part = named(told, fault)
+            (first,) = full(requirement)
+            why = record.sentence(part)
+            MUTANTS.append(Mutant(name, role, first, full(accept), peer_of(part), witness, level, why))
+            return part
+
+        return register
+
+    return mutant
 
 
 def plan(*play: Callable[[Writer], None], hurry: bool = False, wire: int = 0) -> Witness:

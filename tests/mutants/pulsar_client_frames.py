@@ -355,14 +355,14 @@ class NoBodyPassedOver(Deaf):
     stays = ("without its message",)
 
 
-@client("no-command-passed-over", "FRM-13", accept="INV-CLIENT-16")
+@client("no-command-passed-over", "INV-CLIENT-16", accept="FRM-13")
 class NoCommandPassedOver(Deaf):
     """Stays connected behind octets that are no frame."""
 
     stays = ("a frame without a command",)
 
 
-@client("waits-for-six-megabytes", "FRM-10", level="SHOULD", accept="INV-CLIENT-15")
+@client("waits-for-six-megabytes", "INV-CLIENT-15", level="SHOULD", accept="FRM-10")
 class WaitsForSixMegabytes(Deaf):
     """Reads a frame over the maximum to its end."""
 

@@ -20,6 +20,8 @@ from tests.mutants.pulsar_kit import MUTANTS, Mutant, full
 def client_of(part: type) -> type[Client]:
     """A client class made of a faulty part."""
     named: dict[str, Any] = {}
+    if issubclass(part, Client):
+        return part
     if issubclass(part, Caller):
         caller = part
     else:
@@ -54,9 +56,11 @@ def client(
     history: bool = False,
     unseen: str = "",
     facts: Mapping[str, Any] | None = None,
+    program: tuple[Any, ...] = (),
     **switches: Any,
 ) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
+    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it.
+    `program` shows the fault, where it does not stand in `PROGRAMS`."""
 
     def register(part: type) -> type:
         made = client_of(part)
@@ -66,7 +70,7 @@ def client(
             requirement=full(requirement)[0],
             accept=full(accept),
             make=lambda: made(profile=profile, **switches),
-            witness=written(*PROGRAMS.get(name, ("interpret", (0, 0, 0)))),
+            witness=written(*(program or PROGRAMS.get(name, ("interpret", (0, 0, 0))))),
             level=level,
             why=" ".join((part.__doc__ or "").split()),
             profile=profile,

@@ -69,7 +69,7 @@ class EveryThirdLost(Receiver):
             super().on_message(body, rest)
 
 
-@client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08")
+@client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08 INV-CLIENT-01")
 class ChecksumUnread(Receiver):
     """Does not look at checksums."""
 
@@ -80,7 +80,12 @@ class ChecksumUnread(Receiver):
         return super().open_entry(found, body, intact)
 
 
-@client("discards-in-silence", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02 BAT-08")
+@client(
+    "discards-in-silence",
+    "INV-CLIENT-13",
+    level="SHOULD",
+    accept=" ".join(f"INV-CLIENT-{n}" for n in ("01", "08", "09", "10", "11", "12", "14")),
+)
 class DiscardsInSilence(Receiver):
     """Does not acknowledge what it cannot read."""
 
@@ -131,7 +136,7 @@ class BatchOfOne(Receiver):
         return super().open_entry(found, body, rest)
 
 
-@client("batch-as-far-as-it-goes", "BAT-08", accept="BAT-09 MSG-04 FRM-04 BAT-07")
+@client("batch-as-far-as-it-goes", "BAT-08", accept="BAT-09 MSG-04 FRM-04 BAT-07 INV-CLIENT-11")
 class BatchAsFarAsItGoes(Receiver):
     """Gives what it can read of a batch."""
 
@@ -150,7 +155,7 @@ class BatchAsFarAsItGoes(Receiver):
             return [self.incoming(found, body, at, data, head) for at, (head, data) in enumerate(entries)]
 
 
-@client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07")
+@client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07 INV-CLIENT-09 INV-CLIENT-10")
 class NotDecompressed(Receiver):
     """Gives the compressed octets of what it cannot decompress."""
 

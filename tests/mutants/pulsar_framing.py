@@ -125,11 +125,11 @@ class GarbageEndsAll(Broker):
 
 
 def lying(w: Writer) -> None:
-    w.blurt(w.line(), bytes.fromhex("00000009000000ff0812920100"))
+    w.blurt(w.line(), bytes.fromhex("00000009000000ff08139a0100"))
     w.ping(w.line())
 
 
-@mutant("command-beyond-frame", "FRM-14", lying, accept="FRM-13 INV-BROKER-07 KA-02 INV-BROKER-08")
+@mutant("command-beyond-frame", "INV-BROKER-06", lying, accept="FRM-14 FRM-13 INV-BROKER-07 KA-02 INV-BROKER-08")
 class CommandBeyondFrame(Reader):
     """Takes a command that is longer than its frame for as long as the frame."""
 

@@ -12,6 +12,7 @@ from specs.plan import Plan
 from specs.protocol import find
 from strategies.pulsar.writer import Ear, Line, Pen, Writer
 from tests.mutants import record
+from tests.mutants.faults import named
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "PULSAR-"
@@ -80,7 +81,7 @@ def mutant(
     hurry: bool = False,
     unseen: str = "",
     **switches: Any,
-) -> Callable[[type], type]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty part of a broker. Its docstring is the sentence that explains it."""
 
     def written(config: Any) -> Plan:
@@ -88,7 +89,8 @@ def mutant(
         witness(writer)
         return writer.plan()
 
-    def register(part: type) -> type:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
         made = broker_of(part)
         MUTANTS.append(
             Mutant(

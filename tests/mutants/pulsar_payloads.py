@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from impls.references.pulsar.checksum import crc32c
 from impls.references.pulsar.compress import decompress
 from impls.references.pulsar.framing import Part, close_block, loaded, open_block
 from impls.references.pulsar.reference import Entry, Producer, Session, Topic
@@ -272,3 +273,21 @@ class Decompressed(Rewriting):
             return metadata, payload
         plain = decompress(kind, payload, metadata.get("uncompressed_size", 0))
         return {name: value for name, value in metadata.items() if name != "compression"}, plain
+
+
+def three_in_one(w: Writer) -> None:
+    """A batch of three messages."""
+    _, _, pen = ready(w)
+    w.send(pen, messages=3)
+
+
+@mutant("octet-behind-batches", "BAT-02", three_in_one, accept="E2E-02 FRM-04 CHK-11")
+class OctetBehindBatches(Session):
+    """Adds an octet of zero behind the last message of a batch."""
+
+    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
+        """See `Connection`."""
+        if "num_messages_in_batch" in open_block(block)[0]:
+            block += b"\0"
+            checksum = None if checksum is None else crc32c(block)
+        super().say_message(body, block, checksum)

@@ -60,7 +60,7 @@ class ShortLengthCorrected(Parser):
         return super()._body_end()
 
 
-@mutant("short-length-waits", "CLEN-02", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="INV-16")
+@mutant("short-length-waits", "INV-16", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="CLEN-02")
 class ShortLengthWaits(Session):
     """When no NUL stands behind the counted octets, everything that follows is swallowed in silence."""
 
@@ -174,7 +174,7 @@ class NoLengthWithNul(Writer):
         return data.replace(b"\ncontent-length:%d" % len(body), b"", 1) if command == "MESSAGE" and 0 in body else data
 
 
-@mutant("no-length", "CLEN-05", round_trip(), accept="MSG-07 ERROR-06", level="SHOULD", smoke=False)
+@mutant("no-length", "MSG-07", round_trip(), accept="CLEN-05 ERROR-06", level="SHOULD", smoke=False)
 class NoLength(Writer):
     """A frame has content-length only if there is a NUL in its body."""
 
@@ -297,6 +297,14 @@ class TypeDropped(Session):
         return [header for header in super().pass_through(frame) if header[0] != "content-type"]
 
 
+@mutant("type-lost", "CTYPE-01", round_trip(("content-type", "text/plain")), accept="MSG-07", level="SHOULD")
+class TypeLost(Session):
+    """A MESSAGE never has a content-type."""
+
+    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:
+        return [pair for pair in super().message_headers(subscription, message, ack) if pair[0] != "content-type"]
+
+
 @mutant(
     "type-without-parameters", "CTYPE-04", round_trip(("content-type", "text/plain;charset=utf-16")), level="SHOULD"
 )
@@ -324,7 +332,7 @@ class ErrorWithoutType(Session):
         super().emit(command, [h for h in headers if command != "ERROR" or h[0] != "content-type"], body)
 
 
-@mutant("error-without-length", "ERROR-06", one("BEGIN"), accept="CLEN-05", level="SHOULD")
+@mutant("error-without-length", "CLEN-05", one("BEGIN"), accept="ERROR-06", level="SHOULD")
 class ErrorWithoutLength(Writer):
     """ERROR has a body and does not say how long it is."""
 

@@ -21,7 +21,7 @@ class SentNowhere(Session):
             super().on_SEND(frame)
 
 
-@mutant("send-fails-unheard", "SEND-01", one("SEND", body=b"x"), accept="SEND-06 INV-01")
+@mutant("send-fails-unheard", "INV-01", one("SEND", body=b"x"), accept="SEND-06 SEND-01")
 class SendFailsUnheard(Session):
     """SEND without a destination is ignored: no RECEIPT, no ERROR, no end."""
 

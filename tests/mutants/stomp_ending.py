@@ -97,12 +97,21 @@ class ErrorWithoutMessage(Session):
         super().emit(command, [h for h in headers if h[0] != "message"], body)
 
 
-@mutant("error-without-receipt-id", "ERROR-04", one("BEGIN"), level="SHOULD")
+@mutant("error-without-receipt-id", "ERROR-05", one("BEGIN"), accept="ERROR-04", level="SHOULD")
 class ErrorWithoutReceiptId(Session):
     """ERROR does not name the receipt of the faulty frame."""
 
     def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
         super().emit(command, [h for h in headers if h[0] != "receipt-id" or command != "ERROR"], body)
+
+
+@mutant("error-names-its-frame-otherwise", "ERROR-04", one("BEGIN"), level="SHOULD")
+class ErrorNamesItsFrameOtherwise(Session):
+    """ERROR has the receipt of the faulty frame in a header of another name."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        kept = {"receipt-id": "x-receipt-of-the-frame"} if command == "ERROR" else {}
+        super().emit(command, [(kept.get(name, name), value) for name, value in headers], body)
 
 
 @plan
@@ -122,7 +131,7 @@ class ErrorNamesOther(Session):
         super().emit(command, headers, body)
 
 
-@mutant("error-names-last", "ERROR-04", _wrong_after_right)
+@mutant("error-names-last", "RECEIPT-03", _wrong_after_right, accept="ERROR-04")
 class ErrorNamesLast(Session):
     """ERROR names the last receipt that was given, whatever frame it is about."""
 
@@ -267,24 +276,33 @@ class ExecutedAfterDisconnect(Session):
         super().leave()
 
 
-@plan
-def _sent_before_disconnect(w: plans.Writer) -> None:
-    listener, line = w.line(1), w.line()
-    w.subscribe(listener, TOPIC, receipt=w.receipt())
-    w.send(line, TOPIC, when="join")
-    w.say(line, "DISCONNECT", [w.receipt()], when="now")
+def _sent_before_disconnect(ask: bool):
+    def play(w: plans.Writer) -> None:
+        listener, line = w.line(1), w.line()
+        w.subscribe(listener, TOPIC, receipt=w.receipt())
+        w.send(line, TOPIC, when="join")
+        w.say(line, "DISCONNECT", [w.receipt()] if ask else [], when="now")
+
+    return plan(play)
 
 
-@mutant(
-    "last-words-lost", "DISC-07", _sent_before_disconnect, accept="DISC-09 RECEIPT-05 FRAME-06", level="SHOULD",
-)  # fmt: skip
-class LastWordsLost(Session):
-    """A DISCONNECT in the same segment overtakes the SENDs before it."""
+def _overtaken_by(farewell: bytes) -> type[Session]:
+    class Overtaken(Session):
+        def publish(self, frame: Frame) -> None:
+            if farewell not in self.parser._buffer[self.parser._at :]:
+                super().publish(frame)
 
-    def publish(self, frame: Frame) -> None:
-        behind = bytes(self.parser._buffer[self.parser._at :])
-        if b"DISCONNECT\n" not in behind:
-            super().publish(frame)
+    return Overtaken
+
+
+@mutant("last-words-lost", "DISC-09", _sent_before_disconnect(True), accept="DISC-07 FRAME-06", level="SHOULD")
+class LastWordsLost(_overtaken_by(b"DISCONNECT\nreceipt:")):
+    """A DISCONNECT that asks for a receipt overtakes the SENDs before it in the same segment."""
+
+
+@mutant("last-words-lost-in-a-hurry", "DISC-07", _sent_before_disconnect(False), accept="FRAME-06", level="SHOULD")
+class LastWordsLostInAHurry(_overtaken_by(b"DISCONNECT\n\n")):
+    """A DISCONNECT that asks for nothing overtakes the SENDs before it in the same segment."""
 
 
 @plan

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.stomp.reference import Frame, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
@@ -169,3 +171,62 @@ class OldStyleAck(Session):
 @mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 NACK-01")
 class NackWithoutId(_ignores("NACK", "id")):
     """NACK without an id is receipted."""
+
+
+# -- frames that get no answer -----------------------------------------------------------------------------------------
+
+
+def _unheard(name: str, requirement: str, accept: str, level: str, witness: Any, hears: Any, why: str) -> None:
+    class Unheard(Session):
+        def handle(self, frame: Frame) -> None:
+            if hears(self, frame):
+                super().handle(frame)
+
+    Unheard.__doc__ = why
+    mutant(name, requirement, witness, accept=accept, level=level)(Unheard)
+
+
+_NOWHERE, _ANYWHERE = one("SUBSCRIBE", ("id", "0")), one("SUBSCRIBE", ("destination", TOPIC))
+_NOT_OPEN = one("SEND", ("destination", TOPIC), ("transaction", "t"))
+_ENORMOUS = one("SEND", ("destination", TOPIC), body=b"x" * 70_000)
+for _row in (
+    ("subscribe-nowhere-unheard", "INV-04", "SUB-01 SUB-06", "MUST", _NOWHERE,
+     lambda self, frame: frame.command != "SUBSCRIBE" or "destination" in frame.first,
+     "SUBSCRIBE without a destination is ignored in silence."),
+    ("subscribe-without-id-unheard", "INV-05", "SUB-02", "SHOULD", _ANYWHERE,
+     lambda self, frame: frame.command != "SUBSCRIBE" or "id" in frame.first,
+     "SUBSCRIBE without an id is ignored in silence."),
+    ("unknown-unsubscribe-unheard", "INV-08", "UNSUB-01", "SHOULD", one("UNSUBSCRIBE", ("id", "7")),
+     lambda self, frame: frame.command != "UNSUBSCRIBE" or frame.first.get("id") in self.subscriptions,
+     "UNSUBSCRIBE of a subscription that is not open is ignored in silence."),
+    ("unknown-transaction-unheard", "INV-13", "TXN-12", "SHOULD", _NOT_OPEN,
+     lambda self, frame: frame.command != "SEND" or frame.first.get("transaction") in (None, *self.transactions),
+     "SEND in a transaction that is not open is ignored in silence."),
+    ("enormous-unheard", "INV-39", "LIMIT-02", "SHOULD", _ENORMOUS,
+     lambda self, frame: len(frame.body) <= 65_536,
+     "A frame with an enormous body is ignored in silence."),
+):  # fmt: skip
+    _unheard(*_row)
+
+
+@mutant("no-name-in-silence", "INV-02", one("SEND", ("destination", "")), level="SHOULD")
+class NoNameInSilence(Session):
+    """A SEND to the empty destination closes the connection without an ERROR."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command == "SEND" and frame.first.get("destination") == "":
+            self.on_lost_connection()
+            self.end()
+        else:
+            super().handle(frame)
+
+
+@mutant("headers-are-ascii", "ENC-13", one("BEGIN", ("transaction", "\u00e9")), accept="ENC-01")
+class HeadersAreAscii(Session):
+    """A frame with a header beyond ASCII is refused."""
+
+    def handle(self, frame: Frame) -> None:
+        if all((name + value).isascii() for name, value in frame.headers):
+            super().handle(frame)
+        else:
+            self.fail("only ASCII is understood", frame)

@@ -386,14 +386,3 @@ class BusyDrops(Session):
         self.sends += 1
         if self.sends < 3 or "receipt" in frame.first:
             super().on_SEND(frame)
-
-
-@mutant("failed-receipted", "RECEIPT-03", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 SEND-01 ACK-03 TXN-01 TXN-08")
-class FailedReceipted(Session):
-    """RECEIPT is sent before a frame is looked at, whatever becomes of it."""
-
-    def handle(self, frame: Frame) -> None:
-        if "receipt" in frame.first and frame.command in self.commands and frame.command != "DISCONNECT":
-            self.receipt(frame.first["receipt"])
-            frame = frame._replace(first={k: v for k, v in frame.first.items() if k != "receipt"})
-        super().handle(frame)

@@ -47,7 +47,7 @@ def _id_twice(w: plans.Writer) -> None:
     w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", QUEUE_2), w.receipt()])
 
 
-@mutant("id-twice", "SUB-03", _id_twice, accept="INV-06", level="SHOULD")
+@mutant("id-twice", "INV-06", _id_twice, level="SHOULD")
 class IdTwice(Session):
     """A second SUBSCRIBE with the same id takes the place of the first."""
 
@@ -58,8 +58,45 @@ class IdTwice(Session):
         super().on_SUBSCRIBE(frame)
 
 
-@mutant("mode-any-case", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "Client")),
-        accept="INV-07", level="SHOULD")  # fmt: skip
+@plan
+def _id_twice_and_a_third_place(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, receipt=w.receipt())
+    w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", QUEUE_2), w.receipt()])
+    w.send(line, TOPIC)
+
+
+@mutant("id-twice-hears-all", "SUB-03", _id_twice_and_a_third_place, accept="INV-06 SEND-02", level="SHOULD")
+class IdTwiceHearsAll(Session):
+    """A subscription whose id is given to a second one gets everything that its own connection sends."""
+
+    twice: Subscription | None = None
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        known = self.subscriptions.get(frame.first.get("id", ""))
+        if known is None:
+            super().on_SUBSCRIBE(frame)
+        self.twice = known or self.twice
+
+    def publish(self, frame: Frame) -> None:
+        super().publish(frame)
+        if self.twice is not None and frame.first["destination"] != self.twice.destination.name:
+            name, headers = frame.first["destination"], self.pass_through(frame)
+            self.twice.deliver(Message(self.server.message_id(), name, headers, frame.body, frame.size))
+
+
+@mutant("explicit-auto-refused", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "auto")))
+class ExplicitAutoRefused(Session):
+    """The mode auto is known by its absence only."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        if frame.first.get("ack") == "auto":
+            raise Refused("no such ack mode")
+        super().on_SUBSCRIBE(frame)
+
+
+@mutant("mode-any-case", "INV-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "Client")),
+        level="SHOULD")  # fmt: skip
 class ModeAnyCase(Session):
     """Acknowledgement modes are known in any case."""
 
@@ -87,8 +124,8 @@ class ModeOfTheFirst(Session):
         super().on_SUBSCRIBE(frame._replace(first={**frame.first, "ack": mode}))
 
 
-@mutant("unknown-mode-is-auto", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
-        accept="INV-07", level="SHOULD")  # fmt: skip
+@mutant("unknown-mode-is-auto", "INV-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
+        level="SHOULD")  # fmt: skip
 class UnknownModeIsAuto(Session):
     """An acknowledgement mode that is not known means auto."""
 

@@ -19,7 +19,7 @@ def _begun_twice(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("second-begin-loses-work", "TXN-06", _begun_twice, level="SHOULD")
+@mutant("second-begin-loses-work", "TXN-06", _begun_twice, accept="INV-11", level="SHOULD")
 class SecondBeginLosesWork(Session):
     """A second BEGIN with the id of an open transaction empties it without a word."""
 
@@ -35,7 +35,7 @@ def _begun_twice_for_nothing(w: plans.Writer) -> None:
     w.say(line, "BEGIN", [("transaction", "t"), w.receipt()])
 
 
-@mutant("second-begin-ignored", "TXN-06", _begun_twice_for_nothing, accept="INV-11", level="SHOULD")
+@mutant("second-begin-ignored", "INV-11", _begun_twice_for_nothing, level="SHOULD")
 class SecondBeginIgnored(Session):
     """A second BEGIN with the id of an open transaction is receipted and goes on with it."""
 

@@ -10,7 +10,7 @@ from tests.mutants.kit import BROKEN_BEGIN, QUEUE, mutant, plan, raw, round_trip
 
 
 @mutant(
-    "cr-escape-in-1.1", "ENC-11", raw(BROKEN_BEGIN + b"a:x\\ry\n\n\0", version="1.1"), accept="INV-43", level="SHOULD",
+    "cr-escape-in-1.1", "ENC-11", raw(BROKEN_BEGIN + b"a:x\\ry\n\n\0", version="1.1"), accept="INV-43",
 )  # fmt: skip
 class CrEscapeInOldSessions(Parser):
     r"""A session of 1.1 knows the escape \r of 1.2."""

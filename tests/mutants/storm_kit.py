@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impls.references.storm.child import Bolt, Child, Spout
+from impls.references.storm.child import Bolt, Spout
 from impls.references.storm.freedoms import Switches
-from impls.references.storm.host import Host, HostSwitches
+from impls.references.storm.host import HostSwitches
 from impls.references.storm.host_memory import Hosts
 from impls.references.storm.hosts import BoltHost
 from impls.references.storm.memory import Children
@@ -16,6 +16,7 @@ from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config
 from strategies.storm import hosting
 from strategies.storm.writer import Writer
+from tests.mutants.faults import named
 from tests.mutants.record import Mutant, Witness, sentence
 
 STORM_MUTANTS: list[Mutant] = []
@@ -47,7 +48,7 @@ def child(
     sessions: type | None = None,
     unseen: str = "",
     bare: bool = False,
-) -> Callable[[type[Child]], type[Child]]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty bolt or spout. Its docstring explains it. `bare`: the witness does its
     own setup and end."""
     profile = f"{SEED}+{ext}" if ext else SEED
@@ -62,7 +63,9 @@ def child(
             w.eof()
         return w.plan()
 
-    def register(part: type[Child]) -> type[Child]:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
+
         def make() -> Any:
             return (sessions or Children)(part, frozenset(ext.split("+")) - {""}, switches)
 
@@ -87,7 +90,7 @@ def host(
     conf: dict[str, Any] | None = None,
     bare: bool = False,
     unseen: str = "",
-) -> Callable[[type[Host]], type[Host]]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty host."""
     profile = f"{SEED}+{ext}" if ext else SEED
 
@@ -99,7 +102,9 @@ def host(
         w.wait()
         return w.plan()
 
-    def register(part: type[Host]) -> type[Host]:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
+
         def make() -> Any:
             return Hosts(part, frozenset(ext.split("+")) - {""}, switches)
 

@@ -101,9 +101,12 @@ def there_is_one_status_for_each_action(m: Case) -> str:
     return f"{m.conv.action} was answered by a second status" if again else ""
 
 
-@form(NO_STATUS_WHEN_NONE_IS_OPEN, on="status, checkpoint", when=(DEAF,), if_=lambda m: m.idle and not m.conv.misuse)
+@form(f"{NO_STATUS_WHEN_NONE_IS_OPEN} {NO_OTHER_TIME}", on="status, checkpoint", when=(DEAF,),
+      which=lambda m: NO_STATUS_WHEN_NONE_IS_OPEN if m.action == "status" else NO_OTHER_TIME,
+      if_=lambda m: m.idle and not m.conv.misuse)  # fmt: skip
 def nothing_comes_when_no_action_was_open(m: Case) -> str:
-    """A status answers the most recent action (High Level Description)."""
+    """A status answers the most recent action (High Level Description); a checkpoint is asked for inside an action
+    (Checkpointing Behavior)."""
     return f"{m.said} after the end of STDIN, when no action was open"
 
 

@@ -100,7 +100,7 @@ def the_magic_is_0x0e01(case: Case) -> str:
     return f"a MESSAGE whose payload part begins with {rest[:2].hex()}" if wrong else ""
 
 
-@form(Misuse.SIZES.requirement, on="MESSAGE", if_=lambda case: case.frame.headers is None)
+@form(Fate.SIZES.value, on="MESSAGE", if_=lambda case: case.frame.headers is None)
 def the_sizes_of_a_message_agree(case: Case) -> str:
     """METADATA_SIZE does not lie beyond the frame (seed, "Payload command")."""
     assert case.frame is not None
@@ -483,12 +483,6 @@ def old_clients_get_no_checksum(case: Case) -> str:
         return ""
     has = "with a checksum" if case.frame.check else "without checksum"
     return f"MESSAGE {has} to a client of version {case.conn.version}"
-
-
-@form("PULSAR-BAT-02", on="MESSAGE", if_=lambda case: _entry(case).batched)
-def batches_come_as_they_were_sent(case: Case) -> str:
-    """Entries stand one behind the other, without a gap (seed, "Batch"): whatever differs is none of what was sent."""
-    return ""
 
 
 # -- once more ---------------------------------------------------------------------------------------------------------

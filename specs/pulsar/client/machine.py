@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from specs.machine import Cell, Machine, Never, never, unreachable
 from specs.machine import Phase as _Phase
-from specs.pulsar.client.oddities import Oddity
+from specs.pulsar.client.oddities import SURVIVES, Oddity
 
 
 class Phase(_Phase):
@@ -133,15 +133,10 @@ class Life(_Phase):
     RUNNING = "the client runs"
 
 
-SURVIVES = "PULSAR-FRM-13"
-"""What cannot be read, or is not expected, ends the connection at most, never the process."""
-
-
 def _dies_of(oddity: Oddity) -> Never:
     """The client may not die of what it was told; the row of invalid input counts once nothing is left to do about
     it."""
-    ids = " ".join(dict.fromkeys((oddity.unread or SURVIVES, SURVIVES, oddity.row)))
-    return never(ids, "the client ended", given=lambda case: case.state.outlived(oddity))
+    return never(" ".join(oddity.dead), "the client ended", given=lambda case: case.state.outlived(oddity))
 
 
 CLIENT = Machine(

@@ -13,100 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+from specs.stomp import ids
 from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS, BODIES, SERVERS_OWN, SPECIAL, marks, repeats
-from specs.stomp.ids import (
-    ACK_01,
-    ACK_03,
-    ACK_04,
-    ACK_05,
-    ACK_06,
-    ACK_07,
-    ACKMODE_04,
-    ACKMODE_05,
-    ACKMODE_07,
-    BODY_01,
-    CONNECT_03,
-    CONNECT_04,
-    CONNECT_05,
-    CONNECT_08,
-    CONNECT_09,
-    CONNECT_10,
-    CONNECT_11,
-    DISC_03,
-    ENC_01,
-    ENC_09,
-    FRAME_05,
-    FRAME_07,
-    FRAME_09,
-    HB_01,
-    INV_01,
-    INV_03,
-    INV_04,
-    INV_05,
-    INV_07,
-    INV_08,
-    INV_09,
-    INV_10,
-    INV_12,
-    INV_18,
-    INV_20,
-    INV_23,
-    INV_24,
-    INV_26,
-    INV_27,
-    INV_28,
-    INV_31,
-    INV_32,
-    INV_33,
-    INV_34,
-    INV_35,
-    INV_36,
-    INV_37,
-    INV_39,
-    INV_43,
-    LIMIT_01,
-    LIMIT_02,
-    NACK_01,
-    NACK_02,
-    NACK_03,
-    NACK_04,
-    NEGO_02,
-    NEGO_03,
-    NEGO_04,
-    NEGO_05,
-    NEGO_06,
-    REPEAT_01,
-    SEND_01,
-    SEND_03,
-    SEND_05,
-    SEND_06,
-    SEND_07,
-    SEND_09,
-    SUB_01,
-    SUB_02,
-    SUB_03,
-    SUB_04,
-    SUB_06,
-    SUB_07,
-    SUB_10,
-    SUB_11,
-    TXN_01,
-    TXN_03,
-    TXN_04,
-    TXN_06,
-    TXN_07,
-    TXN_08,
-    TXN_09,
-    TXN_10,
-    TXN_11,
-    TXN_12,
-    UNSUB_01,
-    UNSUB_02,
-    UNSUB_04,
-    UNSUB_06,
-)
 from specs.stomp.machine import Phase
 from specs.stomp.server.book import REQUIREMENTS
 from specs.stomp.states import Conn, Delivery, Free, Refusal, State, Tx, Verdict
@@ -126,16 +37,15 @@ FREEDOMS: list[Free] = []
 """Every freedom that is declared below."""
 
 
-def refusal(requirement: str, *also: str, accepted: str = "MUST", ignored: str = "MUST", silent: str = "SHOULD",
-            forgives: bool = False) -> Refusal:  # fmt: skip
-    """Declare that a frame should be refused, and how grave each way of not doing so is."""
-    REFUSALS.append(Refusal(requirement, accepted, ignored, silent, also=also, forgives=forgives))
+def refusal(requirement: str, *also: str, accepted: str = "MUST", ignored: str = "MUST", **more: Any) -> Refusal:
+    """Declare that a frame should be refused, and how grave each way of not doing so is; `more` fields of `Refusal`."""
+    REFUSALS.append(Refusal(requirement, accepted, ignored, also=also, **more))
     return REFUSALS[-1]
 
 
-def lenient(requirement: str, *also: str, accepted: str = "SHOULD", forgives: bool = False) -> Refusal:
+def lenient(requirement: str, *also: str, accepted: str = "SHOULD", **more: Any) -> Refusal:
     """Declare a frame by which the client breaks a rule of its own: refusing it is a recommendation."""
-    return refusal(requirement, *also, accepted=accepted, ignored="SHOULD", forgives=forgives)
+    return refusal(requirement, *also, accepted=accepted, ignored="SHOULD", **more)
 
 
 def free(*covers: str, silent: str = "", requirement: str = "", plain: bool = False) -> Free:
@@ -144,76 +54,83 @@ def free(*covers: str, silent: str = "", requirement: str = "", plain: bool = Fa
     return FREEDOMS[-1]
 
 
-_TOO_EARLY = refusal(CONNECT_11, INV_32, ignored="SHOULD", silent="")
+_TOO_EARLY = refusal(ids.CONNECT_11, ids.INV_32, ignored="SHOULD", silent="")
 _BAD_ESCAPE, _LONE_BACKSLASH = (
     refusal("STOMP-1.2-ENC-04", "STOMP-1.2-INV-14"),
     refusal("STOMP-1.2-ENC-05", "STOMP-1.2-INV-15"),
 )
-_CR_IN_1_1 = lenient("STOMP-1.2-ENC-11", INV_43)
-_NO_COLON, _NO_NAME = lenient(ENC_09, "STOMP-1.2-INV-21"), lenient(ENC_09, "STOMP-1.2-INV-22")
-_BAD_LENGTH, _GUESSED = lenient("STOMP-1.2-CLEN-09", "STOMP-1.2-INV-17"), free(INV_18)
-_RAW_COLON, _BARE_CR, _CR_AT_THE_END, _NOT_UTF8 = free(INV_23), free(INV_24), free(INV_43), free(INV_26)
-_BODY, _BODY_IN_1_0 = lenient(BODY_01, INV_31), free(BODY_01, INV_31)
-_SERVERS_COMMAND, _UNKNOWN, _OTHER_CASE = free(INV_28), free(INV_27, FRAME_07), free(INV_27, FRAME_07)
-_BEYOND_LIMITS = free(LIMIT_02, LIMIT_01, FRAME_09, INV_39, silent="SHOULD", plain=True)
+_CR_IN_1_1 = refusal("STOMP-1.2-ENC-11", ids.INV_43)
+_NO_COLON, _NO_NAME = lenient(ids.ENC_09, "STOMP-1.2-INV-21"), lenient(ids.ENC_09, "STOMP-1.2-INV-22")
+_BAD_LENGTH, _GUESSED = lenient("STOMP-1.2-CLEN-09", "STOMP-1.2-INV-17"), free(ids.INV_18)
+_RAW_COLON, _BARE_CR, _CR_AT_THE_END, _NOT_UTF8 = free(ids.INV_23), free(ids.INV_24), free(ids.INV_43), free(ids.INV_26)
+_BODY, _BODY_IN_1_0 = lenient(ids.BODY_01, ids.INV_31), free(ids.BODY_01, ids.INV_31)
+_SERVERS_COMMAND, _UNKNOWN, _OTHER_CASE = (
+    free(ids.INV_28),
+    free(ids.INV_27, ids.FRAME_07),
+    free(ids.INV_27, ids.FRAME_07),
+)
+_BEYOND_LIMITS = free(ids.LIMIT_02, ids.LIMIT_01, ids.FRAME_09, ids.INV_39, silent="SHOULD", plain=True)
 _LONG_NAME = {
-    "SEND": free(SEND_06, silent="SHOULD", plain=True),
-    "SUBSCRIBE": free(SUB_06, silent="SHOULD", plain=True),
+    "SEND": free(ids.SEND_06, silent="SHOULD", plain=True),
+    "SUBSCRIBE": free(ids.SUB_06, silent="SHOULD", plain=True),
 }
-_NOT_ASCII_IN_1_0 = free(ENC_01)
+_NOT_ASCII_IN_1_0 = free(ids.ENC_01)
 
-_SECOND_CONNECT = free(INV_33)
-_ODD_LIST, _ODD_LIST_OF_OTHERS = free(NEGO_05, INV_34), free(NEGO_03, INV_34)
-_NOT_1_0 = refusal(NEGO_02, silent="", ignored="SHOULD")
-_NONE_IN_COMMON = refusal(NEGO_03, INV_34, silent="MUST")
-_BAD_BEATS, _GUESSED_BEATS = lenient(INV_37, HB_01), free(INV_37)
-_NO_HOST, _OTHER_HOST = free(CONNECT_08, CONNECT_09, INV_35), free(CONNECT_09)
-_OTHER_LOGIN = free(CONNECT_03, CONNECT_10, silent="SHOULD", requirement=CONNECT_04)
-_CROWDED = free(CONNECT_03, silent="SHOULD", requirement=CONNECT_04)
-_STOMP_IN_1_0 = free(CONNECT_03)
-_RECEIPT_WANTED = free(INV_36)
+_SECOND_CONNECT = free(ids.INV_33)
+_ODD_LIST, _ODD_LIST_OF_OTHERS = free(ids.NEGO_05, ids.INV_34), free(ids.NEGO_03, ids.INV_34)
+_NOT_1_0 = refusal(ids.NEGO_02, silent="", ignored="SHOULD")
+_NONE_IN_COMMON = refusal(ids.NEGO_03, ids.INV_34, silent="MUST")
+_BAD_BEATS, _GUESSED_BEATS = lenient(ids.INV_37, ids.HB_01), free(ids.INV_37)
+_NO_HOST, _OTHER_HOST = free(ids.CONNECT_08, ids.CONNECT_09, ids.INV_35), free(ids.CONNECT_09)
+_OTHER_LOGIN = free(ids.CONNECT_03, silent="SHOULD", requirement=ids.CONNECT_04)
+_CROWDED = free(ids.CONNECT_03, silent="SHOULD", requirement=ids.CONNECT_04)
+_STOMP_IN_1_0 = free(ids.CONNECT_03)
+_RECEIPT_WANTED = free(ids.INV_36)
 
 _SEND_NOWHERE, _SEND_NOWHERE_IN_1_0 = (
-    refusal(SEND_01, SEND_06, INV_01, silent="MUST"),
-    lenient(SEND_01, SEND_06, INV_01),
+    refusal(ids.SEND_01, ids.SEND_06, ids.INV_01, silent="MUST"),
+    lenient(ids.SEND_01, ids.SEND_06, ids.INV_01),
 )
 _SEND_TO_NO_NAME = free("STOMP-1.2-INV-02", silent="SHOULD")
-SEND_ANYWHERE = free(SEND_03, INV_03, silent="MUST", requirement=SEND_06)
-_SERVERS_HEADER = free(SEND_09, plain=True)
-_NO_SUCH_TX, _EMPTY_TX = lenient(TXN_12, "STOMP-1.2-INV-13"), free(TXN_12)
+SEND_ANYWHERE = free(ids.SEND_03, ids.INV_03, silent="MUST", requirement=ids.SEND_06)
+_SERVERS_HEADER = free(ids.SEND_09, plain=True)
+_NO_SUCH_TX, _EMPTY_TX = lenient(ids.TXN_12, "STOMP-1.2-INV-13"), free(ids.TXN_12)
 
-_SUBSCRIBE_NOWHERE = refusal(SUB_01, SUB_06, INV_04, silent="MUST")
-_SUBSCRIBE_NOWHERE_IN_1_0 = lenient(SUB_01, SUB_06, INV_04)
-_NO_ID, _EMPTY_ID = lenient(SUB_02, INV_05), free(SUB_02, INV_05)
-_ID_IN_USE, _ID_BEING_FREED = lenient(SUB_03, "STOMP-1.2-INV-06", forgives=True), free(SUB_11)
-_BAD_MODE, _EMPTY_MODE, _NEW_MODE_IN_1_0 = lenient(SUB_07, INV_07), free(SUB_07, INV_07), free(SUB_07)
-_SUBSCRIBE_ANYWHERE = free(SUB_06, silent="MUST")
-_TAKEN = free(SUB_06, silent="MUST", plain=True)
-_NOT_SUBSCRIBED, _MAYBE_SUBSCRIBED = lenient(UNSUB_01, INV_08), free(UNSUB_01, INV_08)
+_SUBSCRIBE_NOWHERE = refusal(ids.SUB_01, ids.SUB_06, ids.INV_04, silent="MUST")
+_SUBSCRIBE_NOWHERE_IN_1_0 = lenient(ids.SUB_01, ids.SUB_06, ids.INV_04)
+_NO_ID, _EMPTY_ID = lenient(ids.SUB_02, ids.INV_05), free(ids.SUB_02, ids.INV_05)
+_ID_IN_USE, _ID_BEING_FREED = lenient("STOMP-1.2-INV-06", forgives=True, spares=ids.SUB_03), free(ids.SUB_11)
+_BAD_MODE, _EMPTY_MODE, _NEW_MODE_IN_1_0 = lenient(ids.INV_07), free(ids.INV_07), free(ids.INV_07)
+_SUBSCRIBE_ANYWHERE = free(ids.SUB_06, silent="MUST")
+_TAKEN = free(ids.SUB_06, silent="MUST", plain=True)
+_NOT_SUBSCRIBED, _MAYBE_SUBSCRIBED = lenient(ids.UNSUB_01, ids.INV_08), free(ids.UNSUB_01, ids.INV_08)
 
-_ACK_WITHOUT_ID, _ACK_OF_1_1 = lenient(ACK_03, INV_09, accepted="MUST"), lenient(ACK_03, INV_09)
-_NO_DELIVERY = lenient(ACK_03, ACK_04, INV_09, accepted="MUST")
-_NO_DELIVERY_IN_1_0 = lenient(ACK_03, ACK_04, INV_09)
-_AUTO_MODE, _SUB_ENDED, _HELD_BY_TX = free(ACK_05, INV_09), free(UNSUB_06), free(ACK_06)
-_NACKED, _SETTLED = free(NACK_02), lenient(ACK_03, INV_09)
+_ACK_WITHOUT_ID, _ACK_OF_1_1 = lenient(ids.ACK_03, ids.INV_09, accepted="MUST"), lenient(ids.ACK_03, ids.INV_09)
+_NO_DELIVERY = lenient(ids.ACK_03, ids.ACK_04, ids.INV_09, accepted="MUST")
+_NO_DELIVERY_IN_1_0 = lenient(ids.ACK_03, ids.ACK_04, ids.INV_09)
+_AUTO_MODE, _SUB_ENDED, _HELD_BY_TX = free(ids.ACK_05, ids.INV_09), free(ids.UNSUB_06), free(ids.ACK_06)
+_NACKED, _SETTLED = free(ids.NACK_02), lenient(ids.ACK_03, ids.INV_09)
 
-_BEGIN_WITHOUT_ID, _BEGIN_OF_NO_NAME = lenient(TXN_01, INV_10), free(TXN_01, INV_10)
-_BEGUN_TWICE = lenient(TXN_06, "STOMP-1.2-INV-11", forgives=True)
-_END_WITHOUT_ID = lenient(TXN_01, INV_12, accepted="MUST")
-_END_WITHOUT_ID_IN_1_0 = lenient(TXN_01, INV_12)
-_END_OF_NO_NAME, _COMMIT_MAY_FAIL = free(TXN_08, INV_12), free(TXN_03)
-_NOT_BEGUN, _NOT_BEGUN_IN_1_0 = lenient(TXN_08, INV_12, accepted="MUST"), lenient(TXN_08, INV_12)
+_BEGIN_WITHOUT_ID, _BEGIN_OF_NO_NAME = lenient(ids.TXN_01, ids.INV_10), free(ids.TXN_01, ids.INV_10)
+_BEGUN_TWICE = lenient(ids.INV_11, forgives=True, spares=ids.TXN_06)
+_END_WITHOUT_ID = lenient(ids.TXN_01, ids.INV_12, accepted="MUST")
+_END_WITHOUT_ID_IN_1_0 = lenient(ids.TXN_01, ids.INV_12)
+_END_OF_NO_NAME, _COMMIT_MAY_FAIL = free(ids.TXN_08, ids.INV_12), free(ids.TXN_03)
+_NOT_BEGUN, _NOT_BEGUN_IN_1_0 = lenient(ids.TXN_08, ids.INV_12, accepted="MUST"), lenient(ids.TXN_08, ids.INV_12)
 
-_IN_OTHER_CASE = refusal(FRAME_05)
+_IN_OTHER_CASE = refusal(ids.FRAME_05)
 """A frame that lacks a header which it has in other letter case: see `_lacking`."""
 
 
-def named(call: Refusal, level: str) -> tuple[str, ...]:
+def named(call: Refusal, level: str, *, unanswered: bool = False) -> tuple[str, ...]:
     """The requirements that a refusal names where not refusing is as grave as `level`: those of that level first. What
-    the client broke may be a MUST, and that it should be told so a recommendation of its own."""
-    ids = (call.requirement, *call.also)
-    first = next((name for name in ids if REQUIREMENTS[name].level == level), ids[0])
-    return (first, *(name for name in ids if name != first))
+    the client broke may be a MUST, and that it should be told so a recommendation of its own. Whoever is `unanswered`,
+    neither agreed to nor refused, is looked for among the rows on invalid input: they say which answer it gets."""
+
+    def rank(name: str) -> tuple[bool, bool]:
+        return REQUIREMENTS[name].level != level, unanswered and "-INV-" not in name
+
+    return tuple(sorted((call.requirement, *call.also), key=rank))
 
 
 def _late(call: Refusal) -> Refusal:
@@ -243,12 +160,12 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if isinstance(verdict, Refusal) and command in _HOLDS and frame.get("transaction") in conn.txs:
         verdict = _late(verdict)
     special = marks(frame, conn.version)
-    claims = claims + special if claims and claims[0] in (ACK_06, NACK_04) else special + claims
+    claims = claims + special if claims and claims[0] in (ids.ACK_06, ids.NACK_04) else special + claims
     if verdict is None:
         verdict = _size(state, conn, frame, special)
     if verdict is None and len(frame.headers) > 1 and repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
-        claims = ((REPEAT_01, INV_20) if repeated else (REPEAT_01,)) + claims
+        claims = ((ids.REPEAT_01, ids.INV_20) if repeated else (ids.REPEAT_01,)) + claims
     return verdict, claims
 
 
@@ -260,7 +177,7 @@ def _size(state: State, conn: Conn, frame: Frame, special: tuple[str, ...]) -> V
     if frame.body and command not in BODIES:
         # 1.0 forbids a body nowhere, and asks for one nowhere either
         return _BODY_IN_1_0 if conn.version == "1.0" else _BODY.because(f"{command} must not have a body")
-    if conn.version == "1.0" and ENC_01 in special and command not in ("CONNECT", "STOMP"):
+    if conn.version == "1.0" and ids.ENC_01 in special and command not in ("CONNECT", "STOMP"):
         return _NOT_ASCII_IN_1_0  # the headers of 1.0 are US-ASCII
     if state.config.sizes.exceeded(frame):
         return _BEYOND_LIMITS
@@ -318,7 +235,7 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if conn.phase is not Phase.OPEN:
         return _SECOND_CONNECT, ()
     versions = offered(frame)
-    claims: tuple[str, ...] = (CONNECT_05,) if frame.command == "STOMP" else ()
+    claims: tuple[str, ...] = (ids.CONNECT_05,) if frame.command == "STOMP" else ()
     verdict = _opening(state, frame, versions)
     if verdict is None and frame.command == "STOMP" and max(state.config.supports) < "1.1":
         return _STOMP_IN_1_0, ()  # 1.0 knows no such command
@@ -326,12 +243,10 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return verdict, ()
     if verdict is not None or versions is None:
         return verdict, claims
-    if state.config.login == "":
-        claims += (CONNECT_10,)
     if list(versions) != sorted(versions):
-        claims = (NEGO_04, *claims)
+        claims = (ids.NEGO_04, *claims)
     if any(version not in ("1.0", "1.1", "1.2") for version in versions):
-        claims = (NEGO_05, *claims)
+        claims = (ids.NEGO_05, *claims)
     if frame.get("receipt") is not None:
         return _RECEIPT_WANTED, claims
     return None, claims
@@ -375,11 +290,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return SEND_ANYWHERE, ()
     claims: tuple[str, ...] = ()
     if conn.txs:
-        claims = (TXN_10,) if len(conn.txs) > 1 else (TXN_11,) if frame.get("transaction") is None else ()
-    if frame.get("transaction") is not None:
-        claims += (SEND_07,)
-    if len(frame.headers) > 1:
-        claims += (SEND_05,)
+        claims = (ids.TXN_10,) if len(conn.txs) > 1 else (ids.TXN_11,) if frame.get("transaction") is None else ()
     if any(name in SERVERS_OWN for name, _ in frame.headers):
         return _SERVERS_HEADER, claims
     return None, claims
@@ -416,12 +327,12 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return _TAKEN, ()
     claims: tuple[str, ...] = ()
     if sub in conn.old_subs:
-        claims += (SUB_11,)
+        claims += (ids.SUB_11,)
     if any(sub in other.subs for key, other in state.conns.items() if key != number):
-        claims += (SUB_04,)
+        claims += (ids.SUB_04,)
     if sub and (SPECIAL.search(sub) or not sub.isalnum()):
-        claims += (SUB_10,)
-    return None, claims
+        claims += (ids.SUB_10,)
+    return None, (*claims, ids.SUB_07) if frame.get("ack") is not None else claims
 
 
 def _bad_subscribe(conn: Conn, frame: Frame, destination: str | None, sub: str | None) -> Verdict:
@@ -468,7 +379,7 @@ def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if key is None or key not in conn.subs or conn.subs[key].closing:
         refused = _NOT_SUBSCRIBED.because("UNSUBSCRIBE names no open subscription")
         return refused if key is not None else _lacking(frame, "id", refused), ()
-    return None, (UNSUB_02, UNSUB_04) if frame.get("destination") is None else (UNSUB_04,)
+    return None, (ids.UNSUB_02, ids.UNSUB_04) if frame.get("destination") is None else (ids.UNSUB_04,)
 
 
 def delivery_named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
@@ -507,10 +418,10 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if delivery.fate == "out" and delivery.tx is None:
         before = _acked_before(state, delivery, conn)
         if frame.get("transaction") is not None:
-            return None, ((ACK_06,) if frame.command == "ACK" else (NACK_04,)) + before
+            return None, ((ids.ACK_06,) if frame.command == "ACK" else (ids.NACK_04,)) + before
         if frame.command == "NACK":
-            return None, (*before, NACK_01)
-        return None, before + ((ACK_01, ACK_07) if conn.version == "1.2" else (ACK_01,))
+            return None, (*before, ids.NACK_01)
+        return None, before + ((ids.ACK_01, ids.ACK_07) if conn.version == "1.2" else (ids.ACK_01,))
     if delivery.tx is not None:
         return _HELD_BY_TX, ()
     if delivery.fate in ("nacked", "freed"):
@@ -529,18 +440,18 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
         ):
             continue
         if other.sub != delivery.sub:
-            claims.append(ACKMODE_07)
+            claims.append(ids.ACKMODE_07)
         elif other.fate == "nacked":
-            claims.append(NACK_03)
+            claims.append(ids.NACK_03)
         else:
-            claims.append(ACKMODE_05 if delivery.mode == "client-individual" else ACKMODE_04)
+            claims.append(ids.ACKMODE_05 if delivery.mode == "client-individual" else ids.ACKMODE_04)
     if delivery.by == "abort":
-        claims.append(ACK_06)
+        claims.append(ids.ACK_06)
     if conn.version == "1.2":
         special = delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii())
-        claims += [ACK_07] if special else []
+        claims += [ids.ACK_07] if special else []
     else:
-        claims.append(NEGO_06)
+        claims.append(ids.NEGO_06)
     return tuple(dict.fromkeys(claims))
 
 
@@ -554,11 +465,11 @@ def _begin(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return _BEGUN_TWICE.because(f"transaction {tx!r:.40} is already open"), ()
     claims: tuple[str, ...] = ()
     if tx in conn.old_txs:
-        claims += (TXN_09,)
+        claims += (ids.TXN_09,)
     if any(tx in other.txs for key, other in state.conns.items() if key != number):
-        claims += (TXN_07,)
+        claims += (ids.TXN_07,)
     if conn.txs:
-        claims += (TXN_10,)
+        claims += (ids.TXN_10,)
     return None, claims
 
 
@@ -576,12 +487,12 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if frame.command == "COMMIT" and (conn.txs[tx].doubtful or _overtaken(state, conn.txs[tx])):
         return _COMMIT_MAY_FAIL, ()
     others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
-    claims: tuple[str, ...] = (TXN_07,) if others else ()
+    claims: tuple[str, ...] = (ids.TXN_07,) if others else ()
     if conn.txs[tx].reused:
-        claims += (TXN_09,)
+        claims += (ids.TXN_09,)
     if len(conn.txs) > 1:
-        claims += (TXN_10,)
-    return None, (*claims, TXN_03 if frame.command == "COMMIT" else TXN_04)
+        claims += (ids.TXN_10,)
+    return None, (*claims, ids.TXN_03 if frame.command == "COMMIT" else ids.TXN_04)
 
 
 def _overtaken(state: State, tx: Tx) -> bool:
@@ -591,7 +502,7 @@ def _overtaken(state: State, tx: Tx) -> bool:
 
 
 def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
-    return None, (DISC_03,) if frame.get("receipt") is not None else ()
+    return None, (ids.DISC_03,) if frame.get("receipt") is not None else ()
 
 
 _RULES: dict[str, Callable[[State, int, Conn, Frame], Rule]] = {

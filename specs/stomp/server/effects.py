@@ -9,26 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from specs.events import Noise
+from specs.stomp import ids
 from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
-from specs.stomp.ids import (
-    CLEN_02,
-    DISC_06,
-    ERROR_02,
-    FRAME_03,
-    FRAME_05,
-    HB_07,
-    INV_19,
-    INV_25,
-    INV_27,
-    INV_28,
-    INV_29,
-    INV_30,
-    ROB_04,
-    TXN_04,
-    TXN_05,
-)
 from specs.stomp.machine import CONNECTS, GOODBYE, LEAVES, MACHINE, SAYS, Phase
 from specs.stomp.server.calls import call, common, delivery_named, offered, sub_key
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx
@@ -53,7 +37,7 @@ def said(state: State, number: int, frame: Frame) -> State:
         return _after_the_end(state, number, conn, frame)
     verdict, claims = call(state, number, conn, frame)
     if conn.eols:
-        claims, conn = (HB_07, FRAME_03, *claims), conn._replace(eols=False)
+        claims, conn = (ids.HB_07, ids.FRAME_03, *claims), conn._replace(eols=False)
     serial = state.serial + 1
     pending = Pending(
         serial,
@@ -74,7 +58,7 @@ def said(state: State, number: int, frame: Frame) -> State:
             asked_beats=(int(beats[1]), int(beats[2])) if beats else (0, 0),
         )
         return put(state, number, conn, serial)
-    conn = conn._replace(pending=(*conn.pending, pending), midway=False)
+    conn = conn._replace(pending=(*conn.pending, pending), midway=0)
     behind = conn.doom
     if isinstance(verdict, Refusal) and conn.doom is None:
         conn = conn._replace(doom=verdict)
@@ -86,15 +70,17 @@ def said(state: State, number: int, frame: Frame) -> State:
         return effect(state, number, conn, pending, behind)
     if frame.command not in CLIENT_COMMANDS and frame.get("destination") is not None:
         never = _carried_out(frame.command)
-        return _add_message(state, number, pending, None, never=never, level=None if never == FRAME_05 else "SHOULD")
+        return _add_message(
+            state, number, pending, None, never=never, level=None if never == ids.FRAME_05 else "SHOULD"
+        )
     return state
 
 
 def _carried_out(command: str) -> str:
     """The requirement that a server breaks which takes an unknown command for SEND."""
     if command.strip().upper() != "SEND":
-        return INV_28 if command in SERVER_COMMANDS else INV_27
-    return FRAME_05 if command.strip() == command else INV_27
+        return ids.INV_28 if command in SERVER_COMMANDS else ids.INV_27
+    return ids.FRAME_05 if command.strip() == command else ids.INV_27
 
 
 def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
@@ -111,7 +97,7 @@ def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State
     if frame.command != "SEND":
         return state
     level = "" if failed and conn.version != "1.2" else None  # only 1.2 says that an ERROR is the end
-    return _add_message(state, number, pending, None, never=ERROR_02 if failed else DISC_06, level=level)
+    return _add_message(state, number, pending, None, never=ids.ERROR_02 if failed else ids.DISC_06, level=level)
 
 
 def _add_message(
@@ -212,7 +198,8 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
     reused = key in conn.old_subs
     names = [name for name, _ in frame.headers]
     repeated = tuple(pair for at, pair in enumerate(frame.headers) if pair[0] in names[:at])
-    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, repeated=repeated)
+    stated = frame.get("ack") is not None
+    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, stated=stated, repeated=repeated)
     return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 
@@ -325,7 +312,7 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
 
 def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     tx = pending.frame.get("transaction")
-    return undone(state, number, [tx], TXN_04) if tx in conn.txs else state
+    return undone(state, number, [tx], ids.TXN_04) if tx in conn.txs else state
 
 
 def _without(state: State, number: int, conn: Conn, tx: str) -> State:
@@ -363,7 +350,7 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
     what it has not said it processed.
     """
     conn = state.conns[number]
-    state = undone(state, number, list(conn.txs), TXN_05)
+    state = undone(state, number, list(conn.txs), ids.TXN_05)
     held = [sub for sub in conn.subs.values() if not sub.closing]
     again = [] if orderly else _unsettled(state, number, held)
     state = departed(state, held)
@@ -479,6 +466,7 @@ def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
         within=conn.within if pending.tx is None else conn.within | {pending.receipt or ""},
         doom=None if isinstance(pending.call, Refusal) and pending.call is conn.doom else conn.doom,
         farewell=conn.farewell or parted,
+        vouched=max(conn.vouched, pending.serial),
     )
     if frame.command not in state.receipted and (pending.receipt or "").isalnum():
         state = state._replace(receipted=state.receipted | {frame.command})
@@ -551,27 +539,27 @@ def delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, fou
 
 # -- what is no frame, and time ----------------------------------------------------------------------------------------
 
-_LOST = {"content-length-mismatch": CLEN_02, "over-limit": INV_19}
+_LOST = {"content-length-mismatch": ids.CLEN_02, "over-limit": ids.INV_19}
 
 
 def garbled(state: State, number: int, conn: Conn, event: Noise) -> State:
     """The state once the tester has sent octets that are no frame."""
-    lost = _LOST.get(event.why, ROB_04)
+    lost = _LOST.get(event.why, ids.ROB_04)
     if event.why == "nul-in-head":
         nul = event.data.find(0)
-        lost = INV_29 if event.data[:nul].endswith(b"\n") else INV_25 if nul else INV_30
+        lost = ids.INV_29 if event.data[:nul].endswith(b"\n") else ids.INV_25 if nul else ids.INV_30
     if conn.phase is Phase.OPEN:
-        lost = ROB_04
-    return put(state, number, conn._replace(lost=lost, mute_ms=0, midway=False))
+        lost = ids.ROB_04
+    return put(state, number, conn._replace(lost=lost, mute_ms=0, midway=0))
 
 
-def heard(state: State, number: int, conn: Conn, by: str) -> State:
-    """The state once octets of a frame were seen that is not complete."""
+def heard(state: State, number: int, conn: Conn, by: str, count: int) -> State:
+    """The state once `count` octets of a frame were seen that is not complete."""
     if by == "server":
         return put(state, number, conn._replace(silent_ms=0))
     lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
     known = {**conn.heard, "octets": state.elapsed_ms}
-    return put(state, number, conn._replace(midway=True, mute_ms=0, lives=lives, heard=known))
+    return put(state, number, conn._replace(midway=conn.midway + count, mute_ms=0, lives=lives, heard=known))
 
 
 def aged(state: State, silent_ms: int, elapsed_ms: int) -> State:

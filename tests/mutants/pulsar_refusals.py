@@ -1,0 +1,92 @@
+"""Brokers that refuse for another reason than the true one, or not at all what they need not answer twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impls.references.pulsar.connection import Refused
+from impls.references.pulsar.reference import Session, Subscription, Topic
+from impls.references.pulsar.wire import Message
+from specs.pulsar.frames import draft
+from strategies.pulsar.writer import Writer
+from tests.mutants.pulsar_aftermath import then
+from tests.mutants.pulsar_kit import EXCLUSIVE, mutant
+from tests.mutants.pulsar_living import producers
+from tests.mutants.pulsar_subscribing import second
+
+
+@mutant("name-taken-for-a-missing-topic", "INV-BROKER-25", producers("p", "p", slots=2), profile="modern",
+        level="SHOULD")  # fmt: skip
+class NameTakenForAMissingTopic(Session):
+    """Says of a producer name that is taken that there is no such topic."""
+
+    def new_producer(self, body: Message, topic: Topic) -> Any:
+        """See `Session`."""
+        if body.get("producer_name", "") in topic.producers:
+            raise Refused("TopicNotFound", "the name is taken")
+        return super().new_producer(body, topic)
+
+
+class Misnaming(Session):
+    """Says of a subscription with no room that there is no such one."""
+
+    alike = True
+
+    def check_room(self, subscription: Subscription, kind: int) -> None:
+        """See `Session`."""
+        try:
+            super().check_room(subscription, kind)
+        except Refused as refused:
+            if (subscription.kind == kind == EXCLUSIVE) is self.alike:
+                raise Refused("SubscriptionNotFound", "there is no room") from refused
+            raise
+
+
+@mutant("exclusive-called-missing", "INV-BROKER-27", second(0, 0), profile="modern", level="SHOULD")
+class ExclusiveCalledMissing(Misnaming):
+    """Says of an Exclusive subscription that is taken that there is none."""
+
+
+@mutant("other-type-called-missing", "INV-BROKER-28", second(0, 1), profile="modern", level="SHOULD")
+class OtherTypeCalledMissing(Misnaming):
+    """Says of a subscription of another type that there is none."""
+
+    alike = False
+
+
+@mutant("second-of-two-unanswered", "INV-BROKER-24", then("pending"), level="SHOULD",
+        accept="INV-BROKER-23", output_delay_ms=20)  # fmt: skip
+class SecondOfTwoUnanswered(Session):
+    """Does not answer a PRODUCER whose id is in use."""
+
+    def on_producer(self, body: Message) -> None:
+        """See `Session`."""
+        if body["producer_id"] not in self.producers:
+            super().on_producer(body)
+
+
+def once_alive(w: Writer) -> None:
+    """A client that answers one PING, and then nothing."""
+    line = w.line()
+    w.ping(line)
+    w.wait(w.config.keepalive_ms)
+    w.say(line, draft("PONG"))
+    w.wait(w.config.keepalive_ms * 2 + 20_000)
+
+
+@mutant("once-alive-for-ever", "INV-BROKER-43", once_alive, accept="KA-04", history=True)
+class OnceAliveForEver(Session):
+    """Never gives a client up that has answered a PING."""
+
+    answered = False
+
+    def on_pong(self, body: Message) -> None:
+        """See `Connection`."""
+        self.answered = True
+        super().on_pong(body)
+
+    def tick(self) -> None:
+        """See `Connection`."""
+        if self.answered:
+            self.probed = None
+        super().tick()
