@@ -167,6 +167,16 @@ def repeated_destination(case: Case) -> str:
 
 
 @ELSEWHERE.cause(
+    ids.UNSUB_03, also=ids.SEND_02, could=lambda case: case.subscription.reused and bool(case.conn.left_places)
+)
+def of_the_former_subscription(case: Case) -> str:
+    """L135: an id names one subscription at a time, and the one that had it before was ended by UNSUBSCRIBE."""
+    if case.copy is not Copy.ELSEWHERE or case.message.destination not in {place for place, _ in case.conn.left_places}:
+        return ""
+    return f"{told(case)} went to a subscription whose id was that of an ended one for it"
+
+
+@ELSEWHERE.cause(
     ids.SUB_03, also=ids.SEND_02, level="SHOULD", could=lambda case: len(case.subscription.destinations) > 1
 )
 def subscription_id_given_twice(case: Case) -> str:
