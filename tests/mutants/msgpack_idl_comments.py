@@ -207,7 +207,7 @@ class EmptyDocument(Parser):
         return super().document()
 
 
-@mutant("last-line-comment", "LEX-06", PLAIN + "# end", level="SHOULD", accept="LEX-01 LEX-03")
+@mutant("last-line-comment", "LEX-06", PLAIN + "# end", level="SHOULD")
 class LastLineComment(Scanner):
     """A line comment at the very end must have a line end."""
 
