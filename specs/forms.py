@@ -208,13 +208,17 @@ class Forms:
         level = broken.level or rule.level
         steady = rule.steady if broken.steady is None else broken.steady
         kind, why, otherwise = rule.body.__name__, broken.why, broken.otherwise
+        rivals: tuple[str, ...] = ()
         if rule.causes is not None:
             named = rule.causes.likeliest(case)
             if named is not None:
                 name, why, kind, also = named.requirement, named.why, named.kind, named.also
                 level, steady = named.level or level, named.steady or steady
                 otherwise = named.otherwise or otherwise
-        return Breach(self.by, name, why, ANYTHING, level, also, steady, otherwise, broken.about, kind)
+                rivals = rule.causes.rivals(case)
+        return Breach(
+            self.by, name, why, ANYTHING, level, also, steady, otherwise, broken.about, kind, rivals=rivals
+        )  # fmt: skip
 
     def level(self, breach: Breach) -> str:
         """How binding what was broken is: what the breach says, else what requirements.toml says. Whatever is not a

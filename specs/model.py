@@ -51,7 +51,8 @@ class Breach:
     `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
     `kind` is what sort of breach it is, without any value of this run: the name of the rule that found it. `behind` is
     the state from which judging can go on where this fault is known and set aside, None where there is none. `duty` is
-    what `Model.owed` called it, where something that was owed did not come.
+    what `Model.owed` called it, where something that was owed did not come. `rivals` are the fingerprints of what else
+    can be the reason as well: where one of them is a known fault, this is that fault again.
     """
 
     by: str
@@ -66,6 +67,7 @@ class Breach:
     kind: str = ""
     behind: Any = None
     duty: str = ""
+    rivals: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -206,7 +208,11 @@ class Watcher:
     def _follow_all(self, reading: _Reading, event: Event, index: int, credited: bool, after: list[_Reading]) -> None:
         """Add every reading that `event` leads to."""
         for outcome in self._model.step(reading.state, event):
-            if self._set_aside and isinstance(outcome, Breach) and self._is_set_aside(outcome):
+            if (
+                self._set_aside
+                and isinstance(outcome, Breach)
+                and self._is_set_aside(outcome := self._as_known(outcome))
+            ):
                 behind = replace(reading, state=outcome.behind, known=(*reading.known, Blame(outcome, index)))
                 if outcome.duty:  # what was owed is forgiven in the state before the event, which is judged again there
                     self._follow_all(behind, event, index, credited, after)
@@ -214,6 +220,14 @@ class Watcher:
                     after.append(behind)
             else:
                 after.append(self._follow(reading, outcome, index, credited))
+
+    def _as_known(self, breach: Breach) -> Breach:
+        """The breach under the name of the known fault that can be the reason, if there is one."""
+        known = next((rival for rival in breach.rivals if rival in self._set_aside), "")
+        if not known or breach.fingerprint in self._set_aside:
+            return breach
+        requirement, _, kind = known.partition(" ")
+        return replace(breach, requirement=requirement, kind=kind)
 
     def _is_set_aside(self, breach: Breach) -> bool:
         return breach.behind is not None and breach.by == self._watched and breach.fingerprint in self._set_aside
@@ -224,7 +238,9 @@ class Watcher:
             if credited and (outcome.covers or outcome.leans):
                 trail = (trail, outcome.covers, outcome.leans)
             if outcome.lapses:
-                lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
+                lapses += tuple(
+                    Blame(lapse, index) for lapse in outcome.lapses if self._set_aside.isdisjoint(lapse.rivals)
+                )
             return _Reading(outcome.state, trail, lapses, reading.breach, reading.known)
         if outcome.by != self._watched and outcome.then is not ANYTHING:
             # the text says what follows
