@@ -20,7 +20,7 @@ from specs.stomp.server.book import BOOK
 from specs.stomp.server.calls import REFUSALS, named
 from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
-from specs.stomp.server.causes_messages import MISSING
+from specs.stomp.server.causes_missing import MISSING
 from specs.stomp.server.effects import alone, put, subscribers
 from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
 

@@ -20,7 +20,7 @@ from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.calls import REFUSALS, named, offered
 from specs.stomp.server.case import Case, other_at_fault
 from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
-from specs.stomp.server.causes_messages import received_before
+from specs.stomp.server.causes_missing import received_before
 from specs.stomp.server.duties import answer_to_connect, met, receipt
 from specs.stomp.server.effects import entered, processed
 from specs.stomp.states import Free, Refusal, State
