@@ -10,9 +10,9 @@ from specs.stomp import ids
 from specs.stomp.damage import damage, renamed
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, TAG
-from specs.stomp.server.calls import REFUSALS
 from specs.stomp.server.case import Case, Copy
 from specs.stomp.server.causes import cut_short
+from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Message, Refusal
 
 _TEXTS = f"{ids.ENC_01} {ids.ENC_03} {ids.ENC_07} {ids.ENC_12}"
