@@ -1,8 +1,8 @@
 """What the rules of a STOMP server look at.
 
 A MESSAGE is classified before a rule is asked: which SEND it delivers (`Match`), and whether that may go to its
-subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects.py; the rules
-read the result.
+subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects_said.py; the
+rules read the result.
 """
 
 from __future__ import annotations
