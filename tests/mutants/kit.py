@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import PLACES, Line
+from tests.mutants.faults import named
 from tests.mutants.record import Mutant, Witness, sentence
 
 QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
@@ -69,11 +71,14 @@ def mutant(
     profile: str = "1.2",
     unseen: str = "",
     smoke: bool = True,
-) -> Callable[[type], type]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty part of a server (or a faulty server). Its docstring is the one sentence
     that explains it; `also` are further faulty parts, `switches` legal behaviour that the fault needs."""
 
-    def register(part: type) -> type:
+    theme = sys._getframe(1).f_globals["__name__"].rpartition(".stomp_")[2]
+
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
         made, chosen = server_of(part, *also), dict(switches or {})
         (full,) = ids(requirement)
         MUTANTS.append(
@@ -89,7 +94,7 @@ def mutant(
                 "stomp",
                 profile,
                 lambda mutant: Config(version=mutant.profile),
-                theme=part.__module__.rpartition(".stomp_")[2],
+                theme=theme,
                 unseen=unseen,
                 smoke=smoke,
             )

@@ -13,6 +13,7 @@ from impls.references.pulsar.sending import PartitionedSender, Sender
 from specs.plan import Plan
 from strategies.common import Op, Program
 from strategies.pulsar import oddities, serving
+from tests.mutants.faults import named
 from tests.mutants.pulsar_client_programs import PROGRAMS
 from tests.mutants.pulsar_kit import MUTANTS, Mutant, full
 
@@ -58,11 +59,12 @@ def client(
     facts: Mapping[str, Any] | None = None,
     program: tuple[Any, ...] = (),
     **switches: Any,
-) -> Callable[[type], type]:
+) -> Callable[..., type]:
     """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it.
     `program` shows the fault, where it does not stand in `PROGRAMS`."""
 
-    def register(part: type) -> type:
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
         made = client_of(part)
         mutant = Mutant(
             name=name,
