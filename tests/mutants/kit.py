@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from impls.references.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
@@ -11,8 +12,7 @@ from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import PLACES, Line
-from tests.mutants.faults import named
-from tests.mutants.record import Mutant, Witness, sentence
+from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
 Play = Callable[[plans.Writer], None]
@@ -54,9 +54,7 @@ def server_of(*parts: type) -> type[Server]:
     return type("Faulty", (base,), named)
 
 
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
+ids = prefixed(PREFIX)
 
 
 def mutant(
@@ -64,44 +62,31 @@ def mutant(
     requirement: str,
     witness: Witness,
     *,
-    accept: str = "",
-    level: str = "MUST",
     also: Sequence[type] = (),
     switches: Mapping[str, Any] | None = None,
     profile: str = "1.2",
-    unseen: str = "",
-    smoke: bool = True,
+    **more: Any,
 ) -> Callable[..., type]:
-    """Register the decorated class as a faulty part of a server (or a faulty server). Its docstring is the one sentence
-    that explains it; `also` are further faulty parts, `switches` legal behaviour that the fault needs."""
+    """What registers a faulty part of a server (or a faulty server). `also` are further faulty parts, `switches` legal
+    behaviour that the fault needs, `more` as `seeding` has it. Its theme is the name of the module that calls this."""
 
-    theme = sys._getframe(1).f_globals["__name__"].rpartition(".stomp_")[2]
+    def peer_of(part: type) -> Callable[[], Any]:
+        return partial(server_of(part, *also), **(switches or {}))
 
-    def register(told: Any, fault: type | None = None) -> type:
-        part = named(told, fault)
-        made, chosen = server_of(part, *also), dict(switches or {})
-        (full,) = ids(requirement)
-        MUTANTS.append(
-            Mutant(
-                name,
-                "server",
-                full,
-                ids(accept),
-                lambda: made(**chosen),
-                witness,
-                level,
-                sentence(part),
-                "stomp",
-                profile,
-                lambda mutant: Config(version=mutant.profile),
-                theme=theme,
-                unseen=unseen,
-                smoke=smoke,
-            )
-        )
-        return part
-
-    return register
+    return seeding(
+        MUTANTS,
+        ids,
+        "server",
+        peer_of,
+        requirement,
+        name=name,
+        witness=witness,
+        protocol="stomp",
+        profile=profile,
+        config_of=lambda mutant: Config(version=mutant.profile),
+        theme=sys._getframe(1).f_globals["__name__"].rpartition(".stomp_")[2],
+        **more,
+    )
 
 
 # -- the shortest ways to show a fault ------------------------------------------------------------------------------
