@@ -7,7 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl.hosting import Writer
-from tests.mutants.faults import on
+from tests.mutants.faults import on, without
 from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending
 from tests.mutants.kcl_kit import host
@@ -216,7 +216,7 @@ class RefusalWithoutSubNumber(Host):
 
     def send(self, members: dict[str, Any]) -> None:
         if members.get("error") is not None:
-            members = {name: value for name, value in members.items() if name != "subSequenceNumber"}
+            members = without(members, "subSequenceNumber")
         super().send(members)
 
 

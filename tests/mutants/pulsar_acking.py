@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
-from tests.mutants.faults import on
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import GONE, acked, back, pushed
 
@@ -93,10 +93,7 @@ mutant("ack-answered", "ACK-09", acked(0), accept="REQ-02 SUB-01 CLC-01 REQ-01")
     "Answers ACK with SUCCESS.", on(Session, "on_ack").after(lambda self, body: self.success(body.get("request_id", 0)))
 )
 mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")(
-    "Answers no ACK, whatever it asks.",
-    on(Session, "on_ack").takes(
-        body=lambda body: {name: value for name, value in body.items() if name != "request_id"}
-    ),
+    "Answers no ACK, whatever it asks.", on(Session, "on_ack").takes(body=lambda body: without(body, "request_id"))
 )
 
 

@@ -12,6 +12,7 @@ from impls.references.pulsar.compress import Corrupt, WrongSize, decompress
 from impls.references.pulsar.framing import Frame, open_batch, open_block, part
 from impls.references.pulsar.receiving import Incoming, Receiver
 from impls.references.pulsar.wire import Malformed, Message
+from tests.mutants.faults import on
 from tests.mutants.pulsar_client_parts import client
 
 Sign = Callable[["Mortal", str, Message, Frame], Any]
@@ -30,14 +31,12 @@ class Mortal(Channel):
         return False
 
     def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         self.asked[body.get("request_id", NOBODY)] = name
         if name == "FLOW":
             self.permits[body["consumer_id"]] = self.permits.get(body["consumer_id"], 0) + body["messagePermits"]
         super().say(name, body)
 
     def handle(self, frame: Frame) -> None:
-        """See `Channel`."""
         name, body = frame.command.name, frame.command.body or {}
         if self.sign(name, body, frame):
             self.die()
@@ -45,7 +44,6 @@ class Mortal(Channel):
             super().handle(frame)
 
     def end(self, why: str, *, fatal: bool = False) -> None:
-        """See `Channel`."""
         if why not in ("disconnected", "the broker closed the connection") and self.sign("", {"why": why}, NO_FRAME):
             self.die()
         else:
@@ -65,7 +63,6 @@ class MortalTalk(Talk):
     """A connection in memory that tells how the process ended."""
 
     def facts(self) -> Sequence[tuple[str, Any]]:
-        """See `Talk`."""
         dead = self.caller.__dict__.pop("dead", False)
         return [*super().facts(), *([("exit", 70)] if dead else [])]
 
@@ -74,7 +71,6 @@ class MortalClient(Client):
     """A client that may die."""
 
     def talk(self, caller: Caller, place: int) -> Talk:
-        """See `Client`."""
         return MortalTalk(caller, place)
 
 
@@ -171,12 +167,10 @@ class Silent(Receiver):
     row = ""
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         self.rest = rest
         super().on_message(body, rest)
 
     def discard(self, message_id: Message, reason: str, messages: int) -> None:
-        """See `Receiver`."""
         if self.row == UNREADABLE.get(unreadable(self.rest)):
             self.used(messages)
         else:
@@ -230,7 +224,6 @@ class OtherMagicGiven(Receiver):
     """Gives the application what stands behind the magic 0x0e09."""
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         if rest[:2] != b"\x0e\x09":
             super().on_message(body, rest)
             return
@@ -243,7 +236,6 @@ class Lax(Receiver):
     """Passes over a MESSAGE that cannot be taken apart."""
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         try:
             super().on_message(body, rest)
         except Malformed:
@@ -262,7 +254,6 @@ class PastGarbage(Channel):
     """Passes over a command that cannot be parsed."""
 
     def end(self, why: str, *, fatal: bool = False) -> None:
-        """See `Channel`."""
         if fatal or self.hung_up or why in ("disconnected", "the broker closed the connection"):
             super().end(why, fatal=fatal)
 
@@ -277,14 +268,10 @@ client("garbage-passed-over", "INV-CLIENT-17", accept="FRM-13 FRM-14", program=o
 ALIVE = {"keepalive_s": 30}
 
 
-@client("waits-for-pong-for-ever", "KA-08", level="SHOULD", facts=ALIVE, program=("muted", (0, 1, 0)))
-class WaitsForPongForEver(Channel):
-    """Sends PING, and does not mind that nothing comes."""
-
-    def tick(self) -> None:
-        """See `Channel`."""
-        self.probed = False
-        super().tick()
+client("waits-for-pong-for-ever", "KA-08", level="SHOULD", facts=ALIVE, program=("muted", (0, 1, 0)))(
+    "Sends PING, and does not mind that nothing comes.",
+    on(Channel, "tick").before(lambda self: setattr(self, "probed", False)),
+)
 
 
 @client("nothing-but-pong-counts", "KA-06", level="SHOULD", facts=ALIVE, history=True, program=("muted", (0, 0, 0)))
@@ -292,7 +279,6 @@ class NothingButPongCounts(Channel):
     """Takes no other frame than PONG for a sign of life."""
 
     def handle(self, frame: Frame) -> None:
-        """See `Channel`."""
         before = self.probed
         super().handle(frame)
         self.probed = before and frame.command.name != "PONG"
@@ -331,7 +317,6 @@ class ListsForEverybody(Receiver):
     """Acknowledges several messages at once, whatever the broker knows."""
 
     def flush(self) -> None:
-        """See `Receiver`."""
         acks, self.acks = self.acks, []
         if acks:
             self.say_ack(0, acks)

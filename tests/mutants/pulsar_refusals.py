@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from impls.references.pulsar.connection import Refused
-from impls.references.pulsar.reference import Session, Subscription, Topic
+from impls.references.pulsar.reference import Session, Subscription
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import has, on
 from tests.mutants.pulsar_aftermath import then
 from tests.mutants.pulsar_kit import EXCLUSIVE, mutant
 from tests.mutants.pulsar_living import producers
 from tests.mutants.pulsar_subscribing import second
 
-
-@mutant("name-taken-for-a-missing-topic", "INV-BROKER-25", producers("p", "p", slots=2), profile="modern",
-        level="SHOULD")  # fmt: skip
-class NameTakenForAMissingTopic(Session):
-    """Says of a producer name that is taken that there is no such topic."""
-
-    def new_producer(self, body: Message, topic: Topic) -> Any:
-        """See `Session`."""
-        if body.get("producer_name", "") in topic.producers:
-            raise Refused("TopicNotFound", "the name is taken")
-        return super().new_producer(body, topic)
+mutant(
+    "name-taken-for-a-missing-topic", "INV-BROKER-25", producers("p", "p", slots=2), profile="modern", level="SHOULD"
+)(
+    "Says of a producer name that is taken that there is no such topic.",
+    on(Session, "new_producer").raises(
+        lambda: Refused("TopicNotFound", "the name is taken"),
+        when=lambda body, topic: body.get("producer_name", "") in topic.producers,
+    ),
+)
 
 
 class Misnaming(Session):
@@ -33,7 +30,6 @@ class Misnaming(Session):
     alike = True
 
     def check_room(self, subscription: Subscription, kind: int) -> None:
-        """See `Session`."""
         try:
             super().check_room(subscription, kind)
         except Refused as refused:
@@ -42,16 +38,12 @@ class Misnaming(Session):
             raise
 
 
-@mutant("exclusive-called-missing", "INV-BROKER-27", second(0, 0), profile="modern", level="SHOULD")
-class ExclusiveCalledMissing(Misnaming):
-    """Says of an Exclusive subscription that is taken that there is none."""
-
-
-@mutant("other-type-called-missing", "INV-BROKER-28", second(0, 1), profile="modern", level="SHOULD")
-class OtherTypeCalledMissing(Misnaming):
-    """Says of a subscription of another type that there is none."""
-
-    alike = False
+mutant("exclusive-called-missing", "INV-BROKER-27", second(0, 0), profile="modern", level="SHOULD")(
+    "Says of an Exclusive subscription that is taken that there is none.", Misnaming
+)
+mutant("other-type-called-missing", "INV-BROKER-28", second(0, 1), profile="modern", level="SHOULD")(
+    "Says of a subscription of another type that there is none.", has(Misnaming, alike=False)
+)
 
 
 @mutant("second-of-two-unanswered", "INV-BROKER-24", then("pending"), level="SHOULD",
@@ -60,7 +52,6 @@ class SecondOfTwoUnanswered(Session):
     """Does not answer a PRODUCER whose id is in use."""
 
     def on_producer(self, body: Message) -> None:
-        """See `Session`."""
         if body["producer_id"] not in self.producers:
             super().on_producer(body)
 
@@ -81,12 +72,10 @@ class OnceAliveForEver(Session):
     answered = False
 
     def on_pong(self, body: Message) -> None:
-        """See `Connection`."""
         self.answered = True
         super().on_pong(body)
 
     def tick(self) -> None:
-        """See `Connection`."""
         if self.answered:
             self.probed = None
         super().tick()

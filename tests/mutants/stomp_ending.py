@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Frame, Malformed, Phase, Refused, Session
+from impls.references.stomp.reference import Frame, Phase, Refused, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import TOPIC, mutant, next_frame, one, plan, raw
 
 # -- ERROR -------------------------------------------------------------------------------------------------------------
@@ -23,12 +24,12 @@ class ErrorStaysOpen(Session):
         self.emit("ERROR", [("message", why), *named(frame)])
 
 
-@mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ERROR-02 ENC-04 INV-14")
-class MalformedStaysOpen(Session):
-    """After ERROR about a frame that could not be read the connection stays open."""
-
-    def on_malformed(self, malformed: Malformed) -> None:
-        self.emit("ERROR", [("message", str(malformed)), *named(malformed.frame)])
+mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ERROR-02 ENC-04 INV-14")(
+    "After ERROR about a frame that could not be read the connection stays open.",
+    on(Session, "on_malformed").instead(
+        lambda self, malformed: self.emit("ERROR", [("message", str(malformed)), *named(malformed.frame)])
+    ),
+)
 
 
 @plan
@@ -53,9 +54,9 @@ class _Stubborn(Session):
         self.handle(frame)
 
 
-@mutant("executed-behind-error", "ERROR-02", _sent_behind)
-class ExecutedBehindError(_Stubborn):
-    """What stands behind a faulty frame in the same segment is carried out before the connection is closed."""
+mutant("executed-behind-error", "ERROR-02", _sent_behind)(
+    "What stands behind a faulty frame in the same segment is carried out before the connection is closed.", _Stubborn
+)
 
 
 @plan
@@ -81,28 +82,20 @@ def _two_faults(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [], when="now")
 
 
-@mutant("error-for-each", "ERROR-02", _two_faults)
-class ErrorForEach(_Stubborn):
-    """Two faulty frames in one segment get an ERROR each."""
-
-    def go_on(self, frame: Frame) -> None:
-        self.emit("ERROR", [("message", "again"), *named(frame)])
-
-
-@mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")
-class ErrorWithoutMessage(Session):
-    """ERROR has no message header."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [h for h in headers if h[0] != "message"], body)
-
-
-@mutant("error-without-receipt-id", "ERROR-05", one("BEGIN"), accept="ERROR-04", level="SHOULD")
-class ErrorWithoutReceiptId(Session):
-    """ERROR does not name the receipt of the faulty frame."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [h for h in headers if h[0] != "receipt-id" or command != "ERROR"], body)
+mutant("error-for-each", "ERROR-02", _two_faults)(
+    "Two faulty frames in one segment get an ERROR each.",
+    on(_Stubborn, "go_on").instead(lambda self, frame: self.emit("ERROR", [("message", "again"), *named(frame)])),
+)
+mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")(
+    "ERROR has no message header.",
+    on(Session, "emit").takes(headers=lambda headers: [h for h in headers if h[0] != "message"]),
+)
+mutant("error-without-receipt-id", "ERROR-05", one("BEGIN"), accept="ERROR-04", level="SHOULD")(
+    "ERROR does not name the receipt of the faulty frame.",
+    on(Session, "emit").takes(
+        headers=lambda command, headers: [h for h in headers if h[0] != "receipt-id" or command != "ERROR"]
+    ),
+)
 
 
 @mutant("error-names-its-frame-otherwise", "ERROR-04", one("BEGIN"), level="SHOULD")
@@ -217,13 +210,10 @@ class StaleSession(Session):
 # -- DISCONNECT --------------------------------------------------------------------------------------------------------
 
 
-@mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01 DISC-08", smoke=False)
-class DisconnectUnanswered(Session):
-    """DISCONNECT closes the connection without its RECEIPT."""
-
-    def on_receipt(self, frame: Frame) -> None:
-        if frame.command != "DISCONNECT":
-            super().on_receipt(frame)
+mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01 DISC-08", smoke=False)(
+    "DISCONNECT closes the connection without its RECEIPT.",
+    on(Session, "on_receipt").skips(when=lambda frame: frame.command == "DISCONNECT"),
+)
 
 
 @plan
@@ -231,14 +221,12 @@ def _bare_disconnect(w: plans.Writer) -> None:
     w.disconnect(w.line(), receipt=False)
 
 
-@mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")
-class DisconnectAlwaysAnswered(Session):
-    """DISCONNECT gets a RECEIPT even if it asks for none."""
-
-    def on_DISCONNECT(self, frame: Frame) -> None:
-        super().on_DISCONNECT(frame)
-        if "receipt" not in frame.first:
-            self.receipt("")
+mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")(
+    "DISCONNECT gets a RECEIPT even if it asks for none.",
+    on(Session, "on_DISCONNECT").after(
+        lambda self: self.receipt(""), when=lambda _frame: "receipt" not in _frame.first
+    ),
+)
 
 
 @plan
@@ -249,27 +237,20 @@ def _gone_but_subscribed(w: plans.Writer) -> None:
     w.send(other, TOPIC)
 
 
-@mutant(
+mutant(
     "delivers-after-disconnect",
     "DISC-04",
     _gone_but_subscribed,
     accept="MSG-09",
     switches={"disconnect": "client-closes"},
+)(
+    "After the RECEIPT of DISCONNECT messages go on coming until the client closes.",
+    on(Session, "on_DISCONNECT").skips(),
 )
-class DeliversAfterDisconnect(Session):
-    """After the RECEIPT of DISCONNECT messages go on coming until the client closes."""
-
-    def on_DISCONNECT(self, frame: Frame) -> None:
-        pass
-
-
-@mutant("farewell", "DISC-04", one("DISCONNECT"), smoke=False)
-class Farewell(Session):
-    """The RECEIPT of DISCONNECT is followed by an ERROR that says good-bye."""
-
-    def leave(self) -> None:
-        self.emit("ERROR", [("message", "good-bye")])
-        super().leave()
+mutant("farewell", "DISC-04", one("DISCONNECT"), smoke=False)(
+    "The RECEIPT of DISCONNECT is followed by an ERROR that says good-bye.",
+    on(Session, "leave").before(lambda self: self.emit("ERROR", [("message", "good-bye")])),
+)
 
 
 @plan
@@ -310,14 +291,14 @@ def _overtaken_by(farewell: bytes) -> type[Session]:
     return Overtaken
 
 
-@mutant("last-words-lost", "DISC-09", _sent_before_disconnect(True), accept="DISC-07 FRAME-06", level="SHOULD")
-class LastWordsLost(_overtaken_by(b"DISCONNECT\nreceipt:")):
-    """A DISCONNECT that asks for a receipt overtakes the SENDs before it in the same segment."""
-
-
-@mutant("last-words-lost-in-a-hurry", "DISC-07", _sent_before_disconnect(False), accept="FRAME-06", level="SHOULD")
-class LastWordsLostInAHurry(_overtaken_by(b"DISCONNECT\n\n")):
-    """A DISCONNECT that asks for nothing overtakes the SENDs before it in the same segment."""
+mutant("last-words-lost", "DISC-09", _sent_before_disconnect(True), accept="DISC-07 FRAME-06", level="SHOULD")(
+    "A DISCONNECT that asks for a receipt overtakes the SENDs before it in the same segment.",
+    _overtaken_by(b"DISCONNECT\nreceipt:"),
+)
+mutant("last-words-lost-in-a-hurry", "DISC-07", _sent_before_disconnect(False), accept="FRAME-06", level="SHOULD")(
+    "A DISCONNECT that asks for nothing overtakes the SENDs before it in the same segment.",
+    _overtaken_by(b"DISCONNECT\n\n"),
+)
 
 
 @plan
@@ -327,10 +308,7 @@ def _disconnected_and_sending(w: plans.Writer) -> None:
     w.send(line, TOPIC, receipt=w.receipt(), when="now")
 
 
-@mutant("disconnect-ignored", "DISC-06", _disconnected_and_sending, accept="DISC-08 INV-38", level="SHOULD")
-class DisconnectIgnored(Session):
-    """DISCONNECT without a receipt is ignored: the session goes on."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "DISCONNECT" or "receipt" in frame.first:
-            super().handle(frame)
+mutant("disconnect-ignored", "DISC-06", _disconnected_and_sending, accept="DISC-08 INV-38", level="SHOULD")(
+    "DISCONNECT without a receipt is ignored: the session goes on.",
+    on(Session, "handle").skips(when=lambda frame: frame.command == "DISCONNECT" and "receipt" not in frame.first),
+)

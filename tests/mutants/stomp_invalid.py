@@ -7,6 +7,7 @@ from typing import Any
 from impls.references.stomp.reference import Frame, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
 
 
@@ -26,37 +27,25 @@ def _ignores(command: str, *names: str, receipt: bool = True) -> type[Session]:
 # -- required headers --------------------------------------------------------------------------------------------------
 
 
-@mutant("begun-without-id", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
-class BegunWithoutId(_ignores("BEGIN", "transaction")):
-    """BEGIN without a transaction is receipted."""
-
-
-@mutant("begin-without-id-unheard", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
-class BeginWithoutIdUnheard(_ignores("BEGIN", "transaction", receipt=False)):
-    """BEGIN without a transaction is ignored in silence."""
-
-
-@mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 RECEIPT-03")
-class CommitWithoutId(_ignores("COMMIT", "transaction")):
-    """COMMIT without a transaction is receipted."""
-
-
-@mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03 TXN-01")
-class CommitUnknown(Session):
-    """COMMIT of a transaction that never was, or of none, is receipted."""
-
-    def on_COMMIT(self, frame: Frame) -> None:
-        if frame.first.get("transaction") in self.transactions:
-            super().on_COMMIT(frame)
-
-
-@mutant("abort-unknown-unheard", "INV-12", one("ABORT", ("transaction", "t")), accept="TXN-08", level="SHOULD")
-class AbortUnknownUnheard(Session):
-    """ABORT of a transaction that never was is ignored in silence."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "ABORT" or frame.first.get("transaction") in self.transactions:
-            super().handle(frame)
+mutant("begun-without-id", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")(
+    "BEGIN without a transaction is receipted.", _ignores("BEGIN", "transaction")
+)
+mutant("begin-without-id-unheard", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")(
+    "BEGIN without a transaction is ignored in silence.", _ignores("BEGIN", "transaction", receipt=False)
+)
+mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 RECEIPT-03")(
+    "COMMIT without a transaction is receipted.", _ignores("COMMIT", "transaction")
+)
+mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03 TXN-01")(
+    "COMMIT of a transaction that never was, or of none, is receipted.",
+    on(Session, "on_COMMIT").skips(when=lambda self, frame: frame.first.get("transaction") not in self.transactions),
+)
+mutant("abort-unknown-unheard", "INV-12", one("ABORT", ("transaction", "t")), accept="TXN-08", level="SHOULD")(
+    "ABORT of a transaction that never was is ignored in silence.",
+    on(Session, "handle").skips(
+        when=lambda self, frame: frame.command == "ABORT" and frame.first.get("transaction") not in self.transactions
+    ),
+)
 
 
 @plan
@@ -88,15 +77,13 @@ def _ack_in_unknown(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, tx="unknown", receipt=w.receipt())
 
 
-@mutant("ack-in-unknown", "TXN-12", _ack_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")
-class AckInUnknown(Session):
-    """ACK in a transaction that does not exist is carried out at once."""
-
-    def on_ACK(self, frame: Frame) -> None:
-        if frame.first.get("transaction") in self.transactions:
-            super().on_ACK(frame)
-        else:
-            self.settle(self.named_by(frame), accepted=True)
+mutant("ack-in-unknown", "TXN-12", _ack_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")(
+    "ACK in a transaction that does not exist is carried out at once.",
+    on(Session, "on_ACK").instead(
+        lambda self, frame: self.settle(self.named_by(frame), accepted=True),
+        when=lambda self, frame: frame.first.get("transaction") not in self.transactions,
+    ),
+)
 
 
 @plan
@@ -168,9 +155,9 @@ class OldStyleAck(Session):
         return super().key_of(frame)
 
 
-@mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 NACK-01")
-class NackWithoutId(_ignores("NACK", "id")):
-    """NACK without an id is receipted."""
+mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 NACK-01")(
+    "NACK without an id is receipted.", _ignores("NACK", "id")
+)
 
 
 # -- frames that get no answer -----------------------------------------------------------------------------------------
@@ -221,12 +208,10 @@ class NoNameInSilence(Session):
             super().handle(frame)
 
 
-@mutant("headers-are-ascii", "ENC-13", one("BEGIN", ("transaction", "\u00e9")), accept="ENC-01")
-class HeadersAreAscii(Session):
-    """A frame with a header beyond ASCII is refused."""
-
-    def handle(self, frame: Frame) -> None:
-        if all((name + value).isascii() for name, value in frame.headers):
-            super().handle(frame)
-        else:
-            self.fail("only ASCII is understood", frame)
+mutant("headers-are-ascii", "ENC-13", one("BEGIN", ("transaction", "\u00e9")), accept="ENC-01")(
+    "A frame with a header beyond ASCII is refused.",
+    on(Session, "handle").instead(
+        lambda self, frame: self.fail("only ASCII is understood", frame),
+        when=lambda frame: not all((name + value).isascii() for name, value in frame.headers),
+    ),
+)

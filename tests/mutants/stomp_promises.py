@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Frame, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import TOPIC, mutant, one, plan
 
 
@@ -33,13 +34,12 @@ def _unasked_and_asked(w: plans.Writer) -> None:
     w.send(line, TOPIC, receipt=w.receipt(), when="now")
 
 
-@mutant("only-the-receipted-received", "RECEIPT-05", _unasked_and_asked, accept="FRAME-06 SUB-08 SUB-05")
-class OnlyTheReceiptedReceived(Session):
-    """A SEND that asks for nothing is lost if another frame stands behind it in the same segment."""
-
-    def publish(self, frame: Frame) -> None:
-        if "receipt" in frame.first or not self.parser._buffer[self.parser._at :]:
-            super().publish(frame)
+mutant("only-the-receipted-received", "RECEIPT-05", _unasked_and_asked, accept="FRAME-06 SUB-08 SUB-05")(
+    "A SEND that asks for nothing is lost if another frame stands behind it in the same segment.",
+    on(Session, "publish").skips(
+        when=lambda self, frame: "receipt" not in frame.first and self.parser._buffer[self.parser._at :]
+    ),
+)
 
 
 @mutant("failed-receipted", "RECEIPT-03", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 SEND-01 ACK-03 TXN-01 TXN-08")
