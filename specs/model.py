@@ -9,7 +9,7 @@ when every reading that is still alive blames it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Final, Protocol
@@ -51,7 +51,8 @@ class Breach:
     `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
     `kind` is what sort of breach it is, without any value of this run: the name of the rule that found it. `behind` is
     the state from which judging can go on where this fault is known and set aside, None where there is none. `duty` is
-    what `Model.owed` called it, where something that was owed did not come.
+    what `Model.owed` called it, where something that was owed did not come. `rivals` are the fingerprints of what else
+    can be the reason as well: where one of them is a known fault, this is that fault again.
     """
 
     by: str
@@ -66,6 +67,7 @@ class Breach:
     kind: str = ""
     behind: Any = None
     duty: str = ""
+    rivals: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -177,13 +179,15 @@ class Watcher:
         index, self._events = self._events, self._events + 1
         if self._excused_from is not None:
             return
+        # what the tester's own actions show is credited to nobody
+        credited = isinstance(event, Quiet) or event.by == self._watched
         after: list[_Reading] = []
         for reading in self._readings:
             if reading.state is ANYTHING:
                 after.append(reading)
                 continue
             known = len(after)
-            after += self._followed(reading, event, index)
+            self._follow_all(reading, event, index, credited, after)
             if len(after) == known:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index
@@ -201,16 +205,29 @@ class Watcher:
         else:
             self._spread()
 
-    def _followed(self, reading: _Reading, event: Event, index: int) -> Iterator[_Reading]:
-        """Every reading that `event` leads to. What the tester's own actions show is credited to nobody."""
-        credited = isinstance(event, Quiet) or event.by == self._watched
+    def _follow_all(self, reading: _Reading, event: Event, index: int, credited: bool, after: list[_Reading]) -> None:
+        """Add every reading that `event` leads to."""
         for outcome in self._model.step(reading.state, event):
-            if isinstance(outcome, Breach) and self._is_set_aside(outcome):
+            if (
+                self._set_aside
+                and isinstance(outcome, Breach)
+                and self._is_set_aside(outcome := self._as_known(outcome))
+            ):
                 behind = replace(reading, state=outcome.behind, known=(*reading.known, Blame(outcome, index)))
-                # what was owed is forgiven in the state before the event, which is judged again from there
-                yield from self._followed(behind, event, index) if outcome.duty else (behind,)
+                if outcome.duty:  # what was owed is forgiven in the state before the event, which is judged again there
+                    self._follow_all(behind, event, index, credited, after)
+                else:
+                    after.append(behind)
             else:
-                yield self._follow(reading, outcome, index, credited)
+                after.append(self._follow(reading, outcome, index, credited))
+
+    def _as_known(self, breach: Breach) -> Breach:
+        """The breach under the name of the known fault that can be the reason, if there is one."""
+        known = next((rival for rival in breach.rivals if rival in self._set_aside), "")
+        if not known or breach.fingerprint in self._set_aside:
+            return breach
+        requirement, _, kind = known.partition(" ")
+        return replace(breach, requirement=requirement, kind=kind)
 
     def _is_set_aside(self, breach: Breach) -> bool:
         return breach.behind is not None and breach.by == self._watched and breach.fingerprint in self._set_aside
@@ -221,7 +238,9 @@ class Watcher:
             if credited and (outcome.covers or outcome.leans):
                 trail = (trail, outcome.covers, outcome.leans)
             if outcome.lapses:
-                lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
+                lapses += tuple(
+                    Blame(lapse, index) for lapse in outcome.lapses if self._set_aside.isdisjoint(lapse.rivals)
+                )
             return _Reading(outcome.state, trail, lapses, reading.breach, reading.known)
         if outcome.by != self._watched and outcome.then is not ANYTHING:
             # the text says what follows
@@ -261,6 +280,8 @@ class Watcher:
         """
         if self._excused_from is not None:
             return Owed.NOTHING
+        if len(self._readings) == 1:  # nearly always
+            return self._owed(self._readings[0], role)
         owed = [self._owed(reading, role) for reading in self._living()]
         if maybe or min(owed) is Owed.NOTHING:
             return max(owed) if maybe else Owed.NOTHING
@@ -269,9 +290,9 @@ class Watcher:
     def _owed(self, reading: _Reading, role: str) -> Owed:
         if reading.state is ANYTHING:
             return Owed.NOTHING
-        found = Owed.NOTHING
+        found, aside = Owed.NOTHING, self._set_aside
         for mark in self._model.owed(reading.state, role):
-            if mark not in self._set_aside:
+            if mark not in aside:
                 return Owed.SOMETHING
             found = Owed.KNOWN
         return found

@@ -410,13 +410,15 @@ class _Case:
         return None
 
     def culprit(self, program: Program, plan: Plan, kind: str) -> Feature | None:
-        """The way of writing frames without which the fault is gone, if one is left in the plan."""
+        """The way of writing frames without which the fault is gone, if one is left in the plan and is not what is
+        blamed already."""
         for feature in self.setting.protocol.features:
-            rules = not feature.instead_of or self.name in feature.instead_of
-            if rules and self.name != feature.requirement and feature.requirement in self.hunter.binding:
+            own = self.name == feature.requirement
+            rules = own or not feature.instead_of or self.name in feature.instead_of
+            if rules and feature.requirement in self.hunter.binding:
                 others = self._without(feature, program, plan)
                 if others and self.differs(plan, others, kind):
-                    return feature
+                    return None if own else feature
         return None
 
     def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:

@@ -130,6 +130,7 @@ class Session:
         """Take part in a run whose implementation another process started."""
         self.learnt, self.address, self.patience_ms = dict(learnt), address, patience_ms
         self.deadline = Deadline(left_s)
+        self.deadline.pause()  # as in `open`: others may come first
         self.writer.write(self._row())
         if address is not None:
             self.transport = TcpTransport(lambda: address, self.deadline.left)

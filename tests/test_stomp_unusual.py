@@ -55,7 +55,7 @@ def found(make):
     return configure(discover(play, configure))
 
 
-def faults(make, config, plans=12):
+def faults(make, config, plans=6):
     """Requirements that are blamed over all properties."""
     count = Count()
     for number, (prop, _) in enumerate(properties("stomp", "server")):

@@ -37,6 +37,9 @@ GRAIN_MS = 20.0
 KNOWN_SHARE = 0.25
 """Part of the patience for an answer that is known to be left out now and then. It may still come: a tester that did
 not wait for it at all would speak out of turn."""
+READING_MS = 1000 / (1 << 20)
+"""What an octet adds to the patience with a peer that has not answered since: one second for each MiB. A language that
+is slow at reading a line of 16 MiB has not failed to answer it."""
 ENOUGH = 4
 """When the plan is given up, a peer that talked on but did not answer for this many patiences has failed to answer."""
 
@@ -118,7 +121,7 @@ class _Drive:
         self._out = Recording()
         self._transport = setting.transport
         self._start = self._mark = self._transport.now()
-        self._silence = 0.0
+        self._silence = self._unread_ms = 0.0
         self._octets = self._logged = 0
         self._deadline = self._start + setting.patience_ms * PATIENCES
 
@@ -295,6 +298,8 @@ class _Drive:
     def _send(self, number: int, line: _Line, data: bytes, said: Said | None = None) -> None:
         """Send octets, and then note what was `said` with them: so the peer works while we judge."""
         self._log(number, "sent", data)
+        self._unread_ms += len(data) * READING_MS
+        self._deadline += len(data) * READING_MS
         sent = line.link.send(data)
         if said is not None:
             self._feed(said)
@@ -400,12 +405,13 @@ class _Drive:
 
         At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
         """
-        patience, slice_ms = self._setting.patience_ms, 1.0
+        patience, slice_ms = self._setting.patience_ms + self._unread_ms, 1.0
         began = last = self._transport.now()
         while True:
             heard = self._pump()
             owed = Owed.NOTHING if self._watcher.over else self._watcher.owed(self._watched, maybe=end)
             if owed is Owed.NOTHING:
+                self._unread_ms = 0.0
                 return
             now = self._transport.now()
             if heard and not all(self._beats(event) for event in self._out.events[-heard:]):

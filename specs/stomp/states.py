@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from specs.stomp.frames import Frame
 from specs.stomp.machine import MACHINE, Phase
+from specs.values import quick_replace
 
 PREFIX = "STOMP-1.2-"
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -136,6 +137,7 @@ Verdict = Refusal | Free | None
 """What a client frame calls for; None: it must be accepted."""
 
 
+@quick_replace
 class Pending(NamedTuple):
     """A client frame that is not answered yet.
 
@@ -156,6 +158,7 @@ class Pending(NamedTuple):
     sends: tuple[int, ...] = ()
 
 
+@quick_replace
 class Sub(NamedTuple):
     """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice.
     `stated`: its SUBSCRIBE names its mode.
@@ -187,6 +190,7 @@ class Tx(NamedTuple):
     doubtful: bool = False
 
 
+@quick_replace
 class Message(NamedTuple):
     """A SEND. `may`: it may be seen; else `never` is the requirement that its delivery breaks (`level` as override).
 
@@ -212,6 +216,7 @@ class Message(NamedTuple):
     at_ms: int = 0
 
 
+@quick_replace
 class Delivery(NamedTuple):
     """A MESSAGE that arrived. `fate`: out, acked (sent), settled (receipted), nacked, freed (redelivery is free).
     `at_ms`: the time in the conversation."""
@@ -229,6 +234,7 @@ class Delivery(NamedTuple):
     at_ms: int = 0
 
 
+@quick_replace
 class Conn(NamedTuple):
     """One connection.
 
@@ -285,6 +291,7 @@ class Conn(NamedTuple):
         return bool(self.lost or self.midway) or any(p.call is not None or p.early for p in self.pending)
 
 
+@quick_replace
 class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations

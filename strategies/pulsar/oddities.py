@@ -103,10 +103,13 @@ def large(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """A broker that falls silent, or one that speaks but does not answer PING."""
+    """A broker that falls silent, one that speaks but does not answer PING, or one that waits long for PONG."""
     d = Desk(config, program.head, hurry=hurry)
     d.producer("t")
-    if config.keepalive_ms and program.head[1] % 2:
+    if program.head[1] % 8 == 6:
+        d.say("PING")
+        d.steps.append(Wait(9_900))
+    elif config.keepalive_ms and program.head[1] % 2:
         d.wait(config.keepalive_ms * 3)
     elif config.keepalive_ms:
         for _ in range(5):

@@ -78,6 +78,7 @@ class Writer:
         self.features: set[str] = {"together"} if hurry else set()
         self.lines: dict[int, Line] = {}
         self.sent: dict[Ref, int] = {}
+        self.flavour = 0
         self._serial = 0
         self._roots: dict[str, str] = {}
 
@@ -92,8 +93,9 @@ class Writer:
         self._serial += 1
         return self._serial
 
-    def receipt(self, flavour: int = 0) -> tuple[str, str]:
-        """A receipt header with a value of its own, or with traps in it."""
+    def receipt(self, flavour: int | None = None) -> tuple[str, str]:
+        """A receipt header with a value of its own, or with traps in it, as `self.flavour` says where none is given."""
+        flavour = self.flavour if flavour is None else flavour
         text = f"r{self.fresh()}"
         if flavour % 4 == 3:
             text = f"{self._serial}" if flavour & 4 else f"Rr{self._serial}z"

@@ -284,6 +284,18 @@ class NothingButPongCounts(Channel):
         self.probed = before and frame.command.name != "PONG"
 
 
+@client("pong-after-nine-seconds", "KA-01", level="SHOULD", history=True, program=("muted", (0, 6, 0)))
+class PongAfterNineSeconds(Channel):
+    """Takes nine seconds for every PONG."""
+
+    def say(self, name: str, body: Message) -> None:
+        """See `Channel`."""
+        if name == "PONG":
+            self.caller.later(9000, lambda: Channel.say(self, name, body))
+        else:
+            super().say(name, body)
+
+
 @client("redirected-for-ever", "LOOK-07", level="SHOULD",
         program=("interpret", (0, 0, 0), ("redirect", 0, 0, 11, 0, 0)))  # fmt: skip
 class RedirectedForEver(Caller):

@@ -124,6 +124,21 @@ class ErrorNamesOther(Session):
         super().emit(command, headers, body)
 
 
+@plan
+def _wrong_with_colon(w: plans.Writer) -> None:
+    w.say(w.line(), "BEGIN", [("receipt", "r:1")])
+
+
+@mutant("error-names-it-undecoded", "ERROR-04", _wrong_with_colon, accept="ENC-02 ENC-03 ERROR-08")
+class ErrorNamesItUndecoded(Session):
+    """ERROR repeats the receipt of the faulty frame as it came on the wire, and escapes that again."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        if command == "ERROR":
+            headers = [(name, value.replace(":", "\\c") if name == "receipt-id" else value) for name, value in headers]
+        super().emit(command, headers, body)
+
+
 @mutant("error-names-last", "RECEIPT-03", _wrong_after_right, accept="ERROR-04")
 class ErrorNamesLast(Session):
     """ERROR names the last receipt that was given, whatever frame it is about."""

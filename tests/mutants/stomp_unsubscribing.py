@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
-from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
+from tests.mutants.kit import QUEUE, TOPIC, TOPIC_2, mutant, one, plan
 
 # -- ending ------------------------------------------------------------------------------------------------------------
 
@@ -146,3 +146,27 @@ class IdStillDead(Session):
     def unsubscribe(self, subscription: Subscription) -> None:
         super().unsubscribe(subscription)
         self.used |= {subscription.key}
+
+
+@plan
+def _id_elsewhere(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC_2, identity="a", receipt=w.receipt())
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant("id-of-the-former", "UNSUB-03", _id_elsewhere, accept="SEND-02 MSG-09")
+class IdOfTheFormer(Session):
+    """A subscription gets what the one that had its id before would get, too."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame)
+        former: str | None = self.__dict__.get("former", {}).get(frame.first.get("id"))
+        mine = self.subscriptions.get(frame.first.get("id", ""))
+        if mine is not None and former is not None and former != mine.destination.name:
+            self.server.broker.find(former).subscribers.append(mine)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.__dict__.setdefault("former", {})[subscription.key] = subscription.destination.name

@@ -13,10 +13,11 @@ TAIL = 4096
 
 @BOOK.effect("status")
 def answered(m: Case) -> Conv:
-    """The action is done. User code that raised may not have noted down what it would have."""
+    """The action is done; what came in place of an answer may be done once. User code that raised may not have noted
+    down what it would have."""
     conv = m.conv
     if conv.phase is not WORKING:
-        return conv._replace(served=conv.misuse is not None)
+        return conv._replace(served=conv.misuse is not None, instead="")
     due = tuple(seen._replace(free=True) for seen in conv.due) if conv.loose else conv.due
     phase = ENDING if conv.action in FINALS else READY
     served = conv.misuse is not None

@@ -116,23 +116,39 @@ def nothing_newer_than_the_client_is_said(case: Case) -> str:
 # -- the handshake -----------------------------------------------------------------------------------------------------
 
 
+@BOOK.freedom("P-45")
+def it_may_ask_for_patience(case: Case) -> bool:
+    """ServiceNotReady and TooManyRequests refuse nothing for good (the text is silent)."""
+    return case.failed[1] in RETRY
+
+
+@BOOK.freedom("P-30")
+def another_address_may_be_meant_for_others(case: Case) -> bool:
+    """Who is there at the address that a lookup names, the text does not say (seed, "LookupResponse")."""
+    return bool(case.conn.place)
+
+
+LIBERTIES = (it_may_ask_for_patience, another_address_may_be_meant_for_others)
+
+
 def _for_no_reason(case: Case) -> bool:
-    """True for an ERROR to a CONNECT in which nothing is wrong. Who is found by a lookup may be meant for others."""
-    return case.kind == "ERROR" and case.body.error not in (*RETRY, OLD_CLIENT)
+    """True for an ERROR to a CONNECT in which nothing is wrong."""
+    return case.kind == "ERROR" and case.body.error != OLD_CLIENT
 
 
 def _welcome(case: Case) -> bool:
-    return case.conn.hello == "success" and not case.conn.place
+    return case.conn.hello == "success"
 
 
-@form(ANY_CLIENT, on="CONNECTED, refuses", if_=lambda case: _welcome(case) and unusual(case.conn.client))
+@form(ANY_CLIENT, on="CONNECTED, refuses", if_=lambda case: _welcome(case) and unusual(case.conn.client),
+      freed_by=LIBERTIES)  # fmt: skip
 def any_client_version_is_taken(case: Case) -> str:
     """The format of client_version is not enforced (seed, "Connect")."""
     wrong = _for_no_reason(case)
     return f"a client that calls itself {case.conn.client!r:.60} was refused: error {case.body.error}" if wrong else ""
 
 
-@form(HANDSHAKE, on="refuses", if_=_welcome)
+@form(HANDSHAKE, on="refuses", if_=_welcome, freed_by=LIBERTIES)
 def a_valid_connect_is_not_refused(case: Case) -> str:
     """Valid CONNECT is answered CONNECTED (seed, "Connect")."""
     wrong = _for_no_reason(case)

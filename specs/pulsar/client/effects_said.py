@@ -137,8 +137,8 @@ def over(state: ClientState, number: int, action: str) -> ClientState:
     for at, end in enumerate(state.endpoints):
         if end.line == number and end.alive:
             state = _lost(state, at, "cuts", forced=action == "cuts")
-    line = state.line(number).moved(action)
-    return state.with_line(number, line._replace(open=(), pings=0))
+    line = state.line(number).moved(action)  # a PONG may be read behind the end
+    return state.with_line(number, line._replace(open=()))
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

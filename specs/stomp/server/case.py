@@ -1,8 +1,8 @@
 """What the rules of a STOMP server look at.
 
 A MESSAGE is classified before a rule is asked: which SEND it delivers (`Match`), and whether that may go to its
-subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects.py; the rules
-read the result.
+subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects_said.py; the
+rules read the result.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
+from specs.values import quick_replace
 
 LEASE_MS = 10_000
 """How long a delivery is the client's for sure while its connection lives: nothing forbids a server to take back what
@@ -42,6 +43,7 @@ class Copy(Enum):
     AGAIN = "it came before, and nothing justifies that it comes again"
 
 
+@quick_replace
 class Case(NamedTuple):
     """A server's frame or an end on connection `number`, or the silence after it.
 

@@ -127,29 +127,25 @@ def instead_of_another(case: Case) -> str:
 NO_RECEIPT = Causes("no RECEIPT")
 
 
-@NO_RECEIPT.cause(ids.CONNECT_14, could=lambda case: case.subject.early)
-def before_connected(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.CONNECT_14)
+def before_connected(case: Case) -> bool:
+    return case.subject.early
 
 
-@NO_RECEIPT.cause(ids.REPEAT_01, could=lambda case: ids.REPEAT_01 in case.subject.claims)
-def repeated_headers(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.REPEAT_01)
+def repeated_headers(case: Case) -> bool:
+    return ids.REPEAT_01 in case.subject.claims
 
 
-@NO_RECEIPT.cause(ids.DISC_03, also=ids.RECEIPT_01, could=lambda case: case.subject.frame.command == "DISCONNECT")
-def goodbye(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.DISC_03, also=ids.RECEIPT_01)
+def goodbye(case: Case) -> bool:
+    return case.subject.frame.command == "DISCONNECT"
 
 
-def _used_again(case: Case) -> bool:
+@NO_RECEIPT.circumstance(ids.RECEIPT_08, also=ids.RECEIPT_01)
+def used_again(case: Case) -> bool:
     receipt = case.subject.receipt
     return receipt in case.conn.answered or sum(p.receipt == receipt for p in case.conn.pending) > 1
-
-
-@NO_RECEIPT.cause(ids.RECEIPT_08, also=ids.RECEIPT_01, could=_used_again)
-def used_again(case: Case) -> str:
-    return case.text
 
 
 @NO_RECEIPT.cause(ids.RECEIPT_02, also=ids.RECEIPT_01, could=lambda case: _unusual(case.subject.receipt or ""))
@@ -160,11 +156,6 @@ def odd_value(case: Case) -> str:
 
 def _unusual(receipt: str) -> bool:
     return not (receipt.isascii() and receipt.replace("-", "").isalnum())
-
-
-def is_no_stomp(conn: Conn) -> bool:
-    """Something else than CONNECT was said on it."""
-    return conn.lost == ids.ROB_04 or (conn.midway > 0 and conn.connect is None)
 
 
 # -- CONNECT refused or not answered, for no reason --------------------------------------------------------------------
@@ -180,23 +171,9 @@ def claimed_by_connect(case: Case) -> str | Named:
     return Named(name, case.text, "", (ids.CONNECT_02,), level=None if name in _SOFT else "MUST")
 
 
-@NOT_CONNECTED.cause(ids.ROB_04, also=ids.CONNECT_02, could=lambda case: any(map(is_no_stomp, case.others)))
-def after_octets_that_are_no_frame(case: Case) -> str:
-    return case.text
-
-
-@NOT_CONNECTED.cause(
-    ids.LINGER_01, also=ids.CONNECT_02, could=lambda case: sum(conn.phase is Phase.CLOSED for conn in case.others) > 4
-)
-def after_many(case: Case) -> str:
-    return case.text
-
-
-@NOT_CONNECTED.cause(
-    ids.FRAME_09, also=f"{ids.INV_39} {ids.CONNECT_02}", could=lambda case: any(map(beyond_limits, case.others))
-)
-def after_too_much(case: Case) -> str:
-    return case.text
+def is_no_stomp(conn: Conn) -> bool:
+    """Something else than CONNECT was said on it."""
+    return conn.lost == ids.ROB_04 or (conn.midway > 0 and conn.connect is None)
 
 
 def cut_short(conn: Conn) -> bool:
@@ -204,12 +181,24 @@ def cut_short(conn: Conn) -> bool:
     return conn.midway > 0 and conn.phase is Phase.CLOSED
 
 
-@NOT_CONNECTED.cause(
-    ids.ROB_01, also=f"{ids.ROB_02} {ids.CONNECT_02}", level="MUST",
-    could=lambda case: any(c.lost or c.phase is Phase.FAILED or cut_short(c) for c in case.others),
-)  # fmt: skip
-def after_a_fault(case: Case) -> str:
-    return case.text
+@NOT_CONNECTED.circumstance(ids.ROB_04, also=ids.CONNECT_02)
+def after_octets_that_are_no_frame(case: Case) -> bool:
+    return any(map(is_no_stomp, case.others))
+
+
+@NOT_CONNECTED.circumstance(ids.LINGER_01, also=ids.CONNECT_02)
+def after_many(case: Case) -> bool:
+    return sum(conn.phase is Phase.CLOSED for conn in case.others) > 4
+
+
+@NOT_CONNECTED.circumstance(ids.FRAME_09, also=f"{ids.INV_39} {ids.CONNECT_02}")
+def after_too_much(case: Case) -> bool:
+    return any(map(beyond_limits, case.others))
+
+
+@NOT_CONNECTED.circumstance(ids.ROB_01, also=f"{ids.ROB_02} {ids.CONNECT_02}", level="MUST")
+def after_a_fault(case: Case) -> bool:
+    return any(c.lost or c.phase is Phase.FAILED or cut_short(c) for c in case.others)
 
 
 # -- ERROR or a close that nothing explains ----------------------------------------------------------------------------
@@ -257,15 +246,11 @@ def another_connection(case: Case) -> str:
     return f"{case.text}, though only another connection was at fault"
 
 
-@UNPROVOKED.cause(ids.CLEN_01, also=ids.ERROR_07, could=lambda case: not case.unanswered and _sent_nul(case))
-def body_read_as_frame(case: Case) -> str:
-    return f"{case.text}: octets of a body with a NUL were read as a frame"
-
-
-def _sent_nul(case: Case) -> bool:
-    return case.about is None and any(
-        m.conn == case.number and b"\0" in m.frame.body for m in case.state.messages.values()
-    )
+@UNPROVOKED.circumstance(ids.CLEN_01, also=ids.ERROR_07, says="octets of a body with a NUL were read as a frame")
+def body_read_as_frame(case: Case) -> bool:
+    if case.unanswered or case.about is not None:
+        return False
+    return any(m.conn == case.number and b"\0" in m.frame.body for m in case.state.messages.values())
 
 
 @UNPROVOKED.cause(_CLAIMS, which=lambda case: "", could=lambda case: len(case.unanswered) == 1)
@@ -301,35 +286,22 @@ def alone_kept_alive(state: State, conn: Conn, kind: str) -> bool:
     return kind in conn.lives and state.elapsed_ms - last >= conn.mine_ms
 
 
-@GIVEN_UP.cause(
-    "STOMP-1.2-HB-10",
-    also=f"{ids.HB_08} {ids.HB_09}",
-    could=lambda case: case.conn.mine_ms > 0 and "octets" in case.conn.lives,
-)
-def octets_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "octets") else ""
+def _sign_of_life(requirement: str, kind: str, name: str) -> None:
+    def could(case: Case) -> bool:
+        return case.conn.mine_ms > 0 and kind in case.conn.lives
+
+    def evidence(case: Case) -> str:
+        return case.text if alone_kept_alive(case.state, case.conn, kind) else ""
+
+    evidence.__name__ = name
+    GIVEN_UP.cause(requirement, also=f"{ids.HB_08} {ids.HB_09}", could=could)(evidence)
 
 
-@GIVEN_UP.cause(
-    ids.HB_07, also=f"{ids.HB_08} {ids.HB_09}", could=lambda case: case.conn.mine_ms > 0 and "eol" in case.conn.lives
-)
-def line_ends_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "eol") else ""
+_sign_of_life("STOMP-1.2-HB-10", "octets", "octets_keep_alive")
+_sign_of_life(ids.HB_07, "eol", "line_ends_keep_alive")
+_sign_of_life("STOMP-1.2-HB-06", "frame", "frames_keep_alive")
 
 
-@GIVEN_UP.cause(
-    "STOMP-1.2-HB-06",
-    also=f"{ids.HB_08} {ids.HB_09}",
-    could=lambda case: case.conn.mine_ms > 0 and "frame" in case.conn.lives,
-)
-def frames_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "frame") else ""
-
-
-@GIVEN_UP.cause(
-    ids.HB_08,
-    also=ids.HB_09,
-    could=lambda case: case.conn.mine_ms > 0 and case.conn.mute_ms >= case.conn.mine_ms * HASTY,
-)
-def in_time(case: Case) -> str:
-    return case.text
+@GIVEN_UP.circumstance(ids.HB_08, also=ids.HB_09)
+def in_time(case: Case) -> bool:
+    return case.conn.mine_ms > 0 and case.conn.mute_ms >= case.conn.mine_ms * HASTY

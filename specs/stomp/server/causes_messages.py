@@ -10,10 +10,9 @@ from specs.stomp import ids
 from specs.stomp.damage import damage, renamed
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, TAG
-from specs.stomp.machine import Phase
-from specs.stomp.server.calls import REFUSALS
 from specs.stomp.server.case import Case, Copy
 from specs.stomp.server.causes import cut_short
+from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Message, Refusal
 
 _TEXTS = f"{ids.ENC_01} {ids.ENC_03} {ids.ENC_07} {ids.ENC_12}"
@@ -95,35 +94,37 @@ def another_id(case: Case) -> str:
 NOBODYS = Causes("MESSAGE that nobody sent")
 
 
-@NOBODYS.cause(
-    ids.CLEN_02, also=ids.INV_16, could=lambda case: any(c.lost == ids.CLEN_02 for c in case.state.conns.values())
+def _lost(case: Case, why: str) -> bool:
+    return any(conn.lost == why for conn in case.state.conns.values())
+
+
+@NOBODYS.circumstance(
+    ids.CLEN_02, also=ids.INV_16, says="the body of a SEND whose content-length does not fit was delivered"
 )
-def cut_by_its_length(case: Case) -> str:
-    return "the body of a SEND whose content-length does not fit was delivered"
+def cut_by_its_length(case: Case) -> bool:
+    return _lost(case, ids.CLEN_02)
 
 
-@NOBODYS.cause(ids.INV_29, could=lambda case: any(c.lost == ids.INV_29 for c in case.state.conns.values()))
-def without_empty_line(case: Case) -> str:
-    return "a SEND without the empty line behind its headers was delivered"
+@NOBODYS.circumstance(ids.INV_29, says="a SEND without the empty line behind its headers was delivered")
+def without_empty_line(case: Case) -> bool:
+    return _lost(case, ids.INV_29)
 
 
-@NOBODYS.cause(
-    ids.CLEN_01, level="MUST", could=lambda case: any(c.lost == ids.INV_19 for c in case.state.conns.values())
+@NOBODYS.circumstance(
+    ids.CLEN_01, says="a SEND whose content-length is more than it could ever send was delivered", level="MUST"
 )
-def never_complete(case: Case) -> str:
-    return "a SEND whose content-length is more than it could ever send was delivered"
+def never_complete(case: Case) -> bool:
+    return _lost(case, ids.INV_19)
 
 
-@NOBODYS.cause(
-    "STOMP-1.2-ROB-03", could=lambda case: any(map(cut_short, case.state.conns.values())),
-)  # fmt: skip
-def cut_off(case: Case) -> str:
-    return "a SEND whose end was never sent was delivered"
+@NOBODYS.circumstance("STOMP-1.2-ROB-03", says="a SEND whose end was never sent was delivered")
+def cut_off(case: Case) -> bool:
+    return any(map(cut_short, case.state.conns.values()))
 
 
-@NOBODYS.cause(ids.CLEN_08, could=lambda case: any(c.midway for c in case.state.conns.values()))
-def not_complete(case: Case) -> str:
-    return "a SEND was delivered before it was complete"
+@NOBODYS.circumstance(ids.CLEN_08, says="a SEND was delivered before it was complete")
+def not_complete(case: Case) -> bool:
+    return any(conn.midway for conn in case.state.conns.values())
 
 
 # -- a message that nobody may see, or that comes again ---------------------------------------------------------------
@@ -164,6 +165,16 @@ def repeated_destination(case: Case) -> str:
     if any(p in sub.destinations for p in later) or ("destination", case.message.destination) in sub.repeated:
         return f"{told(case)} went by a repeated destination header that is not the first"
     return ""
+
+
+@ELSEWHERE.cause(
+    ids.UNSUB_03, also=ids.SEND_02, could=lambda case: case.subscription.reused and bool(case.conn.left_places)
+)
+def of_the_former_subscription(case: Case) -> str:
+    """L135: an id names one subscription at a time, and the one that had it before was ended by UNSUBSCRIBE."""
+    if case.copy is not Copy.ELSEWHERE or case.message.destination not in {place for place, _ in case.conn.left_places}:
+        return ""
+    return f"{told(case)} went to a subscription whose id was that of an ended one for it"
 
 
 @ELSEWHERE.cause(
@@ -377,219 +388,3 @@ def in_other_letter_case(case: Case) -> str:
     if case.frame.get(case.header[0]) is None and _other_case(case):
         return f"{headers(case)}; it came under the name in other letter case"
     return ""
-
-
-# -- a message that never came ---------------------------------------------------------------------------------------
-
-MISSING = Causes("a message that never came")
-_ENDED = (Phase.CLOSING, Phase.LEFT, Phase.CLOSED)
-
-
-def _came_before(case: Case) -> bool:
-    """A queue's message that has been delivered once must come again."""
-    kind = case.message.kind
-    return bool(case.message.deliveries) and not (kind is not None and kind.fanout)
-
-
-def _held_by(case: Case) -> str:
-    """Which rule makes it owed that a message comes again."""
-    last = case.state.deliveries[case.message.deliveries[-1]]
-    others = [
-        d
-        for d in case.state.deliveries.values()
-        if d.conn == last.conn and d.serial != last.serial and d.fate in ("settled", "acked", "nacked")
-    ]
-    beside = [d for d in others if d.sub != last.sub]
-    if last.by == "abort":
-        return ids.ACK_06
-    if any(d.mode == "client" for d in beside):  # what covers more than itself reaches too far more easily
-        return ids.ACKMODE_07
-    if any(d.sub == last.sub and d.fate == "nacked" for d in others):
-        return ids.NACK_03
-    if beside:
-        return ids.ACKMODE_07
-    if others:
-        return ids.ACKMODE_05 if last.mode == "client-individual" else ids.ACKMODE_04
-    return ids.ACK_02
-
-
-@MISSING.cause(
-    f"{ids.ACK_06} {ids.ACKMODE_07} {ids.NACK_03} {ids.ACKMODE_05} {ids.ACKMODE_04} {ids.ACK_02}",
-    which=_held_by, could=_came_before, steady=True,
-)  # fmt: skip
-def not_delivered_again(case: Case) -> Named:
-    """Whether a message comes again is the server's choice (docs/ambiguities.md, N-09): it is owed only where discovery
-    saw it every time. What nobody acknowledged, or not for it, passes for consumed: a MUST. The rest is a SHOULD."""
-    name = _held_by(case)
-    text = f"{case.text}: a second time, although it was never acknowledged and this server redelivers"
-    level = "SHOULD" if name in (ids.ACK_06, ids.NACK_03) else "MUST"
-    return Named(name, text, "not_delivered_again", (), level, steady=True)
-
-
-@MISSING.cause(
-    "STOMP-1.2-DISC-09", also=ids.DISC_07, level="SHOULD",
-    could=lambda case: _sender_left(case) and case.state.conns[case.message.conn].farewell,
-)  # fmt: skip
-def vouched_for_at_the_end(case: Case) -> str:
-    """The RECEIPT of DISCONNECT says that the SEND was received. It may have been, and then to go on with it is a
-    recommendation: nobody can tell."""
-    return f"{case.text}: its sender's DISCONNECT was receipted"
-
-
-def _sender_left(case: Case) -> bool:
-    sender = case.state.conns[case.message.conn]
-    return sender.phase in _ENDED and not case.message.sure and case.subscription.conn != case.message.conn
-
-
-@MISSING.cause(ids.DISC_07, level="SHOULD", could=_sender_left)
-def sender_had_left(case: Case) -> str:
-    return f"{case.text}: its sender had disconnected in order"
-
-
-@MISSING.cause(ids.REPEAT_01, could=lambda case: _repeats(case, "destination") or _repeats(case, "transaction"))
-def repeated_headers(case: Case) -> str:
-    return case.text
-
-
-def _repeats(case: Case, header: str) -> bool:
-    return [name for name, _ in case.message.frame.headers].count(header) > 1
-
-
-def _same_tx(case: Case) -> bool:
-    tx = case.message.tx
-    return tx is not None and any(
-        tx in (*c.txs, *c.old_txs) for n, c in case.state.conns.items() if n != case.message.conn
-    )
-
-
-@MISSING.cause(ids.TXN_07, also=ids.SUB_05, could=_same_tx)
-def same_transaction_id_elsewhere(case: Case) -> str:
-    return case.text
-
-
-def _in_tx(case: Case) -> bool:
-    return case.message.tx is not None
-
-
-@MISSING.cause(
-    ids.TXN_09, also=ids.SUB_05, could=lambda case: _in_tx(case) and _old_txs(case).count(str(case.message.tx)) > 1
-)
-def transaction_id_used_again(case: Case) -> str:
-    return case.text
-
-
-def _old_txs(case: Case) -> tuple[str, ...]:
-    return case.state.conns[case.message.conn].old_txs
-
-
-def _begun_twice(case: Case) -> bool:
-    return _in_tx(case) and f"begun twice {case.message.conn} {case.message.tx}" in case.state.history
-
-
-@MISSING.cause(ids.TXN_06, also=ids.SUB_05, level="SHOULD", could=_begun_twice)
-def transaction_begun_twice(case: Case) -> str:
-    """The client broke a rule itself: what comes of that is a recommendation."""
-    return case.text
-
-
-@MISSING.cause(
-    ids.TXN_10, also=ids.SUB_05, could=lambda case: _in_tx(case) and len({*_old_txs(case), *_open_txs(case)}) > 1
-)
-def beside_another_transaction(case: Case) -> str:
-    return case.text
-
-
-def _open_txs(case: Case) -> tuple[str, ...]:
-    return tuple(case.state.conns[case.message.conn].txs)
-
-
-@MISSING.cause(ids.TXN_03, also=ids.SUB_05, could=_in_tx)
-def in_a_transaction(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(
-    ids.TXN_11, also=ids.SUB_05, could=lambda case: not _in_tx(case) and bool(_old_txs(case) or _open_txs(case))
-)
-def beside_a_transaction(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(ids.BODY_03, also=ids.SUB_05, could=lambda case: not case.message.frame.body)
-def empty_body(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(ids.SUB_11, also=ids.SUB_05, could=lambda case: case.subscription.reused)
-def subscription_id_used_again(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(
-    ids.UNSUB_05,
-    also=ids.SUB_05,
-    could=lambda case: bool(case.conn.old_subs) or any(s.closing for s in case.conn.subs.values()),
-)
-def another_subscription_removed(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(
-    ids.SUB_04, also=ids.SUB_05,
-    could=lambda case: any(case.subscription.id in c.subs for c in case.others),
-)  # fmt: skip
-def same_subscription_id_elsewhere(case: Case) -> str:
-    return case.text
-
-
-def _stopped(case: Case) -> bool:
-    """Earlier messages came to the subscription, and later ones did not."""
-    sub = case.subscription
-    came = [d.message for d in case.state.deliveries.values() if d.sub == sub.serial] if sub.ack == "auto" else []
-    return bool(came) and max(came) <= case.message.serial
-
-
-@MISSING.cause(ids.SUB_08, also=ids.SUB_05, could=lambda case: _stopped(case) and not case.subscription.stated)
-def stopped_without_acks(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause("STOMP-1.2-ACKMODE-01", also=ids.SUB_05, could=lambda case: _stopped(case) and case.subscription.stated)
-def stopped_in_auto_mode(case: Case) -> str:
-    return case.text
-
-
-def _vouched_for(case: Case) -> bool:
-    sender = case.state.conns[case.message.conn]
-    there = case.subscription.ack == "auto" and case.subscription.serial < case.message.serial
-    return not case.message.sure and sender.alive and there and case.message.serial < sender.vouched
-
-
-@MISSING.cause(ids.RECEIPT_05, also=ids.SUB_05, could=_vouched_for)
-def vouched_for(case: Case) -> str:
-    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there."""
-    return f"{case.text}: a later frame of its sender was receipted"
-
-
-def received_before(case: Case) -> tuple[str, ...]:
-    """What a RECEIPT shows of the SENDs before it whose messages have come already."""
-    state = case.state._replace(
-        conns={**case.state.conns, case.number: case.conn._replace(vouched=case.subject.serial)}
-    )
-    for sent in case.state.messages.values():
-        if sent.conn == case.number and case.conn.vouched < sent.serial < case.subject.serial and sent.deliveries:
-            there = {sub.serial: sub for conn in state.conns.values() for sub in conn.subs.values()}
-            found = there.get(state.deliveries[sent.deliveries[0]].sub)
-            if found is not None and _vouched_for(case._replace(state=state, sent=sent, sub=found)):
-                return (ids.RECEIPT_05,)
-    return ()
-
-
-def _there_to_be_had(case: Case) -> bool:
-    return case.message.sure and case.message.serial < case.subscription.serial
-
-
-@MISSING.cause("STOMP-1.2-RECEIPT-04", also=ids.SUB_05, could=_there_to_be_had)
-def receipted_and_not_there(case: Case) -> str:
-    """The RECEIPT of its SEND said that it waits for who subscribes now."""
-    return f"{case.text}: its SEND was receipted before that subscription began"

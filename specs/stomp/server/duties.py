@@ -17,11 +17,11 @@ from specs.rules import Due, Rule
 from specs.stomp import ids
 from specs.stomp.machine import CLOSES, MACHINE, Phase
 from specs.stomp.server.book import BOOK
-from specs.stomp.server.calls import REFUSALS, named
 from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
-from specs.stomp.server.causes_messages import MISSING
-from specs.stomp.server.effects import alone, put, subscribers
+from specs.stomp.server.causes_missing import MISSING
+from specs.stomp.server.effects_said import alone, put, subscribers
+from specs.stomp.server.refusals import REFUSALS, named
 from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
 
 _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
@@ -74,7 +74,7 @@ def _given_up(number: int, state: State) -> State:
 
 @BOOK.duty(_REFUSED, met_by="ERROR, close")
 def refusal_of_a_frame(state: State) -> Iterator[Due]:
-    """What a client frame calls for is declared in calls.py, with its clause."""
+    """What a client frame calls for is declared in refusals.py, and calls.py says when."""
     for number, conn in state.conns.items():
         found = _refused(conn)
         if found is not None and isinstance(found.call, Refusal):

@@ -18,19 +18,20 @@ from specs.stomp import ids
 from specs.stomp.headers import BEATS
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import REFUSALS, named, offered
+from specs.stomp.server.calls import offered
 from specs.stomp.server.case import Case, other_at_fault
 from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
-from specs.stomp.server.causes_messages import received_before
+from specs.stomp.server.causes_missing import received_before
 from specs.stomp.server.duties import answer_to_connect, met, receipt
-from specs.stomp.server.effects import entered, processed
+from specs.stomp.server.effects_heard import entered, processed
+from specs.stomp.server.refusals import REFUSALS, named
 from specs.stomp.states import Free, Pending, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 ANSWERED = "RECEIPT of a frame"
 _OUT = "out of phase"
 _REQUIREMENTS = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
-"""What can be broken by agreeing to a frame: calls.py says which, and how grave that is."""
+"""What can be broken by agreeing to a frame: refusals.py says how grave that is."""
 MANY = 50
 """Frames in flight on one connection that make a client a slow reader."""
 
@@ -230,7 +231,7 @@ def nobody_asked_for_it(case: Case) -> str:
 
 @BOOK.form(_REQUIREMENTS, on=ANSWERED, which=_refused)
 def frame_that_must_be_refused(case: Case) -> Broken:
-    """What a client frame calls for is declared in calls.py, with its clause."""
+    """What a client frame calls for is declared in refusals.py, and calls.py says when."""
     return _agreed(case, "RECEIPT for a frame that had to be refused")
 
 

@@ -11,14 +11,15 @@ from specs.rules import Broken
 from specs.stomp import ids
 from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import FREEDOMS, REFUSALS, SEND_ANYWHERE
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
 from specs.stomp.server.duties import met, refusal_of_octets, refused
-from specs.stomp.server.effects import failed, left, put
+from specs.stomp.server.effects_heard import failed
+from specs.stomp.server.effects_said import left, put
 from specs.stomp.server.forms_answers import of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
+from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE
 from specs.stomp.states import Conn, Free, Pending, Refusal, State
 
 MARGIN = 0.05

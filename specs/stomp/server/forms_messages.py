@@ -16,7 +16,6 @@ from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import REFUSALS
 from specs.stomp.server.case import Case, Copy, Match, folded, of_message, special
 from specs.stomp.server.causes_messages import (
     BODY,
@@ -31,7 +30,9 @@ from specs.stomp.server.causes_messages import (
     told,
 )
 from specs.stomp.server.duties import copy_for_each_subscriber, met
-from specs.stomp.server.effects import delivered, put
+from specs.stomp.server.effects_heard import delivered
+from specs.stomp.server.effects_said import put
+from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Conn, State
 
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
@@ -99,7 +100,7 @@ _NEVERS = " ".join(
         ]
     )
 )
-"""Requirements by which a message must never be seen: effects.py says which."""
+"""Requirements by which a message must never be seen: effects_said.py says which."""
 _WORDS = {
     ids.TXN_04: "although its transaction was aborted",
     ids.TXN_05: "although its connection ended before COMMIT",

@@ -198,6 +198,12 @@ def user_code_is_shown_the_context_as_it_was_sent(m: Case) -> str:
     return _differs(m, "context")
 
 
+@BOTH.freedom("S-28")
+def ids_of_one_emit_come_in_any_order(m: Case) -> bool:
+    """The text does not say in which order a list has them (Spouts, Bolts)."""
+    return not m.wrong_list
+
+
 # -- the end -----------------------------------------------------------------------------------------------------------
 
 

@@ -294,14 +294,22 @@ def a_child_that_took_its_time_is_not_given_up(m: Case) -> str:
     return _given_up(m)
 
 
+@BOTH.freedom("S-13")
+def a_host_may_have_a_timeout_of_its_own(m: Case) -> bool:
+    """Where it does not take that of conf, which is found out first (Handling Heartbeats)."""
+    return m.gives_up is GivesUp.UNTIMED
+
+
 def _is_taken(m: Case) -> bool:
     if m.action == "gives up":
-        return m.gives_up is GivesUp.WRONGLY
+        return m.gives_up in (GivesUp.WRONGLY, GivesUp.UNTIMED)
     return m.action == "logged" or m.shown[0] is Shown.SAID
 
 
-@BOLT_HOST.form(ids.COMMANDS_OF_BOLTS, on="emit, ack, fail, logged, gives up", causes=CULPRITS, if_=_is_taken)
-@SPOUT_HOST.form(ids.ANSWERS_ACKS_TOO, on="gives up", causes=CULPRITS, if_=_is_taken)
+@BOLT_HOST.form(ids.COMMANDS_OF_BOLTS, on="emit, ack, fail, logged, gives up", causes=CULPRITS, if_=_is_taken,
+                freed_by=(a_host_may_have_a_timeout_of_its_own,))  # fmt: skip
+@SPOUT_HOST.form(ids.ANSWERS_ACKS_TOO, on="gives up", causes=CULPRITS, if_=_is_taken,
+                 freed_by=(a_host_may_have_a_timeout_of_its_own,))  # fmt: skip
 def a_child_that_is_right_is_not_given_up(m: Case) -> str:
     """What a child may say at any time, in any mixture, is taken (Spouts, Bolts)."""
     return _given_up(m)
