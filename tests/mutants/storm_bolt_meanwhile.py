@@ -171,6 +171,11 @@ class BeatByTask(Bolt):
         return bool(message.get("task") == -1)
 
 
+@child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accept="BOLT-26")
+class BeatByTaskAlone(BeatByTask):
+    """The same, where the text knows no ticks."""
+
+
 def _bare_beat(w: Writer) -> None:
     w.heartbeat(1)
 
