@@ -81,6 +81,20 @@ class Causes:
 
         return registered
 
+    def circumstance(self, requirements: str, *, says: str = "", **more: Any) -> Callable[[Evidence], Evidence]:
+        """Register the decorated circumstance as a cause that needs no other evidence. It is blamed in the words of the
+        case (`case.text`) and in what `says` adds to them; `more` as in `cause`."""
+
+        def registered(could: Evidence) -> Evidence:
+            def evidence(case: Any) -> str:
+                return ": ".join(filter(None, (case.text, says)))
+
+            evidence.__name__ = could.__name__
+            self.cause(requirements, could=could, **more)(evidence)
+            return could
+
+        return registered
+
     def likeliest(self, case: Any) -> Named | None:
         """The first cause with evidence, or None when nothing explains the symptom."""
         return next(self._named(case), None)

@@ -87,13 +87,14 @@ class Forms:
         return registered
 
     def excuse(
-        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None
+        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None, freedom: str = ""
     ) -> Callable[[Predicate], Predicate]:
-        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether."""
+        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether.
+        `freedom`: the id of what is forgiven by it, where something would always be broken without it."""
 
         def registered(body: Predicate) -> Predicate:
             where = (topics(on), frozenset(when) or None, frozenset(during.split()) or None, if_)
-            self._add(Rule("form", (), body, *where, excuses=True))
+            self._add(Rule("form", (), body, *where, excuses=True, freedom=freedom))
             return body
 
         return registered
@@ -183,6 +184,7 @@ class Forms:
         """Put what a broken form, or an excuse that holds, means into `found`."""
         if rule.excuses:
             found.settled = found.ended = True
+            found.leans += (rule.freedom,) if rule.freedom else ()
             return
         free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
         if free:

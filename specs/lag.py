@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from specs.events import Closed, Event, Quiet
 from specs.model import ANYTHING, Allow, Breach, Model, Outcome
+from specs.values import quick_replace
 
 MAX_QUEUED = 32
 """Events of the tester that may be on their way at once. One more is a breach of our own side, hence inconclusive."""
@@ -29,6 +30,7 @@ MAX_READS = 512
 """Ways to have consumed them that are tried for one event; more is a breach of our own side as well."""
 
 
+@quick_replace
 class Lag(NamedTuple):
     """`queues` hold what the peer has not read yet, by connection; `inner` is the inner model's state."""
 

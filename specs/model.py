@@ -9,7 +9,7 @@ when every reading that is still alive blames it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Final, Protocol
@@ -179,13 +179,15 @@ class Watcher:
         index, self._events = self._events, self._events + 1
         if self._excused_from is not None:
             return
+        # what the tester's own actions show is credited to nobody
+        credited = isinstance(event, Quiet) or event.by == self._watched
         after: list[_Reading] = []
         for reading in self._readings:
             if reading.state is ANYTHING:
                 after.append(reading)
                 continue
             known = len(after)
-            after += self._followed(reading, event, index)
+            self._follow_all(reading, event, index, credited, after)
             if len(after) == known:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index
@@ -203,16 +205,21 @@ class Watcher:
         else:
             self._spread()
 
-    def _followed(self, reading: _Reading, event: Event, index: int) -> Iterator[_Reading]:
-        """Every reading that `event` leads to. What the tester's own actions show is credited to nobody."""
-        credited = isinstance(event, Quiet) or event.by == self._watched
+    def _follow_all(self, reading: _Reading, event: Event, index: int, credited: bool, after: list[_Reading]) -> None:
+        """Add every reading that `event` leads to."""
         for outcome in self._model.step(reading.state, event):
-            if isinstance(outcome, Breach) and self._is_set_aside(outcome := self._as_known(outcome)):
+            if (
+                self._set_aside
+                and isinstance(outcome, Breach)
+                and self._is_set_aside(outcome := self._as_known(outcome))
+            ):
                 behind = replace(reading, state=outcome.behind, known=(*reading.known, Blame(outcome, index)))
-                # what was owed is forgiven in the state before the event, which is judged again from there
-                yield from self._followed(behind, event, index) if outcome.duty else (behind,)
+                if outcome.duty:  # what was owed is forgiven in the state before the event, which is judged again there
+                    self._follow_all(behind, event, index, credited, after)
+                else:
+                    after.append(behind)
             else:
-                yield self._follow(reading, outcome, index, credited)
+                after.append(self._follow(reading, outcome, index, credited))
 
     def _as_known(self, breach: Breach) -> Breach:
         """The breach under the name of the known fault that can be the reason, if there is one."""
@@ -273,6 +280,8 @@ class Watcher:
         """
         if self._excused_from is not None:
             return Owed.NOTHING
+        if len(self._readings) == 1:  # nearly always
+            return self._owed(self._readings[0], role)
         owed = [self._owed(reading, role) for reading in self._living()]
         if maybe or min(owed) is Owed.NOTHING:
             return max(owed) if maybe else Owed.NOTHING
@@ -281,9 +290,9 @@ class Watcher:
     def _owed(self, reading: _Reading, role: str) -> Owed:
         if reading.state is ANYTHING:
             return Owed.NOTHING
-        found = Owed.NOTHING
+        found, aside = Owed.NOTHING, self._set_aside
         for mark in self._model.owed(reading.state, role):
-            if mark not in self._set_aside:
+            if mark not in aside:
                 return Owed.SOMETHING
             found = Owed.KNOWN
         return found

@@ -126,6 +126,21 @@ def test_an_answer_that_is_known_to_be_left_out_is_waited_for_a_little(house, li
     assert all(50 <= ms < 100 for ms in silences[:-1]), "a quarter of the patience of 200 ms"
 
 
+@pytest.mark.parametrize(("each_ms", "least_ms"), [(driving.READING_MS, 100), (100.0, 700)])
+def test_the_patience_grows_with_what_has_to_be_read(house, line, monkeypatch, each_ms, least_ms):
+    """HELLO has six octets."""
+
+    class Silent(house.mutants.ServerEnd):
+        def send(self, data):
+            pass
+
+    monkeypatch.setattr(driving, "READING_MS", each_ms)
+    where = replace(setting(house, "server", lambda: house.reference.Host(Silent)), patience_ms=100.0)
+    (silence,) = drive(Plan((Say(0, line("HELLO")),)), where, "q").events[-1:]
+    assert silence.final
+    assert least_ms <= silence.ms < least_ms + 50
+
+
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 

@@ -12,7 +12,7 @@ from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
 from suites import investigate
-from suites.hunt import Hunter, Property, Tally
+from suites.hunt import Hunter, Property
 from suites.investigate import Investigator, plainer
 from tests.mutants.kit import server_of
 
@@ -37,7 +37,7 @@ def hunted(write, *parts, wire=0):
 
 
 def reported(write, make, *, wire=0):
-    """The faults that are reported when a plan is played against a server."""
+    """The faults that are reported, and settled, when a plan is played against a server."""
     found = []
 
     def interpret(program, config, *, hurry):
@@ -51,11 +51,11 @@ def reported(write, make, *, wire=0):
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
     hunter.sound = not hunter.blamed(hunter.play(hunter.smoke()))
     program = Program((0,), ())
-    tally_of = hunter.play(prop.plan(program, setting.config))
-    for name, _, _ in hunter.blamed(tally_of)[:1]:
-        hunter._spent = 0.0
-        hunter._look(prop, program, name)
-    return found
+    plan = prop.plan(program, setting.config)
+    recording = hunter.play(plan)
+    for seen in hunter.blamed(recording)[:1]:
+        hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, seen))
+    return [fault for fault in found if not fault.unsettled]
 
 
 def tried(write, make, times=1):
@@ -72,8 +72,7 @@ def tried(write, make, times=1):
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
     for _ in range(times):
-        hunter._spent = 0.0
-        hunter._try(prop, Program((0,), ()), Tally())
+        hunter._try(hunter.pursuit(prop), Program((0,), ()))
     return found
 
 
@@ -344,9 +343,14 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
     monkeypatch.setattr(investigate, "_silent", lambda seen: True)
     shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
-    hunter = SimpleNamespace(setting=setting, smoke=lambda: None, play=lambda plan, setting: passes)
+    hunter = SimpleNamespace(setting=setting, beside=False, smoke=lambda: None, play=lambda plan, setting: passes)
     case = SimpleNamespace(
-        hunter=hunter, again=lambda plan: "x", shown=lambda plan, setting=None: next(shown), blames=None
+        hunter=hunter,
+        setting=setting,
+        play=hunter.play,
+        again=lambda plan: "x",
+        shown=lambda plan, setting=None: next(shown),
+        blames=None,
     )
     plan = Plan((Say(0, 0), Say(1, 1)))
     assert (Investigator()._confirmed(case, plan) == "x") is believed

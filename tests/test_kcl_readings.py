@@ -11,8 +11,9 @@ from impls.references.kcl.child import Child, Switches
 from impls.references.kcl.host import Host, Hosts, HostSwitches, Session
 from impls.references.kcl.memory import Children
 from specs.events import Fact, Said
-from specs.kcl.frames import Text, message, read
+from specs.kcl.frames import Message, Text, message, read
 from specs.kcl.states import Numbers
+from specs.model import judge
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.kcl import discover, hosting, misuse, sessions
@@ -64,6 +65,8 @@ def asks(*numbers, error=None, batches=((b"1", b"2", b"3"),)):
 def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
     found = judged("host", lambda: Hosts(switches=HostSwitches(forward=True)), asks(*numbers))
     assert (found.verdict, found.faults) == ("pass", ())
+    alone = judged("host", lambda: Hosts(switches=HostSwitches(forward=False)), asks(*numbers))
+    assert (alone.verdict, alone.faults, set(alone.leaned) <= {"K-25"}) == ("pass", (), True)
 
 
 class HandsOn(Host):
@@ -163,7 +166,8 @@ def test_host_may_try_another_child_once_the_first_has_failed():
         w.batch([(b"1", "key")])
         w.exit(1)
 
-    assert judged("host", lambda: Hosts(host=Tries), write).verdict == "pass"
+    found = judged("host", lambda: Hosts(host=Tries), write)
+    assert (found.verdict, found.leaned) == ("pass", {"K-34": 1})
     (fault,) = judged("host", lambda: Hosts(host=Doubles), write).blamed
     assert fault.breach.requirement == "KCL-PROC-02"
 
@@ -304,6 +308,7 @@ def test_lenient_base64_is_the_librarys_where_the_manifest_says_so(decodes, blam
         w.plan(), Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Lenient))), "r-"
     ).judgement
     assert {fault.breach.requirement for fault in found.faults} == blamed
+    assert found.leaned == ({} if decodes else {"K-40": 1})
 
 
 def test_action_that_came_instead_of_an_answer_may_be_done_later():
@@ -360,6 +365,23 @@ def test_request_that_was_hidden_is_still_open_behind_the_known_fault():
     assert {
         blame.breach.requirement for blame in drive(w.plan(), replace(where, set_aside=known), "r-").judgement.faults
     } <= {"KCL-FRAME-13"}
+
+
+def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("child", {"action": "checkpoint", "checkpoint": "1"}), ("host", batch)]
+    talk += [("child", _status("processRecords"))] * 2
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    events = [Said(0, by, Message(members)) for by, members in talk]
+    found = judge(KCL.model, config, events, "child")
+    assert (found.verdict, found.leaned) == ("pass", {"K-41": 1})
+    again = judge(KCL.model, config, [*events, events[-1]], "child")
+    assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
+
+
+def _status(action):
+    return {"action": "status", "responseFor": action}
 
 
 def test_line_that_is_no_message_is_no_answer():
@@ -502,7 +524,7 @@ def test_blank_lines_of_a_host_are_free():
             super().send(members)
 
     found = judged("host", lambda: Hosts(host=Airy), asks(1))
-    assert (found.verdict, found.faults) == ("pass", ())
+    assert (found.verdict, found.faults, found.leaned.keys()) == ("pass", (), {"K-18"})
 
 
 def test_sub_number_of_a_request_may_be_a_number_or_its_digits():

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from specs.events import Fact, Said
 from specs.kcl.machine import MACHINE, Phase
 from specs.requirement import load
+from specs.values import quick_replace
 
 PREFIX = "KCL-"
 REQUIREMENTS = load(Path(__file__).with_name("requirements.toml"))
@@ -192,6 +193,7 @@ class Seen(NamedTuple):
     begun: bool = False
 
 
+@quick_replace
 class Conv(NamedTuple):
     """One conversation.
 
@@ -283,6 +285,7 @@ class Conv(NamedTuple):
         return isinstance(number, str) and number in self.numbers
 
 
+@quick_replace
 class State(NamedTuple):
     """All conversations, by the number of their connection."""
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from specs.msgpack.lines import Ask
 from specs.msgpack.machine import CONNECTION, C, P, Q
+from specs.values import quick_replace
 
 NULLABLE, ARGUMENTS, VERSIONS = (
     "nullable type arguments",
@@ -87,6 +88,7 @@ class Want(NamedTuple):
     level: str | None = None
 
 
+@quick_replace
 class Asked(NamedTuple):
     """A request that was said. `behind`: others were still open on the connection. `after_bad`: something that is no
     message had been said before, on any connection. `least`: a count that must have been reached. `parted`: it came in
@@ -100,6 +102,7 @@ class Asked(NamedTuple):
     parted: bool = False
 
 
+@quick_replace
 class Conn(NamedTuple):
     """One connection. `done` are ids that were answered, `given` the last few requests that were. `noted`: a
     notification was said; `fresh` are ids that were answered since the last one. `midway`: a message was begun and not
@@ -115,6 +118,7 @@ class Conn(NamedTuple):
     bad: str = ""
 
 
+@quick_replace
 class State(NamedTuple):
     """A conversation with a server. `counted` is the last count that was answered, `bumped` the notifications that must
     have been counted since. `bad`: something that is no message was said on some connection."""
@@ -141,6 +145,7 @@ class Call(NamedTuple):
     again: tuple[Any, ...] = ()
 
 
+@quick_replace
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
     `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
@@ -158,6 +163,7 @@ class ClientState(NamedTuple):
         return self.phase in (C.LOST, C.OVER)
 
 
+@quick_replace
 class CodecState(NamedTuple):
     """Questions that a codec has not answered, oldest first."""
 

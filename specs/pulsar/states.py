@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from specs.pulsar.machine import BEFORE_CONNECT, BROKER, LOOKUP_BEFORE_CONNECT, SECOND_CONNECT, Phase
+from specs.values import quick_replace
 
 P = "PULSAR-"
 Key = tuple[int, int]
@@ -74,7 +75,7 @@ class Misuse(Enum):
     TWICE = SECOND_CONNECT, 3
     CREDENTIALS = "PULSAR-CONN-04 PULSAR-INV-BROKER-03", 3
     OVER_LIMIT = "PULSAR-FRM-10 PULSAR-INV-BROKER-05", 3
-    SIZES = f"{_SIZES} PULSAR-INV-BROKER-06", 3
+    SIZES = f"PULSAR-INV-BROKER-06 {_SIZES}", 3
     LYING_SEND = f"{_SIZES} PULSAR-INV-BROKER-14", 3
     NO_FRAME = "PULSAR-FRM-13", 3
     NO_COMMAND = "PULSAR-INV-BROKER-08", 3
@@ -195,7 +196,7 @@ class Fate(Enum):
     REFUSED = "refused"
     DOUBTFUL = "doubtful"
     CHECKSUM = "PULSAR-CHK-04"
-    SIZES = Misuse.SIZES.requirement
+    SIZES = _SIZES
     BEHIND_CLOSE = Misuse.SEND_BEHIND_CLOSE.requirement
     FAILED = "PULSAR-SEND-10"
 
@@ -223,6 +224,7 @@ class Settled(Enum):
     INVALID = "by an ACK with a validation error"
 
 
+@quick_replace
 class Request(NamedTuple):
     """A request that is open. `about`: the producer or consumer id, or the topic, None when that is gone, and negative
     for an id that was in use. `at`: when it was said. `doubtful`: either answer may come. `why`: what ERROR would say.
@@ -242,6 +244,7 @@ class Request(NamedTuple):
         return "either" if self.doubtful else self.asked.want
 
 
+@quick_replace
 class Producer(NamedTuple):
     """A producer. `wanted` is the name that was asked for, `name` the one that it has. `phase`: "pending", "open",
     "closing". `sends`: indexes of the entries that are not answered, oldest first. `top`: the id in its last
@@ -255,6 +258,7 @@ class Producer(NamedTuple):
     top: Id | None = None
 
 
+@quick_replace
 class Consumer(NamedTuple):
     """A consumer. `phase`: "pending", "open", "closing".
 
@@ -282,6 +286,7 @@ class Consumer(NamedTuple):
     flows: int = 0
 
 
+@quick_replace
 class Conn(NamedTuple):
     """A connection. `version` is what we announced, `limit` what the broker may use, `client` what we call ourselves.
 
@@ -327,6 +332,7 @@ class Conn(NamedTuple):
     spoken: int = 0
 
 
+@quick_replace
 class Entry(NamedTuple):
     """What one SEND brought. `many`: how many messages. `at`: when it was said. `floor`: the highest id on its topic
     that was known then. `traits` and `odd`: ways in which it was sent. `name`: that of its producer, as far as it was
@@ -349,6 +355,7 @@ class Entry(NamedTuple):
     name: str = ""
 
 
+@quick_replace
 class Place(NamedTuple):
     """An entry in a subscription. `need`: clock since when it must be pushed, 0 for not; `may`: how often it may be
     pushed yet; `owner`: who got it last; `pushed`: how often. `acked`: "", "maybe", "yes"; `how` it was. `skip`: it is
@@ -372,6 +379,7 @@ class Place(NamedTuple):
     unlisted: bool = False
 
 
+@quick_replace
 class Sub(NamedTuple):
     """A subscription. `kind`: its type. `sure`: it exists beyond doubt. `places`: its messages, by their index.
     `members` are attached beyond doubt, `stale` clock-time after a lost connection in which nobody knows. `alone`:
@@ -405,6 +413,7 @@ class Sub(NamedTuple):
     ousted: Key | None = None
 
 
+@quick_replace
 class State(NamedTuple):
     """Everything. `entries`: all SENDs. `made_up`: producer names that the broker made up. `ids` and `tops`: message
     ids of all receipts, and the highest of each topic. `bad`: something was said that ends a connection. `stale_ms`:

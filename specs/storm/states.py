@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from specs.machine import Phase
 from specs.requirement import load
 from specs.storm.machine import NEW
+from specs.values import quick_replace
 
 REQUIREMENTS = load(Path(__file__).with_name("requirements.toml"))
 PREFIX = "STORM-"
@@ -153,6 +154,7 @@ class Expected(NamedTuple):
     more: tuple[str, ...] = ()
 
 
+@quick_replace
 class Task(NamedTuple):
     """A callback: a tuple or a command, and what its user code was told. `due` comes in this order, `logs` in any;
     `raising`: user code raises after it; `seen`: the observation that is due, None once it was made; `begun`: something
@@ -171,6 +173,7 @@ class Task(NamedTuple):
         return bool(self.due or self.logs or self.raising or self.seen is not None)
 
 
+@quick_replace
 class Conv(NamedTuple):
     """One conversation with a judged child.
 
@@ -238,6 +241,7 @@ class Conv(NamedTuple):
         return any(task.raising for task in self.tasks)
 
 
+@quick_replace
 class Owing(NamedTuple):
     """What duties look at."""
 
@@ -245,6 +249,7 @@ class Owing(NamedTuple):
     conv: Any
 
 
+@quick_replace
 class Live(NamedTuple):
     """A tuple that a judged host was given: what its caller calls it, how it stands on the wire once it was seen there,
     and what it must show."""
@@ -257,6 +262,7 @@ class Live(NamedTuple):
     values: Any
 
 
+@quick_replace
 class HostConv(NamedTuple):
     """One conversation with a judged host.
 
@@ -330,6 +336,7 @@ class HostConv(NamedTuple):
     last: str = ""
 
 
+@quick_replace
 class State(NamedTuple):
     """All conversations, by the number of their connection."""
 

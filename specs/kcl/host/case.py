@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from specs.kcl.frames import Message
@@ -151,7 +152,12 @@ def same_number(asked: Any, given: Any) -> bool:
 
 def is_base64(data: Any) -> bool:
     """True for padded standard base64 without line breaks."""
-    return isinstance(data, str) and BASE64.fullmatch(data) is not None
+    return isinstance(data, str) and _is_base64(data)
+
+
+@lru_cache(256)  # the same record is looked at several times in a row
+def _is_base64(data: str) -> bool:
+    return BASE64.fullmatch(data) is not None
 
 
 def hexed(data: Any) -> str | None:

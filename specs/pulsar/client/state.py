@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from specs.pulsar.client.machine import CONNECTION, ENDED, NEW, Phase, Stage
 from specs.pulsar.client.oddities import Oddity, Unreadable
 from specs.pulsar.states import Config
+from specs.values import quick_replace
 
 METADATA = 256
 """How long metadata may be, more or less."""
@@ -26,12 +27,13 @@ class Request(NamedTuple):
     topic: str = ""
 
 
+@quick_replace
 class Line(NamedTuple):
     """A connection. `left`: phases that it left since the client spoke last. `greeted`: CONNECT came. `announced`:
     the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
-    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it
-    has to end, `row` that of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at
+    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirements by which
+    it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at
     least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
 
     phase: Phase = NEW
@@ -44,8 +46,7 @@ class Line(NamedTuple):
     used: frozenset[tuple[str, int]] = frozenset()
     pings: int = 0
     misuse: str = ""
-    must: str = ""
-    row: str = ""
+    must: tuple[str, ...] = ()
     probe: bool = False
     pinged: bool = False
     unanswered: bool = False
@@ -89,6 +90,7 @@ class Name(NamedTuple):
     many: int
 
 
+@quick_replace
 class Pushed(NamedTuple):
     """A message that was pushed to a consumer. `sure`: it must reach the application, if anything does. `oddity`:
     what was unusual in how it came."""
@@ -103,6 +105,7 @@ class Pushed(NamedTuple):
     crowded: bool = False
 
 
+@quick_replace
 class Endpoint(NamedTuple):
     """A producer or consumer of the client: `kind` says which. `request`: the number of the request by which it was
     made. `name`: what PRODUCER_SUCCESS called it. `next`: the sequence id that is next, None where nobody knows.
@@ -178,6 +181,7 @@ class HangUp(NamedTuple):
     unanswered: bool
 
 
+@quick_replace
 class ClientState(NamedTuple):
     """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its
     producers and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from specs.machine import Machine, Phase, never, unreachable
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
+from specs.values import quick_replace
 
 SAME_ANSWER, ANSWERED = "MPIDL-ERR-02", "MPIDL-ERR-03"
 
@@ -19,6 +20,7 @@ class At(Phase):
     GONE = "the processor has ended, or the tester has"
 
 
+@quick_replace
 class CompilerState(NamedTuple):
     """A conversation. `asked` are the questions that are open, the oldest first; `answered` are those that were
     answered, each as (profile, text, tree or None)."""

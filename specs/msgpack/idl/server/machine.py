@@ -12,6 +12,7 @@ from specs.msgpack.idl.promises import Promise
 from specs.msgpack.idl.server.calls import Call
 from specs.msgpack.idl.service import Served
 from specs.msgpack.states import Config
+from specs.values import quick_replace
 
 Behaviours = tuple[tuple[str, Any], ...]
 
@@ -24,6 +25,7 @@ class At(Phase):
     GONE = "the connection has ended, or what is said on it means nothing any more"
 
 
+@quick_replace
 class ServerState(NamedTuple):
     """A conversation. `app` is what is served, `behaviours` what its functions do; `former` are behaviours that there
     were since it was served. `told` are ops that were not answered, each with the behaviours as they were before.
