@@ -125,6 +125,11 @@ child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick
 )
 
 
+@child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accept="BOLT-26")
+class BeatByTaskAlone(BeatByTask):
+    """The same, where the text knows no ticks."""
+
+
 def _bare_beat(w: Writer) -> None:
     w.heartbeat(1)
 
