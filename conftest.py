@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from suites.cli import DISCIPLINES, SUITES, Cli, add_options
-from suites.hunt import Property, Tally
+from suites.cli import DISCIPLINES, SUITES, Cli, add_options, made
+from suites.hunt import Hunter, Tally
 
 CLI = pytest.StashKey[Cli]()
 
@@ -117,19 +117,21 @@ def hunting(request: pytest.FixtureRequest) -> Any:
 def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[..., Tally]:
     """Hunt with programs and their interpretation; fails the test for faults outside the baseline."""
     cli = request.config.stash[CLI]
-    number, discipline = hunting
+    number, _ = hunting
     session = cli.sessions[number]
-    path = Path(str(request.node.path)).relative_to(SUITES)
-    name = f"{path}::{request.node.name}"
 
     def run(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
         if session.trouble:
             pytest.skip(f"not judged: {session.trouble}")
-        hurry = discipline == "pipelined" and not always_calm
-        prop = Property(name, programs, interpret, hurry=hurry, avoids=avoids)
-        line = _Line(request.config, name)
-        tally, faults = session.hunt(prop, cli.shares.get(request.node.nodeid, 1.0), line.say)
-        line.clear()
+        prop = made(request.node, programs, interpret, avoids, always_calm)
+        line = _Line(request.config)
+        try:
+            pursuit = cli.hunt(request.node, prop, session, line.say)
+        finally:
+            line.clear()
+        if pursuit.error is not None:
+            raise pursuit.error
+        tally, faults = pursuit.tally, session.faults_of(prop.name)
         request.node.user_properties.append(("wireproof", f"{tally.plans:>7} plans  {len(faults)} faults"))
         accepted = cli.baselines.get(
             f"{session.impl.protocol} {session.impl.role} {session.impl.name}", session.impl.deviations
@@ -143,17 +145,22 @@ def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[.
 
 
 class _Line:
-    """One line on a terminal that says what is being tried; nothing when the output is no terminal."""
+    """One line on a terminal that says how far a run has come; nothing when the output is no terminal."""
 
-    def __init__(self, config: pytest.Config, name: str) -> None:
+    def __init__(self, config: pytest.Config) -> None:
         self._show = sys.__stderr__ is not None and sys.__stderr__.isatty() and not hasattr(config, "workerinput")
         self._capture = config.pluginmanager.getplugin("capturemanager")
-        self._name, self._last = name, 0.0
+        self._last = 0.0
 
-    def say(self, tally: Tally) -> None:
+    def say(self, hunter: Hunter) -> None:
         if self._show and time.monotonic() - self._last > 0.2:
             self._last = time.monotonic()
-            self._write(f"\r\x1b[K  {self._name}: {tally.plans} plans")
+            left = hunter.until.left() or hunter.ground.deadline.left()
+            faults = sum(fault.verdict == "fail" for fault in hunter.faults.values())
+            self._write(
+                f"\r\x1b[K  {len(hunter.judged)} of {len(hunter.binding)} requirements judged, {faults} fail; "
+                f"{left:.0f} s left" + ("" if hunter.until.left() else " at most, for what is suspected")
+            )
 
     def clear(self) -> None:
         if self._show:

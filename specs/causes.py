@@ -43,10 +43,14 @@ Evidence = Callable[[Any], Any]
 
 
 class Causes:
-    """Causes in the order in which they are asked: the first that is given and has evidence is blamed."""
+    """Causes in the order in which they are asked: the first that is given and has evidence is blamed.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    `vague`: the evidence tells causes apart by what was asked alone, so that any that has some may be the reason. What
+    is blamed on one is then explained by a known fault of another (`specs.model.Breach.rivals`).
+    """
+
+    def __init__(self, name: str, *, vague: bool = False) -> None:
+        self.name, self._vague = name, vague
         self.ranked: list[Cause] = []
         self._sums: dict[int, tuple[str, ...]] = {}
 
@@ -77,8 +81,29 @@ class Causes:
 
         return registered
 
+    def circumstance(self, requirements: str, *, says: str = "", **more: Any) -> Callable[[Evidence], Evidence]:
+        """Register the decorated circumstance as a cause that needs no other evidence. It is blamed in the words of the
+        case (`case.text`) and in what `says` adds to them; `more` as in `cause`."""
+
+        def registered(could: Evidence) -> Evidence:
+            def evidence(case: Any) -> str:
+                return ": ".join(filter(None, (case.text, says)))
+
+            evidence.__name__ = could.__name__
+            self.cause(requirements, could=could, **more)(evidence)
+            return could
+
+        return registered
+
     def likeliest(self, case: Any) -> Named | None:
         """The first cause with evidence, or None when nothing explains the symptom."""
+        return next(self._named(case), None)
+
+    def rivals(self, case: Any) -> tuple[str, ...]:
+        """Fingerprints (`specs.model.Breach`) of the other causes with evidence, where the evidence is vague."""
+        return tuple(f"{n.requirement} {n.kind}" for n in self._named(case))[1:] if self._vague else ()
+
+    def _named(self, case: Any) -> Iterator[Named]:
         for cause in self.ranked:
             if cause.could is not None and not cause.could(case):
                 continue
@@ -86,11 +111,9 @@ class Causes:
             if not found:
                 continue
             if isinstance(found, Named):
-                return found if found.kind else found._replace(kind=cause.evidence.__name__)
-            name = picked(cause.requirements, cause.which, case)
-            if name:
-                return Named(name, found, cause.evidence.__name__, cause.also, **cause.options)
-        return None
+                yield found if found.kind else found._replace(kind=cause.evidence.__name__)
+            elif name := picked(cause.requirements, cause.which, case):
+                yield Named(name, found, cause.evidence.__name__, cause.also, **cause.options)
 
     def credits(self, case: Any) -> tuple[str, ...]:
         """Requirements that could have been blamed for the symptom, had it shown."""

@@ -87,13 +87,14 @@ class Forms:
         return registered
 
     def excuse(
-        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None
+        self, *, on: str, when: Iterable[Any] = (), during: str = "", if_: Predicate | None = None, freedom: str = ""
     ) -> Callable[[Predicate], Predicate]:
-        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether."""
+        """Register a situation in which no form below this one is asked, nor the machine. Its body answers whether.
+        `freedom`: the id of what is forgiven by it, where something would always be broken without it."""
 
         def registered(body: Predicate) -> Predicate:
             where = (topics(on), frozenset(when) or None, frozenset(during.split()) or None, if_)
-            self._add(Rule("form", (), body, *where, excuses=True))
+            self._add(Rule("form", (), body, *where, excuses=True, freedom=freedom))
             return body
 
         return registered
@@ -183,6 +184,7 @@ class Forms:
         """Put what a broken form, or an excuse that holds, means into `found`."""
         if rule.excuses:
             found.settled = found.ended = True
+            found.leans += (rule.freedom,) if rule.freedom else ()
             return
         free = next((freedom.id for freedom in rule.freed_by if freedom(case)), "")
         if free:
@@ -206,13 +208,17 @@ class Forms:
         level = broken.level or rule.level
         steady = rule.steady if broken.steady is None else broken.steady
         kind, why, otherwise = rule.body.__name__, broken.why, broken.otherwise
+        rivals: tuple[str, ...] = ()
         if rule.causes is not None:
             named = rule.causes.likeliest(case)
             if named is not None:
                 name, why, kind, also = named.requirement, named.why, named.kind, named.also
                 level, steady = named.level or level, named.steady or steady
                 otherwise = named.otherwise or otherwise
-        return Breach(self.by, name, why, ANYTHING, level, also, steady, otherwise, broken.about, kind)
+                rivals = rule.causes.rivals(case)
+        return Breach(
+            self.by, name, why, ANYTHING, level, also, steady, otherwise, broken.about, kind, rivals=rivals
+        )  # fmt: skip
 
     def level(self, breach: Breach) -> str:
         """How binding what was broken is: what the breach says, else what requirements.toml says. Whatever is not a

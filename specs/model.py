@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any, Final, Protocol
 
 from specs.events import Event, Quiet, Trace
 
 MAX_STATES = 64
 """Live readings kept at once; over it the verdict is inconclusive, never pass or fail."""
+
+
+class Owed(IntEnum):
+    """What the judged role still has to say or do."""
+
+    NOTHING = 0
+    KNOWN = 1
+    """Only what it is known to leave out now and then: see `Watcher`."""
+    SOMETHING = 2
 
 
 class _Anything:
@@ -41,7 +51,8 @@ class Breach:
     `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
     `kind` is what sort of breach it is, without any value of this run: the name of the rule that found it. `behind` is
     the state from which judging can go on where this fault is known and set aside, None where there is none. `duty` is
-    what `Model.owed` called it, where something that was owed did not come.
+    what `Model.owed` called it, where something that was owed did not come. `rivals` are the fingerprints of what else
+    can be the reason as well: where one of them is a known fault, this is that fault again.
     """
 
     by: str
@@ -56,6 +67,7 @@ class Breach:
     kind: str = ""
     behind: Any = None
     duty: str = ""
+    rivals: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -146,8 +158,8 @@ class _Reading:
 class Watcher:
     """Judges a conversation while it happens.
 
-    `set_aside` are faults that are known already, by `Breach.fingerprint`, and what is no longer waited for, by
-    `Breach.duty`: judging goes on behind them from the state that the breach gives (`Breach.behind`).
+    `set_aside` are faults that are known already, by `Breach.fingerprint`, and what is not waited for with all patience
+    any more, by `Breach.duty`: judging goes on behind them from the state that the breach gives (`Breach.behind`).
     """
 
     def __init__(self, model: Model, config: Any, watched: str, set_aside: frozenset[str] = frozenset()) -> None:
@@ -196,7 +208,11 @@ class Watcher:
     def _follow_all(self, reading: _Reading, event: Event, index: int, credited: bool, after: list[_Reading]) -> None:
         """Add every reading that `event` leads to."""
         for outcome in self._model.step(reading.state, event):
-            if self._set_aside and isinstance(outcome, Breach) and self._is_set_aside(outcome):
+            if (
+                self._set_aside
+                and isinstance(outcome, Breach)
+                and self._is_set_aside(outcome := self._as_known(outcome))
+            ):
                 behind = replace(reading, state=outcome.behind, known=(*reading.known, Blame(outcome, index)))
                 if outcome.duty:  # what was owed is forgiven in the state before the event, which is judged again there
                     self._follow_all(behind, event, index, credited, after)
@@ -204,6 +220,14 @@ class Watcher:
                     after.append(behind)
             else:
                 after.append(self._follow(reading, outcome, index, credited))
+
+    def _as_known(self, breach: Breach) -> Breach:
+        """The breach under the name of the known fault that can be the reason, if there is one."""
+        known = next((rival for rival in breach.rivals if rival in self._set_aside), "")
+        if not known or breach.fingerprint in self._set_aside:
+            return breach
+        requirement, _, kind = known.partition(" ")
+        return replace(breach, requirement=requirement, kind=kind)
 
     def _is_set_aside(self, breach: Breach) -> bool:
         return breach.behind is not None and breach.by == self._watched and breach.fingerprint in self._set_aside
@@ -214,7 +238,9 @@ class Watcher:
             if credited and (outcome.covers or outcome.leans):
                 trail = (trail, outcome.covers, outcome.leans)
             if outcome.lapses:
-                lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
+                lapses += tuple(
+                    Blame(lapse, index) for lapse in outcome.lapses if self._set_aside.isdisjoint(lapse.rivals)
+                )
             return _Reading(outcome.state, trail, lapses, reading.breach, reading.known)
         if outcome.by != self._watched and outcome.then is not ANYTHING:
             # the text says what follows
@@ -246,20 +272,40 @@ class Watcher:
             for reading in self._living()
         )
 
-    def owed(self, role: str, *, maybe: bool = False) -> bool:
-        """True while, in every living reading, `role` still has something to say or do; `maybe`: in any of them.
+    def owed(self, role: str, *, maybe: bool = False) -> Owed:
+        """What `role` has to say or do in every living reading; `maybe`: in any of them.
 
-        Readings that already blame someone count only when no other is left: they must not make the tester hurry.
+        Readings that already blame someone count only when no other is left: they must not make the tester hurry. Only
+        where all readings agree that nothing but a known fault can follow may the tester be impatient.
         """
         if self._excused_from is not None:
-            return False
-        owed, aside = self._model.owed, self._set_aside
-        for reading in self._readings if len(self._readings) == 1 else self._living():
-            marks = owed(reading.state, role) if reading.state is not ANYTHING else ()
-            owes = any(mark not in aside for mark in marks) if aside else any(marks)
-            if owes is maybe:
-                return maybe
-        return not maybe
+            return Owed.NOTHING
+        if len(self._readings) == 1:  # nearly always
+            return self._owed(self._readings[0], role)
+        owed = [self._owed(reading, role) for reading in self._living()]
+        if maybe or min(owed) is Owed.NOTHING:
+            return max(owed) if maybe else Owed.NOTHING
+        return max(owed)
+
+    def _owed(self, reading: _Reading, role: str) -> Owed:
+        if reading.state is ANYTHING:
+            return Owed.NOTHING
+        found, aside = Owed.NOTHING, self._set_aside
+        for mark in self._model.owed(reading.state, role):
+            if mark not in aside:
+                return Owed.SOMETHING
+            found = Owed.KNOWN
+        return found
+
+    def expects(self, event: Event) -> bool:
+        """True when `event` would be allowed, or a fault that is known already, in every living reading. Changes
+        nothing."""
+        return all(
+            isinstance(outcome, Allow) or self._is_set_aside(outcome)
+            for reading in self._living()
+            if reading.state is not ANYTHING
+            for outcome in self._model.step(reading.state, event)
+        )
 
     def _living(self) -> list[_Reading]:
         return [reading for reading in self._readings if reading.breach is None] or self._readings

@@ -66,8 +66,8 @@ class Rule:
     a duty is met by the actions `on`, and can be open in the phases `when`. `which(case)` picks one of several
     requirements. `also`, `level` and `steady` go into its breach; `goes_on`: the text says what follows one. `causes`
     name the likeliest requirement behind a breach, `shows` what else could have been blamed on how a duty was met.
-    `freed_by`: freedoms that allow what breaks it. `excuses`: it blames nothing and ends the asking; `permits`: it is a
-    permission; `patient`: see `specs.duties.Duties.duty`.
+    `freed_by`: freedoms that allow what breaks it. `excuses`: it blames nothing and ends the asking, which is a
+    `freedom` if it has an id; `permits`: it is a permission; `patient`: see `specs.duties.Duties.duty`.
     """
 
     obligation: str
@@ -87,6 +87,7 @@ class Rule:
     shows: Causes | None = None
     freed_by: tuple[Freedom, ...] = ()
     excuses: bool = False
+    freedom: str = ""
     permits: bool = False
     patient: bool = False
 

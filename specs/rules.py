@@ -112,7 +112,7 @@ class Rulebook(Duties):
         """The breach with the state that the text says follows (or ANYTHING), and the one behind a known fault."""
         return Breach(
             breach.by, breach.requirement, breach.why, then, breach.level, breach.also, breach.steady, breach.otherwise,
-            breach.about, breach.kind, behind, breach.duty,
+            breach.about, breach.kind, behind, breach.duty, breach.rivals,
         )  # fmt: skip
 
     def _after(self, case: Any, action: str, cell: Any) -> Any:

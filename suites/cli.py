@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from reports import baseline, document, junit, markdown, requirements, sarif, te
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import explain, trace
+from suites.deadline import age_s
+from suites.hunt import Hunter, Property, Pursuit, Tally
+from suites.schedule import Share
 from suites.session import RunOptions, Session, requirement_row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,6 +77,7 @@ class Cli:
     config: pytest.Config
     sessions: list[Session] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
+    together: dict[int, list[pytest.Item]] = field(default_factory=dict)
     summaries: list[tuple[Session, Summary]] = field(default_factory=list)
     baselines: dict[str, Mapping[str, Deviation]] = field(default_factory=dict)
     interrupted: bool = False
@@ -206,15 +211,19 @@ class Cli:
                 session = Session(impl, options, self.folder(impl, impls), told["run"], self.worker)
                 session.trouble = told["trouble"]
                 if not session.trouble:
-                    session.join(told["address"] and tuple(told["address"]), told["learnt"], told["patience_ms"])
+                    address = told["address"] and tuple(told["address"])
+                    session.join(address, told["learnt"], told["patience_ms"], told["left_s"], told["bears"])
                 self.sessions.append(session)
             return
         if option("--update-baseline") and (options.partial or any(impl.path is None for impl in impls)):
             raise usage(
                 "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
             )
+        spent_s = age_s()
         for impl in impls:
-            session = Session(impl, options, self.folder(impl, impls), writer.new_run(), self.worker)
+            folder = self.folder(impl, impls)
+            session = Session(impl, options, folder, writer.new_run(), self.worker, spent_s=spent_s)
+            spent_s = 0.0  # the first has paid for the start
             session.accepted = self.baselines[_key(impl)]
             self.sessions.append(session)
             session.open()
@@ -228,7 +237,15 @@ class Cli:
     def invitation(self) -> dict[str, Any]:
         """What a worker must be told."""
         told = [
-            {"run": s.run, "address": s.address, "learnt": s.learnt, "patience_ms": s.patience_ms, "trouble": s.trouble}
+            {
+                "run": s.run,
+                "address": s.address,
+                "learnt": s.learnt,
+                "patience_ms": s.patience_ms,
+                "left_s": s.deadline.left(),
+                "bears": s.bears,
+                "trouble": s.trouble,
+            }
             for s in self.sessions
         ]
         return {"sessions": told}
@@ -243,10 +260,22 @@ class Cli:
             call = getattr(item, "callspec", None)
             if call is not None and "hunting" in call.params:
                 by_session.setdefault(call.params["hunting"][0], []).append(item)
-        for mine in by_session.values():
+        for number, mine in by_session.items():
             weights = [_weight(item) for item in mine]
             for item, weight in zip(mine, weights, strict=True):
                 self.shares[item.nodeid] = self.options().budget_s * max(1, count) * weight / sum(weights)
+            # a worker is told one by one what it is to do
+            self.together[number] = mine if self.controls else []
+
+    def hunt(self, item: pytest.Item, prop: Property, session: Session, progress: Callable[[Hunter], None]) -> Pursuit:
+        """Hunt with the property of this test, if that has not been done: with it go all those of its session."""
+        if prop.name not in session.pursuits:
+            number = self.sessions.index(session)
+            others = {property_of(each): each for each in self.together.get(number, ()) if each is not item}
+            shares = [Share(each, _weight(at)) for each, at in {prop: item, **others}.items() if each is not None]
+            budget_s = sum(self.shares.get(at.nodeid, 1.0) for at in (item, *others.values()))
+            session.hunt(shares, budget_s, progress)
+        return session.pursuits[prop.name]
 
     def end(self, status: int) -> int:
         """Write the footers, fold, and answer the exit status of the run."""
@@ -298,6 +327,8 @@ class Cli:
             reporter.section(f"{session.impl.name}: {session.impl.protocol} {session.impl.role}", "=")
             text = terminal.render(found, width, reporter.hasmarkup, session.results)
             reporter.write_line(text)
+            for remark in session.remarks:
+                reporter.write_line(remark)
 
     # -- other things than a run ----------------------------------------------------------------------------------
 
@@ -345,6 +376,40 @@ class Cli:
         text = "\n".join(transcript.lines(shown, 110, 400))
         verdict = [f"{b.breach.requirement}: {b.breach.why}" for b in faults] or [recording.judgement.verdict]
         return "\n".join([text, *verdict]), 1 if recording.judgement.verdict == "fail" else 0
+
+
+class _Asked(Exception):
+    """A test has said what it would hunt with."""
+
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+
+
+def property_of(item: pytest.Item) -> Property | None:
+    """What a test hunts with, found out without hunting; None for one that needs more than the hunt."""
+    call = getattr(item, "callspec", None)
+    function = getattr(item, "obj", None)
+    if call is None or function is None:
+        return None
+    given = {name: value for name, value in call.params.items() if name != "hunting"}
+    if set(signature(function).parameters) != {"hunt", *given}:
+        return None
+
+    def ask(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
+        raise _Asked(programs, interpret, avoids, always_calm)
+
+    try:
+        function(hunt=ask, **given)
+    except _Asked as asked:
+        return made(item, *asked.given)
+    return None
+
+
+def made(item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool) -> Property:
+    """The property of a test."""
+    name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
+    discipline = item.callspec.params["hunting"][1]  # type: ignore[attr-defined]
+    return Property(name, programs, interpret, hurry=discipline == "pipelined" and not always_calm, avoids=avoids)
 
 
 def _key(impl: Implementation) -> str:

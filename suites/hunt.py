@@ -7,30 +7,44 @@ for others.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
-from zlib import crc32
+from typing import Any, Protocol
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from impls.driver.drive import Recording, Setting, drive
+from impls.driver.drive import Recording, Setting
+from impls.driver.link import MemoryTransport
 from specs.events import Quiet
-from specs.model import Blame, Breach, Judgement
-from specs.plan import Plan
+from specs.model import Blame, Judgement
+from specs.plan import Plan, Wait
 from specs.requirement import Requirement
 from strategies.common import Program
+from suites.deadline import Deadline
+from suites.draws import Draws
+from suites.ground import Ground
+from suites.lanes import Lanes
 
-FIRST_CHUNK, LARGEST_CHUNK = 3, 100
-"""Programs drawn by one Hypothesis run: it cannot be stopped in between, and drawing goes on after the time is up."""
-PROGRAMS = 8
-"""Programs in one example of Hypothesis at most: some 1,000 of the 8,192 octets that one may have."""
 INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
+BESIDE_S, RESTING = 0.3, 3
+"""What rests for longer is played beside the hunt, so many plans of a property at once."""
+SLOW_S, PACE = 0.1, 0.2
+"""When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
+LATE_S = 2.0
+"""How long plans that were begun in time may take when the hunt is over."""
+TURN_S = 0.05
+"""What a turn counts for in which all of these are still being played."""
+QUARTER = 4
+"""Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
+MARGIN_S = 1.0
+"""What a plan that rests takes besides, at most."""
+STRAGGLING_S = 0.3
+"""How long what is done beside the hunt may take to notice that the time is up."""
+NO_TIME = "there was no time to confirm it"
 
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
@@ -65,9 +79,9 @@ class Property:
 class Fault:
     """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
-    and not every repetition showed it, and when it was blamed and could not be confirmed: `unsettled` says why then.
-    `kind` is what sort of fault it is, without any value of this run. `behind` are the known faults of the same
-    conversation, and `set_aside` what judging was told of them."""
+    and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
+    known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
+    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
 
     requirement: str
     level: str
@@ -117,15 +131,45 @@ class Tally:
     obstacles: Counter[str] = field(default_factory=Counter)
     ended: str = "budget"
 
+    def note(self, covered: Mapping[str, int]) -> None:
+        """Count what a conversation judged."""
+        self.judged.update(covered)
+        self.exercised.update(covered.keys())
 
-Investigate = Callable[["Hunter", Property, Program, str, float], Investigated]
+
+class Investigate(Protocol):
+    """What finds out what is behind a blame; see `suites.investigate`. `silent`: it was blamed after a final silence;
+    `until`: when it has to be over."""
+
+    def __call__(
+        self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float, silent: bool, until: Deadline
+    ) -> Investigated:
+        """What the investigation came to."""
+
+
+@dataclass
+class Pursuit:
+    """A property that is hunted with, turn by turn. `used_s` is what its turns took, `share_s` what they may expect to
+    take in all. `resting` of its plans are being played beside the hunt; `needs_s` is the shortest rest for which there
+    was no time, `error` one of our own that ended it."""
+
+    prop: Property
+    draws: Draws
+    tally: Tally = field(default_factory=Tally)
+    weight: float = 1.0
+    used_s: float = 0.0
+    share_s: float = math.inf
+    resting: int = 0
+    needs_s: float = 0.0
+    error: Exception | None = None
 
 
 class Hunter:
     """Hunts over one implementation. `binding` are the requirements that it must answer for.
 
     `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
-    called after each plan; it restarts an implementation that died and answers how it did.
+    called after each plan; it restarts an implementation that died and answers how it did. With `lanes` investigations
+    go on beside the hunt; without, it stands still for them, for `looking_s` seconds altogether.
     """
 
     def __init__(
@@ -138,36 +182,46 @@ class Hunter:
         report: Callable[[Fault], None] = lambda fault: None,
         trouble: Callable[[str, str], None] = lambda where, message: None,
         settle: Callable[[Recording], str] = lambda recording: "",
-        progress: Callable[[Tally], None] = lambda tally: None,
         prefix: str = "w",
+        deadline: Deadline | None = None,
+        lanes: Lanes | None = None,
+        looking_s: float = math.inf,
     ) -> None:
         self.setting = setting
         self.binding = binding
         self.faults: dict[str, Fault] = {}
         self.sound: bool | None = None
         """True when the simplest session passed before the first hunt; None before that."""
-        self.after_silence = False
-        """True when what is being investigated was blamed after a final silence: it may only be slow."""
+        self.judged: set[str] = set()
+        """The requirements of `binding` that were judged."""
+        self.ground = Ground(settle, prefix, deadline or Deadline())
+        self.until = self.ground.deadline
+        """When hunting ends; investigations may go on until the deadline."""
+        self.spent_s = 0.0
+        """How long the hunt has stood still for investigations."""
         self._investigate = investigate
         self._seed = run_seed
-        self._report, self._trouble, self._settle, self.progress = report, trouble, settle, progress
-        self._prefix = prefix
-        self._serial = 0
+        self._report, self._trouble = report, trouble
+        self.progress: Callable[[], None] = _nothing
+        """Called after each turn, and now and then while the hunt waits."""
+        self._lanes, self._looking_s = lanes, looking_s
+        self._plays = Lanes(lanes.width) if lanes is not None else None
+        self._pace_s = self._stood_s = 0.0
+        self._long = 0
         self._looked: Counter[tuple[str, str]] = Counter()
+        self._pending: dict[tuple[str, str], Fault] = {}
         self._holes: set[str] = set()
         self._aside: set[str] = set()
         self._started = time.monotonic()
 
-    def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
+    @property
+    def beside(self) -> bool:
+        """True when suspects are looked into, and long rests taken, beside the hunt."""
+        return self._lanes is not None
+
+    def play(self, plan: Plan, setting: Setting | None = None, until: Deadline | None = None) -> Recording:
         """Drive one plan with fresh names."""
-        self._serial += 1
-        recording = drive(plan, setting or self.setting, f"{self._prefix}{self._serial}-")
-        died = self._settle(recording)
-        if died:
-            breach = Breach(self.setting.role, self.setting.protocol.crash, died)
-            blame = Blame(breach, max(0, len(recording.events) - 1))
-            recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
-        return recording
+        return self.ground.play(plan, setting or self.setting, until)
 
     def smoke(self) -> Plan | None:
         """The simplest session, if the protocol knows one."""
@@ -195,52 +249,150 @@ class Hunter:
                 found.append((name, breach.level or self.binding[name].level, blame))
         return found
 
+    # -- hunting --------------------------------------------------------------------------------------------------
+
     def hunt(self, prop: Property, budget_s: float) -> Tally:
         """Play plans of `prop` for `budget_s` seconds; investigations may take longer."""
+        begun = time.monotonic()
+        self.prepare()
+        pursuit = self.pursuit(prop)
+        while pursuit.used_s < budget_s and not self.ground.deadline.over():
+            self.pursue(pursuit, budget_s - pursuit.used_s)
+        self.finish()
+        pursuit.tally.seconds = time.monotonic() - begun
+        return pursuit.tally
+
+    def prepare(self) -> None:
+        """Find out before the first hunt whether the simplest session passes."""
         if self.sound is None:
             smoke = self.smoke()
             self.sound = smoke is not None and not self.blamed(self.play(smoke))
-        tally, start = Tally(), time.monotonic()
-        self._spent = 0.0
-        chunk, batch = FIRST_CHUNK, 0
-        while (left := budget_s - (time.monotonic() - start - self._spent)) > 0 and tally.ended == "budget":
-            before, played = time.monotonic(), tally.plans
-            self._draw(prop, chunk, batch, tally, start + budget_s)
-            batch += 1
-            each = (time.monotonic() - before) / max(1, tally.plans - played)
-            chunk = max(1, min(LARGEST_CHUNK, int(left / 4 / each) if each else LARGEST_CHUNK))
-            self.progress(tally)
-        tally.seconds = time.monotonic() - start
-        return tally
 
-    def _draw(self, prop: Property, count: int, batch: int, tally: Tally, deadline: float) -> None:
-        """Play about `count` programs. An example of Hypothesis has overhead of its own, so one is several programs."""
-        each = min(PROGRAMS, count)
-
-        @settings(
-            max_examples=1 + count // each,  # the first is always the simplest: the same program several times
-            database=None,
-            deadline=None,
-            phases=[Phase.generate],  # shrinking has a budget of its own: see suites.investigate
-            suppress_health_check=list(HealthCheck),  # a plan against a real server takes what it takes
+    def pursuit(self, prop: Property, weight: float = 1.0, share_s: float = math.inf) -> Pursuit:
+        """A property to be hunted with in turns. `share_s` is what it may expect to get in all."""
+        return Pursuit(
+            prop,
+            Draws(prop.programs, f"{prop.name} {prop.hurry}", run_seed=self._seed),
+            weight=weight,
+            share_s=share_s,
         )
-        @seed(crc32(f"{self._seed} {prop.name} {prop.hurry} {batch}".encode()))
-        @given(st.tuples(*[prop.programs] * each))
-        def example(programs: tuple[Program, ...]) -> None:
-            for program in dict.fromkeys(programs):
-                if time.monotonic() - self._spent < deadline:
-                    self._try(prop, program, tally)
 
-        example()
+    def pursue(self, pursuit: Pursuit, seconds: float) -> None:
+        """A turn: play plans for about `seconds`, investigations apart."""
+        begun, still = time.monotonic(), self.spent_s + self._stood_s
+        taken = beside = 0.0
+        while taken < seconds and not self.ground.deadline.over():
+            beside += self._try(pursuit, next(pursuit.draws))
+            taken = time.monotonic() - begun - (self.spent_s + self._stood_s - still) + beside
+            self._collect()
+        pursuit.used_s += max(taken, 1e-4)
+        pursuit.tally.seconds += taken
+        self.progress()
 
-    def _try(self, prop: Property, program: Program, tally: Tally) -> None:
+    def finish(self) -> None:
+        """Wait for what goes on beside the hunt; what is not over in time stays a suspicion."""
+        deadline = self.ground.deadline
+        late = deadline.within(self.until.left() + LATE_S)
+        while (lanes := self._under_way(late)) and not deadline.over():
+            lanes[0].wait(min(0.2, deadline.left()))
+            self._collect()
+            self.progress()
+        self.give_up()
+
+    def _under_way(self, late: Deadline) -> list[Lanes]:
+        """Lanes that are still to be waited for: plans that are not over long after the hunt show nothing new, apart
+        from those of which it was known."""
+        plays = [self._plays] if self._plays is not None and (self._long or not late.over()) else []
+        return [lanes for lanes in (self._lanes, *plays) if lanes is not None and lanes.pending]
+
+    def _collect(self) -> None:
+        """Take what has been done beside the hunt."""
+        for lanes in (self._plays, self._lanes):
+            if lanes is not None:
+                lanes.collect()
+
+    def give_up(self) -> None:
+        """End what goes on beside the hunt, and tell what was not settled."""
+        until = time.monotonic() + STRAGGLING_S
+        while self._pending and self._lanes is not None and (left := until - time.monotonic()) > 0:
+            self._lanes.wait(left)
+            self._collect()
+        for suspicion in self._pending.values():
+            self._suspect(replace(suspicion, unsettled=NO_TIME))
+        self._pending.clear()
+
+    def _try(self, pursuit: Pursuit, program: Program) -> float:
+        """Play one program; seconds that it takes beside the hunt."""
+        prop = pursuit.prop
         plan = prop.plan(program, self.setting.config, self._aside)
-        recording = self.play(plan)
-        judgement = recording.judgement
+        rest_s = 0.0
+        if not isinstance(self.setting.transport, MemoryTransport):
+            rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
+        if rest_s < BESIDE_S and (self._plays is None or self._pace_s < SLOW_S):
+            before = time.monotonic()
+            recording = self.play(plan)
+            self._keep_pace(time.monotonic() - before)
+            self._judge(pursuit, program, plan, recording)
+            return 0.0
+        if rest_s < BESIDE_S:
+            return self._beside(pursuit, program, plan)
+        if self._plays is not None and pursuit.resting >= RESTING:
+            pursuit.draws.put_back(program)
+            return TURN_S
+        if not self._may_rest(pursuit, rest_s):
+            pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
+            return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
+        if self._plays is None:
+            self._judge(pursuit, program, plan, self.play(plan))
+            return 0.0
+        self._beside(pursuit, program, plan, rests=True)
+        return rest_s
+
+    def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
+        """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
+        lanes, before = self._plays, time.monotonic()
+        assert lanes is not None
+        while not lanes.free and not self.until.over():
+            lanes.wait(min(0.2, self.until.left()))
+            self._collect()
+        self._stood_s += time.monotonic() - before
+        if self.until.over():
+            return 0.0
+
+        def work() -> tuple[Recording, float]:
+            begun = time.monotonic()
+            return self.play(plan), time.monotonic() - begun
+
+        def over(found: tuple[Recording, float]) -> None:
+            pursuit.resting -= rests
+            self._long -= rests
+            if not rests:
+                self._keep_pace(found[1])
+            self._judge(pursuit, program, plan, found[0])
+
+        pursuit.resting += rests
+        self._long += rests
+        lanes.submit(work, over)
+        return self._pace_s / lanes.width
+
+    def _keep_pace(self, seconds: float) -> None:
+        """Note how long a plan took, so that it is known whether waiting makes the most of it."""
+        self._pace_s += PACE * (seconds - self._pace_s)
+
+    def _may_rest(self, pursuit: Pursuit, rest_s: float) -> bool:
+        """True when there is time for a plan with so many seconds of rest: in what is left of the hunt, or, where it is
+        the first of its property, by the deadline."""
+        left, first = self.until.left(), pursuit.used_s == 0 and not pursuit.resting
+        if self._plays is None:
+            return rest_s <= max(pursuit.share_s, left / QUARTER)
+        return rest_s + MARGIN_S <= (self.ground.deadline.left() if first else left)
+
+    def _judge(self, pursuit: Pursuit, program: Program, plan: Plan, recording: Recording) -> None:
+        """Count what a conversation showed, and look into what was blamed."""
+        prop, tally, judgement = pursuit.prop, pursuit.tally, recording.judgement
         tally.plans += 1
         tally.steps += len(plan.steps)
-        tally.judged.update(judgement.covered)
-        tally.exercised.update(judgement.covered.keys())
+        tally.note(judgement.covered)
         tally.leaned.update(judgement.leaned.keys())
         if judgement.verdict == "error":
             tally.errors += 1
@@ -253,44 +405,73 @@ class Hunter:
         if not blamed and judgement.verdict == "pass" and judgement.covered:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:
-                    tally.judged[feature.requirement] += 1
-                    tally.exercised[feature.requirement] += 1
+                    tally.note({feature.requirement: 1})
         for known in judgement.known:
-            tally.judged[known.breach.requirement] += 1
-            tally.exercised[known.breach.requirement] += 1
+            tally.note({known.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
         for name, level, blame in blamed:
-            tally.judged[name] += 1
-            tally.exercised[name] += 1
+            tally.note({name: 1})
             if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
-                self._looked[name, level] += 1
-                self.after_silence = _waited(recording)
-                found = self._look(prop, program, name)
-                if found.unsettled:
-                    self._suspect(
-                        self._suspicion(prop, program, plan, recording, (name, level, blame), found.unsettled)
-                    )
-                if found.fault is None and not self.faults and _waited(recording):
-                    self._wait_longer()
+                self._look(prop, program, self._suspicion(prop, program, plan, recording, (name, level, blame)))
+        if len(self.judged) < len(self.binding):
+            self.judged.update(self.binding.keys() & tally.judged.keys())
+
+    # -- suspects ---------------------------------------------------------------------------------------------------
+
+    def _look(self, prop: Property, program: Program, suspicion: Fault) -> None:
+        """Investigate a suspicion, and report the fault that is behind it, if there is one."""
+        name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
+        if key in self._pending:
+            return
+        self._looked[key] += 1
+        before, silent = time.monotonic(), _waited(suspicion.recording)
+        whole = self.ground.deadline
+
+        def work(until: Deadline = whole) -> Investigated:
+            if self._explained(suspicion):
+                return Investigated(None)
+            return self._investigate(self, prop, program, name, before - self._started, silent, until)
+
+        if self._lanes is not None:
+            self._pending[key] = suspicion
+            self._lanes.submit(work, lambda found: self._found(suspicion, found, silent))
+            return
+        if self._looking_s <= 0:
+            self._suspect(replace(suspicion, unsettled=NO_TIME))
+            return
+        found = work(whole.within(max(1.0, self._looking_s / 2)))
+        took = time.monotonic() - before
+        self.spent_s += took
+        self._looking_s -= took
+        self._found(suspicion, found, silent)
+
+    def _explained(self, suspicion: Fault) -> bool:
+        """True when what has been found since then is all that its conversation shows."""
+        if self.setting.set_aside == suspicion.set_aside:
+            return False
+        recording = self.play(suspicion.plan)
+        return bool(recording.judgement.known) and not self.blamed(recording)
+
+    def _found(self, suspicion: Fault, found: Investigated, silent: bool) -> None:
+        """Take what an investigation came to."""
+        self._pending.pop((suspicion.requirement, suspicion.level), None)
+        fault = found.fault
+        if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
+            self.faults[fault.requirement] = fault
+            if not fault.unsettled:
+                self._aside |= {fault.requirement, *fault.also}
+                self._set_aside(fault)
+            self._report(fault)
+        if found.unsettled:
+            self._suspect(replace(suspicion, unsettled=found.unsettled))
+        if fault is None and not self.faults and silent:
+            self._wait_longer()
 
     def _wait_longer(self) -> None:
         """It was only slow: what is taken for a fault and is none ends every conversation before it is judged."""
         patience = min(max(LONGEST_MS, self.setting.patience_ms), 2 * self.setting.patience_ms)
         self.setting = replace(self.setting, patience_ms=patience)
-
-    def _look(self, prop: Property, program: Program, name: str) -> Investigated:
-        """Investigate what was blamed on `name`, and report the fault that is behind it, if there is one."""
-        before = time.monotonic()
-        found = self._investigate(self, prop, program, name, before - self._started)
-        self._spent += time.monotonic() - before
-        fault = found.fault
-        if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
-            self.faults[fault.requirement] = fault
-            self._aside |= {fault.requirement, *fault.also}
-            self._set_aside(fault)
-            self._report(fault)
-        return found
 
     def _set_aside(self, fault: Fault) -> None:
         """From now on judging goes on behind this fault, and does not wait for what never comes."""
@@ -307,7 +488,7 @@ class Hunter:
             self._report(suspicion)
 
     def _suspicion(
-        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame], why: str
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame]
     ) -> Fault:
         """What was blamed once, as a fault that is not settled."""
         name, level, blame = seen
@@ -329,11 +510,14 @@ class Hunter:
             found_after_s=time.monotonic() - self._started,
             shrink_s=0.0,
             verdict="inconclusive",
-            unsettled=why,
             kind=blame.breach.kind,
             behind=tuple(known.breach.requirement for known in recording.judgement.known),
             set_aside=self.setting.set_aside,
         )
+
+
+def _nothing() -> None:
+    """Nobody wants to be told."""
 
 
 def _waited(recording: Recording) -> bool:

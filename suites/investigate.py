@@ -11,16 +11,20 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 from impls.driver.drive import Recording, Setting
+from impls.driver.link import MemoryTransport
 from specs.events import Quiet
 from specs.model import Blame, Judgement
 from specs.plan import Plan, SendBytes, Step, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
-from suites.hunt import Fault, Hunter, Investigated, Property
+from suites.deadline import Deadline, TimeUp
+from suites.hunt import NO_TIME, Fault, Hunter, Investigated, Property
 
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
@@ -28,6 +32,8 @@ REPEATS, REPEATS_S = 5, 60.0
 """Repetitions of the shortest plan, and seconds after which no further one begins: each may wait with long patience."""
 LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
+HASTE = 2.5
+"""With less time than so many silences take, a silence is confirmed before anything else, and not shrunk."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
@@ -45,41 +51,63 @@ QUICK_MS = 60.0
 class Investigator:
     """Callable as `Hunter` wants it.
 
-    `shrink_s` and `attempts` bound the shrinking of one fault, `total_s` that of all of them: an implementation with
-    many faults must not keep its maker waiting for hours.
+    `shrink_s` and `attempts` bound the shrinking of one fault, `total_s` that of all of them, `repeats_s` what is
+    repeated for one: an implementation with many faults must not keep its maker waiting for hours.
     """
 
     shrink_s: float = 5.0
     attempts: int = 600
     confirm_ms: float = CONFIRM_MS
     total_s: float = 120.0
+    repeats_s: float = REPEATS_S
 
-    def __call__(self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float) -> Investigated:
-        """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`)."""
-        begun = time.monotonic()
-        case = _Case(hunter, prop, name)
+    @staticmethod
+    def of_budget(budget_s: float) -> Investigator:
+        """One that takes no more for a fault than what becomes a run with this budget."""
+        return Investigator(
+            shrink_s=min(5.0, max(0.5, budget_s / 10)),
+            total_s=max(60.0, budget_s),
+            repeats_s=min(REPEATS_S, max(LEAST_S, budget_s / 4)),
+        )
+
+    def __call__(
+        self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float, silent: bool = False,
+        until: Deadline | None = None,
+    ) -> Investigated:  # fmt: skip
+        """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`).
+        `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled."""
+        try:
+            case = _Case(hunter, prop, name, setting=hunter.setting, until=until or Deadline())
+            return self._looked_into(case, program, after_s, silent)
+        except TimeUp:
+            return Investigated(None, NO_TIME)
+
+    def _looked_into(self, case: _Case, program: Program, after_s: float, silent: bool) -> Investigated:
+        begun, name, hunter = time.monotonic(), case.name, case.hunter
         first = case.plan(program)
         seen = case.again(first)
         if seen is None:
-            found = case.vanished(program, first, self._patient(case), after_s, begun, max(LEAST_S, self.total_s / 4))
+            share = min(self.repeats_s, max(LEAST_S, self.total_s / 4))
+            found = case.vanished(program, first, self._patient(case), after_s, begun, share)
             self.total_s -= time.monotonic() - begun
             # a silence that does not come again was slowness
-            return Investigated(found, "" if found is not None or hunter.after_silence else NOT_AGAIN)
+            return Investigated(found, "" if found is not None or silent else NOT_AGAIN)
         if self._spoilt(case, seen):
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
-        case.level = seen[1]
-        short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
+        case = case.renamed(seen)
+        hasty = silent and self._hasty(case)
+        short, shown_as = (first, case) if hasty else self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
             return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
-        for plan, suspect in ((short, shown_as), (first, case)):
+        for plan, suspect in ((first, case),) if hasty else ((short, shown_as), (first, case)):
             confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about
-                shows = [suspect.shown(plan, setting) for _ in _turns(REPEATS - 1)]
+                shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
                 fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
                 same = name in (fault.requirement, *fault.also)
@@ -88,10 +116,22 @@ class Investigator:
                 )
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
 
+    def _hasty(self, case: _Case) -> bool:
+        """True when waiting for one silence to be believed takes so much of the time left that shrinking must be let
+        go."""
+        real = not isinstance(case.setting.transport, MemoryTransport)
+        return real and case.until.left() < HASTE * self.confirm_ms / 1000
+
+    def _repeated(self, case: _Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
+        """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
+        with suppress(TimeUp):
+            for _ in _turns(REPEATS - 1, self.repeats_s):
+                yield case.shown(plan, setting)
+
     def _spoilt(self, case: _Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
         earlier conversation is the cause, and nothing in this one."""
-        if not case.hunter.sound or case.hunter.setting.protocol.crash not in case.hunter.binding:
+        if not case.hunter.sound or case.setting.protocol.crash not in case.hunter.binding:
             return False
         smoke = case.hunter.smoke()
         return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
@@ -104,22 +144,21 @@ class Investigator:
         if seen is None or not _silent(seen):
             return seen
         patient, smoke = self._patient(case), case.hunter.smoke()
-        if smoke is not None:
-            case.hunter.play(smoke, patient)
+        if smoke is not None and not case.hunter.beside:  # who holds several at once is not busy with others
+            case.play(smoke, patient)
         seen, calm = case.shown(plan, patient), rested(plan)
         if seen is None or calm == plan:
             return seen
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
         case.healed = all(
-            case.hunter.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None
-            for _ in range(2)
+            case.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None for _ in range(2)
         )
         return None if case.healed else seen
 
     def _patient(self, case: _Case) -> Setting:
         """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown
         what it is played for: each further silence would take as long."""
-        setting = case.hunter.setting
+        setting = case.setting
         return replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms), until=case.blames)
 
     def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
@@ -127,46 +166,54 @@ class Investigator:
 
         Programs are made simpler first: the same requirement must be blamed, then the same kind of failure is enough,
         because what a plan is blamed for may be no more than something that happened to stand beside the cause. Then
-        the plan itself: no program may say it without what is left out.
+        the plan itself: no program may say it without what is left out. Once it shows without a known fault before it,
+        only such plans will do: they prove that it has nothing to do with that one.
         """
         spare = min(self.shrink_s, max(0.5, self.total_s / 4))
-        until, setting = time.monotonic() + spare, case.hunter.setting
+        until, setting = time.monotonic() + spare, case.setting
         quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
         if case.prop.hurry:
             calm = replace(case, prop=case.prop.unhurried())
             if calm.failing(program, quick) is not None:
                 case, plan = calm, calm.plan(program)
-        left = self.attempts
+        left = Attempts(self.attempts, until)
         for any_name in (False, True):
-            progress = True
-            while progress:
-                progress = False
-                for candidate in simpler(program):
-                    left -= 1
-                    if left < 0 or time.monotonic() > until:
-                        break
-                    seen = case.failing(candidate, quick, kind if any_name else "")
-                    if seen is not None:
-                        program, plan, progress = candidate, case.plan(candidate), True
-                        case, kind = case.renamed(seen), _kind(seen[2])
-                        break
+            while True:
+                likeness = kind if any_name else ""
+                candidates = left.of(simpler(program))
+                found = case.simplest(((each, case.plan(each)) for each in candidates), quick, likeness)
+                if found is None:
+                    break
+                (program, plan), seen = found
+                case, kind = case.renamed(seen), _kind(seen[2])
         return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare / 2))
 
     def _plainest(self, case: _Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, _Case]:
         """`plan` without the features, connections and steps that the fault does not need."""
-        features, left, progress = case.hunter.setting.protocol.features, self.attempts // 2, True
-        while progress:
-            progress = False
-            for candidate in plainer(plan, features):
-                left -= 1
-                if left < 0 or time.monotonic() > until:
-                    break
-                seen = case.shown(candidate, quick, kind)
-                if seen is not None:
-                    plan, progress = candidate, True
-                    case, kind = case.renamed(seen), _kind(seen[2])
-                    break
-        return plan, case
+        left = Attempts(self.attempts // 2, until)
+        while True:
+            candidates = left.of(plainer(plan, case.setting.protocol.features))
+            found = case.simplest(((None, candidate) for candidate in candidates), quick, kind)
+            if found is None:
+                return plan, case
+            (_, plan), seen = found
+            case, kind = case.renamed(seen), _kind(seen[2])
+
+
+@dataclass
+class Attempts:
+    """How many plans may still be tried, and until when."""
+
+    left: int
+    until: float
+
+    def of(self, candidates: Iterable[Any]) -> Iterator[Any]:
+        """As many of the candidates as may be tried."""
+        for candidate in candidates:
+            self.left -= 1
+            if self.left < 0 or time.monotonic() > self.until:
+                return
+            yield candidate
 
 
 def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
@@ -245,17 +292,30 @@ def _kind(blame: Blame) -> str:
 @dataclass
 class _Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
-    each other at leisure."""
+    each other at leisure. `alone`: it was seen without a known fault before it. `setting` is that of the hunt when this
+    began; what is found meanwhile changes nothing."""
 
     hunter: Hunter
     prop: Property
     name: str
+    setting: Setting
     level: str = ""
     healed: bool = False
+    alone: bool = False
+    until: Deadline = field(default_factory=Deadline)
+
+    def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
+        """Drive one plan. Raises TimeUp when there was no time for the whole of it."""
+        if self.until.over():
+            raise TimeUp
+        recording = self.hunter.play(plan, setting or self.setting, self.until)
+        if self.until.over():
+            raise TimeUp
+        return recording
 
     def renamed(self, seen: Seen) -> _Case:
         """The case of what was seen."""
-        return replace(self, name=seen[3], level=seen[1])
+        return replace(self, name=seen[3], level=seen[1], alone=self.alone or not seen[0].judgement.known)
 
     def failing(self, program: Program, setting: Setting | None = None, kind: str = "") -> Seen | None:
         """What playing `program` shows; see `shown`."""
@@ -263,12 +323,12 @@ class _Case:
 
     def plan(self, program: Program) -> Plan:
         """What `program` means to the property, with nothing avoided."""
-        return self.prop.plan(program, self.hunter.setting.config, ())
+        return self.prop.plan(program, self.setting.config, ())
 
     def shown(self, plan: Plan, setting: Setting | None = None, kind: str = "") -> Seen | None:
         """What playing `plan` shows, if it still blames the same requirement, or fails in the same `kind` and no less
         gravely."""
-        recording = self.hunter.play(plan, setting)
+        recording = self.play(plan, setting)
         for name, level, blame in self.hunter.blamed(recording):
             grave = _GRAVITY.get(level, 0) >= _GRAVITY.get(self.level, 0)
             if name == self.name or (kind and grave and _kind(blame) == kind):
@@ -278,6 +338,20 @@ class _Case:
     def blames(self, judgement: Judgement) -> bool:
         """True when a judgement blames the requirement of this case."""
         return any(name == self.name for name, _, _ in self.hunter.counted(judgement))
+
+    def simplest(
+        self, candidates: Iterable[tuple[Any, Plan]], setting: Setting, kind: str
+    ) -> tuple[tuple[Any, Plan], Seen] | None:
+        """The first candidate that shows it without a known fault before it; else, unless it was seen so already, the
+        first that shows it at all."""
+        found = None
+        for candidate in candidates:
+            seen = self.shown(candidate[1], setting, kind)
+            if seen is not None and not seen[0].judgement.known:
+                return candidate, seen
+            if seen is not None and not self.alone and found is None:
+                found = candidate, seen
+        return found
 
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
@@ -301,6 +375,8 @@ class _Case:
         elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
             name, also = also[0], also[1:]
             level = breach.level or binding[name].level
+        behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
+        rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
             requirement=name,
             level=level,
@@ -318,19 +394,21 @@ class _Case:
             features=() if feature is None else (feature.name,),
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
-            verdict="inconclusive" if breach.steady and (reproduced < tried or tried < SEVERAL) else "fail",
+            verdict="inconclusive" if rare or behind else "fail",
+            # the shortest conversation that shows it has a known fault in it, which may have led to it
+            unsettled=f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else "",
             kind=breach.kind,
-            behind=tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known)),
-            set_aside=self.hunter.setting.set_aside,
+            behind=behind,
+            set_aside=self.setting.set_aside,
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
         """The report of a server that an earlier conversation has left unable to hold the simplest one."""
-        hunter, crash = self.hunter, self.hunter.setting.protocol.crash
+        hunter, crash = self.hunter, self.setting.protocol.crash
         smoke = hunter.smoke()
         if crash in hunter.faults or smoke is None:
             return None
-        recording = hunter.play(smoke)
+        recording = self.play(smoke)
         for name, _, blame in hunter.blamed(recording):
             why = f"since an earlier conversation even the simplest session fails: {blame.breach.why}"
             spoilt = replace(
@@ -342,18 +420,20 @@ class _Case:
         return None
 
     def culprit(self, program: Program, plan: Plan, kind: str) -> Feature | None:
-        """The way of writing frames without which the fault is gone, if one is left in the plan."""
-        for feature in self.hunter.setting.protocol.features:
-            rules = not feature.instead_of or self.name in feature.instead_of
-            if rules and self.name != feature.requirement and feature.requirement in self.hunter.binding:
+        """The way of writing frames without which the fault is gone, if one is left in the plan and is not what is
+        blamed already."""
+        for feature in self.setting.protocol.features:
+            own = self.name == feature.requirement
+            rules = own or not feature.instead_of or self.name in feature.instead_of
+            if rules and feature.requirement in self.hunter.binding:
                 others = self._without(feature, program, plan)
                 if others and self.differs(plan, others, kind):
-                    return feature
+                    return None if own else feature
         return None
 
     def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:
         """True if the blame is on a way of writing, and the fault is there without it."""
-        blamed = (f for f in self.hunter.setting.protocol.features if f.requirement and f.requirement == self.name)
+        blamed = (f for f in self.setting.protocol.features if f.requirement and f.requirement == self.name)
         return any(self.ever(other, kind) for feature in blamed for other in self._without(feature, program, plan))
 
     def _without(self, feature: Feature, program: Program, plan: Plan) -> list[Plan]:

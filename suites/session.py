@@ -7,9 +7,8 @@ the command dies, an image is missing) is trouble of the harness: it is recorded
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,8 @@ from impls.launching.launch import LaunchError, Running, no_answer, start, wait_
 from impls.launching.manifest import Deviation, Implementation
 from records.rows import (
     AcceptanceRow,
-    CoverageRow,
     EndRow,
     FaultRow,
-    FreedomRow,
-    PropertyRow,
     RequirementRow,
     RunRow,
     TroubleRow,
@@ -37,16 +33,24 @@ from specs.events import Said
 from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
-from suites import trace
+from suites import schedule, trace
 from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
-from suites.hunt import Fault, Hunter, Property, Tally
+from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
+from suites.hunt import NO_TIME, QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
+from suites.keeper import Keeper
+from suites.lanes import Lanes, width_for
+from suites.schedule import Share
 
 SUITE_VERSION = "0.1.0"
 DYING_MS = 300.0
 """How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
+LOOKING = 0.4
+"""Part of the budget for which a hunt stands still, where what is suspected cannot be looked into beside it."""
+LEAST_GRACE_S = 0.2
+"""Seconds that what was started may take to end, however late it is."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class RunOptions:
 
 @dataclass
 class Session:
-    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began."""
+    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began;
+    `bears`: several conversations can be held with it at once. `spent_s`: seconds of the run that were spent before."""
 
     impl: Implementation
     options: RunOptions
@@ -76,6 +81,8 @@ class Session:
     learnt: dict[str, Any] = field(default_factory=dict)
     address: tuple[str, int] | None = None
     patience_ms: float = MEMORY_MS
+    bears: bool = False
+    spent_s: float = STARTING_S
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
     running: Running | None = None
     trouble: str = ""
@@ -85,31 +92,52 @@ class Session:
         self.writer = Writer(self.results, self.run, self.worker)
         self.transport: Transport | None = None
         self._hunter: Hunter | None = None
-        self._plans = self._steps = self._troubles = 0
+        self.keeper = Keeper(self.writer)
+        self._troubles = 0
         self._faults: set[str] = set()
         self._begun = datetime.now(UTC)
+        self.deadline = of_budget(self.options.budget_s, self.spent_s)
+        self.deadline.pause()  # the time runs while this implementation is dealt with
+        self.pursuits: dict[str, Pursuit] = {}
+        self.remarks: list[str] = []
+        """What the user should know of this run beside its verdicts."""
 
     # -- starting -------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
+        self.deadline.resume()
         try:
             self._start()
             calibration = self._calibration()
             calibration.meet()
             self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
+            self.bears = calibration.bears
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
+            if self.deadline.over():
+                self.trouble += f"; {larger(self.options.budget_s)} gives it more time"
+        except TimeUp:
+            self.trouble = (
+                f"finding out what it can do took all the time of a run with this budget; "
+                f"{larger(self.options.budget_s)} should do"
+            )
+        finally:
+            self.deadline.pause()
         self.head()  # after discovery, which learns the version
         if self.trouble:
             self.note("start", self.trouble)
 
-    def join(self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float) -> None:
+    def join(
+        self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float, bears: bool
+    ) -> None:
         """Take part in a run whose implementation another process started."""
-        self.learnt, self.address, self.patience_ms = dict(learnt), address, patience_ms
+        self.learnt, self.address, self.patience_ms, self.bears = dict(learnt), address, patience_ms, bears
+        self.deadline = Deadline(left_s)
+        self.deadline.pause()  # as in `open`: others may come first
         self.writer.write(self._row())
         if address is not None:
-            self.transport = TcpTransport(lambda: address)
+            self.transport = TcpTransport(lambda: address, self.deadline.left)
             return
         self._start()
         if isinstance(self.transport, PipeTransport):
@@ -176,20 +204,31 @@ class Session:
         wire = self.protocol.wires.get(self.impl.role, "tcp")
         if wire != "tcp":
             self.transport = standing(self.impl, wire)
+            self.transport.pool.left_s = self.deadline.left
             return
         self.running = start(self.impl)
         try:
-            wait_ready(self.running, self._probe, self.impl.start.ready_s)
+            self._ready(self.running)
         except BaseException:  # Ctrl-C too: what was started never outlives the run
-            self.running.stop()
+            self._stop(self.running)
             raise
         running = self.running
         self.address = running.address
-        self.transport = TcpTransport(lambda: running.address)
+        self.transport = TcpTransport(lambda: running.address, self.deadline.left)
+
+    def _ready(self, running: Running) -> None:
+        """Wait until it answers, for as long as its manifest allows and this run lasts."""
+        wait_ready(running, self._probe, min(self.impl.start.ready_s, self.deadline.left()))
+
+    def _stop(self, running: Running) -> None:
+        running.grace_s = max(LEAST_GRACE_S, self.deadline.left())
+        running.stop()
 
     def _probe(self, host: str, port: int) -> bool:
         config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
-        setting = Setting(self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS)
+        setting = Setting(
+            self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS, ends=self.deadline.over
+        )
         assert self.protocol.smoke is not None
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
         if recording.refused:
@@ -202,7 +241,7 @@ class Session:
 
     def _calibration(self) -> Calibration:
         assert self.transport is not None
-        return Calibration(self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt))
+        return Calibration(self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt), self.deadline)
 
     def setting(self) -> Setting:
         """How plans are driven against this implementation."""
@@ -210,57 +249,67 @@ class Session:
 
     # -- hunting --------------------------------------------------------------------------------------------------
 
-    def hunter(self, progress: Callable[[Tally], None]) -> Hunter:
+    def hunter(self) -> Hunter:
         """The hunter of this run; faults it has found stay found from property to property."""
         if self._hunter is None:
+            budget_s = self.options.budget_s
             self._hunter = Hunter(
                 self.setting(),
                 {r.id: r for r in self.chosen() if not r.untestable},
-                investigate=Investigator(total_s=max(60.0, self.options.budget_s)),
+                investigate=Investigator.of_budget(budget_s),
                 run_seed=self.options.seed,
-                report=lambda fault: self.report(fault, self.setting()),
+                report=self._found,
                 trouble=self.note,
                 settle=self._settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
+                deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
+                lanes=Lanes(width_for(self.transport)) if self.bears and self.transport else None,
+                looking_s=LOOKING * budget_s,
             )
-        self._hunter.progress = progress
         return self._hunter
 
-    def hunt(self, prop: Property, budget_s: float, progress: Callable[[Tally], None]) -> tuple[Tally, list[Fault]]:
-        """Hunt with one property and record what it did; answers the tally and the faults found by it."""
-        hunter = self.hunter(progress)
-        known = dict(hunter.faults)
+    def hunt(self, shares: Sequence[Share], budget_s: float, progress: Callable[[Hunter], None]) -> None:
+        """Hunt with all these properties in turn, and record what each did, also when the run is interrupted."""
+        self.deadline.resume()
+        hunter = self.hunter()
+        pursuits = schedule.pursuits(hunter, shares, budget_s)
+
+        def during() -> None:
+            progress(hunter)
+            self.keeper.look(pursuits, hunter.binding)
+
         try:
-            tally = hunter.hunt(prop, budget_s)
-        except Exception as error:
-            self.note(prop.name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
-            raise
-        self.record(prop.name, tally, hunter.binding)
-        return tally, [fault for name, fault in hunter.faults.items() if known.get(name) is not fault]
+            schedule.hunt(hunter, pursuits, budget_s, during)
+        finally:
+            for pursuit in pursuits:
+                self._over(pursuit)
+                self.record(pursuit.prop.name, pursuit.tally, hunter.binding)
+            self.pursuits.update({pursuit.prop.name: pursuit for pursuit in pursuits})
+            self.deadline.pause()
+
+    def _over(self, pursuit: Pursuit) -> None:
+        """Note why a property judged nothing, if it did not."""
+        name, error = pursuit.prop.name, pursuit.error
+        if error is not None:
+            self.note(name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
+        elif pursuit.needs_s and not pursuit.tally.plans:
+            pursuit.tally.ended = f"not judged: needs {pursuit.needs_s:.0f} s"
+            times = 1 if self.hunter().beside else QUARTER
+            self.remarks.append(f"{name}: {pursuit.tally.ended}; {at_least(times * pursuit.needs_s)} would do")
+
+    def faults_of(self, name: str) -> list[Fault]:
+        """What the property of this name has found."""
+        return [fault for fault in self.hunter().faults.values() if fault.property == name]
 
     def record(self, name: str, tally: Tally, binding: Container[str]) -> None:
         """Write down what a property did, and which of the requirements in `binding` it judged."""
-        self._plans, self._steps = self._plans + tally.plans, self._steps + tally.steps
-        for requirement, judged in sorted(tally.judged.items()):
-            if requirement in binding:
-                exercised = tally.exercised[requirement]
-                self.writer.write(
-                    CoverageRow(property=name, requirement=requirement, exercised=exercised, judged=judged)
-                )
-        for freedom, leaned in sorted(tally.leaned.items()):
-            self.writer.write(FreedomRow(property=name, freedom=freedom, leaned=leaned))
-        self.writer.write(
-            PropertyRow(
-                property=name,
-                plans=tally.plans,
-                steps=tally.steps,
-                seconds=round(tally.seconds, 3),
-                inconclusive=tally.inconclusive,
-                errors=tally.errors,
-                ended=tally.ended,
-                obstacles=tuple(f"{name} {count}" for name, count in tally.obstacles.most_common()),
-            )
-        )
+        self.keeper.record(name, tally, binding)
+
+    def _found(self, fault: Fault) -> None:
+        """Report a fault; of what there was no time for, say which budget has it."""
+        if fault.unsettled == NO_TIME:
+            fault = replace(fault, unsettled=f"{NO_TIME}: give it {larger(self.options.budget_s)}")
+        self.report(fault, self.setting())
 
     def report(self, fault: Fault, setting: Setting) -> None:
         """Write down a fault and its trace."""
@@ -309,7 +358,7 @@ class Session:
         tail = " / ".join(running.log_tail(3).splitlines())
         how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
         running.restart()
-        wait_ready(running, self._probe, self.impl.start.ready_s)
+        self._ready(running)
         return how
 
     def _died(self, running: Running) -> bool:
@@ -334,25 +383,22 @@ class Session:
         if isinstance(self.transport, PipeTransport):
             self.transport.close()
         if self.running is not None:
-            self.running.stop()
+            self.deadline.resume()
+            self._stop(self.running)
             self.running = None
         took = (datetime.now(UTC) - self._begun).total_seconds()
         self.writer.write(
             EndRow(
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
                 status=status,
-                plans=self._plans,
-                steps=self._steps,
+                plans=self.keeper.plans,
+                steps=self.keeper.steps,
                 faults=len(self._faults),
                 troubles=self._troubles,
                 seconds=round(took, 3),
             )
         )
         self.writer.close()
-
-    def invitation(self) -> str:
-        """What a worker needs to join, as JSON."""
-        return json.dumps({"address": self.address, "learnt": self.learnt, "patience_ms": self.patience_ms})
 
 
 def requirement_row(r: Requirement, applies: str = "judged") -> RequirementRow:
@@ -376,10 +422,3 @@ def _factory(impl: Implementation) -> Callable[[], Any]:
     except (ImportError, AttributeError) as error:
         raise CannotJudge(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
     return made  # type: ignore[no-any-return]
-
-
-def shares(weights: Iterable[float], budget_s: float) -> list[float]:
-    """The budget divided by weight."""
-    given = list(weights)
-    total = sum(given) or 1.0
-    return [budget_s * weight / total for weight in given]

@@ -18,6 +18,7 @@ FIXED = {"versions": "1.0,1.1,1.2", "odd_destination": "accept"}
 REAL = FIXED | {
     "output_delay_ms": 0, "work_delay_ms": 0, "redelivery": "front", "limits": "large", "connections": "any",
     "self_delivery": True, "silent_close": False, "over_limit": "error",
+    "destinations": "exact", "copies": "each",
 }  # fmt: skip
 STOMP = find("stomp")
 FACTS = {name: fact.default for name, fact in STOMP.facts.items()}

@@ -23,7 +23,7 @@ FACTS = tomllib.loads((ROOT / "impls/references/pulsar/reference-broker-seed.tom
 def config_for(role: str, profile: str, dedup: bool = False) -> Any:
     """What the references declare."""
     facts = {name: fact.default for name, fact in PULSAR.facts.items()} | (FACTS if role == "broker" else {})
-    facts["dedup"] = dedup
+    facts |= {"dedup": dedup, "keepalive_s": FACTS["keepalive_s"]}
     return PULSAR.configure(role, profile, facts, {})
 
 

@@ -89,13 +89,16 @@ def soak(part: Soak, role: str, plans: int, number: int, real: bool = False) -> 
             place = number * 1_000_003 + nth * 10_007 + batch
             peer = part.made(role, place, real)
             try:
-                _batch(protocol, role, prop, peer, min(EACH, left - batch), place, count)
+                play_batch(protocol, role, prop, peer, min(EACH, left - batch), place, count)
             finally:
                 peer.close()
     return count
 
 
-def _batch(protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count) -> None:
+def play_batch(
+    protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count
+) -> None:
+    """Play `plans` plans of one property with a peer; `number` seeds them."""
     setting = Setting(protocol, peer.config, role, peer.transport, peer.patience_ms)
     done: list[Recording] = []
 

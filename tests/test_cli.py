@@ -162,7 +162,7 @@ def test_a_killed_run_keeps_its_records_and_is_incomplete(tmp_path):
         until = time.monotonic() + 60
         while time.monotonic() < until:
             files = list((tmp_path / "records").glob("*.jsonl")) if (tmp_path / "records").exists() else []
-            if files and b'"kind": "property"' in files[0].read_bytes().replace(b'":"', b'": "'):
+            if files and b'"kind": "coverage"' in files[0].read_bytes().replace(b'":"', b'": "'):
                 break
             time.sleep(0.05)  # the file is the observation
         process.send_signal(signal.SIGKILL)

@@ -16,7 +16,7 @@ from echo import play_in_memory, requirements, setting, shape
 from impls import drive as driving
 from impls.driver.drive import PATIENCES, Setting, drive
 from impls.driver.link import TcpLink, TcpTransport
-from specs.events import Closed, Fact, Noise, Quiet
+from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.plan import Plan, Reach, Ref, Say, SendBytes, Wait
 
 PATIENCE_MS = 80.0
@@ -98,6 +98,47 @@ def test_a_server_that_dribbles_has_failed_to_answer(listen, run, line):
     played = run(listen(dribble), Say(0, line("HELLO")), Wait(0))
     assert (played.judgement.verdict, requirements(played)) == ("fail", ["ECHO-HELLO-02"])
     assert any(isinstance(event, Fact) and event.name == "octets" for event in played.events)
+
+
+@pytest.mark.parametrize(
+    ("answer_ms", "order"),
+    [(20, ["HELLO", "WELCOME", "PUT", "DONE", "PUT", "DONE"]), (9999, ["HELLO", "WELCOME", "PUT", "PUT"])],
+    ids=["late", "never"],
+)
+def test_an_answer_that_is_known_to_be_left_out_is_waited_for_a_little(house, line, answer_ms, order):
+    """A tester that did not wait for it at all would speak out of turn; it does not wait with all patience either."""
+
+    class Late(house.mutants.ServerEnd):
+        def soon(self, name):
+            self.later.append((answer_ms, name))
+
+    silent = setting(house, "server", lambda: house.reference.Host(Late))
+    steps = (Say(0, line("HELLO")), Say(0, line("PUT", "a")), Say(0, line("PUT", "b")))
+    never = replace(silent, patience_ms=1.0)
+    (missed,) = drive(Plan(steps), never, "q").judgement.blamed
+    known = replace(silent, set_aside=frozenset({missed.breach.fingerprint, missed.breach.duty}))
+    played = drive(Plan(steps), known, "q")
+    said = [event.frame.word for event in played.events if isinstance(event, Said)]
+    assert said == order
+    assert played.judgement.verdict == "pass"
+    assert len(played.judgement.known) == 2 * (answer_ms > 50)
+    silences = [event.ms for event in played.events if isinstance(event, Quiet) and event.final]
+    assert all(50 <= ms < 100 for ms in silences[:-1]), "a quarter of the patience of 200 ms"
+
+
+@pytest.mark.parametrize(("each_ms", "least_ms"), [(driving.READING_MS, 100), (100.0, 700)])
+def test_the_patience_grows_with_what_has_to_be_read(house, line, monkeypatch, each_ms, least_ms):
+    """HELLO has six octets."""
+
+    class Silent(house.mutants.ServerEnd):
+        def send(self, data):
+            pass
+
+    monkeypatch.setattr(driving, "READING_MS", each_ms)
+    where = replace(setting(house, "server", lambda: house.reference.Host(Silent)), patience_ms=100.0)
+    (silence,) = drive(Plan((Say(0, line("HELLO")),)), where, "q").events[-1:]
+    assert silence.final
+    assert least_ms <= silence.ms < least_ms + 50
 
 
 def peak_mb():

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from echo import setting
 
 from specs.plan import Plan
 from strategies.common import programs
-from suites.hunt import PROGRAMS, Hunter, Investigated, Property, Tally
+from suites.deadline import Deadline
+from suites.draws import PROGRAMS, Draws, chunk
+from suites.hunt import Hunter, Investigated, Property
 
 KINDS = {"a": 1, "b": 2}
+PROGRAMS_OF_TWO = programs(KINDS, head=2, most=4)
+
+
+def draw(count, *, seed=0, batch=0):
+    """The programs of one chunk."""
+    return chunk(PROGRAMS_OF_TWO, f"{seed} drawn {batch}", count)
 
 
 @pytest.fixture
-def draw(house):
-    """`draw(count)` answers the programs of one chunk; `fail` may raise on each."""
+def hunted(house):
+    """`hunted(budget_s)` answers the programs that a hunt has played; `fail` may raise on each."""
 
-    def draw(count, *, seed=0, batch=0, deadline=math.inf, fail=lambda program: None):
+    def hunted(budget_s, *, deadline=None, fail=lambda program: None):
         drawn = []
 
         def interpret(program, config, *, hurry):
@@ -27,46 +35,67 @@ def draw(house):
             fail(program)
             return Plan(())
 
-        prop = Property("drawn", programs(KINDS, head=2, most=4), interpret)
         where = setting(house, "server", house.reference.server)
-        hunter = Hunter(replace(where, patience_ms=1.0), {}, investigate=lambda *_: Investigated(None), run_seed=seed)
-        hunter._spent = 0.0
-        tally = Tally()
-        hunter._draw(prop, count, batch, tally, deadline)
+        where = replace(where, patience_ms=1.0)
+        hunter = Hunter(where, {}, investigate=lambda *_: Investigated(None), deadline=deadline)
+        tally = hunter.hunt(Property("drawn", PROGRAMS_OF_TWO, interpret), budget_s)
         assert tally.plans == len(drawn)
         return drawn
 
-    return draw
+    return hunted
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, PROGRAMS - 1, PROGRAMS, PROGRAMS + 1, 40, 100])
-def test_about_as_many_programs_are_drawn_as_asked(draw, count):
+def test_about_as_many_programs_are_drawn_as_asked(count):
     drawn = draw(count)
     assert count * 2 // 3 <= len(drawn) <= count + 1  # Hypothesis repeats itself, which is not played again
     assert len(set(drawn)) > count // 2
 
 
-def test_the_simplest_program_does_not_stand_for_all(draw):
+def test_the_simplest_program_does_not_stand_for_all():
     for count in (1, 3, 40):
         first, *others = draw(count)
         assert not any(first.head)
         assert any(any(other.head) for other in others)
 
 
-def test_what_is_drawn_follows_the_seed_and_the_batch(draw):
+def test_what_is_drawn_follows_the_seed_and_the_batch():
     assert draw(30, seed=1, batch=2) == draw(30, seed=1, batch=2)
     assert draw(30, seed=1, batch=2)[1:] != draw(30, seed=2, batch=2)[1:]
     assert draw(30, seed=1, batch=2)[1:] != draw(30, seed=1, batch=3)[1:]
 
 
-def test_nothing_is_played_when_the_time_is_up(draw):
-    assert draw(30, deadline=-math.inf) == []
+def test_draws_go_on_without_end_and_follow_the_seed():
+    def first(count, **given):
+        return list(islice(Draws(PROGRAMS_OF_TWO, "drawn", **given), count))
+
+    assert first(200) == first(200)
+    assert first(200, run_seed=1)[3:] != first(200)[3:]
+    assert len(set(first(200))) > 100
 
 
-def test_an_error_of_ours_comes_out(draw):
+def test_what_is_put_back_comes_next():
+    draws = Draws(PROGRAMS_OF_TWO, "drawn")
+    one, two = next(draws), next(draws)
+    draws.put_back(two)
+    draws.put_back(one)
+    assert [next(draws), next(draws)] == [one, two]
+
+
+def test_a_hunt_plays_what_is_drawn(hunted):
+    played = hunted(0.2)
+    assert played == list(islice(Draws(PROGRAMS_OF_TWO, "drawn False"), len(played)))
+
+
+def test_nothing_is_played_when_the_time_is_up(hunted):
+    assert hunted(0) == []
+    assert hunted(10, deadline=Deadline(0)) == []
+
+
+def test_an_error_of_ours_comes_out(hunted):
     def fail(program):
         if any(program.head):
             raise RuntimeError("ours")
 
     with pytest.raises(RuntimeError, match="ours"):
-        draw(30, fail=fail)
+        hunted(10, fail=fail)

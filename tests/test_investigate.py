@@ -12,7 +12,7 @@ from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
 from suites import investigate
-from suites.hunt import Hunter, Property, Tally
+from suites.hunt import Hunter, Property
 from suites.investigate import Investigator, plainer
 from tests.mutants.kit import server_of
 
@@ -37,7 +37,7 @@ def hunted(write, *parts, wire=0):
 
 
 def reported(write, make, *, wire=0):
-    """The faults that are reported when a plan is played against a server."""
+    """The faults that are reported, and settled, when a plan is played against a server."""
     found = []
 
     def interpret(program, config, *, hurry):
@@ -51,15 +51,15 @@ def reported(write, make, *, wire=0):
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
     hunter.sound = not hunter.blamed(hunter.play(hunter.smoke()))
     program = Program((0,), ())
-    tally_of = hunter.play(prop.plan(program, setting.config))
-    for name, _, _ in hunter.blamed(tally_of)[:1]:
-        hunter._spent = 0.0
-        hunter._look(prop, program, name)
-    return found
+    plan = prop.plan(program, setting.config)
+    recording = hunter.play(plan)
+    for seen in hunter.blamed(recording)[:1]:
+        hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, seen))
+    return [fault for fault in found if not fault.unsettled]
 
 
-def suspected(write, make):
-    """What is reported when a hunter tries a plan, confirmed or not."""
+def tried(write, make, times=1):
+    """What is reported when a hunter tries a plan so many times, confirmed or not."""
     found = []
 
     def interpret(program, config, *, hurry):
@@ -71,8 +71,8 @@ def suspected(write, make):
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
-    hunter._spent = 0.0
-    hunter._try(prop, Program((0,), ()), Tally())
+    for _ in range(times):
+        hunter._try(hunter.pursuit(prop), Program((0,), ()))
     return found
 
 
@@ -319,7 +319,7 @@ def test_what_is_left_of_a_connection_may_take_a_message_for_a_while(kind, names
 
 def test_what_heals_with_rest_is_no_pass():
     """It was blamed, and is gone when connections follow each other at leisure: not settled, and named."""
-    (fault,) = suspected(leaves, server_of(Lingers, Tidies))
+    (fault,) = tried(leaves, server_of(Lingers, Tidies))
     assert (blamed_on(fault), fault.verdict, fault.unsettled) == ("SUB-04", "inconclusive", investigate.HEALS)
     assert fault.recording.judgement.verdict == "fail"
 
@@ -343,9 +343,66 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
     monkeypatch.setattr(investigate, "_silent", lambda seen: True)
     shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
-    hunter = SimpleNamespace(setting=setting, smoke=lambda: None, play=lambda plan, setting: passes)
+    hunter = SimpleNamespace(setting=setting, beside=False, smoke=lambda: None, play=lambda plan, setting: passes)
     case = SimpleNamespace(
-        hunter=hunter, again=lambda plan: "x", shown=lambda plan, setting=None: next(shown), blames=None
+        hunter=hunter,
+        setting=setting,
+        play=hunter.play,
+        again=lambda plan: "x",
+        shown=lambda plan, setting=None: next(shown),
+        blames=None,
     )
     plan = Plan((Say(0, 0), Say(1, 1)))
     assert (Investigator()._confirmed(case, plan) == "x") is believed
+
+
+class BodyOnReceipts(Session):
+    """RECEIPT has a body."""
+
+    receipted = False
+
+    def receipt(self, receipt: str) -> None:
+        self.receipted = True
+        self.emit("RECEIPT", [("receipt-id", receipt), ("content-length", "4")], b"body")
+
+
+class LosesEmptyToo(LosesEmpty, BodyOnReceipts):
+    """A second fault that has nothing to do with the first."""
+
+
+class LosesBehindReceipts(BodyOnReceipts):
+    """A second fault that shows only behind the first."""
+
+    def publish(self, frame: Frame) -> None:
+        if not self.receipted:
+            super().publish(frame)
+
+
+def beside(receipts):
+    """A message to oneself, with and without receipts."""
+
+    def write(w):
+        other, line = w.line(1), w.line()
+        w.subscribe(other, PLACES[1], receipt=w.receipt())
+        w.subscribe(line, QUEUE, receipt=w.receipt() if receipts else None)
+        w.send(line, QUEUE, headers=[("b", "")], receipt=w.receipt() if receipts else None)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("part", "receipts", "verdict"),
+    [
+        (LosesEmptyToo, False, "fail"),
+        (LosesEmptyToo, True, "inconclusive"),
+        (LosesBehindReceipts, True, "inconclusive"),
+    ],
+)
+def test_what_is_seen_only_behind_a_known_fault_is_suspected(part, receipts, verdict):
+    """It counts when a conversation shows it without that fault."""
+    found = {blamed_on(fault): fault for fault in tried(beside(receipts), server_of(part), times=3)}
+    assert found.pop("RECEIPT-07").verdict == "fail"
+    (fault,) = [each for each in found.values() if "which shows in the same way" not in each.unsettled]
+    assert fault.verdict == verdict
+    words = "it was seen only behind STOMP-1.2-RECEIPT-07, which may have led to it"
+    assert fault.unsettled == (words if verdict == "inconclusive" else "")

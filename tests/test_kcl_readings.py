@@ -1,6 +1,7 @@
 """What the text of KCL leaves open: programs that go another way are right, and what is like it is not."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,8 +11,9 @@ from impls.references.kcl.child import Child, Switches
 from impls.references.kcl.host import Host, Hosts, HostSwitches, Session
 from impls.references.kcl.memory import Children
 from specs.events import Fact, Said
-from specs.kcl.frames import Text, message, read
+from specs.kcl.frames import Message, Text, message, read
 from specs.kcl.states import Numbers
+from specs.model import judge
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.kcl import discover, hosting, misuse, sessions
@@ -63,6 +65,8 @@ def asks(*numbers, error=None, batches=((b"1", b"2", b"3"),)):
 def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
     found = judged("host", lambda: Hosts(switches=HostSwitches(forward=True)), asks(*numbers))
     assert (found.verdict, found.faults) == ("pass", ())
+    alone = judged("host", lambda: Hosts(switches=HostSwitches(forward=False)), asks(*numbers))
+    assert (alone.verdict, alone.faults, set(alone.leaned) <= {"K-25"}) == ("pass", (), True)
 
 
 class HandsOn(Host):
@@ -162,7 +166,8 @@ def test_host_may_try_another_child_once_the_first_has_failed():
         w.batch([(b"1", "key")])
         w.exit(1)
 
-    assert judged("host", lambda: Hosts(host=Tries), write).verdict == "pass"
+    found = judged("host", lambda: Hosts(host=Tries), write)
+    assert (found.verdict, found.leaned) == ("pass", {"K-34": 1})
     (fault,) = judged("host", lambda: Hosts(host=Doubles), write).blamed
     assert fault.breach.requirement == "KCL-PROC-02"
 
@@ -243,6 +248,22 @@ def test_child_that_leaves_after_its_last_status_is_blamed_for_that_alone():
     assert not found.blamed
 
 
+@pytest.mark.parametrize(("action", "named"), [("status", "KCL-STAT-03"), ("checkpoint", "KCL-CHECKPOINT-02")])
+def test_what_comes_after_the_end_of_stdin_is_named_by_what_it_is(action, named):
+    class Speaks(Child):
+        def run(self):
+            yield from super().run()
+            members = {"action": "status", "responseFor": "processRecords"}
+            yield from self.say(members if action == "status" else self.request(self.last))
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.answers()
+
+    found = judged("child", lambda: Children(child=Speaks), write)
+    assert {fault.breach.requirement for fault in found.blamed} == {named}
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):
@@ -287,6 +308,7 @@ def test_lenient_base64_is_the_librarys_where_the_manifest_says_so(decodes, blam
         w.plan(), Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Lenient))), "r-"
     ).judgement
     assert {fault.breach.requirement for fault in found.faults} == blamed
+    assert found.leaned == ({} if decodes else {"K-40": 1})
 
 
 def test_action_that_came_instead_of_an_answer_may_be_done_later():
@@ -316,6 +338,50 @@ def test_action_that_came_instead_of_an_answer_may_be_done_later():
         w.say(w.answered("ThrottlingException"))
 
     assert judged("child", lambda: Children(child=Queues), write).verdict == "pass"
+
+
+def test_request_that_was_hidden_is_still_open_behind_the_known_fault():
+    """A child whose request stands behind half a line of user output waits for an answer that never comes. What comes
+    next finds it there, and is no second fault; a status that is missing where nothing was asked for is forgiven."""
+
+    class Hides(Child):
+        def say(self, members):
+            if members["action"] == "checkpoint":
+                self.out += self.written(members) + b"\n"
+            else:
+                yield from super().say(members)
+
+    config = config_of("child")
+    where = Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Hides)))
+    w = Writer(config)
+    w.initialize()
+    w.batch([w.script([{"op": "print", "text": "x"}, {"op": "checkpoint", "at": None}])])
+    w.batch([w.record(b"next")])
+    w.final("ZOMBIE")
+    w.eof()
+    (found,) = drive(w.plan(), where, "r-").judgement.blamed
+    assert found.breach.requirement == "KCL-FRAME-13"
+    known = frozenset({found.breach.fingerprint, found.breach.duty})
+    assert {
+        blame.breach.requirement for blame in drive(w.plan(), replace(where, set_aside=known), "r-").judgement.faults
+    } <= {"KCL-FRAME-13"}
+
+
+def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("child", {"action": "checkpoint", "checkpoint": "1"}), ("host", batch)]
+    talk += [("child", _status("processRecords"))] * 2
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    events = [Said(0, by, Message(members)) for by, members in talk]
+    found = judge(KCL.model, config, events, "child")
+    assert (found.verdict, found.leaned) == ("pass", {"K-41": 1})
+    again = judge(KCL.model, config, [*events, events[-1]], "child")
+    assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
+
+
+def _status(action):
+    return {"action": "status", "responseFor": action}
 
 
 def test_line_that_is_no_message_is_no_answer():
@@ -458,7 +524,7 @@ def test_blank_lines_of_a_host_are_free():
             super().send(members)
 
     found = judged("host", lambda: Hosts(host=Airy), asks(1))
-    assert (found.verdict, found.faults) == ("pass", ())
+    assert (found.verdict, found.faults, found.leaned.keys()) == ("pass", (), {"K-18"})
 
 
 def test_sub_number_of_a_request_may_be_a_number_or_its_digits():

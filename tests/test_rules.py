@@ -9,7 +9,7 @@ import pytest
 from specs.causes import Causes, Named
 from specs.events import Quiet, Said
 from specs.machine import Machine, Phase, never, unreachable
-from specs.model import ANYTHING, Allow, Breach, Watcher
+from specs.model import ANYTHING, Allow, Breach, Owed, Watcher
 from specs.requirement import Requirement
 from specs.rules import Broken, Due, Duty, Rulebook
 
@@ -362,10 +362,34 @@ def test_behind_a_known_fault_judging_goes_on(book):
     assert "L-WATTS" in last.covered, "the last one was right"
 
 
-def test_what_is_set_aside_is_not_waited_for(book):
+@pytest.mark.parametrize(
+    ("vague", "level", "blamed"), [(True, None, []), (True, "SHOULD", []), (False, None, ["L-DUST"])]
+)
+def test_what_a_known_fault_can_be_the_reason_of_as_well_is_that_fault_again(book, vague, level, blamed):
+    why = Causes("odd", vague=vague)
+    why.cause("L-DUST", level=level)(lambda case: "dust" if case.watts > 60 else "")
+    why.cause("L-A")(lambda case: "a" if case.watts > 50 else "")
+    book.form("L-WATTS", on="glow", causes=why)(lambda case: "odd" if case.watts > 50 else "")
+    (plain,) = watched(book, Said(0, "lamp", ("glow", 55))).judgement().faults
+    assert plain.breach.requirement == "L-A"
+    (first,) = watched(book, TOO_MUCH).judgement().faults
+    assert first.breach.requirement == "L-DUST"
+    again = watched(book, TOO_MUCH, set_aside=frozenset({plain.breach.fingerprint})).judgement()
+    assert [blame.breach.requirement for blame in again.faults] == blamed
+    assert [blame.breach.requirement for blame in again.known] == (["L-A"] if vague and level is None else [])
+    assert "L-DUST" not in again.covered
+
+
+def test_what_is_set_aside_is_not_waited_for_with_all_patience(book):
     dutiful(book)
-    assert watched(book, ON).owed("lamp")
-    assert not watched(book, ON, set_aside=frozenset({"L-GLOW light"})).owed("lamp")
+    assert watched(book, ON).owed("lamp") is Owed.SOMETHING
+    known = watched(book, ON, set_aside=frozenset({"L-GLOW light"}))
+    assert known.owed("lamp") is Owed.KNOWN
+    assert not known.expects(SILENCE), "the missing light is known, and not that it was missed for this reason"
+    (missed,) = watched(book, ON, SILENCE).judgement().blamed
+    aside = frozenset({missed.breach.fingerprint, missed.breach.duty})
+    assert watched(book, ON, set_aside=aside).expects(SILENCE)
+    assert watched(book, ON, GLOW, set_aside=aside).owed("lamp") is Owed.NOTHING
 
 
 def test_what_the_testers_own_actions_show_is_credited_to_nobody(book):

@@ -193,13 +193,28 @@ def beating(*signs):
 
 
 def test_a_close_is_laid_on_heart_beats_only_if_time_explains_it():
-    pause, half = Quiet(300, 300), Fact(0, "client", "octets", b"SEND\n")
+    pause, half = Quiet(300, 300), Fact(0, "client", "octets", 5)
     sent = client("SEND", ("destination", TOPIC), ("receipt", "r"))
     answer = server("RECEIPT", ("receipt-id", "r"))
     assert verdict(*beating(pause, half, pause, half))[1] == [("HB-10", "MUST")]
     assert verdict(*beating(pause, sent, answer, half, half)) == ("pass", [])  # why, other conversations tell
     assert verdict(*beating(pause, sent, answer, pause))[1] == [("HB-06", "MUST")]
     assert verdict(*beating(pause, client(""), sent, answer))[1] == [("ERROR-07", None)]
+
+
+@pytest.mark.parametrize(("octets", "found"), [(200, ["HB-10"]), (400, [])])
+def test_half_a_frame_that_may_be_too_long_explains_a_close(octets, found):
+    """STOMP 1.2, Size Limits: 512 octets of a header line are asked of a server, and two pieces are 400 or 800."""
+    piece = (Quiet(300, 300), Fact(0, "client", "octets", octets))
+    assert [name for name, _ in verdict(*beating(*piece, *piece))[1]] == found
+
+
+@pytest.mark.parametrize("octets", [0, 5])
+def test_no_clause_says_how_long_a_server_waits_for_the_rest_of_a_frame(octets):
+    """STOMP 1.2, Heart-beating, keeps a connection open that is idle, and one that beats. Between, nothing does."""
+    signs = [Fact(0, "client", "octets", octets)] if octets else []
+    events = (*session("1.2"), Quiet(500, 500), *signs, Quiet(500, 500), Closed(0, "server"))
+    assert [name for name, _ in verdict(*events)[1]] == ([] if octets else ["HB-03"])
 
 
 def test_characters_that_1_0_does_not_escape_have_a_rule_of_their_own():

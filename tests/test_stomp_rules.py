@@ -230,3 +230,74 @@ def test_every_cell_of_the_machine_can_be_asked_for(phase, action):
     assert (phase, action) in seen
     allowed = isinstance(outcome, Allow)
     assert allowed or outcome.then is ANYTHING
+
+
+RECEIPT = server("RECEIPT", ("receipt-id", "r"))
+ERROR = server("ERROR", ("message", "no"), ("receipt-id", "r"))
+ASKS = ("receipt", "r")
+WRONG = {
+    "SEND without destination": (client("SEND", ASKS, body=b"x"), "SEND-01 MUST", "INV-01 MUST"),
+    "SUBSCRIBE without destination": (client("SUBSCRIBE", ("id", "0"), ASKS), "SUB-01 MUST", "INV-04 MUST"),
+    "SUBSCRIBE without id": (client("SUBSCRIBE", QUEUE, ASKS), "SUB-02 SHOULD", "INV-05 SHOULD"),
+    "another mode": (client("SUBSCRIBE", ("id", "0"), QUEUE, ("ack", "any"), ASKS), "INV-07 SHOULD", "INV-07 SHOULD"),
+    "unknown subscription": (client("UNSUBSCRIBE", ("id", "0"), ASKS), "UNSUB-01 SHOULD", "INV-08 SHOULD"),
+    "unknown transaction": (client("SEND", QUEUE, ("transaction", "t"), ASKS), "TXN-12 SHOULD", "INV-13 SHOULD"),
+    "enormous body": (client("SEND", QUEUE, ASKS, body=b"x" * 70_000), "", "INV-39 SHOULD"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_said_to_be_done_breaks_the_rule_and_what_is_not_answered_the_row_of_invalid_input(name):
+    frame, accepted, ignored = WRONG[name]
+    for answer, expected in ([RECEIPT], accepted), ([], ignored), ([ERROR, Closed(0, "server")], ""):
+        found = judged(*session(), frame, *answer)
+        levels = [
+            f"{one} {blame.breach.level or 'MUST'}" for one, blame in zip(names(found), found.faults, strict=True)
+        ]
+        assert levels == ([expected] if expected else [])
+
+
+def test_the_cr_escape_is_fatal_in_1_1_and_a_cr_before_the_line_feed_is_free():
+    """STOMP 1.1, Value Encoding: undefined escapes, and `\\r` is the one that it names, MUST be treated as fatal."""
+    for wart, text, found in (("undefined-escape", "\\r", ["fail", "ENC-11"]), ("cr-in-line-end", "x\r", ["pass"])):
+        frame = Said(0, "client", Frame("SEND", (QUEUE, ("a", text), ASKS), b"x", (wart,)))
+        judgement = judged(*session(version="1.1"), frame, RECEIPT)
+        assert [judgement.verdict, *names(judgement)] == found
+        assert judged(*session(version="1.1"), frame, ERROR, Closed(0, "server")).verdict == "pass"
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_second_begin_is_a_fault_of_its_rule_only_where_work_is_lost(lost):
+    begin = client("BEGIN", ("transaction", "t"))
+    events = [*session(), *asked(client("SUBSCRIBE", ("id", "0"), QUEUE), "s"), *asked(begin, "b")]
+    events += [client("SEND", QUEUE, ("k", "1"), ("transaction", "t"), body=b"x"), *asked(begin, "c")]
+    events += asked(client("COMMIT", ("transaction", "t")), "d")
+    found = judged(*events, *([] if lost else [message(QUEUE[1])]))
+    assert found.verdict == "pass"
+    assert names(found) == (["INV-11", "TXN-06"] if lost else ["INV-11"])
+
+
+def test_an_error_about_what_was_receipted_contradicts_its_receipt():
+    begun = [*session(), *asked(client("BEGIN", ("transaction", "t")), "r")]
+    assert names(judged(*begun, ERROR, Closed(0, "server"))) == ["RECEIPT-03"]
+    stranger = server("ERROR", ("message", "no"), ("receipt-id", "other"))
+    wrong = client("BEGIN", ("receipt", "q"))
+    assert names(judged(*begun, wrong, stranger, Closed(0, "server"))) == ["ERROR-04"]
+
+
+@pytest.mark.parametrize(("later", "found"), [(True, ["RECEIPT-05"]), (False, ["SUB-05"])])
+def test_a_receipt_vouches_for_the_frames_before_it(later, found):
+    place = ("destination", "/topic/t")
+    events = [*session(), *session(1)]
+    events += [client("SUBSCRIBE", ("id", "0"), place, ("receipt", "s"), conn=1)]
+    events += [server("RECEIPT", ("receipt-id", "s"), conn=1), client("SEND", place, ("k", "1"), body=b"x")]
+    events += asked(client("SEND", ("destination", "/topic/u"), body=b"y"), "r") if later else []
+    assert names(judged(*events)) == found
+
+
+def test_an_error_should_help_to_find_its_frame():
+    """STOMP 1.2, ERROR: additional headers should identify the frame; receipt-id is the one that it names."""
+    for header, found in (("receipt-id", []), ("frame", ["ERROR-04"]), ("content-type", ["ERROR-05", "ERROR-04"])):
+        error = server("ERROR", ("message", "no"), (header, "r"))
+        missed = names(judged(*session(), client("BEGIN", ASKS), error, Closed(0, "server")))
+        assert [name for name in missed if name.startswith("ERROR")] == found

@@ -183,6 +183,22 @@ def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(
     assert len(missed) > 8
 
 
+@pytest.mark.parametrize("role", ["bolt", "spout"])
+@pytest.mark.parametrize("serial", [True, False])
+def test_a_reference_ends_with_its_input_while_a_callback_waits_for_task_ids(role, serial):
+    one = ROLES[role](switches=freedoms.Switches(drains=True, serial=serial, patient=not serial))
+    steps = [{"op": "sleep", "ms": 50}, {"op": "emit", "tuple": [1]}, {"op": "emit", "tuple": [2]}]
+    one.understood({"conf": {"wireproof.script": [steps]}, "pidDir": "/p", "context": context()})
+    begun = {"id": "5", "comp": "words", "stream": "default", "task": 1, "tuple": ["wireproof", steps]}
+    one.understood(begun if role == "bolt" else {"command": "next"})
+    one.end()
+    assert one.code is None, "what was read is worked on"
+    one.advance(50)
+    emits = [item.value for item in read(bytes(one.out)) if item.value.get("command") == "emit"]
+    assert [emit["tuple"] for emit in emits] == [[1]]
+    assert (one.code, one.wakes_in()) == (0, None)
+
+
 LATE = "import time; time.sleep(0.3); import impls.references.storm.__main__ as m; m.main(['bolt'])"
 
 

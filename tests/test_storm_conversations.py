@@ -101,6 +101,45 @@ def test_silence_after_what_is_no_command_is_a_recommendation_missed(command):
     assert level == "SHOULD"
 
 
+@pytest.mark.parametrize(
+    ("files", "blames"),
+    [((), {"HS-08": "MUST"}), (("41",), {"HS-08": "MUST"}), (("42",), {}), (("41", "42"), {})],
+)
+def test_the_file_of_the_process_id_is_there_when_a_child_has_ended(files, blames):
+    talk = [*child("bolt", setup=NOWHERE)[:1], says("host", SETUP), says("bolt", {"pid": 42})]
+    talk += [Closed(0, "host")]
+    talk += [Fact(0, "bolt", "file", {"name": name, "size": 0, "ours": None}) for name in files]
+    found = blamed(judged("bolt", *talk, Fact(0, "bolt", "exit", 0)))
+    assert {name: level for name, level in found.items() if name != "HS-12"} == blames
+
+
+WANTS = {"command": "emit", "tuple": ["a"]}
+TOLD = given(tuple=["wireproof", [{"op": "emit", "tuple": ["a"]}]])
+SYNC = {"command": "sync"}
+FREEDOMS = {
+    "S-8": ("bolt", ("host", given()), ("child", settles("5")), ("child", SYNC)),
+    "S-10": ("spout", ("child", {"command": "log", "msg": "ready"}), ("host", {"command": "next"}), ("child", SYNC)),
+    "S-23": ("spout", ("host", Text(b"{", "no-json")), ("child", {"command": "log", "msg": "what?"})),
+    "S-28": ("bolt", ("host", TOLD), ("observed", {**TOLD, "call": "process"}), ("child", WANTS), ("host", [4, 5]),
+             ("observed", {"call": "task_ids", "ids": [5, 4]})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FREEDOMS)
+def test_what_is_forgiven_is_counted_under_the_name_of_its_reading(name):
+    role, *talk = FREEDOMS[name]
+    config = STORM.configure(role, "seed", {"scripted": name == "S-28"}, {"serial": True, "noted": True})
+    found = judge(STORM.model, config, child(role, *talk), role)
+    assert (found.verdict, found.leaned) == ("pass", {name: 1}), found
+
+
+def test_what_a_reading_does_not_forgive_is_blamed():
+    again = child("bolt", ("host", given()), ("child", settles("5")), *[("child", SYNC)] * 3)
+    assert blamed(judged("bolt", *again, scripted=False)) == {"BOLT-22": "MUST"}
+    late = child("spout", ("host", {"command": "next"}), ("child", SYNC), ("child", {"command": "log", "msg": "late"}))
+    assert blamed(judged("spout", *late, scripted=False)) == {"SPOUT-04": "MUST"}
+
+
 # -- hosts -------------------------------------------------------------------------------------------------------------
 
 
@@ -325,6 +364,20 @@ def test_second_answers_to_heartbeats_do_not_hide_behind_tuples():
     assert blamed(judged("bolt", *twice, *end)) == {"HB-04": "MUST"}
     old = [pair for n in "123456" for pair in (*several[2 * int(n) - 2 : 2 * int(n)], ("child", {"command": "sync"}))]
     assert blamed(judged("bolt", *child("bolt", *old, beat, ("child", {"command": "sync"})), *end)) == {}
+
+
+@pytest.mark.parametrize("step", [{"op": "raise"}, {"op": "print", "text": '{"command": "sync"}\nend\n'}])
+@pytest.mark.parametrize(("answers", "rule"), [(1, {}), (2, {"HB-04": "MUST"})])
+def test_what_user_code_raises_or_prints_may_be_one_sync(step, answers, rule):
+    """A library may say it beside its error; a second answer to a heartbeat does not hide behind it."""
+    several = [(by, value) for n in "123456" for by, value in (("host", given(id=n)), ("child", settles(n)))]
+    beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
+    sync = ("child", {"command": "sync"})
+    scripted = ("host", given(id="8", tuple=["wireproof", [step, {"op": "ack"}]]))
+    settled = ("child", settles("8", "fail" if step["op"] == "raise" else "ack"))
+    talk = child("bolt", *several, beat, *[sync] * answers, scripted, sync, settled)
+    end = [Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 1)]
+    assert blamed(judged("bolt", *talk, *end)) == rule
 
 
 def test_a_spout_that_goes_on_after_its_last_sync_misses_a_recommendation():

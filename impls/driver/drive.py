@@ -16,7 +16,7 @@ from impls.driver.link import ControlChannel, Link, LinkError, Transport, contro
 from specs.codec import Bad, Decoder
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
-from specs.model import Judgement, Watcher
+from specs.model import Judgement, Owed, Watcher
 from specs.plan import Close, Control, Plan, Reach, Ref, Say, SendBytes, Step, Wait
 from specs.protocol import Protocol
 
@@ -31,8 +31,15 @@ PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
 AT_ONCE = 1 << 16
 """Octets of a frame that a link takes without waiting, as good as always."""
+OUT_OF_TIME = "the time of the run was up"
 GRAIN_MS = 20.0
 """Time that may pass without a word about it in the trace."""
+KNOWN_SHARE = 0.25
+"""Part of the patience for an answer that is known to be left out now and then. It may still come: a tester that did
+not wait for it at all would speak out of turn."""
+READING_MS = 1000 / (1 << 20)
+"""What an octet adds to the patience with a peer that has not answered since: one second for each MiB. A language that
+is slow at reading a line of 16 MiB has not failed to answer it."""
 ENOUGH = 4
 """When the plan is given up, a peer that talked on but did not answer for this many patiences has failed to answer."""
 
@@ -41,7 +48,8 @@ ENOUGH = 4
 class Setting:
     """What stays the same from plan to plan. `patience_ms`: silence after which a peer will not answer any more;
     `until`, if given, is asked after each such silence: the plan is over when it says so. `set_aside` are known faults,
-    behind which judging goes on: see `specs.model.Watcher`."""
+    behind which judging goes on: see `specs.model.Watcher`. `ends`, if given, says before each wait whether the time of
+    the run is up: then the plan is given up with what was seen."""
 
     protocol: Protocol
     config: Any
@@ -50,6 +58,7 @@ class Setting:
     patience_ms: float = 1000.0
     until: Callable[[Judgement], bool] | None = None
     set_aside: frozenset[str] = frozenset()
+    ends: Callable[[], bool] | None = None
 
     @property
     def played(self) -> str:
@@ -112,7 +121,7 @@ class _Drive:
         self._out = Recording()
         self._transport = setting.transport
         self._start = self._mark = self._transport.now()
-        self._silence = 0.0
+        self._silence = self._unread_ms = 0.0
         self._octets = self._logged = 0
         self._deadline = self._start + setting.patience_ms * PATIENCES
 
@@ -191,6 +200,7 @@ class _Drive:
             try:
                 link = self._transport.open()
             except LinkError as error:
+                self._stop_in_time()
                 self._out.refused = str(error)
                 self._feed(Fact(number, self._watched, "refused", str(error)))
                 raise _Stop from None
@@ -288,12 +298,15 @@ class _Drive:
     def _send(self, number: int, line: _Line, data: bytes, said: Said | None = None) -> None:
         """Send octets, and then note what was `said` with them: so the peer works while we judge."""
         self._log(number, "sent", data)
+        self._unread_ms += len(data) * READING_MS
+        self._deadline += len(data) * READING_MS
         sent = line.link.send(data)
         if said is not None:
             self._feed(said)
         if not sent:
             self._pump()
             if not line.ended:
+                self._stop_in_time()
                 self._out.overflow = f"the {self._watched} took no more octets"
                 raise _Stop
 
@@ -370,6 +383,7 @@ class _Drive:
                 raise _Stop
 
     def _receive(self, number: int, line: _Line, data: bytes) -> None:
+        self._stop_in_time()
         self._log(number, "received", data)
         self._octets += len(data)
         items = line.incoming.feed(data)
@@ -391,18 +405,22 @@ class _Drive:
 
         At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
         """
-        patience, slice_ms = self._setting.patience_ms, 1.0
+        patience, slice_ms = self._setting.patience_ms + self._unread_ms, 1.0
         began = last = self._transport.now()
         while True:
             heard = self._pump()
-            if self._watcher.over or not self._watcher.owed(self._watched, maybe=end):
+            owed = Owed.NOTHING if self._watcher.over else self._watcher.owed(self._watched, maybe=end)
+            if owed is Owed.NOTHING:
+                self._unread_ms = 0.0
                 return
             now = self._transport.now()
             if heard and not all(self._beats(event) for event in self._out.events[-heard:]):
                 last, slice_ms = now, 1.0
             late = now > self._deadline
-            if now - last >= patience or (late and now - began >= patience * ENOUGH):
-                self._feed(Quiet(int(now - last), math.ceil(now - self._mark), final=True))
+            silence = Quiet(int(now - last), math.ceil(now - self._mark), final=True)
+            known = owed is Owed.KNOWN and now - last >= patience * KNOWN_SHARE and self._watcher.expects(silence)
+            if known or now - last >= patience or (late and now - began >= patience * ENOUGH):
+                self._feed(silence)
                 self._mark, self._silence = now, 0.0
                 if self._setting.until is not None and self._setting.until(self._watcher.judgement()):
                     raise _Stop
@@ -410,8 +428,15 @@ class _Drive:
             if late:
                 self._out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
                 raise _Stop
+            self._stop_in_time()
             self._transport.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
             slice_ms *= 2
+
+    def _stop_in_time(self) -> None:
+        """Give the plan up when the time of the run is over. What is missing then is nobody's fault."""
+        if self._setting.ends is not None and self._setting.ends():
+            self._out.overflow = OUT_OF_TIME
+            raise _Stop
 
     def _beats(self, event: Event) -> bool:
         """True for what is no sign that an answer is under way: a heartbeat, and the silence before it."""
@@ -421,6 +446,7 @@ class _Drive:
         """Let `ms` pass and say in the trace how long it was silent."""
         end = self._transport.now() + ms
         while (now := self._transport.now()) < end:
+            self._stop_in_time()
             self._transport.wait(self._links(), min(end - now, SLICE_MS))
             self._silence += min(self._transport.now() - now, SLICE_MS)
             self._pump()

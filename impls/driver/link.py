@@ -11,6 +11,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, Protocol
 
 RECEIVE = 65_536
@@ -19,6 +20,8 @@ MAX_INBOX = 1 << 25
 """Octets kept of a peer that talks while it refuses to listen."""
 
 
+LEAST_S = 0.05
+"""Seconds that making a connection may take however little is left of the run."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """What this machine calls itself."""
 
@@ -181,16 +184,17 @@ class MemoryTransport:
 class TcpLink:
     """A TCP connection; Nagle's algorithm is off so that every write is its own segment."""
 
-    __slots__ = ("_deaf", "_ended", "_inbox", "socket")
+    __slots__ = ("_deaf", "_ended", "_inbox", "_left_s", "socket")
 
     SEND_S = 10.0
     """How long a peer may refuse to read before the connection counts as ended."""
 
-    def __init__(self, address: tuple[str, int], timeout_s: float) -> None:
+    def __init__(self, address: tuple[str, int], timeout_s: float, left_s: Callable[[], float] = lambda: inf) -> None:
         self._ended = self._deaf = False
+        self._left_s = left_s
         self._inbox = bytearray()
         try:
-            self.socket = socket.create_connection(address, timeout=timeout_s)
+            self.socket = socket.create_connection(address, timeout=max(LEAST_S, min(timeout_s, left_s())))
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except (ConnectionResetError, ConnectionAbortedError):
             # somebody was there, accepted and reset it before this thread ran again: a connection that has ended
@@ -218,7 +222,7 @@ class TcpLink:
     def _until_writable(self, deadline: float) -> bool:
         poll = select.poll()
         poll.register(self.socket, select.POLLIN | select.POLLOUT)
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := min(deadline - time.monotonic(), self._left_s())) > 0:
             for _, events in poll.poll(left * 1000):
                 if events & select.POLLOUT:
                     return True
@@ -256,15 +260,17 @@ class TcpLink:
 
 
 class TcpTransport:
-    """An implementation that listens on a TCP port."""
+    """An implementation that listens on a TCP port. `left_s` says how many seconds the run has left: nothing waits
+    longer than that."""
 
     CONNECT_S = 5.0
 
-    def __init__(self, address: Callable[[], tuple[str, int]]) -> None:
+    def __init__(self, address: Callable[[], tuple[str, int]], left_s: Callable[[], float] = lambda: inf) -> None:
         self._address = address
+        self._left_s = left_s
 
     def open(self) -> Link:
-        return TcpLink(self._address(), self.CONNECT_S)
+        return TcpLink(self._address(), self.CONNECT_S, self._left_s)
 
     def reach(self, where: str) -> Link:
         """See `Ground.open`. Raises LinkError, also for another machine: that may be anybody's."""
@@ -274,7 +280,7 @@ class TcpTransport:
             raise LinkError(f"{where} is on another machine than {given}")
         if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 1 << 16):
             raise LinkError(f"{where} has no port")
-        return TcpLink((host, int(port)), self.CONNECT_S)
+        return TcpLink((host, int(port)), self.CONNECT_S, self._left_s)
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         sockets = [link.socket for link in links if isinstance(link, TcpLink) and link.socket.fileno() >= 0]

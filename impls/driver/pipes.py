@@ -14,9 +14,11 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ MAX_FILES = 64
 
 
 class Pool:
-    """Processes of one command. `depth` are started ahead; one is given out when it is at least `warm_s` old.
+    """Processes of one command, for use by several threads. `depth` are started ahead; one is given out when it is at
+    least `warm_s` old. `left_s` says how many seconds the run has left: no start is waited for any longer.
 
     `taken` says how many were given out, `waited_s` how long whoever took them has waited for starts.
     """
@@ -44,6 +47,8 @@ class Pool:
         self.warm_s = 0.0
         self.waited_s = 0.0
         self.taken = 0
+        self.left_s: Callable[[], float] = lambda: inf
+        self._lock = threading.Lock()
         self._notes = Path(tempfile.mkdtemp(prefix="wireproof-"))
         self._env = {**env, TEMPORARY: str(self.folder())} if env.get(TEMPORARY) == os.environ.get(TEMPORARY) else env
         self._spawner = Spawner(self._notes)
@@ -54,18 +59,20 @@ class Pool:
     def take(self) -> Program:
         """A program that nobody has spoken to. Raises LinkError when it cannot be run."""
         before = time.monotonic()
-        self._fill(1)
-        program = self._ready.popleft()
-        self._open.add(program)
-        self._fill(self.depth)
-        deadline = before + SPAWN_S
+        with self._lock:
+            self._fill(1)
+            program = self._ready.popleft()
+            self._open.add(program)
+            self._fill(self.depth)
+        deadline = before + min(SPAWN_S, self.left_s())
         while not (fate := program.fate()):
             if time.monotonic() > deadline:
-                raise LinkError(f"{self.name}: was not started within {SPAWN_S:.0f} s")
+                raise LinkError(f"{self.name}: was not started within {deadline - before:.0f} s")
             wait_for([self._spawner.link], 100)
         if "error" in fate:
             raise LinkError(f"start.command: {self._argv[0]!r} cannot be run ({printable(str(fate['error']))})")
-        while (left := program.born + self.warm_s - time.monotonic()) > 0 and "code" not in program.fate():
+        warm = min(program.born + self.warm_s, time.monotonic() + self.left_s())
+        while (left := warm - time.monotonic()) > 0 and "code" not in program.fate():
             wait_for([*program.listening(), self._spawner.link], left * 1000)
             program.drain()
             if wait_for([program.stdout], 0):
@@ -77,7 +84,9 @@ class Pool:
     def _fill(self, count: int) -> None:
         while len(self._ready) < count:
             notes = self._notes / f"{next(self._serial)}.jsonl"
-            self._ready.append(Program(self._spawner, self._argv, self._env, self._folder, notes))
+            program = Program(self._spawner, self._argv, self._env, self._folder, notes)
+            program.left_s = self.left_s
+            self._ready.append(program)
 
     def folder(self) -> Path:
         """A new directory, which is gone with the pool at the latest."""
@@ -158,7 +167,7 @@ class PipeLink:
                 if program.words > self._spoke:
                     found.append(("stderr", program.last_words()))
                 found += [("observed", value) for value in program.observations()]
-                found.append(("exit", code))
+                found += [*self._new_files(), ("exit", code)]
         return found
 
     def do(self, name: str, value: Any) -> bool:
@@ -212,13 +221,20 @@ def descends(number: str, ancestor: int | None) -> bool | None:
     return False
 
 
+class _Last(threading.local):
+    """What a thread has last waited for: two threads must not use one poll."""
+
+    def __init__(self) -> None:
+        self.files: list[int | socket.socket] = []
+        self.poll = select.poll()
+
+
 class PipeTransport:
     """Conversations with programs of a pool; the clock is the monotonic one."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self._files: list[int | socket.socket] = []
-        self._poll = select.poll()
+        self._last = _Last()
 
     def open(self) -> Link:
         return PipeLink(self.pool.take(), self.pool)
@@ -233,11 +249,12 @@ class PipeTransport:
 
     def _wait(self, files: list[int | socket.socket], ms: float) -> None:
         """Wait for what is nearly always the same as the last time."""
-        if files != self._files:
-            self._files, self._poll = files, select.poll()
+        last = self._last
+        if files != last.files:
+            last.files, last.poll = files, select.poll()
             for file in files:
-                self._poll.register(file, select.POLLIN)
-        self._poll.poll(ms)
+                last.poll.register(file, select.POLLIN)
+        last.poll.poll(ms)
 
     def now(self) -> float:
         return time.monotonic() * 1000

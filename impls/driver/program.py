@@ -15,8 +15,10 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -59,28 +61,30 @@ class Spawner:
         self._ready.register(self.link, select.POLLIN)
         self._said: dict[int, dict[str, Any]] = {}
         self._numbers = itertools.count(1)
+        self._reading = threading.Lock()
 
     def start(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, files: Sequence[int]) -> int:
         """Start a program on three files; its number. What becomes of it is told by `said`."""
         number = next(self._numbers)
         message = {"start": number, "argv": list(argv), "env": dict(env), "cwd": str(cwd)}
+        self._said[number] = {}  # before another thread can read what became of it
         try:
             socket.send_fds(self.link, [json.dumps(message).encode()], list(files))
         except OSError as error:
             raise LaunchError(f"the process that starts programs is gone: {error}") from None
-        self._said[number] = {}
         return number
 
     def said(self, number: int) -> dict[str, Any]:
         """What is known of a program by now: pid, error, code."""
-        while self._ready.poll(0):
-            data = self.link.recv(65536)
-            if not data:
-                raise LaunchError("the process that starts programs has ended")
-            message = json.loads(data)
-            if message["id"] in self._said:
-                self._said[message["id"]].update(message)
-        return self._said[number]
+        with self._reading:  # two threads that ask at once must not both read
+            while self._ready.poll(0):
+                data = self.link.recv(65536)
+                if not data:
+                    raise LaunchError("the process that starts programs has ended")
+                message = json.loads(data)
+                if message["id"] in self._said:
+                    self._said[message["id"]].update(message)
+            return self._said[number]
 
     def end(self, number: int) -> None:
         """Kill what is left of a program and forget it."""
@@ -126,6 +130,8 @@ class Program:
         self.words = 0
         self._silent = False
         self._ended_at = 0.0
+        self.left_s: Callable[[], float] = lambda: inf
+        """How many seconds the run has left: nothing is written for longer than that."""
 
     def fate(self) -> dict[str, Any]:
         """pid, error and code, as far as they are known."""
@@ -235,7 +241,7 @@ def _parsed(line: bytes) -> Any:
 def write_all(program: Program, data: bytes, inbox: bytearray) -> bool:
     """Write `data`; what the program says meanwhile goes to `inbox`. False when it takes no more."""
     view = memoryview(data)
-    deadline = time.monotonic() + SEND_S
+    deadline = time.monotonic() + min(SEND_S, program.left_s())
     while view:
         count = program.write(view)
         if count is None:

@@ -88,7 +88,7 @@ class Process(Running):
             return
         self._subreaper = None
         with contextlib.suppress(BrokenPipeError):  # it has ended already
-            os.write(self._lifeline, b"x")
+            os.write(self._lifeline, b"%g" % min(self._grace_s, self.grace_s))
         os.close(self._lifeline)
         try:
             subreaper.wait(self._grace_s + LEAVE_S)

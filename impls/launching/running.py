@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -70,6 +71,8 @@ class Running(ABC):
     def __init__(self, name: str) -> None:
         self.name = name
         self.version = ""
+        self.grace_s = math.inf
+        """Seconds it may take to end when it is stopped, if that is less than what its kind allows anyway."""
 
     @property
     @abstractmethod

@@ -3,9 +3,10 @@ imported.
 
     python -I -S subreaper.py LIFELINE STATUS GRACE_S PROGRAM [ARGUMENT ...]
 
-LIFELINE is the reading end of a pipe whose other end only the run holds: a byte or the end of file there asks for the
-end, and the end of file comes by itself when the run is gone, however it went (SIGKILL too). STATUS is the writing end
-of a pipe that gets one JSON line when the program was started or could not be, and one when it ended.
+LIFELINE is the reading end of a pipe whose other end only the run holds: a number of seconds there asks for the end
+within that grace, if it is less than GRACE_S. The end of file asks for it, too; it comes by itself when the run is
+gone, however it went (SIGKILL too). STATUS is the writing end of a pipe that gets one JSON line when the program was
+started or could not be, and one when it ended.
 
 Why a process of its own, and not a signal that the kernel sends when the parent dies (PR_SET_PDEATHSIG)? That signal
 reaches the child only and not what the child forks, it is tied to the *thread* that started the child, and setting it
@@ -72,7 +73,7 @@ def main() -> int:
         code = _reap(program)
     if code is not None:
         _say(status, {"code": code})  # at once: ending the rest may take a while
-    ended = _end(program, grace_s)
+    ended = _end(program, _grace(lifeline, grace_s))
     if code is None:
         code = ended
         _say(status, {"code": code})
@@ -117,6 +118,17 @@ def _reap(program: int) -> int | None:
             return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
         os.waitpid(found.si_pid, 0)
     return None
+
+
+def _grace(lifeline: int, grace_s: float) -> float:
+    """The seconds that the run has asked for, or `grace_s` when it has not said any."""
+    ready = select.poll()
+    ready.register(lifeline, select.POLLIN)
+    said = os.read(lifeline, 64) if ready.poll(0) else b""
+    try:
+        return min(grace_s, float(said))
+    except ValueError:
+        return grace_s
 
 
 def _end(program: int, grace_s: float) -> int:

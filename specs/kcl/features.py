@@ -126,6 +126,11 @@ INSTEAD_OF = (
 the characters that it lost are not for the octets to blame."""
 
 
+ORDER_AND_OCTETS = ("REC-05", "REC-11")
+"""What a child owes for the records that it hands over, however many there are; REC-12 is about those that it cannot
+take (K-33)."""
+
+
 def _feature(
     name: str, requirement: str, why: str, without: Callable[[Plan], Plan], instead_of: tuple[str, ...] = ()
 ) -> Feature:
@@ -145,7 +150,13 @@ FEATURES = (
     _feature(
         "together", MISUSED[Misuse.TOO_SOON], "it matters whether actions are sent one after the other", _one_by_one
     ),
-    _feature("big", BIG_BATCHES, "it matters how big a batch is", _small),
+    _feature(
+        "big",
+        BIG_BATCHES,
+        "it matters how big a batch is",
+        _small,
+        tuple(name for name in INSTEAD_OF if name not in ORDER_AND_OCTETS),
+    ),
     _feature("breaks", CUT_ANYWHERE, "it matters whether a line holds what ends lines elsewhere", _unbroken),
     _feature("unicode", CHARACTERS_SURVIVE, "it matters which characters a partition key has", _ascii, INSTEAD_OF),
 )

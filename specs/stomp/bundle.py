@@ -9,10 +9,9 @@ from urllib.parse import unquote, urlsplit
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
-from specs.stomp import frames
+from specs.stomp import frames, ids
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame, Style
-from specs.stomp.ids import ROB_01
 from specs.stomp.machine import MACHINE
 from specs.stomp.model import StompModel
 from specs.stomp.server.book import BOOK, REQUIREMENTS
@@ -26,7 +25,7 @@ class StompMemory:
 
     def __init__(self, config: Config, prefix: str) -> None:
         self._templates = {"queue": config.queue.template, "topic": config.topic.template}
-        self._prefix = prefix
+        self._prefix, self._apart = prefix, config.merges
         self._seen: dict[tuple[int, str], list[Frame]] = {}
 
     def note(self, event: Event) -> None:
@@ -44,7 +43,7 @@ class StompMemory:
         if ref.name == "odd":
             return str(ref.key).replace("{name}", self._prefix)
         if template is not None:
-            return template.replace("{name}", f"{self._prefix}{ref.key}")
+            return template.replace("{name}", f"{self._prefix}{ref.name[0] if self._apart else ''}{ref.key}")
         conn, sub, nth = ref.key
         seen = self._seen.get((conn, sub), ())
         if nth >= len(seen):
@@ -83,6 +82,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         sizes=Sizes(*learnt.get("sizes", ())),
         crowded=bool(learnt.get("crowded", False)),
         folds=bool(learnt.get("folds", False)),
+        merges=bool(learnt.get("merges", False)),
     )
 
 
@@ -190,7 +190,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
-    crash=ROB_01,
+    crash=ids.ROB_01,
     replayed=replayed,
     books={"server": (BOOK,)},
     machines={"connection": MACHINE},

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
+from specs.stomp import ids
 from specs.stomp.headers import SPECIAL
-from specs.stomp.ids import ENC_01, ENC_03, ENC_07, ENC_12
 
 _ESCAPES = SPECIAL, re.compile(r"\\.?|[\r\n:]", re.DOTALL)
 """Characters that are escaped, without and with what an escape consists of besides."""
@@ -20,11 +20,11 @@ def damage(sent: str, got: str, version: str) -> str:
     if got == sent:
         return ""
     if got.strip(" \t") == sent.strip(" \t") != "":
-        return ENC_07
+        return ids.ENC_07
     if SPECIAL.search(sent) and (_cut(sent, got) or any(each.sub("", got) == each.sub("", sent) for each in _ESCAPES)):
-        return (ENC_12 if "\\" in sent else "") if version == "1.0" else ENC_03
+        return (ids.ENC_12 if "\\" in sent else "") if version == "1.0" else ids.ENC_03
     if not sent.isascii() and any(_letters(made(got)) == _letters(made(sent)) for made in (str, _apart)):
-        return ENC_01
+        return ids.ENC_01
     return ""
 
 
@@ -33,7 +33,7 @@ def renamed(name: str, value: str, other: str, text: str, version: str) -> str:
     if text == value:
         return damage(name, other, version)
     whole, came = f"{name}:{value}", f"{other}:{text}"
-    return ENC_03 if whole == came else damage(whole, came, version)
+    return ids.ENC_03 if whole == came else damage(whole, came, version)
 
 
 def _cut(sent: str, got: str) -> bool:

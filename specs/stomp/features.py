@@ -13,81 +13,10 @@ from itertools import count
 
 from specs.plan import Plan, Ref, Say, SendBytes, Step
 from specs.protocol import Feature
+from specs.stomp import ids
 from specs.stomp.frames import CLIENT_COMMANDS, PLAIN_COMMANDS, Frame
 from specs.stomp.headers import RESERVED, SPECIAL
-from specs.stomp.ids import (
-    ACK_01,
-    ACK_02,
-    ACK_03,
-    BODY_01,
-    BODY_02,
-    BODY_03,
-    CLEN_01,
-    CLEN_02,
-    CLEN_06,
-    CLEN_07,
-    CLEN_08,
-    CONNECT_02,
-    CONNECT_05,
-    CONNECT_10,
-    CONNECT_14,
-    CTYPE_04,
-    DISC_03,
-    DISC_07,
-    ENC_01,
-    ENC_03,
-    ENC_07,
-    ENC_08,
-    ENC_12,
-    ERROR_07,
-    FRAME_01,
-    FRAME_03,
-    FRAME_06,
-    HDR_05,
-    MSG_02,
-    MSG_03,
-    MSG_04,
-    MSG_08,
-    MSG_09,
-    MSG_10,
-    NACK_01,
-    NEGO_01,
-    NEGO_04,
-    NEGO_05,
-    RECEIPT_01,
-    RECEIPT_02,
-    RECEIPT_06,
-    RECEIPT_07,
-    RECEIPT_08,
-    REPEAT_01,
-    SEND_02,
-    SEND_04,
-    SEND_05,
-    SEND_09,
-    SUB_03,
-    SUB_04,
-    SUB_05,
-    SUB_07,
-    SUB_08,
-    SUB_09,
-    SUB_10,
-    SUB_11,
-    TXN_02,
-    TXN_03,
-    TXN_04,
-    TXN_06,
-    TXN_07,
-    TXN_08,
-    TXN_09,
-    TXN_10,
-    TXN_11,
-    TXN_12,
-    UNSUB_01,
-    UNSUB_02,
-    UNSUB_03,
-    UNSUB_04,
-    UNSUB_05,
-)
+from specs.stomp.states import PREFIX
 
 _PLAIN_FOR_SPECIAL = str.maketrans({"\\": "b", "\r": "r", "\n": "l", ":": "c"})
 
@@ -324,146 +253,86 @@ def _worded(plan: Plan, change: Callable[[str], str]) -> Plan:
     return _framed(plan, frame)
 
 
-_TEXT_MATTERS = frozenset(
-    {
-        ERROR_07,
-        SEND_02,
-        SEND_04,
-        SEND_05,
-        SEND_09,
-        MSG_02,
-        MSG_03,
-        MSG_04,
-        MSG_08,
-        MSG_09,
-        MSG_10,
-        SUB_04,
-        SUB_05,
-        SUB_08,
-        SUB_09,
-        SUB_10,
-        SUB_11,
-        UNSUB_02,
-        UNSUB_03,
-        UNSUB_04,
-        UNSUB_05,
-        BODY_02,
-        BODY_03,
-        CTYPE_04,
-        HDR_05,
-        CLEN_06,
-        CLEN_07,
-        FRAME_01,
-        RECEIPT_01,
-        RECEIPT_06,
-        RECEIPT_08,
-        TXN_02,
-        TXN_03,
-        TXN_04,
-        TXN_07,
-        TXN_09,
-        TXN_10,
-        TXN_11,
-        DISC_07,
-        ACK_01,
-        BODY_01,
-        RECEIPT_07,
-        ACK_02,
-        ACK_03,
-        NACK_01,
-        SUB_03,
-        UNSUB_01,
-        TXN_06,
-        TXN_08,
-        TXN_12,
-        SUB_07,
-    }
+def _among(short: str) -> frozenset[str]:
+    """Full ids of requirements, which lack what all begin with."""
+    return frozenset(PREFIX + name for name in short.split())
+
+
+_TEXT_MATTERS = _among(
+    """
+    ERROR-07 SEND-02 SEND-04 SEND-09 MSG-02 MSG-03 MSG-04 MSG-08 MSG-09 MSG-10 SUB-04 SUB-05 SUB-08 SUB-09
+    SUB-10 SUB-11 UNSUB-02 UNSUB-03 UNSUB-04 UNSUB-05 BODY-02 BODY-03 CTYPE-04 HDR-05 CLEN-06 CLEN-07
+    FRAME-01 RECEIPT-01 RECEIPT-06 RECEIPT-08 TXN-02 TXN-03 TXN-04 TXN-07 TXN-09 TXN-10 TXN-11 DISC-07 ACK-01
+    BODY-01 RECEIPT-07 ACK-02 ACK-03 NACK-01 SUB-03 UNSUB-01 TXN-06 TXN-08 TXN-12 SUB-07 RECEIPT-03
+    RECEIPT-04 RECEIPT-05 ACKMODE-01 CTYPE-01 INV-06 INV-07 INV-11 DISC-09
+    """
 )
 """What text that a server cannot handle looks like from outside."""
-_ORDER_MATTERS = frozenset(
-    {
-        RECEIPT_01,
-        RECEIPT_02,
-        RECEIPT_08,
-        CONNECT_02,
-        CONNECT_10,
-        DISC_03,
-        FRAME_01,
-        BODY_02,
-        SUB_05,
-        SUB_08,
-        SUB_09,
-        ERROR_07,
-        CLEN_07,
-        HDR_05,
-        TXN_03,
-        TXN_09,
-        TXN_10,
-        TXN_11,
-        ENC_01,
-        ENC_03,
-        ENC_07,
-    }
+_ORDER_MATTERS = _among(
+    """
+    RECEIPT-01 RECEIPT-02 RECEIPT-08 CONNECT-02 DISC-03 FRAME-01 BODY-02 SUB-05 SUB-08 SUB-09 ERROR-07
+    CLEN-07 HDR-05 TXN-03 TXN-09 TXN-10 TXN-11 ENC-01 ENC-03 ENC-07 RECEIPT-05
+    """
 )
 """What octets that are lost between two frames look like from outside."""
 
 FEATURES = (
-    Feature("repeat", REPEAT_01, "a repeated header counts although it is not the first", without=_once),
-    Feature("lengths", REPEAT_01, "a repeated header counts although it is not the first", without=_one_length),
-    Feature("cuts", FRAME_06, "it matters where the octet stream is cut into segments", without=_whole),
+    Feature("repeat", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_once),
+    Feature("lengths", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_one_length),
+    Feature("cuts", ids.FRAME_06, "it matters where the octet stream is cut into segments", without=_whole),
     Feature("crlf", "STOMP-1.2-FRAME-02", "it matters whether lines end with CR LF or LF", without=_lf),
-    Feature("eols", FRAME_03, "EOLs after a frame change what follows", without=_bare),
-    Feature("stomp", CONNECT_05, "STOMP is not handled like CONNECT", without=_connect),
+    Feature("eols", ids.FRAME_03, "EOLs after a frame change what follows", without=_bare),
+    Feature("stomp", ids.CONNECT_05, "STOMP is not handled like CONNECT", without=_connect),
     Feature("order", "STOMP-1.2-HDR-04", "the order of headers matters", without=_sorted),
     Feature(
         "versions",
-        NEGO_04,
+        ids.NEGO_04,
         "the order of the versions that a client offers matters",
-        frozenset({NEGO_05, NEGO_01, CONNECT_02, CONNECT_14}),
+        _among("NEGO-05 NEGO-01 CONNECT-02 CONNECT-14"),
         _ascending,
     ),
     Feature(
         "together",
-        FRAME_06,
+        ids.FRAME_06,
         "it matters whether frames are sent together or one after the other",
         _ORDER_MATTERS,
         _one_by_one,
     ),
     Feature(
         "pieces",
-        FRAME_06,
+        ids.FRAME_06,
         "it matters that a frame comes in several segments",
-        frozenset({ERROR_07, RECEIPT_01, CLEN_08}),
+        _among("ERROR-07 RECEIPT-01 CLEN-08"),
     ),
     Feature(
         "escapes",
-        ENC_03,
+        ids.ENC_03,
         "it matters whether headers hold characters that are escaped",
         _TEXT_MATTERS,
         _unescaped,
     ),
     Feature(
         "literal",
-        ENC_12,
+        ids.ENC_12,
         "it matters whether headers of 1.0 hold characters that later versions escape",
         _TEXT_MATTERS,
         _not_literal,
     ),
-    Feature("letters", ENC_01, "it matters whether headers are ASCII", _TEXT_MATTERS, _ascii),
-    Feature("blanks", ENC_07, "it matters whether headers begin or end with blanks", _TEXT_MATTERS, _trimmed),
-    Feature("empty", ENC_08, "it matters whether a user header is empty", _TEXT_MATTERS, _filled),
+    Feature("letters", ids.ENC_01, "it matters whether headers are ASCII", _TEXT_MATTERS, _ascii),
+    Feature("blanks", ids.ENC_07, "it matters whether headers begin or end with blanks", _TEXT_MATTERS, _trimmed),
+    Feature("empty", ids.ENC_08, "it matters whether a user header is empty", _TEXT_MATTERS, _filled),
     Feature(
         "nul",
-        CLEN_01,
+        ids.CLEN_01,
         "it matters whether a body holds a NUL",
-        frozenset({ERROR_07, SUB_05, BODY_02, CLEN_02, FRAME_01, RECEIPT_01}),
+        _among("ERROR-07 SUB-05 BODY-02 CLEN-02 FRAME-01 RECEIPT-01"),
         _without_nul,
     ),
     Feature(
         "ids",
-        SUB_04,
+        ids.SUB_04,
         "it matters whether subscriptions of other connections have the same id",
-        frozenset({SUB_05, SUB_03, MSG_04, MSG_09, ERROR_07, UNSUB_03, UNSUB_05, SUB_08}),
+        _among("SUB-05 SUB-03 MSG-04 MSG-09 ERROR-07 UNSUB-03 UNSUB-05 SUB-08"),
         _told_apart,
     ),
     Feature("spelling", "", "", without=_spelt),

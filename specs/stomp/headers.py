@@ -9,21 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from specs.stomp import ids
 from specs.stomp.frames import Frame
-from specs.stomp.ids import (
-    CLEN_07,
-    CONNECT_13,
-    ENC_01,
-    ENC_03,
-    ENC_06,
-    ENC_07,
-    ENC_08,
-    ENC_12,
-    ENC_13,
-    FRAME_04,
-    HDR_05,
-    SUB_09,
-)
 
 TAG = "k"
 """User header that tells messages of one plan apart; a message without it is known by its body."""
@@ -93,28 +80,28 @@ def marks(frame: Frame, version: str) -> tuple[str, ...]:
     values = "".join([value for _, value in frame.headers])
     plain = frame.command in ("CONNECT", "STOMP")
     if not (names.isascii() and values.isascii()):
-        found += [ENC_01, ENC_13]
+        found += [ids.ENC_13, ids.ENC_01]
     if SPECIAL.search(values) or SPECIAL.search(names):
         if plain or version != "1.0":
-            found.insert(0, ENC_06 if plain else ENC_03)
+            found.insert(0, ids.ENC_06 if plain else ids.ENC_03)
         elif "\\" in values or "\\" in names:
-            found.insert(0, ENC_12)
+            found.insert(0, ids.ENC_12)
     if not plain and blank_ended(frame.headers):
-        found.append(ENC_07)
+        found.append(ids.ENC_07)
     if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
-        found.append(ENC_08)
+        found.append(ids.ENC_08)
     if frame.command not in BODIES:
         defined = _DEFINED[frame.command]
         for name, _ in frame.headers:
             if name not in defined:
                 if name == "content-length":
-                    found.append(CLEN_07)
+                    found.append(ids.CLEN_07)
                 elif plain:
-                    found.append(CONNECT_13)
+                    found.append(ids.CONNECT_13)
                 elif name not in _GENERAL:
-                    found.append(SUB_09 if frame.command == "SUBSCRIBE" else HDR_05)
+                    found.append(ids.SUB_09 if frame.command == "SUBSCRIBE" else ids.HDR_05)
         if not frame.headers:
-            found.append(FRAME_04)
+            found.append(ids.FRAME_04)
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from specs import machine
 from specs.machine import Machine, never, unreachable
-from specs.stomp.ids import CONNECT_02, CONNECT_11, DISC_04, ERROR_02, INV_33
+from specs.stomp import ids
 
 
 class Phase(machine.Phase):
@@ -24,10 +24,10 @@ class Phase(machine.Phase):
     CLOSED = "ended by either side"
 
 
-_EARLY = never(CONNECT_11, "before CONNECTED")
-_AGAIN = never(f"{CONNECT_02} {INV_33}", "a second CONNECTED on one connection")
-_LATE = never(DISC_04, "after the RECEIPT of DISCONNECT")
-_OVER = never(ERROR_02, "after ERROR")
+_EARLY = never(ids.CONNECT_11, "before CONNECTED")
+_AGAIN = never(f"{ids.CONNECT_02} {ids.INV_33}", "a second CONNECTED on one connection")
+_LATE = never(ids.DISC_04, "after the RECEIPT of DISCONNECT")
+_OVER = never(ids.ERROR_02, "after ERROR")
 _ODD = never("STOMP-1.2-FRAME-08", "nothing that a server says")
 _NONE = unreachable("only a DISCONNECT that was sent in a session can be answered so")
 

@@ -21,7 +21,8 @@ from specs.stomp.machine import MACHINE, OTHER, Phase
 from specs.stomp.server import duties, forms_answers, forms_endings, forms_frames, forms_messages
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case
-from specs.stomp.server.effects import aged, garbled, heard, put, said
+from specs.stomp.server.effects_heard import aged, garbled, heard
+from specs.stomp.server.effects_said import put, said
 from specs.stomp.states import NORMAL, Config, Conn, State
 
 
@@ -131,7 +132,7 @@ def _fact(state: State, event: Fact) -> Outcome:
     if event.name == "refused":
         return outcome(BOOK.ask("refused", Case(state, event.conn, conn, text=f"{event.value!r:.120}")), state)
     if event.name == "octets":
-        return Allow(heard(state, event.conn, conn, event.by))
+        return Allow(heard(state, event.conn, conn, event.by, event.value))
     return Allow(state)
 
 

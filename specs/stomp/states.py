@@ -76,7 +76,8 @@ class Config:
     """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
 
     `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
-    `folds`: destinations that differ in the case of letters alone are one to it.
+    `folds`: destinations that differ in the case of letters alone are one to it; `merges`: so are a queue-like and a
+    topic-like one of the same local name, so that no plan uses one name for both.
     """
 
     version: str = "1.2"
@@ -89,6 +90,7 @@ class Config:
     sizes: Sizes = NORMAL
     crowded: bool = False
     folds: bool = False
+    merges: bool = False
 
     def kind(self, destination: str) -> Kind | None:
         """The family that a destination belongs to, or None when nothing is known of it."""
@@ -102,7 +104,8 @@ class Refusal:
     """Why a client frame should be refused, and how grave each way of not refusing it is.
 
     `accepted`: a RECEIPT came for it. `ignored`: no ERROR, no close. `silent`: closed without ERROR. Each is a level
-    or "" (fine). `requirement` is blamed, `also` as well. `forgives`: judging goes on where it was accepted.
+    or "" (fine). `requirement` is blamed, `also` as well. `forgives`: judging goes on where it was accepted. `spares`:
+    a rule that leaves it open, and that is kept by refusing.
     """
 
     requirement: str
@@ -111,6 +114,7 @@ class Refusal:
     silent: str = "SHOULD"
     also: tuple[str, ...] = ()
     forgives: bool = False
+    spares: str = ""
     why: str = ""
 
     def because(self, why: str) -> Refusal:
@@ -157,6 +161,7 @@ class Pending(NamedTuple):
 @quick_replace
 class Sub(NamedTuple):
     """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice.
+    `stated`: its SUBSCRIBE names its mode.
 
     `repeated`: name and value of each header of its SUBSCRIBE that is not the first of that name.
     """
@@ -170,6 +175,7 @@ class Sub(NamedTuple):
     closing: bool = False
     vague: bool = False
     reused: bool = False
+    stated: bool = False
     repeated: tuple[tuple[str, str], ...] = ()
 
 
@@ -233,15 +239,15 @@ class Conn(NamedTuple):
     """One connection.
 
     `doom`: a frame that must be refused stands in `pending`. `lost`: octets were sent that end the framing, and which
-    requirement they try. `midway`: a frame was begun and not finished. `left_places`: destinations no longer
-    subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for none;
-    `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
+    requirement they try. `midway`: octets of a frame that is not finished, at most. `left_places`: destinations no
+    longer subscribed, and since when. `beats_ms`, `mine_ms`: agreed heart-beat intervals of server and client, 0 for
+    none; `within`: receipts given to frames in transactions; `eols`: an EOL was the last thing said. `silent_ms`,
     `mute_ms`: how long each has been silent; `torn`: the last MESSAGE came without content-length and ended where its
     SEND has a NUL, which what comes next explains; `overdue`: once the client was silent for longer than agreed, so
-    that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol",
-    "octets") after a pause; `heard`: the time in the conversation when it last did so in each way, and when it was
-    "connected", where it must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT,
-    so that an ERROR about it may still be on its way; `farewell`: its DISCONNECT was receipted.
+    that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol", "octets") after a
+    pause; `heard`: the time in the conversation when it last did so in each way, and when it was "connected", where it
+    must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT, so that an ERROR about
+    it may still be on its way; `farewell`: its DISCONNECT was receipted; `vouched`: serial of the last frame that was.
     """
 
     phase: Phase = Phase.OPEN
@@ -259,7 +265,7 @@ class Conn(NamedTuple):
     doom: Refusal | None = None
     ids: frozenset[str] = frozenset()
     lost: str = ""
-    midway: bool = False
+    midway: int = 0
     said_after_end: bool = False
     beats_ms: int = 0
     mine_ms: int = 0
@@ -272,6 +278,7 @@ class Conn(NamedTuple):
     hushed: bool = False
     torn: str = ""
     farewell: bool = False
+    vouched: int = 0
 
     @property
     def alive(self) -> bool:
@@ -281,7 +288,7 @@ class Conn(NamedTuple):
     @property
     def shaky(self) -> bool:
         """True when something was sent on it for which the server may end it."""
-        return bool(self.lost) or self.midway or any(p.call is not None or p.early for p in self.pending)
+        return bool(self.lost or self.midway) or any(p.call is not None or p.early for p in self.pending)
 
 
 @quick_replace

@@ -41,6 +41,15 @@ class Both:
 
         return registered
 
+    def freedom(self, id_: str) -> Callable[[Any], Any]:
+        """See `Rulebook.freedom`."""
+
+        def registered(body: Any) -> Any:
+            found = [book.freedom(id_)(body) for book in self._books]
+            return found[0]
+
+        return registered
+
     def effect(self, *actions: str) -> Callable[[Any], Any]:
         """See `Rulebook.effect`."""
 

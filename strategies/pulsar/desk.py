@@ -260,23 +260,18 @@ class Desk:
         )
         self.steps.append(Say(self.at, made, when=when))
 
-    def receive(self, ear: str, ms: int = RECEIVE_MS) -> str:
+    def receive(self, ear: str, ms: int = RECEIVE_MS, when: str = "turn") -> str:
         """Tell the client to give us a message, if there may be one; the key of what it gives."""
         self.refs += 1
         key = f"r{self.refs}"
-        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key})
+        self.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("patience", ms), "_key": key}, when)
         return key
 
-    def ack(self, ear: str, key: str, *, cumulative: bool = False) -> None:
-        """Tell the client to acknowledge."""
-        self.do(
-            "ack",
-            {
-                "consumer": Ref("handle", ear),
-                "ref": Ref("ref", key),
-                "cumulative": cumulative and ear not in self.shared,
-            },
-        )
+    def ack(self, ear: str, *keys: str, cumulative: bool = False) -> None:
+        """Tell the client to acknowledge, several messages in one breath."""
+        for n, key in enumerate(keys):
+            given = {"consumer": Ref("handle", ear), "ref": Ref("ref", key)}
+            self.do("ack", {**given, "cumulative": cumulative and ear not in self.shared}, "now" if n else "turn")
         self.answer("ACK_RESPONSE", "acked")
 
     def again(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Ref, Say, SendBytes
+from specs.plan import Plan, Ref, Say, SendBytes, Wait
 from specs.pulsar.frames import NOBODY, Draft
 from specs.pulsar.states import Config
 from strategies.common import Program, programs
@@ -34,8 +34,7 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
         d.push(0, check="")
         d.push(0, check="")
         first, second = d.receive(ear), d.receive(ear)
-        d.ack(ear, first)
-        d.ack(ear, second)
+        d.ack(ear, first, second)
     elif which == 2 and config.profile == "modern":
         d.fields = {"max_message_size": 1000}
         pen = d.producer("t")
@@ -104,14 +103,17 @@ def large(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """A broker that falls silent, or one that speaks but does not answer PING."""
+    """A broker that falls silent, one that speaks but does not answer PING, or one that waits long for PONG."""
     d = Desk(config, program.head, hurry=hurry)
     d.producer("t")
-    if config.keepalive_ms and program.head[1] % 2:
+    if program.head[1] % 8 == 6:
+        d.say("PING")
+        d.steps.append(Wait(9_900))
+    elif config.keepalive_ms and program.head[1] % 2:
         d.wait(config.keepalive_ms * 3)
     elif config.keepalive_ms:
         for _ in range(5):
-            d.wait(config.keepalive_ms * 6 // 10)
+            d.steps.append(Wait(config.keepalive_ms * 6 // 10))  # `Desk.wait` would answer PING
             d.say("SUCCESS", request_id=987654)
     d.wait()
     return d.plan()

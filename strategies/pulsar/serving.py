@@ -262,6 +262,7 @@ def _broken(d: Desk, op: Op) -> None:
     match op.args[1] % 13:
         case 0:
             d.push(nth, rest=b"\x0e\x09abcdefghijkl")
+            d.receive(ear, when="now")  # it must not be given, and the connection must end
         case 1:
             d.push(nth, rest=b"\x7f\xff\xff\xffabc")
         case 2:

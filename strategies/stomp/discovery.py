@@ -7,6 +7,7 @@ the claim does not allow. A trait that does not hold is not asked for later: not
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from specs.events import Closed, Quiet, Said, Trace
@@ -20,6 +21,7 @@ from strategies.stomp.writer import PLACES, Writer
 VERSIONS = ("1.0", "1.1", "1.2")
 MANY = 10
 """More connections than a plan has open at once."""
+FAMILIES = ("queue", "topic")
 CROWD = 250
 """More messages than a plan leaves in a queue that nobody reads."""
 Configure = Callable[[Mapping[str, Any]], Config]
@@ -28,30 +30,31 @@ Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
 
 def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     """What `configure` takes as `learnt`: supported versions, the sizes of frames and the number of connections that
-    it takes, whether it folds names, and the traits of queue-like and topic-like names.
+    it takes, which names are one to it, and the traits of queue-like and topic-like names.
 
     `play` drives a plan with a config and answers the trace and its judgement.
     """
     supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
-    learnt: dict[str, Any] = {"supports": supports or (configure({}).version,), "queue": {"own": False}, "topic": {}}
+    learnt: dict[str, Any] = {"supports": supports or (configure({}).version,)}
+    learnt |= {family: {"own": False} for family in FAMILIES}
     learnt["stated"] = _stated(play, configure)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt["crowded"] = _crowded(play, configure(learnt))
-    learnt["folds"] = _folds(play, configure(learnt))
-    for place, family in enumerate(("queue", "topic")):
+    config = configure(learnt)
+    names = {end: config.topic.template.replace("{name}", "{name}" + end) for end in ("fold", "Fold")}
+    learnt["folds"] = _same(play, config, names["fold"], names["Fold"])
+    learnt["merges"] = _same(play, config, config.topic.template, config.queue.template)
+    fanouts = _fan_out(play, configure(learnt))
+    for place, family in enumerate(FAMILIES):
+        learnt[family]["fanout"] = fanouts[place]
         learnt[family]["shared"] = not _refused(play(_together(configure(learnt), place), configure(learnt))[0])
-    for family, trait, probes in (
-        ("queue", "own", (_own_queue,) * 2),
-        ("topic", "own", (_own_topic,) * 2),
-        ("topic", "copies", (_copied,) * 2),
-        ("queue", "keeps", (*(_kept,) * 4, _many_kept)),
-        ("queue", "redelivers", (_redelivered,) * 6),
-    ):
-        claimed = {**learnt, family: {**learnt[family], trait: True}}
-        config = configure(claimed)
-        learnt[family][trait] = all(_held(play, probe(config), config) for probe in probes)
-    # one that gives a single copy because a later subscription has replaced an earlier one is no case of that freedom
-    learnt["topic"]["copies"] |= not _held(play, _outlived(configure(learnt)), configure(learnt))
+        for trait, probes in (_OF_TOPICS if fanouts[place] else _OF_QUEUES).items():
+            config = configure({**learnt, family: {**learnt[family], trait: True}})
+            learnt[family][trait] = all(_held(play, probe(config, place), config) for probe in probes)
+        if fanouts[place]:
+            # one that gives a single copy because a later subscription has replaced an earlier one is no case of that
+            config = configure(learnt)
+            learnt[family]["copies"] |= not _held(play, _outlived(config, place), config)
     return learnt
 
 
@@ -107,16 +110,51 @@ def _crowded(play: Play, config: Config) -> bool:
     return _refused(play(writer.plan(), config)[0])
 
 
-def _folds(play: Play, config: Config) -> bool:
-    """True when a message for one name comes to a subscriber of a name that differs in the case of a letter alone."""
+def _same(play: Play, config: Config, first: str, second: str) -> bool:
+    """True when a message for the second of two names comes to a subscriber of the first."""
     writer = Writer(config)
-    line = writer.line(0)
-    places = [Ref("odd", config.topic.template.replace("{name}", "{name}" + end)) for end in ("fold", "Fold")]
-    writer.subscribe(line, places[0], receipt=writer.receipt())
-    writer.send(writer.line(1), places[1], receipt=writer.receipt())
+    writer.subscribe(writer.line(0), Ref("odd", first), receipt=writer.receipt())
+    writer.send(writer.line(1), Ref("odd", second), receipt=writer.receipt())
     writer.wait()
-    trace, _ = play(writer.plan(), config)
-    return any(event.by == "server" and event.frame.command == "MESSAGE" for event in trace if isinstance(event, Said))
+    return bool(_messages(play(writer.plan(), config)[0]))
+
+
+def _messages(trace: Trace) -> list[tuple[bytes, int]]:
+    """The body and the connection of each MESSAGE."""
+    said = [event for event in trace if isinstance(event, Said) and event.by == "server"]
+    return [(event.frame.body, event.conn) for event in said if event.frame.command == "MESSAGE"]
+
+
+def _fan_out(play: Play, config: Config) -> tuple[bool, bool]:
+    """Whether each of several subscribers gets a message, for queue-like and for topic-like names.
+
+    What is declared counts, unless the server offers one kind of destination only: one family is seen to do each time
+    what the other one is declared to do, and is like it in whether a message waits for a subscriber.
+    """
+    every = replace(config, queue=replace(config.queue, fanout=True))
+    odd = [_copies(play, every, 0) == {2}, _copies(play, every, 1) == {1}]
+    if any(odd):
+        waits = [bool(_messages(play(_kept(every, place), every)[0])) for place in (0, 1)]
+        odd = [each and waits[0] == waits[1] for each in odd]
+    return odd[0], not odd[1]
+
+
+def _copies(play: Play, config: Config, place: int) -> set[int]:
+    """How many of two subscribers got a message, over two tries of three messages."""
+    found: set[int] = set()
+    for _ in range(2):
+        writer = Writer(config)
+        for number in (0, 1):
+            writer.subscribe(writer.line(number), PLACES[place], receipt=writer.receipt())
+        bodies = [b"first", b"second", b"third"]
+        for body in bodies:
+            writer.send(writer.line(2), PLACES[place], body, when="now")
+        writer.wait()
+        came = set(_messages(play(writer.plan(), config)[0]))
+        found |= {sum(body == each for each, _ in came) for body in bodies}
+        if len(found) > 1:
+            break
+    return found
 
 
 def _held(play: Play, plan: Plan, config: Config) -> bool:
@@ -143,57 +181,54 @@ def _together(config: Config, number: int) -> Plan:
     return writer.plan()
 
 
-def _copied(config: Config) -> Plan:
+def _copied(config: Config, place: int) -> Plan:
     writer = Writer(config)
     for _ in range(2):
-        writer.subscribe(writer.line(0), PLACES[1], receipt=writer.receipt())
-    writer.send(writer.line(1), PLACES[1], receipt=writer.receipt())
+        writer.subscribe(writer.line(0), PLACES[place], receipt=writer.receipt())
+    writer.send(writer.line(1), PLACES[place], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
 
 
-def _outlived(config: Config) -> Plan:
+def _outlived(config: Config, place: int) -> Plan:
     """Of two subscriptions on one connection the first is left."""
     writer = Writer(config)
     line = writer.line(0)
-    writer.subscribe(line, PLACES[1], receipt=writer.receipt())
-    writer.unsubscribe(line, writer.subscribe(line, PLACES[1], receipt=writer.receipt()), receipt=writer.receipt())
-    writer.send(writer.line(1), PLACES[1], receipt=writer.receipt())
+    writer.subscribe(line, PLACES[place], receipt=writer.receipt())
+    writer.unsubscribe(line, writer.subscribe(line, PLACES[place], receipt=writer.receipt()), receipt=writer.receipt())
+    writer.send(writer.line(1), PLACES[place], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
 
 
-def _own_queue(config: Config) -> Plan:
-    return _own(config, 0)
-
-
-def _own_topic(config: Config) -> Plan:
-    return _own(config, 1)
-
-
-def _kept(config: Config, count: int = 3) -> Plan:
+def _kept(config: Config, place: int, count: int = 3) -> Plan:
     writer = Writer(config)
     for number in range(count):
-        writer.send(writer.line(0), PLACES[0], receipt=writer.receipt() if number in (0, 1, count - 1) else None)
-    writer.subscribe(writer.line(1), PLACES[0], receipt=writer.receipt())
+        writer.send(writer.line(0), PLACES[place], receipt=writer.receipt() if number in (0, 1, count - 1) else None)
+    writer.subscribe(writer.line(1), PLACES[place], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
 
 
-def _many_kept(config: Config) -> Plan:
-    return _kept(config, CROWD)
+def _many_kept(config: Config, place: int) -> Plan:
+    return _kept(config, place, CROWD)
 
 
-def _redelivered(config: Config) -> Plan:
+def _redelivered(config: Config, place: int) -> Plan:
     """Deliveries that are never acknowledged, on a connection that is cut, to two subscribers after it."""
     writer = Writer(config)
     mode = "client" if config.version == "1.0" else "client-individual"
     first = writer.line(0)
-    writer.subscribe(first, PLACES[0], mode, receipt=writer.receipt())
+    writer.subscribe(first, PLACES[place], mode, receipt=writer.receipt())
     for _ in range(5):
-        writer.send(writer.line(1), PLACES[0], receipt=writer.receipt())
+        writer.send(writer.line(1), PLACES[place], receipt=writer.receipt())
     writer.wait()
     writer.hang(first)
-    writer.subscribe(writer.line(2), PLACES[0], receipt=writer.receipt())
+    writer.subscribe(writer.line(2), PLACES[place], receipt=writer.receipt())
     writer.wait()
     return writer.plan()
+
+
+_OF_QUEUES = {"own": (_own,) * 2, "keeps": (*(_kept,) * 4, _many_kept), "redelivers": (_redelivered,) * 6}
+_OF_TOPICS = {"own": (_own,) * 2, "copies": (_copied,) * 2}
+"""The traits of each kind of destination, and the probes in which each must show."""

@@ -21,7 +21,7 @@ def delivery(w: Writer, line: Line, mode: str) -> str:
 
 def raw(w: Writer, line: Line, lines: Sequence[bytes], body: bytes = b"x", *, command: bytes = b"SEND") -> None:
     """A SEND (or another frame) with header lines given as octets, between a destination and a receipt."""
-    known = [b"\nk:%d\nreceipt:%b\n" % (w.fresh(), w.receipt()[1].encode()), *[text + b"\n" for text in lines]]
+    known = [b"\nk:%d\nreceipt:%b\n" % (w.fresh(), w.receipt(0)[1].encode()), *[text + b"\n" for text in lines]]
     w.blurt(line, command + b"\ndestination:", TOPIC, *known, b"\n" + body + b"\0")
 
 
@@ -32,17 +32,17 @@ def undefined_escape(w: Writer, line: Line, a: int, b: int) -> None:
         w.say(line, "BEGIN", [("transaction", "bad"), w.receipt()])
         w.send(line, TOPIC, b"inside", [("transaction", "bad")], receipt=None)
         verb = (b"COMMIT", b"ABORT")[a % 2]
-        w.blurt(line, verb + b"\ntransaction:bad\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
+        w.blurt(line, verb + b"\ntransaction:bad\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt(0)[1].encode()))
     elif b % 16 == 13:
         sub = delivery(w, line, "client")
         (name, ref), *_ = w.handle(line, sub, 0)
-        known = b"\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode())
+        known = b"\nx:a%b\nreceipt:%b\n\n\0" % (escape, w.receipt(0)[1].encode())
         w.blurt(line, b"ACK\n" + name.encode() + b":", ref, known)
     elif b % 8 == 7:
-        w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt()[1].encode()))
+        w.blurt(line, b"BEGIN\ntransaction:t%b\nreceipt:%b\n\n\0" % (escape, w.receipt(0)[1].encode()))
     elif b % 8 == 6:
         w.blurt(
-            line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt()[1].encode()), TOPIC, b"\n\n\0"
+            line, b"SUBSCRIBE\nid:s%b\nreceipt:%b\ndestination:" % (escape, w.receipt(0)[1].encode()), TOPIC, b"\n\n\0"
         )
     else:
         raw(w, line, [text])
@@ -133,7 +133,7 @@ def unfinished(w: Writer, line: Line, a: int, b: int) -> None:
     """A frame whose end comes late (legal): nothing may follow from it before."""
     number = w.fresh()
     body = (b"hello", b"a\0b\0c", "é漢😀".encode())[b % 3]
-    head = b"\nk:%d\nreceipt:%b\ncontent-length:%d\n\n" % (number, w.receipt()[1].encode(), len(body))
+    head = b"\nk:%d\nreceipt:%b\ncontent-length:%d\n\n" % (number, w.receipt(0)[1].encode(), len(body))
     keep = a % len(body)
     w.blurt(line, b"SEND\ndestination:", TOPIC, head + body[:keep])
     w.wait(30)

@@ -319,7 +319,9 @@ def interpret(
     line = writer.line(0)
     if around & 1:
         writer.send(line, TOPIC, b"before", receipt=writer.receipt())
+    writer.flavour = around >> 4 if around & 128 else 0  # what a refusal repeats must be the value that was sent
     MISUSES[name](writer, line, a, b)
+    writer.flavour = 0
     if not line.ended and not around & 2:
         writer.send(line, TOPIC, b"behind", receipt=writer.receipt(), when="now")
     writer.wait()

@@ -78,6 +78,7 @@ class Writer:
         self.features: set[str] = {"together"} if hurry else set()
         self.lines: dict[int, Line] = {}
         self.sent: dict[Ref, int] = {}
+        self.flavour = 0
         self._serial = 0
         self._roots: dict[str, str] = {}
 
@@ -92,8 +93,9 @@ class Writer:
         self._serial += 1
         return self._serial
 
-    def receipt(self, flavour: int = 0) -> tuple[str, str]:
-        """A receipt header with a value of its own, or with traps in it."""
+    def receipt(self, flavour: int | None = None) -> tuple[str, str]:
+        """A receipt header with a value of its own, or with traps in it, as `self.flavour` says where none is given."""
+        flavour = self.flavour if flavour is None else flavour
         text = f"r{self.fresh()}"
         if flavour % 4 == 3:
             text = f"{self._serial}" if flavour & 4 else f"Rr{self._serial}z"
@@ -250,11 +252,12 @@ class Writer:
         receipt: tuple[str, str] | None = None,
         style: int = 0,
     ) -> Sub:
-        """SUBSCRIBE with an id that is free."""
+        """SUBSCRIBE with an id that is free. The mode auto is named by every other one of a connection."""
         taken = {sub.id for sub in line.subs}
         if identity is None or identity in taken:
             identity = next(f"{n}" for n in range(200) if f"{n}" not in taken)
-        extra = [("ack", mode)] if mode != "auto" else []
+        named = any(name == "ack" for name, _ in headers)
+        extra = [("ack", mode)] if not named and (mode != "auto" or len(line.used) % 2) else []
         asked = [receipt] if receipt is not None else []
         self.say(line, "SUBSCRIBE", [("id", identity), ("destination", place), *extra, *headers, *asked], style=style)
         sub = Sub(identity, place if isinstance(place, Ref) else PLACES[0], mode, again=identity in line.used)

@@ -8,6 +8,7 @@ from impls.references.kcl.child import BadLine, Child, Ended, Refused, Running
 from impls.references.kcl.wire import parse
 from strategies.kcl import texts
 from strategies.kcl.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, nothing, told
 
 SEQ, NEW = "kcl1-seq", "kcl3"
@@ -107,50 +108,32 @@ class GivesUpWaiting(Child):
         yield from self.next_line()
 
 
-@child("number-as-number", "CHECKPOINT-11", told(CHECKPOINT), accept="CHECKPOINT-14")
-class NumberAsNumber(Child):
-    """The number of a request is a JSON number."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return {**super().request(number), "checkpoint": None if number is None else int(number)}
-
-
-@child(
+child("number-as-number", "CHECKPOINT-11", told(CHECKPOINT), accept="CHECKPOINT-14")(
+    "The number of a request is a JSON number.",
+    on(Child, "request").gives(lambda number, found: {**found, "checkpoint": None if number is None else int(number)}),
+)
+child(
     "float-number",
     "CHECKPOINT-12",
     both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})),
     accept="CHECKPOINT-14",
     profile=SEQ,
+)(
+    "The number of a request has passed through a float.",
+    on(Child, "request").takes(number=lambda number: None if number is None else str(int(float(number)))),
 )
-class FloatNumber(Child):
-    """The number of a request has passed through a float."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return super().request(None if number is None else str(int(float(number))))
-
-
-@child("old-member", "CHECKPOINT-12", both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})), profile=NEW)
-class OldMember(Child):
-    """The number of a request stands in the member of the seed's wire."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return {"action": "checkpoint", "checkpoint": number}
-
-
-@child("new-member", "CHECKPOINT-11", told(CHECKPOINT))
-class NewMember(Child):
-    """The number of a request stands in the member of later wires."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return {"action": "checkpoint", "sequenceNumber": number}
-
-
-@child("none-is-last", "CHECKPOINT-13", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-12 CHECKPOINT-14")
-class NoneIsLast(Child):
-    """A checkpoint without a number is asked for at the text null."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return super().request("null" if number is None else number)
+child("old-member", "CHECKPOINT-12", both(batch(b"x"), told({"op": "checkpoint", "at": FIRST})), profile=NEW)(
+    "The number of a request stands in the member of the seed's wire.",
+    on(Child, "request").instead(lambda number: {"action": "checkpoint", "checkpoint": number}),
+)
+child("new-member", "CHECKPOINT-11", told(CHECKPOINT))(
+    "The number of a request stands in the member of later wires.",
+    on(Child, "request").instead(lambda number: {"action": "checkpoint", "sequenceNumber": number}),
+)
+child("none-is-last", "CHECKPOINT-13", told(CHECKPOINT), profile=SEQ, accept="CHECKPOINT-12 CHECKPOINT-14")(
+    "A checkpoint without a number is asked for at the text null.",
+    on(Child, "request").takes(number=lambda number: "null" if number is None else number),
+)
 
 
 @child(
@@ -188,20 +171,13 @@ class _Answers(Child):
             raise Refused(error)
 
 
-@child("errors-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED))
-class ErrorsUnseen(_Answers):
-    """User code is told that every checkpoint succeeded."""
-
-    def read_answer(self, answer: dict[str, Any]) -> str | None:
-        return None
-
-
-@child("null-is-error", "CHECKPOINT-08", told(CHECKPOINT))
-class NullIsError(_Answers):
-    """An error that is null counts as one."""
-
-    def read_answer(self, answer: dict[str, Any]) -> str | None:
-        return str(answer["error"]) if "error" in answer else None
+child("errors-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED))(
+    "User code is told that every checkpoint succeeded.", on(_Answers, "read_answer").skips()
+)
+child("null-is-error", "CHECKPOINT-08", told(CHECKPOINT))(
+    "An error that is null counts as one.",
+    on(_Answers, "read_answer").instead(lambda answer: str(answer["error"]) if "error" in answer else None),
+)
 
 
 def _absent(w: Writer) -> None:
@@ -209,20 +185,14 @@ def _absent(w: Writer) -> None:
     w.say(w.answered(None, absent=True))
 
 
-@child("absent-is-error", "CHECKPOINT-08", _absent, accept="STAT-01")
-class AbsentIsError(_Answers):
-    """An answer without the member error counts as failed."""
-
-    def read_answer(self, answer: dict[str, Any]) -> str | None:
-        return answer.get("error", "no answer")
-
-
-@child("one-name-for-all", "CHECKPOINT-08", told(CHECKPOINT, errors=("ShutdownException",)))
-class OneNameForAll(_Answers):
-    """User code is told ThrottlingException whatever the error was."""
-
-    def read_answer(self, answer: dict[str, Any]) -> str | None:
-        return None if answer.get("error") is None else "ThrottlingException"
+child("absent-is-error", "CHECKPOINT-08", _absent, accept="STAT-01")(
+    "An answer without the member error counts as failed.",
+    on(_Answers, "read_answer").instead(lambda answer: answer.get("error", "no answer")),
+)
+child("one-name-for-all", "CHECKPOINT-08", told(CHECKPOINT, errors=("ShutdownException",)))(
+    "User code is told ThrottlingException whatever the error was.",
+    on(_Answers, "read_answer").instead(lambda answer: None if answer.get("error") is None else "ThrottlingException"),
+)
 
 
 @child("third-error-unseen", "CHECKPOINT-08", told(CHECKPOINT, errors=REFUSED, times=3))
@@ -312,9 +282,7 @@ class WaitsPastTheEnd(Child):
             raise Refused(str(parse(line).get("error")))
 
 
-@child("sub-number-of-letters", "CHECKPOINT-12", told(CHECKPOINT), profile="kcl1-seq")
-class SubNumberOfLetters(Child):
-    """The subSequenceNumber of a request is a text without digits."""
-
-    def request(self, number: str | None) -> dict[str, Any]:
-        return {**super().request(number), "subSequenceNumber": "none"}
+child("sub-number-of-letters", "CHECKPOINT-12", told(CHECKPOINT), profile="kcl1-seq")(
+    "The subSequenceNumber of a request is a text without digits.",
+    on(Child, "request").gives(lambda found: {**found, "subSequenceNumber": "none"}),
+)

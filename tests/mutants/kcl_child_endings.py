@@ -7,6 +7,7 @@ from typing import Any
 from impls.references.kcl.child import READ, Child, Exit, Running, Switches
 from specs.kcl.frames import message
 from strategies.kcl.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
 
 SEQ, NEW = "kcl1-seq", "kcl3"
@@ -51,12 +52,9 @@ class LeavesEarly(Child):
             raise Exit(0)
 
 
-@child("ends-with-three", "SHUT-12", ending(), smoke=False)
-class EndsWithThree(Child):
-    """The exit status after a regular end is 3."""
-
-    def at_end(self) -> int:
-        return 3 if self.over else 0
+child("ends-with-three", "SHUT-12", ending(), smoke=False)(
+    "The exit status after a regular end is 3.", on(Child, "at_end").instead(lambda self: 3 if self.over else 0)
+)
 
 
 @child("ends-with-refusals", "SHUT-12", ending(after=told(CHECKPOINT, errors=REFUSED)))
@@ -96,21 +94,13 @@ class LivesOnAfterBatch(Child):
         return line
 
 
-@child("shard-truncated", "INIT-03", nothing, smoke=False)
-class ShardTruncated(Child):
-    """User code gets the first eight characters of the shard's id."""
-
-    def initialize(self, shard: str) -> None:
-        super().initialize(shard[:8])
-
-
-@child("initializes-twice", "INIT-03", nothing, smoke=False)
-class InitializesTwice(Child):
-    """User code is initialized twice."""
-
-    def initialize(self, shard: str) -> None:
-        super().initialize(shard)
-        super().initialize(shard)
+child("shard-truncated", "INIT-03", nothing, smoke=False)(
+    "User code gets the first eight characters of the shard's id.",
+    on(Child, "initialize").takes(shard=lambda shard: shard[:8]),
+)
+child("initializes-twice", "INIT-03", nothing, smoke=False)(
+    "User code is initialized twice.", on(Child, "initialize").repeats()
+)
 
 
 @child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")
@@ -122,12 +112,9 @@ class NoShutdown(Child):
             yield from super().status(action)
 
 
-@child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)
-class WantsLaterMembers(Child):
-    """initialize without sequenceNumber ends the child."""
-
-    def initialize(self, shard: str) -> None:
-        raise Exit(1)
+child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)(
+    "initialize without sequenceNumber ends the child.", on(Child, "initialize").raises(lambda: Exit(1))
+)
 
 
 def _requested(w: Writer) -> None:
@@ -180,13 +167,10 @@ def _other_final(w: Writer) -> None:
     w.say(message("shutdown", reason="ZOMBIE"))
 
 
-@child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD", switches=Switches(unknown="skip"))
-class MuteToOthers(Child):
-    """An action of another profile is passed over without a word."""
-
-    def complain(self, error: Exception) -> None:
-        if "unknown action" not in str(error):
-            super().complain(error)
+child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD", switches=Switches(unknown="skip"))(
+    "An action of another profile is passed over without a word.",
+    on(Child, "complain").skips(when=lambda error: "unknown action" in str(error)),
+)
 
 
 def _lacking(w: Writer) -> None:

@@ -11,6 +11,7 @@ from impls.references.kcl.wire import parse
 from specs.kcl.frames import Text, message
 from strategies.kcl import misuse, texts
 from strategies.kcl.writer import Ways, Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import child
 
 SKIP = Switches(unknown="skip")
@@ -134,14 +135,13 @@ FOREVER = Need(1 << 40)
 OBJECT = next(n for n, (_, value) in enumerate(texts.MEMBERS) if isinstance(value, dict))
 
 
-@child("flattens", "INV-CHILD-04", bad_host("INV-CHILD-04", OBJECT), level="SHOULD", accept="FRAME-09 REC-07")
-class Flattens(Child):
-    """A member of a record that is an object ends the child."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        if any(isinstance(value, dict) for value in record.values()):
-            raise BadLine("a record within a record")
-        return super().record(record)
+child("flattens", "INV-CHILD-04", bad_host("INV-CHILD-04", OBJECT), level="SHOULD", accept="FRAME-09 REC-07")(
+    "A member of a record that is an object ends the child.",
+    on(Child, "record").raises(
+        lambda: BadLine("a record within a record"),
+        when=lambda record: any(isinstance(value, dict) for value in record.values()),
+    ),
+)
 
 
 @child("quiet-second-beginning", "INV-CHILD-07", bad_host("INV-CHILD-07", 1), level="SHOULD")
@@ -182,9 +182,9 @@ def _at_once(w: Writer) -> None:
 DELAY = Switches(delay_ms=1)
 
 
-@child("deaf-at-work", "INV-CHILD-08", _at_once, level="SHOULD", switches=DELAY, sessions=_Deafs, accept="PROC-08")
-class DeafAtWork(Child):
-    """What comes while it works is lost."""
+child("deaf-at-work", "INV-CHILD-08", _at_once, level="SHOULD", switches=DELAY, sessions=_Deafs, accept="PROC-08")(
+    "What comes while it works is lost.", Child
+)
 
 
 @child("other-number-is-the-end", "INV-CHILD-10", bad_host("INV-CHILD-10"), level="SHOULD")
@@ -220,13 +220,12 @@ class KeepsAnswers(Child):
             self.result(line)
 
 
-@child("request-is-an-answer", "INV-CHILD-11", bad_host("CHECKPOINT-15", 1), accept="CHECKPOINT-15")
-class RequestIsAnAnswer(Child):
-    """A batch in place of the answer to a checkpoint is a success."""
-
-    def result(self, line: bytes | None) -> None:
-        if line is None or not line.startswith(b"{") or parse(line)["action"] != "processRecords":
-            super().result(line)
+child("request-is-an-answer", "INV-CHILD-11", bad_host("CHECKPOINT-15", 1), accept="CHECKPOINT-15")(
+    "A batch in place of the answer to a checkpoint is a success.",
+    on(Child, "result").skips(
+        when=lambda line: line is not None and line.startswith(b"{") and parse(line)["action"] == "processRecords"
+    ),
+)
 
 
 @child("waits-for-the-newline", "INV-CHILD-12", bad_host("INV-CHILD-12"), level="SHOULD", accept="PROC-08")

@@ -9,35 +9,28 @@ from typing import Any
 from impls.references.kcl.child import BadLine, Child, Running, Switches
 from impls.references.kcl.memory import Children, Session
 from strategies.kcl.writer import ESCAPE, MEMBERS, ORDER, Ways, Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, nothing, told
 
 BARE = Switches(leading=False)
 
 
-@child("status-in-python", "FRAME-01", nothing, smoke=False, accept="INIT-04")
-class StatusInPython(Child):
-    """Messages are written as Python writes a dict."""
-
-    def written(self, members: dict[str, Any]) -> bytes:
-        return repr(members).encode()
-
-
-@child("status-spread", "FRAME-03", nothing, smoke=False, accept="INIT-04")
-class StatusSpread(Child):
-    """Messages are spread over several lines."""
-
-    def written(self, members: dict[str, Any]) -> bytes:
-        return json.dumps(members, indent=1).encode()
+child("status-in-python", "FRAME-01", nothing, smoke=False, accept="INIT-04")(
+    "Messages are written as Python writes a dict.",
+    on(Child, "written").instead(lambda members: repr(members).encode()),
+)
+child("status-spread", "FRAME-03", nothing, smoke=False, accept="INIT-04")(
+    "Messages are spread over several lines.",
+    on(Child, "written").instead(lambda members: json.dumps(members, indent=1).encode()),
+)
 
 
-@child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)
-class NoAction(Child):
-    """The status of a batch has no member action."""
-
-    def written(self, members: dict[str, Any]) -> bytes:
-        if members.get("responseFor") == "processRecords":
-            members.pop("action")
-        return super().written(members)
+child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)(
+    "The status of a batch has no member action.",
+    on(Child, "written").before(
+        lambda members: members.pop("action"), when=lambda members: members.get("responseFor") == "processRecords"
+    ),
+)
 
 
 @child("print-swallows", "FRAME-13", told({"op": "print", "text": "x"}), switches=BARE, accept="FRAME-07 REC-07")
@@ -92,19 +85,15 @@ def _cut(w: Writer) -> None:
     w.batch([w.record(b"x")], Ways(16, 0))
 
 
-@child("reads-by-piece", "FRAME-05", _cut, sessions=_Eagers, accept="REC-07 INIT-04 REC-09 INIT-05")
-class ReadsByPiece(Child):
-    """What one read gives is taken for a line."""
-
-
-@child("narrow-keys", "FRAME-12", batch(b"x", key="日本"), level="SHOULD")
-class NarrowKeys(Child):
-    """Characters beyond Latin 1 become question marks."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["partitionKey"] = found["partitionKey"].encode("latin-1", "replace").decode("latin-1")
-        return found
+child("reads-by-piece", "FRAME-05", _cut, sessions=_Eagers, accept="REC-07 INIT-04 REC-09 INIT-05")(
+    "What one read gives is taken for a line.", Child
+)
+child("narrow-keys", "FRAME-12", batch(b"x", key="日本"), level="SHOULD")(
+    "Characters beyond Latin 1 become question marks.",
+    on(Child, "record").gives(
+        lambda found: {**found, "partitionKey": found["partitionKey"].encode("latin-1", "replace").decode("latin-1")}
+    ),
+)
 
 
 @child("wide-line-ends", "FRAME-05", batch(b"x", key="\u2028"), accept="REC-07 FRAME-10 FRAME-12")

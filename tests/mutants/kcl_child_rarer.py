@@ -66,7 +66,7 @@ class AsksAfterTheEnd(Child):
             yield from self.say(self.request(None))
 
 
-@child("asks-when-stdin-ends", "STAT-03", batch(b"x"))
+@child("asks-when-stdin-ends", "CHECKPOINT-02", batch(b"x"))
 class AsksWhenStdinEnds(Child):
     """It asks for a checkpoint when STDIN ends before the final action."""
 

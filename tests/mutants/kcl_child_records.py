@@ -6,16 +6,13 @@ from typing import Any, ClassVar
 
 from impls.references.kcl.child import Child, Exit, Running, UserError
 from strategies.kcl.writer import Writer
+from tests.mutants.faults import has, on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, both, child, ending, nothing, told
 
-
-@child("fifth-lost", "REC-10", batch(b"1", b"2", b"3", b"4", b"5"))
-class FifthLost(Child):
-    """The fifth record of a batch does not reach user code."""
-
-    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
-        records = super().decoded(members)
-        return records[:4] + records[5:]
+child("fifth-lost", "REC-10", batch(b"1", b"2", b"3", b"4", b"5"))(
+    "The fifth record of a batch does not reach user code.",
+    on(Child, "decoded").gives(lambda found: found[:4] + found[5:]),
+)
 
 
 @child("batch-twice", "REC-10", batch(b"x"), smoke=False)
@@ -53,42 +50,22 @@ class UrlBase64(Child):
         return super().record(record)
 
 
-@child("data-as-text", "REC-11", batch(b"\xff"))
-class DataAsText(Child):
-    """Data passes through UTF-8 text."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["data"] = found["data"].decode("utf-8", "replace").encode()
-        return found
-
-
-@child("data-trimmed", "REC-11", batch(b"line\n"))
-class DataTrimmed(Child):
-    """A line end at the end of data is cut off."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["data"] = found["data"].rstrip(b"\n")
-        return found
-
-
-@child("empty-skipped", "REC-10", batch(b""))
-class EmptySkipped(Child):
-    """Records without octets are left out."""
-
-    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
-        return [record for record in super().decoded(members) if record["data"]]
-
-
-@child("number-as-float", "REC-10", batch(b"x"))
-class NumberAsFloat(Child):
-    """Sequence numbers pass through a float on their way to user code."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["sequenceNumber"] = str(int(float(found["sequenceNumber"])))
-        return found
+child("data-as-text", "REC-11", batch(b"\xff"))(
+    "Data passes through UTF-8 text.",
+    on(Child, "record").gives(lambda found: {**found, "data": found["data"].decode("utf-8", "replace").encode()}),
+)
+child("data-trimmed", "REC-11", batch(b"line\n"))(
+    "A line end at the end of data is cut off.",
+    on(Child, "record").gives(lambda found: {**found, "data": found["data"].rstrip(b"\n")}),
+)
+child("empty-skipped", "REC-10", batch(b""))(
+    "Records without octets are left out.",
+    on(Child, "decoded").gives(lambda found: [record for record in found if record["data"]]),
+)
+child("number-as-float", "REC-10", batch(b"x"))(
+    "Sequence numbers pass through a float on their way to user code.",
+    on(Child, "record").gives(lambda found: {**found, "sequenceNumber": str(int(float(found["sequenceNumber"])))}),
+)
 
 
 def _many(w: Writer) -> None:
@@ -96,14 +73,14 @@ def _many(w: Writer) -> None:
     w.batch([w.record(b"x") for _ in range(1000)])
 
 
-@child("thousand-is-too-many", "REC-12", _many, level="SHOULD", accept="REC-07 INV-CHILD-15")
-class ThousandIsTooMany(Child):
-    """A batch of a thousand records ends the child."""
-
-    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
-        if len(members["records"]) >= 1000:
-            raise Exit(1)
-        return super().decoded(members)
+child("thousand-is-too-many", "REC-12", _many, level="SHOULD", accept="REC-07 INV-CHILD-15")(
+    "A batch of a thousand records ends the child.",
+    on(Child, "decoded").raises(lambda: Exit(1), when=lambda members: len(members["records"]) >= 1000),
+)
+child("back-half-reversed", "REC-05", _many)(
+    "What comes behind the fiftieth record of a batch is handed over backwards.",
+    on(Child, "decoded").gives(lambda found: [*found[:50], *found[:49:-1]]),
+)
 
 
 @child("leak-after-raise", "REC-10", both(told({"op": "raise"}), batch(b"2")))
@@ -119,13 +96,9 @@ class LeakAfterRaise(Child):
         self.left = ()
 
 
-@child("silent-raise", "REC-13", told({"op": "raise"}))
-class SilentRaise(Child):
-    """Nothing shows that user code raised."""
-
-    def complain(self, error: Exception) -> None:
-        if not isinstance(error, UserError):
-            super().complain(error)
+child("silent-raise", "REC-13", told({"op": "raise"}))(
+    "Nothing shows that user code raised.", on(Child, "complain").skips(when=lambda error: isinstance(error, UserError))
+)
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
@@ -138,25 +111,16 @@ class _Named(Child):
         yield from super().status(self.names.get(action, action))
 
 
-@child("initialize-misnamed", "INIT-04", nothing, smoke=False)
-class InitializeMisnamed(_Named):
-    """The status of initialize has responseFor Initialize."""
-
-    names: ClassVar[dict[str, str]] = {"initialize": "Initialize"}
-
-
-@child("batch-misnamed", "STAT-01", batch(b"x"), smoke=False)
-class BatchMisnamed(_Named):
-    """The status of processRecords has responseFor processrecords."""
-
-    names: ClassVar[dict[str, str]] = {"processRecords": "processrecords"}
-
-
-@child("shutdown-misnamed", "STAT-01", ending(), smoke=False)
-class ShutdownMisnamed(_Named):
-    """The status of shutdown has responseFor Shutdown."""
-
-    names: ClassVar[dict[str, str]] = {"shutdown": "Shutdown"}
+child("initialize-misnamed", "INIT-04", nothing, smoke=False)(
+    "The status of initialize has responseFor Initialize.", has(_Named, names={"initialize": "Initialize"})
+)
+child("batch-misnamed", "STAT-01", batch(b"x"), smoke=False)(
+    "The status of processRecords has responseFor processrecords.",
+    has(_Named, names={"processRecords": "processrecords"}),
+)
+child("shutdown-misnamed", "STAT-01", ending(), smoke=False)(
+    "The status of shutdown has responseFor Shutdown.", has(_Named, names={"shutdown": "Shutdown"})
+)
 
 
 @child("status-twice", "STAT-02", batch(b"x"), accept="STAT-03")

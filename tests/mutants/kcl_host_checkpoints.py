@@ -8,18 +8,17 @@ from typing import Any
 from impls.references.kcl.host import Failed, Host, HostSwitches
 from specs.kcl.frames import Message
 from strategies.kcl.hosting import Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_host_kit import asking, batch
 from tests.mutants.kcl_kit import both, host
 
 SEQ, NEW = "kcl1-seq", "kcl3"
 
 
-@host("unanswered", "CHECKPOINT-05", asking(None))
-class Unanswered(Host):
-    """A checkpoint gets no answer."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        self.tried(members.get(self.profile.number), members)
+host("unanswered", "CHECKPOINT-05", asking(None))(
+    "A checkpoint gets no answer.",
+    on(Host, "checkpoint").instead(lambda self, members: self.tried(members.get(self.profile.number), members)),
+)
 
 
 @host("third-unanswered", "CHECKPOINT-05", asking(None, None, None))
@@ -65,13 +64,9 @@ class AnswersForLast(Host):
         super().send(members)
 
 
-@host("errors-unnamed", "CHECKPOINT-07", asking("ThrottlingException"))
-class ErrorsUnnamed(Host):
-    """A checkpoint that failed is answered like one that succeeded."""
-
-    def attempt(self, number: str | None) -> str | None:
-        super().attempt(number)
-        return None
+host("errors-unnamed", "CHECKPOINT-07", asking("ThrottlingException"))(
+    "A checkpoint that failed is answered like one that succeeded.", on(Host, "attempt").gives(lambda: None)
+)
 
 
 @host("error-remembered", "CHECKPOINT-07", asking("ThrottlingException", None))
@@ -86,20 +81,12 @@ class ErrorRemembered(Host):
         return said
 
 
-@host("never-tried", "CHECKPOINT-09", asking(None))
-class NeverTried(Host):
-    """A checkpoint is answered without being tried."""
-
-    def attempt(self, number: str | None) -> str | None:
-        return self.error
-
-
-@host("tried-at-last", "CHECKPOINT-09", _older)
-class TriedAtLast(Host):
-    """A checkpoint is tried at the last number delivered."""
-
-    def attempt(self, number: str | None) -> str | None:
-        return super().attempt(self.last)
+host("never-tried", "CHECKPOINT-09", asking(None))(
+    "A checkpoint is answered without being tried.", on(Host, "attempt").instead(lambda self: self.error)
+)
+host("tried-at-last", "CHECKPOINT-09", _older)(
+    "A checkpoint is tried at the last number delivered.", on(Host, "attempt").takes(number=lambda self: self.last)
+)
 
 
 @host("refusal-ends", "CHECKPOINT-10", asking("ThrottlingException"), accept="PROC-04")

@@ -7,6 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl import hosting, unruly
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import host
 
 SEQ = "kcl1-seq"
@@ -30,36 +31,20 @@ class _GivesUp(Host):
         super().take(line)
 
 
-@host("gives-up-on-null", "INV-HOST-01", bad_child("INV-HOST-01", 3), accept="FRAME-08")
-class GivesUpOnNull(_GivesUp):
-    """A line that is null ends it."""
-
-    def strange(self, line: bytes) -> bool:
-        return line == b"null"
-
-
-@host("looks-for-a-brace", "INV-HOST-02", bad_child("INV-HOST-02", 3), accept="PROC-06 PROC-09 FRAME-08 INV-HOST-14")
-class LooksForABrace(Host):
-    """A message may stand behind other text on its line."""
-
-    def take(self, line: bytes) -> None:
-        super().take(line[line.find(b"{") :] if b"{" in line else line)
-
-
-@host("gives-up-on-more", "INV-HOST-03", bad_child("INV-HOST-03"), accept="FRAME-08")
-class GivesUpOnMore(_GivesUp):
-    """Text behind a message ends it."""
-
-    def strange(self, line: bytes) -> bool:
-        return line.startswith(b"{") and not line.endswith(b"}")
-
-
-@host("gives-up-on-members", "INV-HOST-04", bad_child("INV-HOST-04", 1), accept="FRAME-08")
-class GivesUpOnMembers(_GivesUp):
-    """A member that it does not know ends it."""
-
-    def strange(self, line: bytes) -> bool:
-        return b'"detail"' in line
+host("gives-up-on-null", "INV-HOST-01", bad_child("INV-HOST-01", 3), accept="FRAME-08")(
+    "A line that is null ends it.", on(_GivesUp, "strange").instead(lambda line: line == b"null")
+)
+host("looks-for-a-brace", "INV-HOST-02", bad_child("INV-HOST-02", 3), accept="PROC-06 PROC-09 FRAME-08 INV-HOST-14")(
+    "A message may stand behind other text on its line.",
+    on(Host, "take").takes(line=lambda line: line[line.find(b"{") :] if b"{" in line else line),
+)
+host("gives-up-on-more", "INV-HOST-03", bad_child("INV-HOST-03"), accept="FRAME-08")(
+    "Text behind a message ends it.",
+    on(_GivesUp, "strange").instead(lambda line: line.startswith(b"{") and not line.endswith(b"}")),
+)
+host("gives-up-on-members", "INV-HOST-04", bad_child("INV-HOST-04", 1), accept="FRAME-08")(
+    "A member that it does not know ends it.", on(_GivesUp, "strange").instead(lambda line: b'"detail"' in line)
+)
 
 
 @host("any-letter-case", "INV-HOST-06", bad_child("INV-HOST-06", 24), accept="STAT-05")
@@ -71,12 +56,12 @@ class AnyLetterCase(Host):
         super().status({**members, "responseFor": self.action if name.lower() == self.action.lower() else name})
 
 
-@host("old-status-counts", "INV-HOST-07", bad_child("INV-HOST-07"), accept="STAT-06")
-class OldStatusCounts(Host):
-    """At the end a status that came before will do."""
-
-    def status(self, members: Mapping[str, Any]) -> None:
-        super().status({**members, "responseFor": self.action} if self.final else members)
+host("old-status-counts", "INV-HOST-07", bad_child("INV-HOST-07"), accept="STAT-06")(
+    "At the end a status that came before will do.",
+    on(Host, "status").takes(
+        members=lambda self, members: {**members, "responseFor": self.action} if self.final else members
+    ),
+)
 
 
 class _Late(Host):
@@ -95,9 +80,9 @@ class _Late(Host):
             super().hear(line)
 
 
-@host("status-too-soon", "INV-HOST-08", bad_child("INV-HOST-08"), accept="PROC-04 CHECKPOINT-10")
-class StatusTooSoon(_Late):
-    """The line that follows a checkpoint request is lost."""
+host("status-too-soon", "INV-HOST-08", bad_child("INV-HOST-08"), accept="PROC-04 CHECKPOINT-10")(
+    "The line that follows a checkpoint request is lost.", _Late
+)
 
 
 class _Reversed(Session):
@@ -114,79 +99,47 @@ def _at_once(w: hosting.Writer) -> None:
     unruly.ROWS["INV-HOST-09"](w, 0)
 
 
-@host("answers-reversed", "INV-HOST-09", _at_once, sessions=_Reversing, accept="CHECKPOINT-06")
-class AnswersReversed(Host):
-    """Of several requests the last is answered first."""
-
-
-@host("granted-at-once", "INV-HOST-10", bad_child("INV-HOST-10", 1), begun=False, accept="INIT-07")
-class GrantedAtOnce(Host):
-    """A request inside initialize is carried out, and refused."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        if self.action == "initialize":
-            self.attempt(number)
-        return super().tried(number, members)
-
-
-@host("bad-number-granted", "INV-HOST-11", bad_child("INV-HOST-11"), accept="CHECKPOINT-07 CHECKPOINT-09 CHECKPOINT-17")
-class BadNumberGranted(Host):
-    """A number of letters is granted without a try."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return None if isinstance(number, str) and number.isalpha() else super().tried(number, members)
-
-
-@host("bad-number-is-none", "INV-HOST-11", bad_child("INV-HOST-11", 1), profile=SEQ)
-class BadNumberIsNone(Host):
-    """A number of another type is taken for none, so that the last one delivered is tried."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return super().tried(None if isinstance(number, float) else number, members)
-
-
-@host("bad-sub-number", "INV-HOST-12", bad_child("INV-HOST-12"), profile=SEQ, accept="CHECKPOINT-06")
-class BadSubNumber(Host):
-    """A subSequenceNumber that is no number is not looked at."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return super().tried(number, {**members, "subSequenceNumber": None})
-
-
-@host(
+host("answers-reversed", "INV-HOST-09", _at_once, sessions=_Reversing, accept="CHECKPOINT-06")(
+    "Of several requests the last is answered first.", Host
+)
+host("granted-at-once", "INV-HOST-10", bad_child("INV-HOST-10", 1), begun=False, accept="INIT-07")(
+    "A request inside initialize is carried out, and refused.",
+    on(Host, "tried").before(lambda self, number: self.attempt(number), when=lambda self: self.action == "initialize"),
+)
+host("bad-number-granted", "INV-HOST-11", bad_child("INV-HOST-11"), accept="CHECKPOINT-07 CHECKPOINT-09 CHECKPOINT-17")(
+    "A number of letters is granted without a try.",
+    on(Host, "tried").skips(when=lambda number: isinstance(number, str) and number.isalpha()),
+)
+host("bad-number-is-none", "INV-HOST-11", bad_child("INV-HOST-11", 1), profile=SEQ)(
+    "A number of another type is taken for none, so that the last one delivered is tried.",
+    on(Host, "tried").takes(number=lambda number: None if isinstance(number, float) else number),
+)
+host("bad-sub-number", "INV-HOST-12", bad_child("INV-HOST-12"), profile=SEQ, accept="CHECKPOINT-06")(
+    "A subSequenceNumber that is no number is not looked at.",
+    on(Host, "tried").takes(members=lambda members: {**members, "subSequenceNumber": None}),
+)
+host(
     "granted-unseen",
     "CHECKPOINT-17",
     bad_child("CHECKPOINT-17"),
     accept="CHECKPOINT-07 CHECKPOINT-09 INV-HOST-11 CHECKPOINT-05",
+)(
+    "A number that is none is granted.",
+    on(Host, "tried").gives(lambda found: None if found == "IllegalArgumentException" else found),
 )
-class GrantedUnseen(Host):
-    """A number that is none is granted."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        error = super().tried(number, members)
-        return None if error == "IllegalArgumentException" else error
-
-
-@host("left-is-done", "INV-HOST-14", bad_child("INV-HOST-14", 1), accept="PROC-09")
-class LeftIsDone(Host):
-    """An action is done when the child has ended."""
-
-    def fail(self, why: str) -> None:
-        if why == "the child has ended" and not self.final:
-            self.answer()
-        else:
-            super().fail(why)
-
-
-@host("half-is-enough", "INV-HOST-15", bad_child("INV-HOST-15", 33), accept="PROC-09 INV-HOST-14")
-class HalfIsEnough(Host):
-    """A status that was cut off by the end of the child counts."""
-
-    def take(self, line: bytes) -> None:
-        if self.action and line.startswith(b'{"action":"status"') and not line.endswith(b"}"):
-            self.done()
-        else:
-            super().take(line)
+host("left-is-done", "INV-HOST-14", bad_child("INV-HOST-14", 1), accept="PROC-09")(
+    "An action is done when the child has ended.",
+    on(Host, "fail").instead(
+        lambda self: self.answer(), when=lambda self, why: why == "the child has ended" and not self.final
+    ),
+)
+host("half-is-enough", "INV-HOST-15", bad_child("INV-HOST-15", 33), accept="PROC-09 INV-HOST-14")(
+    "A status that was cut off by the end of the child counts.",
+    on(Host, "take").instead(
+        lambda self: self.done(),
+        when=lambda self, line: self.action and line.startswith(b'{"action":"status"') and not line.endswith(b"}"),
+    ),
+)
 
 
 class _Hasty(Session):
@@ -201,9 +154,9 @@ class _Hasting(Hosts):
     session = _Hasty
 
 
-@host("newline-not-awaited", "INV-HOST-16", bad_child("INV-HOST-16"), sessions=_Hasting, accept="PROC-06")
-class NewlineNotAwaited(Host):
-    """A status counts before its newline has come."""
+host("newline-not-awaited", "INV-HOST-16", bad_child("INV-HOST-16"), sessions=_Hasting, accept="PROC-06")(
+    "A status counts before its newline has come.", Host
+)
 
 
 class _Timed(Hosts):
@@ -229,31 +182,22 @@ class _Clocked(Host):
         super().hear(line)
 
 
-@host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sessions=_Timed, accept="TIME-02")
-class HalfASecondIsEnough(_Clocked):
-    """A child that is silent for half a second has failed."""
-
-    def pass_time(self, ms: float) -> None:
-        super().pass_time(ms)
-        if self.action and not self.closed and self.silent_ms > 500:
-            self.fail("the child hangs")
-
-
-@host("end-overslept", "INV-HOST-18", bad_child("INV-HOST-18"), sessions=_Timed, accept="SHUT-13 PROC-04")
-class EndOverslept(_Clocked):
-    """A child that takes 50 ms to end is not noticed to have ended."""
-
-    def left(self) -> None:
-        if not self.closed or self.silent_ms < 50:
-            super().left()
+host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sessions=_Timed, accept="TIME-02")(
+    "A child that is silent for half a second has failed.",
+    on(_Clocked, "pass_time").after(
+        lambda self: self.fail("the child hangs"),
+        when=lambda self: self.action and not self.closed and self.silent_ms > 500,
+    ),
+)
 
 
-@host("lines-of-a-megabyte", "INV-HOST-19", bad_child("INV-HOST-19"), accept="FRAME-08")
-class LinesOfAMegabyte(_GivesUp):
-    """A line of more than a mebibyte ends it."""
-
-    def strange(self, line: bytes) -> bool:
-        return len(line) > 1 << 20
+host("end-overslept", "INV-HOST-18", bad_child("INV-HOST-18"), sessions=_Timed, accept="SHUT-13 PROC-04")(
+    "A child that takes 50 ms to end is not noticed to have ended.",
+    on(_Clocked, "left").skips(when=lambda self: self.closed and self.silent_ms >= 50),
+)
+host("lines-of-a-megabyte", "INV-HOST-19", bad_child("INV-HOST-19"), accept="FRAME-08")(
+    "A line of more than a mebibyte ends it.", on(_GivesUp, "strange").instead(lambda line: len(line) > 1 << 20)
+)
 
 
 @host("strict-octets", "INV-HOST-20", bad_child("INV-HOST-20"), accept="FRAME-08")
@@ -268,12 +212,9 @@ class StrictOctets(_GivesUp):
         return False
 
 
-@host("gives-up-on-twins", "INV-HOST-21", bad_child("INV-HOST-21"), accept="FRAME-08 INV-HOST-03")
-class GivesUpOnTwins(_GivesUp):
-    """A member that comes twice ends it."""
-
-    def strange(self, line: bytes) -> bool:
-        return line.count(b'"responseFor"') > 1
+host("gives-up-on-twins", "INV-HOST-21", bad_child("INV-HOST-21"), accept="FRAME-08 INV-HOST-03")(
+    "A member that comes twice ends it.", on(_GivesUp, "strange").instead(lambda line: line.count(b'"responseFor"') > 1)
+)
 
 
 @host("beginning-may-be-misnamed", "STAT-05", bad_child("INV-HOST-06", 55), begun=False, accept="INV-HOST-06")
@@ -284,11 +225,9 @@ class BeginningMayBeMisnamed(Host):
         super().status({**members, "responseFor": self.action} if self.action == "initialize" else members)
 
 
-@host("begun-without-a-child", "PROC-09", bad_child("INV-HOST-14", 15), begun=False, accept="INV-HOST-14")
-class BegunWithoutAChild(Host):
-    """initialize is done when the child has ended."""
-
-    def left(self) -> None:
-        if self.action == "initialize" and not self.failure:
-            self.answer()
-        super().left()
+host("begun-without-a-child", "PROC-09", bad_child("INV-HOST-14", 15), begun=False, accept="INV-HOST-14")(
+    "initialize is done when the child has ended.",
+    on(Host, "left").before(
+        lambda self: self.answer(), when=lambda self: self.action == "initialize" and not self.failure
+    ),
+)

@@ -7,6 +7,7 @@ from typing import Any
 
 from impls.references.kcl.host import Failed, Host, Hosts, Session
 from strategies.kcl.hosting import Writer
+from tests.mutants.faults import on, without
 from tests.mutants.kcl_host_invalid import _Clocked, _Timed, bad_child
 from tests.mutants.kcl_host_kit import asking, batch, ending
 from tests.mutants.kcl_kit import host
@@ -14,12 +15,10 @@ from tests.mutants.kcl_kit import host
 SEQ, NEW = "kcl1-seq", "kcl3"
 
 
-@host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")
-class GrantedInInitialize(Host):
-    """A checkpoint inside initialize is answered as a success, and not tried."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return None if self.action == "initialize" else super().tried(number, members)
+host("granted-in-initialize", "INIT-07", bad_child("INV-HOST-10", 1), begun=False, accept="INV-HOST-10")(
+    "A checkpoint inside initialize is answered as a success, and not tried.",
+    on(Host, "tried").skips(when=lambda self: self.action == "initialize"),
+)
 
 
 class _Childless(Session):
@@ -42,30 +41,22 @@ class NoChild(Host):
         self.count += 1
 
 
-@host("two-children", "PROC-02", batch(b"x"))
-class TwoChildren(Host):
-    """Another child is started for each batch."""
-
-    def done(self) -> None:
-        if self.action == "processRecords":
-            self.events.append(("connected", None))
-        super().done()
+host("two-children", "PROC-02", batch(b"x"))(
+    "Another child is started for each batch.",
+    on(Host, "done").before(
+        lambda self: self.events.append(("connected", None)), when=lambda self: self.action == "processRecords"
+    ),
+)
 
 
-@host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")
-class BatchInPlaceOfAnAnswer(Host):
-    """An empty batch is sent when a checkpoint is asked for."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        self.send({"action": "processRecords", "records": []})
-
-
-@host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")
-class BeginsWhenAsked(Host):
-    """initialize is sent when a checkpoint is asked for."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        self.send({"action": "initialize", "shardId": self.shard})
+host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")(
+    "An empty batch is sent when a checkpoint is asked for.",
+    on(Host, "checkpoint").instead(lambda self: self.send({"action": "processRecords", "records": []})),
+)
+host("begins-when-asked", "PROC-07", asking(None), accept="CHECKPOINT-05")(
+    "initialize is sent when a checkpoint is asked for.",
+    on(Host, "checkpoint").instead(lambda self: self.send({"action": "initialize", "shardId": self.shard})),
+)
 
 
 class _Choking(Session):
@@ -86,13 +77,10 @@ def _words(w: Writer) -> None:
     w.status()
 
 
-@host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)
-class ChokesOnStderr(Host):
-    """A child that fills its STDERR is not heard any more."""
-
-    def hear(self, line: bytes) -> None:
-        if self.switches is not None:
-            super().hear(line)
+host("chokes-on-stderr", "PROC-10", _words, sessions=_Chokers)(
+    "A child that fills its STDERR is not heard any more.",
+    on(Host, "hear").skips(when=lambda self: self.switches is None),
+)
 
 
 def _late_request(w: Writer) -> None:
@@ -103,22 +91,14 @@ def _late_request(w: Writer) -> None:
     w.exit()
 
 
-@host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)
-class LeaseRequestUnanswered(Host):
-    """A checkpoint inside leaseLost gets no answer."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        if self.action != "leaseLost":
-            super().checkpoint(members)
-
-
-@host("never-over", "SHUT-13", ending(), smoke=False)
-class NeverOver(Host):
-    """The final call is not over when the child has ended."""
-
-    def left(self) -> None:
-        if not self.closed or self.failure:
-            super().left()
+host("lease-request-unanswered", "SHUT-07", _late_request, profile=NEW)(
+    "A checkpoint inside leaseLost gets no answer.",
+    on(Host, "checkpoint").skips(when=lambda self: self.action == "leaseLost"),
+)
+host("never-over", "SHUT-13", ending(), smoke=False)(
+    "The final call is not over when the child has ended.",
+    on(Host, "left").skips(when=lambda self: not (not self.closed or self.failure)),
+)
 
 
 def _gone(w: Writer) -> None:
@@ -126,13 +106,10 @@ def _gone(w: Writer) -> None:
     w.status()
 
 
-@host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")
-class LeavesItsChild(Host):
-    """Its program ends behind the final status, and the child lives on."""
-
-    def close(self) -> None:
-        super().close()
-        self.events.append(("exit", 0))
+host("leaves-its-child", "SHUT-13", _gone, smoke=False, accept="PROC-04")(
+    "Its program ends behind the final status, and the child lives on.",
+    on(Host, "close").after(lambda self: self.events.append(("exit", 0))),
+)
 
 
 def _slow(w: Writer) -> None:
@@ -142,14 +119,13 @@ def _slow(w: Writer) -> None:
     w.status()
 
 
-@host("a-fifth-of-a-second-is-enough", "TIME-02", _slow, sessions=_Timed, accept="INV-HOST-17")
-class AFifthOfASecondIsEnough(_Clocked):
-    """A child that is silent for 200 ms has failed."""
-
-    def pass_time(self, ms: float) -> None:
-        super().pass_time(ms)
-        if self.action and not self.closed and self.silent_ms > 200:
-            self.fail("the child hangs")
+host("a-fifth-of-a-second-is-enough", "TIME-02", _slow, sessions=_Timed, accept="INV-HOST-17")(
+    "A child that is silent for 200 ms has failed.",
+    on(_Clocked, "pass_time").after(
+        lambda self: self.fail("the child hangs"),
+        when=lambda self: self.action and not self.closed and self.silent_ms > 200,
+    ),
+)
 
 
 def _between(w: Writer) -> None:
@@ -173,44 +149,33 @@ class EndBetweenUnseen(Host):
             self.answer()
 
 
-@host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)
-class BeginsAgainAtTheEnd(Host):
-    """initialize is sent behind the final status."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "initialize", "shardId": self.shard})
-        super().close()
-
-
-@host("answers-at-the-end", "CHECKPOINT-05", ending(), smoke=False)
-class AnswersAtTheEnd(Host):
-    """The answer to a checkpoint is sent behind the final status, though none was asked for."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "checkpoint", self.profile.number: self.last, "error": None})
-        super().close()
-
-
-@host("answers-first", "CHECKPOINT-05", batch(b"x"), smoke=False)
-class AnswersFirst(Host):
-    """The answer to a checkpoint is the first that it sends."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        if value["op"] == "initialize":
-            self.send({"action": "checkpoint", self.profile.number: None, "error": None})
-        super().call(value)
-
-
-@host("batch-first", "INIT-01", batch(b"x"), smoke=False)
-class BatchFirst(Host):
-    """An empty batch is sent before initialize."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        if value["op"] == "initialize":
-            self.send({"action": "processRecords", "records": []})
-        super().call(value)
+host("begins-again-at-the-end", "SHUT-06", ending(), smoke=False)(
+    "initialize is sent behind the final status.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "initialize", "shardId": self.shard}), when=lambda self: not self.failure
+    ),
+)
+host("answers-at-the-end", "CHECKPOINT-05", ending(), smoke=False)(
+    "The answer to a checkpoint is sent behind the final status, though none was asked for.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "checkpoint", self.profile.number: self.last, "error": None}),
+        when=lambda self: not self.failure,
+    ),
+)
+host("answers-first", "CHECKPOINT-05", batch(b"x"), smoke=False)(
+    "The answer to a checkpoint is the first that it sends.",
+    on(Host, "call").before(
+        lambda self: self.send({"action": "checkpoint", self.profile.number: None, "error": None}),
+        when=lambda value: value["op"] == "initialize",
+    ),
+)
+host("batch-first", "INIT-01", batch(b"x"), smoke=False)(
+    "An empty batch is sent before initialize.",
+    on(Host, "call").before(
+        lambda self: self.send({"action": "processRecords", "records": []}),
+        when=lambda value: value["op"] == "initialize",
+    ),
+)
 
 
 @host("waits-for-the-dead", "PROC-09", bad_child("INV-HOST-14", 1), accept="INV-HOST-14")
@@ -236,21 +201,13 @@ class DeafToTheDead(Host):
         super().send(members)
 
 
-@host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")
-class ClosesAtOnce(Host):
-    """The child's STDIN is ended before anything was sent."""
-
-    def call(self, value: Mapping[str, Any]) -> None:
-        self.close()
-        super().call(value)
-
-
-@host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)
-class ArrivalAsText(Host):
-    """approximateArrivalTimestamp is a text."""
-
-    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        return {**super().record(record), "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}
+host("closes-at-once", "PROC-04", batch(b"x"), smoke=False, accept="PROC-03")(
+    "The child's STDIN is ended before anything was sent.", on(Host, "call").before(lambda self: self.close())
+)
+host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
+    "approximateArrivalTimestamp is a text.",
+    on(Host, "record").gives(lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
+)
 
 
 @host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)
@@ -259,7 +216,7 @@ class RefusalWithoutSubNumber(Host):
 
     def send(self, members: dict[str, Any]) -> None:
         if members.get("error") is not None:
-            members = {name: value for name, value in members.items() if name != "subSequenceNumber"}
+            members = without(members, "subSequenceNumber")
         super().send(members)
 
 
@@ -274,11 +231,10 @@ def _requested(w: Writer) -> None:
     w.status()
 
 
-@host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")
-class RefusalEndsTheRequest(Host):
-    """shutdownRequested fails when a checkpoint inside it is refused."""
-
-    def checkpoint(self, members: Mapping[str, Any]) -> None:
-        if self.action == "shutdownRequested" and self.error is not None:
-            raise Failed("a checkpoint failed")
-        super().checkpoint(members)
+host("refusal-ends-the-request", "SHUT-08", _requested, profile=SEQ, accept="CHECKPOINT-10 PROC-04")(
+    "shutdownRequested fails when a checkpoint inside it is refused.",
+    on(Host, "checkpoint").raises(
+        lambda: Failed("a checkpoint failed"),
+        when=lambda self: self.action == "shutdownRequested" and self.error is not None,
+    ),
+)

@@ -8,6 +8,7 @@ from typing import Any
 from impls.references.kcl.host import Failed, Host
 from specs.kcl.frames import Message, message
 from strategies.kcl.hosting import Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_host_kit import batch, ending
 from tests.mutants.kcl_kit import host
 
@@ -19,12 +20,9 @@ def _wrong(w: Writer) -> None:
     w.say(message("status", responseFor="initialize"))
 
 
-@host("any-status", "STAT-05", _wrong, accept="INV-HOST-06 STAT-06")
-class AnyStatus(Host):
-    """A status is accepted whatever it is for."""
-
-    def status(self, members: Mapping[str, Any]) -> None:
-        self.done()
+host("any-status", "STAT-05", _wrong, accept="INV-HOST-06 STAT-06")(
+    "A status is accepted whatever it is for.", on(Host, "status").instead(lambda self: self.done())
+)
 
 
 def _lower(w: Writer) -> None:
@@ -47,15 +45,10 @@ def _null(w: Writer) -> None:
     w.say(Message({"action": "status", "responseFor": None}))
 
 
-@host("null-status", "STAT-05", _null, accept="INV-HOST-06")
-class NullStatus(Host):
-    """A status for null is accepted."""
-
-    def status(self, members: Mapping[str, Any]) -> None:
-        if members.get("responseFor", "") is not None:
-            super().status(members)
-        else:
-            self.done()
+host("null-status", "STAT-05", _null, accept="INV-HOST-06")(
+    "A status for null is accepted.",
+    on(Host, "status").instead(lambda self: self.done(), when=lambda members: members.get("responseFor", "") is None),
+)
 
 
 def _stray(w: Writer) -> None:
@@ -96,13 +89,9 @@ class DoneBeforeStatus(Host):
             super().answer()
 
 
-@host("status-unheard", "PROC-04", batch(b"x"))
-class StatusUnheard(Host):
-    """A batch is never over."""
-
-    def answer(self) -> None:
-        if self.action != "processRecords":
-            super().answer()
+host("status-unheard", "PROC-04", batch(b"x"))(
+    "A batch is never over.", on(Host, "answer").skips(when=lambda self: self.action == "processRecords")
+)
 
 
 def _dies(w: Writer) -> None:
@@ -123,52 +112,35 @@ class DeathIsSuccess(Host):
             super().left()
 
 
-@host("death-unseen", "PROC-09", _dies, accept="INV-HOST-14")
-class DeathUnseen(Host):
-    """Nobody is told that the child has ended."""
-
-    def left(self) -> None:
-        if self.closed:
-            super().left()
+host("death-unseen", "PROC-09", _dies, accept="INV-HOST-14")(
+    "Nobody is told that the child has ended.", on(Host, "left").skips(when=lambda self: not self.closed)
+)
 
 
 # -- endings ----------------------------------------------------------------------------------------------------------
 
 
-@host("wrong-reason", "SHUT-01", ending("ZOMBIE"), smoke=False)
-class WrongReason(Host):
-    """The reason is always TERMINATE."""
-
-    def message(self, op: str, value: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().message(op, value)
-        return {**found, "reason": "TERMINATE"} if op == "shutdown" else found
-
-
-@host("old-final", "SHUT-11", ending("TERMINATE"), profile=NEW, accept="PROC-03")
-class OldFinal(Host):
-    """The end of a shard is told by shutdown."""
-
-    def message(self, op: str, value: Mapping[str, Any]) -> dict[str, Any]:
-        return {"action": "shutdown", "reason": "TERMINATE"} if op == "shardEnded" else super().message(op, value)
+host("wrong-reason", "SHUT-01", ending("ZOMBIE"), smoke=False)(
+    "The reason is always TERMINATE.",
+    on(Host, "message").gives(lambda op, found: {**found, "reason": "TERMINATE"} if op == "shutdown" else found),
+)
+host("old-final", "SHUT-11", ending("TERMINATE"), profile=NEW, accept="PROC-03")(
+    "The end of a shard is told by shutdown.",
+    on(Host, "message").instead(
+        lambda: {"action": "shutdown", "reason": "TERMINATE"}, when=lambda op: op == "shardEnded"
+    ),
+)
+host("stdin-stays-open", "SHUT-06", ending(), smoke=False)(
+    "STDIN is not ended after the final action.", on(Host, "close").skips(when=lambda self: not self.failure)
+)
 
 
-@host("stdin-stays-open", "SHUT-06", ending(), smoke=False)
-class StdinStaysOpen(Host):
-    """STDIN is not ended after the final action."""
-
-    def close(self) -> None:
-        if self.failure:
-            super().close()
-
-
-@host("one-more-word", "SHUT-06", ending(), smoke=False)
-class OneMoreWord(Host):
-    """shutdown is sent once more after its status."""
-
-    def close(self) -> None:
-        if not self.failure:
-            self.send({"action": "shutdown", "reason": "ZOMBIE"})
-        super().close()
+host("one-more-word", "SHUT-06", ending(), smoke=False)(
+    "shutdown is sent once more after its status.",
+    on(Host, "close").before(
+        lambda self: self.send({"action": "shutdown", "reason": "ZOMBIE"}), when=lambda self: not self.failure
+    ),
+)
 
 
 def _early_request(w: Writer) -> None:
@@ -179,12 +151,10 @@ def _early_request(w: Writer) -> None:
     w.exit()
 
 
-@host("lease-checkpoint", "SHUT-09", _early_request, profile=NEW, accept="SHUT-07")
-class LeaseCheckpoint(Host):
-    """A checkpoint inside leaseLost is granted."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return self.attempt(number) if self.action == "leaseLost" else super().tried(number, members)
+host("lease-checkpoint", "SHUT-09", _early_request, profile=NEW, accept="SHUT-07")(
+    "A checkpoint inside leaseLost is granted.",
+    on(Host, "tried").instead(lambda self, number: self.attempt(number), when=lambda self: self.action == "leaseLost"),
+)
 
 
 def _request(w: Writer) -> None:
@@ -196,9 +166,7 @@ def _request(w: Writer) -> None:
     w.status()
 
 
-@host("request-refused", "SHUT-08", _request, profile=SEQ, accept="CHECKPOINT-07")
-class RequestRefused(Host):
-    """A checkpoint inside shutdownRequested is refused."""
-
-    def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
-        return "ShutdownException" if self.action == "shutdownRequested" else super().tried(number, members)
+host("request-refused", "SHUT-08", _request, profile=SEQ, accept="CHECKPOINT-07")(
+    "A checkpoint inside shutdownRequested is refused.",
+    on(Host, "tried").instead(lambda: "ShutdownException", when=lambda self: self.action == "shutdownRequested"),
+)

@@ -1,26 +1,24 @@
-"""What the seeded faults of KCL are made with: the record of one, its registration, the shortest ways to show one."""
+"""What the seeded faults of KCL are made with: their registration, the shortest ways to show one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from impls.references.kcl.child import Child, Switches
-from impls.references.kcl.host import Host, Hosts, HostSwitches
+from impls.references.kcl.child import Switches
+from impls.references.kcl.host import Hosts, HostSwitches
 from impls.references.kcl.memory import Children
 from specs.kcl.states import PREFIX, Config
 from specs.plan import Plan
 from strategies.kcl import hosting
 from strategies.kcl.writer import Writer
-from tests.mutants.record import Mutant, Witness, sentence
+from tests.mutants.record import Mutant, both, nothing, prefixed, seeding
+
+__all__ = ["both", "nothing"]
 
 KCL_MUTANTS: list[Mutant] = []
 """All registered faults."""
-
-
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
 
 
 def config_of(profile: str, role: str) -> Config:
@@ -34,15 +32,12 @@ def child(
     requirement: str,
     play: Callable[[Writer], None],
     *,
-    accept: str = "",
-    level: str = "MUST",
     profile: str = "kcl1-seed",
     switches: Switches | None = None,
-    unseen: str = "",
-    smoke: bool = True,
-    sessions: type | None = None,
-) -> Callable[[type[Child]], type[Child]]:
-    """Register the decorated class as a faulty child. Its docstring explains it."""
+    sessions: type = Children,
+    **more: Any,
+) -> Callable[..., type]:
+    """What registers a faulty child; `more` as `seeding` has it."""
 
     def witness(config: Config) -> Plan:
         w = Writer(config)
@@ -51,16 +46,21 @@ def child(
         w.eof()
         return w.plan()
 
-    def register(part: type[Child]) -> type[Child]:
-        kind = sessions or Children
+    def peer_of(part: type) -> Callable[[], Any]:
+        return partial(sessions, profile, switches, part)
 
-        def make() -> Any:
-            return kind(profile, switches, part)
-
-        _register(name, requirement, accept, make, witness, level, part, profile, "child", unseen, smoke)
-        return part
-
-    return register
+    return seeding(
+        KCL_MUTANTS,
+        prefixed(PREFIX),
+        "child",
+        peer_of,
+        requirement,
+        name=name,
+        witness=witness,
+        profile=profile,
+        **KCL,
+        **more,
+    )
 
 
 def host(
@@ -68,16 +68,13 @@ def host(
     requirement: str,
     play: Callable[[hosting.Writer], None],
     *,
-    accept: str = "",
-    level: str = "MUST",
     profile: str = "kcl1-seed",
     switches: HostSwitches | None = None,
-    unseen: str = "",
-    smoke: bool = True,
-    sessions: type | None = None,
+    sessions: type = Hosts,
     begun: bool = True,
-) -> Callable[[type[Host]], type[Host]]:
-    """Register the decorated class as a faulty host. `begun`: initialize is over when the witness plays."""
+    **more: Any,
+) -> Callable[..., type]:
+    """What registers a faulty host. `begun`: initialize is over when the witness plays; `more` as `seeding` has it."""
 
     def witness(config: Config) -> Plan:
         w = hosting.Writer(config)
@@ -87,56 +84,27 @@ def host(
         play(w)
         return w.plan()
 
-    def register(part: type[Host]) -> type[Host]:
-        kind = sessions or Hosts
+    def peer_of(part: type) -> Callable[[], Any]:
+        return partial(sessions, profile, switches, part)
 
-        def make() -> Any:
-            return kind(profile, switches, part)
-
-        _register(name, requirement, accept, make, witness, level, part, profile, "host", unseen, smoke)
-        return part
-
-    return register
-
-
-def _register(
-    name: str,
-    requirement: str,
-    accept: str,
-    make: Callable[[], Any],
-    witness: Witness,
-    level: str,
-    part: type,
-    profile: str,
-    role: str,
-    unseen: str,
-    smoke: bool,
-) -> None:
-    (full,) = ids(requirement)
-    KCL_MUTANTS.append(
-        Mutant(
-            name,
-            role,
-            full,
-            ids(accept),
-            make,
-            witness,
-            level,
-            sentence(part),
-            "kcl",
-            profile,
-            lambda mutant: config_of(mutant.profile, mutant.role),
-            unseen=unseen,
-            smoke=smoke,
-        )
+    return seeding(
+        KCL_MUTANTS,
+        prefixed(PREFIX),
+        "host",
+        peer_of,
+        requirement,
+        name=name,
+        witness=witness,
+        profile=profile,
+        **KCL,
+        **more,
     )
 
 
+KCL: Mapping[str, Any] = {"protocol": "kcl", "config_of": lambda mutant: config_of(mutant.profile, mutant.role)}
+
+
 # -- the shortest ways to show a fault, to children -------------------------------------------------------------------
-
-
-def nothing(w: Any) -> None:
-    """initialize is enough."""
 
 
 def batch(*data: bytes, key: str = "key") -> Callable[[Writer], None]:
@@ -166,16 +134,6 @@ def ending(reason: str = "ZOMBIE", *, after: Callable[[Writer], None] = nothing)
     def play(w: Writer) -> None:
         after(w)
         w.final(reason)
-
-    return play
-
-
-def both(*plays: Callable[[Any], None]) -> Callable[[Any], None]:
-    """One after the other."""
-
-    def play(w: Any) -> None:
-        for one in plays:
-            one(w)
 
     return play
 

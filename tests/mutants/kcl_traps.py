@@ -12,6 +12,7 @@ from impls.references.kcl.wire import parse
 from specs.kcl.frames import Text
 from strategies.kcl import hosting, texts
 from strategies.kcl.writer import ESCAPE, Ways, Writer
+from tests.mutants.faults import on
 from tests.mutants.kcl_kit import CHECKPOINT, batch, child, host, told
 
 
@@ -45,40 +46,24 @@ def in_a_row(count: int) -> Any:
 # -- children ---------------------------------------------------------------------------------------------------------
 
 
-@child("numbers-sorted-as-text", "REC-05", counted(1, 4))
-class NumbersSortedAsText(Child):
-    """Records are put in the order that their numbers have as texts."""
-
-    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
-        return sorted(super().decoded(members), key=lambda record: str(record["sequenceNumber"]))
-
-
-@child("number-of-63-bits", "REC-10", counted(2, 5))
-class NumberOf63Bits(Child):
-    """Sequence numbers are held in 63 bits."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["sequenceNumber"] = str(min(int(found["sequenceNumber"]), 2**63 - 1))
-        return found
-
-
-@child("one-for-each-number", "REC-10", counted(texts.SHARED, 2))
-class OneForEachNumber(Child):
-    """Of records that share a sequence number only the last is kept."""
-
-    def decoded(self, members: dict[str, Any]) -> list[dict[str, Any]]:
-        return [*{record["sequenceNumber"]: record for record in super().decoded(members)}.values()]
-
-
-@child("zeros-lost", "REC-10", counted(4, 1))
-class ZerosLost(Child):
-    """Sequence numbers pass through a number on their way to user code."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        found["sequenceNumber"] = str(int(found["sequenceNumber"]))
-        return found
+child("numbers-sorted-as-text", "REC-05", counted(1, 4))(
+    "Records are put in the order that their numbers have as texts.",
+    on(Child, "decoded").gives(lambda found: sorted(found, key=lambda record: str(record["sequenceNumber"]))),
+)
+child("number-of-63-bits", "REC-10", counted(2, 5))(
+    "Sequence numbers are held in 63 bits.",
+    on(Child, "record").gives(
+        lambda found: {**found, "sequenceNumber": str(min(int(found["sequenceNumber"]), 2**63 - 1))}
+    ),
+)
+child("one-for-each-number", "REC-10", counted(texts.SHARED, 2))(
+    "Of records that share a sequence number only the last is kept.",
+    on(Child, "decoded").gives(lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
+)
+child("zeros-lost", "REC-10", counted(4, 1))(
+    "Sequence numbers pass through a number on their way to user code.",
+    on(Child, "record").gives(lambda found: {**found, "sequenceNumber": str(int(found["sequenceNumber"]))}),
+)
 
 
 @child("first-of-the-batch", "CHECKPOINT-11", counted(0, 3, script=True), accept="CHECKPOINT-14 SHUT-05")
@@ -106,13 +91,9 @@ class SeventeenthLost(Child):
         return super().decoded(members)[self.batches % 17 == 0 :]
 
 
-@child("buffer-of-32k", "REC-11", batch(texts.ALL_OCTETS * 256), accept="REC-10 REC-12")
-class BufferOf32K(Child):
-    """Data are cut at 32 KiB."""
-
-    def record(self, record: Any) -> dict[str, Any]:
-        found = super().record(record)
-        return {**found, "data": found["data"][: 1 << 15]}
+child("buffer-of-32k", "REC-11", batch(texts.ALL_OCTETS * 256), accept="REC-10 REC-12")(
+    "Data are cut at 32 KiB.", on(Child, "record").gives(lambda found: {**found, "data": found["data"][: 1 << 15]})
+)
 
 
 def _escaped(w: Writer) -> None:
@@ -195,13 +176,10 @@ def _batch(*records: tuple[bytes, str], scheme: int = 0) -> Any:
     return play
 
 
-@host("markup", "REC-01", _batch((b"x", "<a>")))
-class Markup(Host):
-    """Keys are written as HTML would have them."""
-
-    def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().record(record)
-        return {**found, "partitionKey": found["partitionKey"].replace("<", "&lt;")}
+host("markup", "REC-01", _batch((b"x", "<a>")))(
+    "Keys are written as HTML would have them.",
+    on(Host, "record").gives(lambda found: {**found, "partitionKey": found["partitionKey"].replace("<", "&lt;")}),
+)
 
 
 @host("sixteen-bits", "REC-01", _batch((b"x", "\U0001f600")))
@@ -227,25 +205,13 @@ class ThirteenthSpoilt(Host):
         return found
 
 
-@host("record-of-32k", "REC-02", _batch((texts.ALL_OCTETS * 256, "key")))
-class RecordOf32K(Host):
-    """Data are cut at 32 KiB."""
-
-    def pack(self, data: bytes) -> str:
-        return super().pack(data[: 1 << 15])
-
-
-@host("thousand-at-most", "PROC-03", _batch(*[(b"x", "key")] * 1200))
-class ThousandAtMost(Host):
-    """The records of a batch beyond a thousand are not sent."""
-
-    def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return super().records(records)[:1000]
-
-
-@host("twice-the-same-number", "PROC-03", _batch((b"1", "a"), (b"2", "b"), scheme=texts.SHARED))
-class TwiceTheSameNumber(Host):
-    """Of records that share a sequence number only the last is sent."""
-
-    def records(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return [*{record["sequenceNumber"]: record for record in super().records(records)}.values()]
+host("record-of-32k", "REC-02", _batch((texts.ALL_OCTETS * 256, "key")))(
+    "Data are cut at 32 KiB.", on(Host, "pack").takes(data=lambda data: data[: 1 << 15])
+)
+host("thousand-at-most", "PROC-03", _batch(*[(b"x", "key")] * 1200))(
+    "The records of a batch beyond a thousand are not sent.", on(Host, "records").gives(lambda found: found[:1000])
+)
+host("twice-the-same-number", "PROC-03", _batch((b"1", "a"), (b"2", "b"), scheme=texts.SHARED))(
+    "Of records that share a sequence number only the last is sent.",
+    on(Host, "records").gives(lambda found: [*{record["sequenceNumber"]: record for record in found}.values()]),
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from impls.references.stomp.reference import Broker, Frame, Malformed, Parser, Queue, Server, Session, Topic, Writer
@@ -10,7 +12,7 @@ from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import PLACES, Line
-from tests.mutants.record import Mutant, Witness, sentence
+from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
 Play = Callable[[plans.Writer], None]
@@ -52,9 +54,7 @@ def server_of(*parts: type) -> type[Server]:
     return type("Faulty", (base,), named)
 
 
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
+ids = prefixed(PREFIX)
 
 
 def mutant(
@@ -62,41 +62,31 @@ def mutant(
     requirement: str,
     witness: Witness,
     *,
-    accept: str = "",
-    level: str = "MUST",
     also: Sequence[type] = (),
     switches: Mapping[str, Any] | None = None,
     profile: str = "1.2",
-    unseen: str = "",
-    smoke: bool = True,
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a server (or a faulty server). Its docstring is the one sentence
-    that explains it; `also` are further faulty parts, `switches` legal behaviour that the fault needs."""
+    **more: Any,
+) -> Callable[..., type]:
+    """What registers a faulty part of a server (or a faulty server). `also` are further faulty parts, `switches` legal
+    behaviour that the fault needs, `more` as `seeding` has it. Its theme is the name of the module that calls this."""
 
-    def register(part: type) -> type:
-        made, chosen = server_of(part, *also), dict(switches or {})
-        (full,) = ids(requirement)
-        MUTANTS.append(
-            Mutant(
-                name,
-                "server",
-                full,
-                ids(accept),
-                lambda: made(**chosen),
-                witness,
-                level,
-                sentence(part),
-                "stomp",
-                profile,
-                lambda mutant: Config(version=mutant.profile),
-                theme=part.__module__.rpartition(".stomp_")[2],
-                unseen=unseen,
-                smoke=smoke,
-            )
-        )
-        return part
+    def peer_of(part: type) -> Callable[[], Any]:
+        return partial(server_of(part, *also), **(switches or {}))
 
-    return register
+    return seeding(
+        MUTANTS,
+        ids,
+        "server",
+        peer_of,
+        requirement,
+        name=name,
+        witness=witness,
+        protocol="stomp",
+        profile=profile,
+        config_of=lambda mutant: Config(version=mutant.profile),
+        theme=sys._getframe(1).f_globals["__name__"].rpartition(".stomp_")[2],
+        **more,
+    )
 
 
 # -- the shortest ways to show a fault ------------------------------------------------------------------------------

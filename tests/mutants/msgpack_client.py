@@ -12,7 +12,8 @@ from specs.msgpack.frames import response
 from specs.plan import Ref, Say
 from strategies.common import Op, Program
 from strategies.msgpack import calls
-from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness, full
+from tests.mutants.faults import has, on
+from tests.mutants.msgpack_kit import Witness, full, registering
 
 
 def told(kind: str, *args: int, wires: tuple[int, ...] = (0,)) -> Witness:
@@ -31,50 +32,34 @@ def error(value: Any) -> Witness:
     return told("error", 0, 0, 0, [repr(each) for each in calls.ERRORS].index(repr(value)))
 
 
-def mutant(
-    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST"
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
-
-    def register(part: type) -> type:
-        if not issubclass(part, Caller):
-            attribute = "packer_type" if issubclass(part, Packer) else "unpacker_type"
-            part = type("FaultyCaller", (Caller,), {attribute: part, "__doc__": part.__doc__})
-        made = type("Faulty", (Client,), {"caller_type": part})
-        why = " ".join((part.__doc__ or "").split())
-        (first,) = full(requirement)
-        MUTANTS.append(Mutant(name, "client", first, full(accept), made, witness, level, why))
-        return part
-
-    return register
+def client_of(part: type) -> type[Client]:
+    """A client made of a faulty part."""
+    if not issubclass(part, Caller):
+        part = type("FaultyCaller", (Caller,), {"packer_type" if issubclass(part, Packer) else "unpacker_type": part})
+    return type("Faulty", (Client,), {"caller_type": part})
 
 
+mutant = registering("client", client_of, full)
 CALL = told("call", 0, 1)
 TWO = told("group", 0, 0, 0, 1)
 
 
-@mutant("nil-for-no-params", "REQ-01", CALL)
-class NilParams(Caller):
-    """Without arguments the params are nil."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([*message[:-1], message[-1] or None])
-
-
-@mutant("no-params-element", "REQ-01", CALL)
-class NoParams(Caller):
-    """Without arguments the params are left out."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write(message[:-1] if message[0] == 0 and not message[-1] else message)
+mutant("nil-for-no-params", "REQ-01", CALL)(
+    "Without arguments the params are nil.",
+    on(Caller, "write").takes(message=lambda message: [*message[:-1], message[-1] or None]),
+)
+mutant("no-params-element", "REQ-01", CALL)(
+    "Without arguments the params are left out.",
+    on(Caller, "write").takes(message=lambda message: message[:-1] if message[0] == 0 and not message[-1] else message),
+)
 
 
-@mutant("method-as-bin", "REQ-01", CALL)
-class MethodAsBin(Caller):
-    """The method of a request is written as a bin."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([*message[:2], message[2].encode(), message[3]] if message[0] == 0 else message)
+mutant("method-as-bin", "REQ-01", CALL)(
+    "The method of a request is written as a bin.",
+    on(Caller, "write").takes(
+        message=lambda message: [*message[:2], message[2].encode(), message[3]] if message[0] == 0 else message
+    ),
+)
 
 
 @mutant("sends-twice", "REQ-01", CALL, accept="REQ-02")
@@ -87,62 +72,37 @@ class SendsTwice(Caller):
             super().write([0, 1_000_000, *message[2:]])
 
 
-@mutant("ids-from-minus-one", "REQ-02", CALL)
-class Negative(Caller):
-    """Ids begin with -1."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([0, message[1] - 1, *message[2:]] if message[0] == 0 else message)
-
-
-@mutant("id-reused", "REQ-02", TWO, accept="CLI-01")
-class IdReused(Caller):
-    """Every request has the id 7."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([0, 7, *message[2:]] if message[0] == 0 else message)
-
-
-@mutant("id-as-text", "REQ-02", CALL)
-class IdAsText(Caller):
-    """Ids are texts."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([0, str(message[1]), *message[2:]] if message[0] == 0 else message)
-
-
-@mutant("notify-as-request", "NOTE-02", told("notify", 0))
-class NotifyAsRequest(Caller):
-    """A notification is sent as a request."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([0, 77, *message[1:]] if message[0] == 2 else message)
-
-
-@mutant("notify-with-id", "NOTE-02", told("notify", 0))
-class NotifyWithId(Caller):
-    """A notification has an id."""
-
-    def write(self, message: list[Any]) -> None:
-        super().write([2, 0, *message[1:]] if message[0] == 2 else message)
-
-
-@mutant("notify-waits", "NOTE-02", told("notify", 0))
-class NotifyWaits(Caller):
-    """A notification waits for a response."""
-
-    def command(self, number: int, op: str, given: dict[str, Any]) -> dict[str, Any] | None:
-        done = super().command(number, op, given)
-        return self.wait(number, -1) if op == "notify" else done
-
-
-@mutant("notify-lost", "NOTE-02", told("notify", 0))
-class NotifyLost(Caller):
-    """A notification is not sent."""
-
-    def write(self, message: list[Any]) -> None:
-        if message[0] != 2:
-            super().write(message)
+mutant("ids-from-minus-one", "REQ-02", CALL)(
+    "Ids begin with -1.",
+    on(Caller, "write").takes(
+        message=lambda message: [0, message[1] - 1, *message[2:]] if message[0] == 0 else message
+    ),
+)
+mutant("id-reused", "REQ-02", TWO, accept="CLI-01")(
+    "Every request has the id 7.",
+    on(Caller, "write").takes(message=lambda message: [0, 7, *message[2:]] if message[0] == 0 else message),
+)
+mutant("id-as-text", "REQ-02", CALL)(
+    "Ids are texts.",
+    on(Caller, "write").takes(
+        message=lambda message: [0, str(message[1]), *message[2:]] if message[0] == 0 else message
+    ),
+)
+mutant("notify-as-request", "NOTE-02", told("notify", 0))(
+    "A notification is sent as a request.",
+    on(Caller, "write").takes(message=lambda message: [0, 77, *message[1:]] if message[0] == 2 else message),
+)
+mutant("notify-with-id", "NOTE-02", told("notify", 0))(
+    "A notification has an id.",
+    on(Caller, "write").takes(message=lambda message: [2, 0, *message[1:]] if message[0] == 2 else message),
+)
+mutant("notify-waits", "NOTE-02", told("notify", 0))(
+    "A notification waits for a response.",
+    on(Caller, "command").gives(lambda self, number, op, found: self.wait(number, -1) if op == "notify" else found),
+)
+mutant("notify-lost", "NOTE-02", told("notify", 0))(
+    "A notification is not sent.", on(Caller, "write").skips(when=lambda message: message[0] == 2)
+)
 
 
 @mutant("in-order", "CLI-01", TWO)
@@ -155,14 +115,14 @@ class InOrder(Caller):
         super().message(value)
 
 
-@mutant("one-at-a-time", "CLI-01", told("group"))
-class OneAtATime(Caller):
-    """A response to any but the latest request is dropped."""
-
-    def message(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[1] in self.open and value[1] != max(self.open):
-            return
-        super().message(value)
+mutant("one-at-a-time", "CLI-01", told("group"))(
+    "A response to any but the latest request is dropped.",
+    on(Caller, "message").skips(
+        when=lambda self, value: (
+            isinstance(value, list) and len(value) == 4 and value[1] in self.open and value[1] != max(self.open)
+        )
+    ),
+)
 
 
 class Truthy(Caller):
@@ -176,33 +136,13 @@ class Truthy(Caller):
         super().message(value)
 
 
-@mutant("false-is-no-error", "CLI-02", error(False))
-class FalseIsNone(Truthy):
-    """An error of false is taken for none."""
-
-    kinds = (bool,)
-
-
-@mutant("zero-is-no-error", "CLI-02", error(0))
-class ZeroIsNone(Truthy):
-    """An error of 0 is taken for none."""
-
-    kinds = (int,)
-
-
-@mutant("empty-is-no-error", "CLI-02", error(""))
-class EmptyIsNone(Truthy):
-    """An empty error is taken for none."""
-
-    kinds = (str, list)
-
-
-@mutant("nil-is-failure", "CLI-02", told("call", 0, 0), accept="CLI-01")
-class NilFails(Caller):
-    """A result of nil is taken for a failure."""
-
-    def success(self, result: Any) -> dict[str, Any]:
-        return {"error": "no result"} if result is None else super().success(result)
+mutant("false-is-no-error", "CLI-02", error(False))("An error of false is taken for none.", has(Truthy, kinds=(bool,)))
+mutant("zero-is-no-error", "CLI-02", error(0))("An error of 0 is taken for none.", has(Truthy, kinds=(int,)))
+mutant("empty-is-no-error", "CLI-02", error(""))("An empty error is taken for none.", has(Truthy, kinds=(str, list)))
+mutant("nil-is-failure", "CLI-02", told("call", 0, 0), accept="CLI-01")(
+    "A result of nil is taken for a failure.",
+    on(Caller, "success").instead(lambda: {"error": "no result"}, when=lambda result: result is None),
+)
 
 
 @mutant("errors-by-text", "CLI-02", error(1))
@@ -249,12 +189,9 @@ class DeafAfterStray(Caller):
             super().message(value)
 
 
-@mutant("waits-for-ever", "CLI-04", breaks(0))
-class WaitsForEver(Caller):
-    """Calls stay open when the connection ends."""
-
-    def end(self, why: str) -> None:
-        self.broken = True
+mutant("waits-for-ever", "CLI-04", breaks(0))(
+    "Calls stay open when the connection ends.", on(Caller, "end").instead(lambda self: setattr(self, "broken", True))
+)
 
 
 @mutant("nil-at-the-end", "CLI-04", breaks(0))
@@ -268,30 +205,21 @@ class NilAtTheEnd(Caller):
             self.settle(handle, self.success(None))
 
 
-@mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-01 CLI-04")
-class WholeReads(Caller):
-    """A response has to come in one read."""
-
-    def received(self, data: bytes) -> None:
-        super().received(data)
-        if self.reader.midway:
-            self.reader = self.unpacker_type()
+mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-01 CLI-04")(
+    "A response has to come in one read.",
+    on(Caller, "received").after(
+        lambda self: setattr(self, "reader", self.unpacker_type()), when=lambda self: self.reader.midway
+    ),
+)
 
 
-@mutant("no-str32", "01", told("call", 0, 6, 1, 0, 1, wires=(2,)), accept="CLI-01 04 05")
-class NoStr32(Unpacker):
-    """Sizes and integers of 32 bits are taken for garbage."""
-
-    def _head(self, first: int) -> tuple[str, int, int]:
-        return super()._head(0xC1 if first in (0xDB, 0xDD, 0xDF) else first)
-
-
-@mutant("wide-ids", "02", CALL, level="SHOULD")
-class WideIds(Packer):
-    """Integers are written with 64 bits."""
-
-    def integers(self, value: int) -> list[bytes]:
-        return super().integers(value)[-1:]
+mutant("no-str32", "01", told("call", 0, 6, 1, 0, 1, wires=(2,)), accept="CLI-01 04 05")(
+    "Sizes and integers of 32 bits are taken for garbage.",
+    on(Unpacker, "_head").takes(first=lambda first: 0xC1 if first in (0xDB, 0xDD, 0xDF) else first),
+)
+mutant("wide-ids", "02", CALL, level="SHOULD")(
+    "Integers are written with 64 bits.", on(Packer, "integers").gives(lambda found: found[-1:])
+)
 
 
 class Results(Caller):
@@ -336,12 +264,10 @@ class BinIsText(Results):
     change = staticmethod(lambda value: value.decode() if isinstance(value, bytes) and value.isascii() else value)
 
 
-@mutant("ids-by-count", "REQ-02", told("rolling"), accept="CLI-01")
-class IdsByCount(Caller):
-    """The id of a call is the number of those that are open."""
-
-    def identity(self) -> int:
-        return len(self.open)
+mutant("ids-by-count", "REQ-02", told("rolling"), accept="CLI-01")(
+    "The id of a call is the number of those that are open.",
+    on(Caller, "identity").instead(lambda self: len(self.open)),
+)
 
 
 @mutant("ids-of-four-bits", "REQ-02", told("many", 0, 0, 0, 1, 1), accept="CLI-01")
@@ -353,14 +279,12 @@ class IdsOfFourBits(Caller):
         return self.last
 
 
-@mutant("any-type-answers", "CLI-04", breaks(1, 0, 1))
-class AnyTypeAnswers(Caller):
-    """Every message of four with the id of a call is its response."""
-
-    def message(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4:
-            value = [1, *value[1:]]
-        super().message(value)
+mutant("any-type-answers", "CLI-04", breaks(1, 0, 1))(
+    "Every message of four with the id of a call is its response.",
+    on(Caller, "message").takes(
+        value=lambda value: [1, *value[1:]] if isinstance(value, list) and len(value) == 4 else value
+    ),
+)
 
 
 @mutant("filler", "REQ-01", CALL)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from impls.references.msgpack.codec import Codec, Decoding, Refusal
@@ -14,7 +15,8 @@ from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.plan import Plan
 from strategies.msgpack.vectors import Questions
-from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness, full
+from tests.mutants.faults import on
+from tests.mutants.msgpack_kit import Witness, full, registering
 
 
 def asks(octets: bytes, value: Any = 1, want: str = "value", rule: str = "") -> Witness:
@@ -28,27 +30,24 @@ def asks(octets: bytes, value: Any = 1, want: str = "value", rule: str = "") -> 
     return witness
 
 
-def gives(value: Any, style: int = 0, want: str = "value", rule: str = "") -> Witness:
+def asks_for(value: Any, style: int = 0, want: str = "value", rule: str = "") -> Witness:
     """A question about a value in some form."""
     return asks(styled(value, style), value, want, rule)
 
 
+def codec_of(part: type) -> type[Codec]:
+    """A codec made of a faulty part."""
+    kind = "decoding_type" if issubclass(part, Decoding) else "packer_type"
+    return part if issubclass(part, Codec) else type("Faulty", (Codec,), {kind: part})
+
+
 def mutant(
-    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST",
-    switches: Mapping[str, Any] | None = None,
-) -> Callable[[type], type]:  # fmt: skip
-    """Register the decorated class as a faulty part of a codec. Its docstring is the sentence that explains it."""
-
-    def register(part: type) -> type:
-        kind = "decoding_type" if issubclass(part, Decoding) else "packer_type"
-        made = part if issubclass(part, Codec) else type("Faulty", (Codec,), {kind: part})
-        why = " ".join((part.__doc__ or "").split())
-        (first,) = full(requirement)
-        chosen = dict(switches or {})
-        MUTANTS.append(Mutant(name, "codec", first, full(accept), lambda: made(**chosen), witness, level, why))
-        return part
-
-    return register
+    name: str, requirement: str, witness: Witness, *, switches: Mapping[str, Any] | None = None, **more: str
+) -> Any:
+    """Register a faulty part of a codec."""
+    return registering("codec", lambda part: partial(codec_of(part), **(switches or {})), full)(
+        name, requirement, witness, **more
+    )
 
 
 class Refusing(Decoding):
@@ -64,7 +63,7 @@ class Refusing(Decoding):
 
 def _refusing(name: str, code: int, value: Any, sentence: str, style: int = WIDEST) -> None:
     part = type("Refusing", (Refusing,), {"codes": frozenset({code}), "__doc__": sentence, "__module__": __name__})
-    mutant(name, "01", gives(value, style), accept="04 05 06")(part)
+    mutant(name, "01", asks_for(value, style), accept="04 05 06")(part)
 
 
 _refusing("no-array32", 0xDD, (1,), "An array with a size of 32 bits is refused.")
@@ -76,12 +75,10 @@ _refusing("no-uint64", 0xCF, 2**63, "An integer of the form uint 64 is refused."
 _refusing("no-float32", 0xCA, v.single(1.5), "A float of 32 bits is refused.", 0)
 
 
-@mutant("fixext-16", "08", gives(v.Ext(5, b"x" * 16), 0, "either", "08"), accept="01")
-class FixExt16(Decoding):
-    """Half of an extension of 16 octets is lost."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return super().ext(code, data[:8] if len(data) == 16 else data)
+mutant("fixext-16", "08", asks_for(v.Ext(5, b"x" * 16), 0, "either", "08"), accept="01")(
+    "Half of an extension of 16 octets is lost.",
+    on(Decoding, "ext").takes(data=lambda data: data[:8] if len(data) == 16 else data),
+)
 
 
 def behind_an_error(config: Any) -> Plan:
@@ -105,83 +102,65 @@ class BehindErrors(Codec):
         return value + 1 if refused and type(value) is int and 0 <= value < 1 << 60 else value
 
 
-@mutant("int16-unsigned", "04", gives(-32768))
-class Int16Unsigned(Decoding):
-    """A signed integer of 16 bits is read as an unsigned one."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (value + 65536 if first == 0xD1 and value < 0 else value,)
-
-
-@mutant("int64-by-double", "04", gives(2**53 + 1))
-class Int64ByDouble(Decoding):
-    """Integers of 64 bits go through a float."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (int(float(value)) if first in (0xCF, 0xD3) and abs(value) < 1 << 62 else value,)
+mutant("int16-unsigned", "04", asks_for(-32768))(
+    "A signed integer of 16 bits is read as an unsigned one.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (found[0] + 65536 if first == 0xD1 and found[0] < 0 else found[0],)
+    ),
+)
 
 
-@mutant("uint64-negative", "04", gives(2**64 - 1))
-class Uint64Negative(Decoding):
-    """An unsigned integer of 64 bits is read as a signed one."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (value - (1 << 64) if first == 0xCF and value >= 1 << 63 else value,)
-
-
-@mutant("fixint-31", "04", gives(-32))
-class NegativeFix(Decoding):
-    """The least integer of one octet is read as a positive one."""
-
-    def simple(self, first: int) -> Any:
-        return 32 if first == 0xE0 else super().simple(first)
+mutant("int64-by-double", "04", asks_for(2**53 + 1))(
+    "Integers of 64 bits go through a float.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (int(float(found[0])) if first in (0xCF, 0xD3) and abs(found[0]) < 1 << 62 else found[0],)
+    ),
+)
+mutant("uint64-negative", "04", asks_for(2**64 - 1))(
+    "An unsigned integer of 64 bits is read as a signed one.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (found[0] - (1 << 64) if first == 0xCF and found[0] >= 1 << 63 else found[0],)
+    ),
+)
 
 
-@mutant("uint16-swapped", "04", gives(0x1234), accept="01")
-class Swapped(Decoding):
-    """The octets of an integer of 16 bits are swapped."""
-
-    def _number(self, first: int, width: int) -> tuple[Any]:
-        (value,) = super()._number(first, width)
-        return (int.from_bytes(value.to_bytes(2, "big"), "little") if first == 0xCD else value,)
+mutant("fixint-31", "04", asks_for(-32))(
+    "The least integer of one octet is read as a positive one.",
+    on(Decoding, "simple").instead(lambda: 32, when=lambda first: first == 0xE0),
+)
 
 
-@mutant("double-as-single", "05", gives(v.double(0.1)))
-class DoubleAsSingle(Packer):
-    """Floats are written with 32 bits."""
-
-    def float(self, value: float) -> bytes:
-        return b"\xca" + struct.pack(">f", value) if abs(value) < 1e30 else super().float(value)
-
-
-@mutant("nan-is-zero", "05", gives(v.double(float("nan"))))
-class NanIsZero(Decoding):
-    """NaN becomes 0.0."""
-
-    def number(self, value: float) -> Any:
-        return 0.0 if isinstance(value, float) and math.isnan(value) else value
+mutant("uint16-swapped", "04", asks_for(0x1234), accept="01")(
+    "The octets of an integer of 16 bits are swapped.",
+    on(Decoding, "_number").gives(
+        lambda first, found: (int.from_bytes(found[0].to_bytes(2, "big"), "little") if first == 0xCD else found[0],)
+    ),
+)
 
 
-@mutant("zero-unsigned", "05", gives(v.double(-0.0)))
-class ZeroUnsigned(Decoding):
-    """Minus zero loses its sign."""
-
-    def number(self, value: float) -> Any:
-        return 0.0 if isinstance(value, float) and value == 0 else value
-
-
-@mutant("small-floats-cut", "05", gives(v.double(1.5)), accept="04")
-class FloatsCut(Decoding):
-    """A float loses what stands behind its point."""
-
-    def number(self, value: float) -> Any:
-        return float(int(value)) if isinstance(value, float) and math.isfinite(value) else value
+mutant("double-as-single", "05", asks_for(v.double(0.1)))(
+    "Floats are written with 32 bits.",
+    on(Packer, "float").instead(lambda value: b"\xca" + struct.pack(">f", value), when=lambda value: abs(value) < 1e30),
+)
+mutant("nan-is-zero", "05", asks_for(v.double(float("nan"))))(
+    "NaN becomes 0.0.",
+    on(Decoding, "number").instead(lambda value: 0.0 if isinstance(value, float) and math.isnan(value) else value),
+)
+mutant("zero-unsigned", "05", asks_for(v.double(-0.0)))(
+    "Minus zero loses its sign.",
+    on(Decoding, "number").instead(lambda value: 0.0 if isinstance(value, float) and value == 0 else value),
+)
 
 
-@mutant("infinity-refused", "05", gives(v.double(float("inf"))), accept="01")
+mutant("small-floats-cut", "05", asks_for(v.double(1.5)), accept="04")(
+    "A float loses what stands behind its point.",
+    on(Decoding, "number").instead(
+        lambda value: float(int(value)) if isinstance(value, float) and math.isfinite(value) else value
+    ),
+)
+
+
+@mutant("infinity-refused", "05", asks_for(v.double(float("inf"))), accept="01")
 class InfinityRefused(Decoding):
     """Infinity is refused."""
 
@@ -191,29 +170,18 @@ class InfinityRefused(Decoding):
         return value
 
 
-@mutant("wide-integers", "02", gives(200), level="SHOULD")
-class WideIntegers(Packer):
-    """Integers beyond one octet are written with 64 bits."""
-
-    def integers(self, value: int) -> list[bytes]:
-        found = super().integers(value)
-        return found[-1:] if value > 127 else found
-
-
-@mutant("no-str8", "02", gives("x" * 32), level="SHOULD")
-class NoStr8(Packer):
-    """Texts of 32 octets and more are written with a size of 16 bits."""
-
-    def strings(self, size: int) -> list[bytes]:
-        return [head for head in super().strings(size) if head[0] != 0xD9]
-
-
-@mutant("wide-arrays", "02", gives((1,) * 15), level="SHOULD")
-class WideArrays(Packer):
-    """An array of fifteen is written with a size of 16 bits."""
-
-    def sized(self, size: int, fixed: int, code: int) -> list[bytes]:
-        return [head for head in super().sized(size, fixed, code) if head[0] != 0x9F]
+mutant("wide-integers", "02", asks_for(200), level="SHOULD")(
+    "Integers beyond one octet are written with 64 bits.",
+    on(Packer, "integers").gives(lambda value, found: found[-1:] if value > 127 else found),
+)
+mutant("no-str8", "02", asks_for("x" * 32), level="SHOULD")(
+    "Texts of 32 octets and more are written with a size of 16 bits.",
+    on(Packer, "strings").gives(lambda found: [head for head in found if head[0] != 0xD9]),
+)
+mutant("wide-arrays", "02", asks_for((1,) * 15), level="SHOULD")(
+    "An array of fifteen is written with a size of 16 bits.",
+    on(Packer, "sized").gives(lambda found: [head for head in found if head[0] != 0x9F]),
+)
 
 
 @mutant("c1-is-nil", "03", asks(b"\xc1", 1, "error", "03"), level="ASSUMED")
@@ -237,56 +205,30 @@ class NeverUsedSkipped(Codec):
         return super().decode(octets.replace(b"\x91\xc1", b"\x91"))
 
 
-@mutant("bin-as-str", "06", gives(b"abc"))
-class BinAsStr(Packer):
-    """A bin is written as a str."""
-
-    def binaries(self, size: int) -> list[bytes]:
-        return self.strings(size)
-
-
-@mutant("str-as-bin", "06", gives("é"), accept="01")
-class StrAsBin(Decoding):
-    """A str that is not ASCII becomes a bin."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data) if data.isascii() else data
-
-
-@mutant("bad-text-is-nil", "07", gives(v.Text(b"\xff"), 0, "either", "07"), level="ASSUMED")
-class BadTextIsNil(Decoding):
-    """A str that is not UTF-8 becomes nil."""
-
-    def text(self, data: bytes) -> Any:
-        found = super().text(data)
-        return None if isinstance(found, Odd) else found
+mutant("bin-as-str", "06", asks_for(b"abc"))(
+    "A bin is written as a str.", on(Packer, "binaries").instead(lambda self, size: self.strings(size))
+)
+mutant("str-as-bin", "06", asks_for("é"), accept="01")(
+    "A str that is not ASCII becomes a bin.",
+    on(Decoding, "text").instead(lambda data: data, when=lambda data: not data.isascii()),
+)
+mutant("bad-text-is-nil", "07", asks_for(v.Text(b"\xff"), 0, "either", "07"), level="ASSUMED")(
+    "A str that is not UTF-8 becomes nil.",
+    on(Decoding, "text").gives(lambda found: None if isinstance(found, Odd) else found),
+)
+mutant("ext-is-nil", "08", asks_for(v.Ext(5, b"a"), 0, "either", "08"))(
+    "An unknown extension becomes nil.", on(Decoding, "ext").skips(when=lambda code: code != -1)
+)
+mutant("ext-code-unsigned", "08", asks_for(v.Ext(-5, b"a"), 0, "either", "08"))(
+    "A negative extension type loses its sign.",
+    on(Decoding, "ext").instead(lambda code, data: Ext(-code, data), when=lambda code: -128 < code < -1),
+)
+mutant("empty-ext", "08", asks_for(v.Ext(5, b""), 0, "either", "08"), accept="09")(
+    "An extension without octets becomes nil.", on(Decoding, "ext").skips(when=lambda data: not data)
+)
 
 
-@mutant("ext-is-nil", "08", gives(v.Ext(5, b"a"), 0, "either", "08"))
-class ExtIsNil(Decoding):
-    """An unknown extension becomes nil."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return None if code != -1 else super().ext(code, data)
-
-
-@mutant("ext-code-unsigned", "08", gives(v.Ext(-5, b"a"), 0, "either", "08"))
-class ExtCodeUnsigned(Decoding):
-    """A negative extension type loses its sign."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return Ext(-code, data) if -128 < code < -1 else super().ext(code, data)
-
-
-@mutant("empty-ext", "08", gives(v.Ext(5, b""), 0, "either", "08"), accept="09")
-class EmptyExt(Decoding):
-    """An extension without octets becomes nil."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return super().ext(code, data) if data else None
-
-
-@mutant("timestamp-nanos", "09", gives(v.Ext(-1, struct.pack(">Q", 500_000_000 << 34)), 0, "either", "09"))
+@mutant("timestamp-nanos", "09", asks_for(v.Ext(-1, struct.pack(">Q", 500_000_000 << 34)), 0, "either", "09"))
 class TimestampNanos(Decoding):
     """A timestamp of 64 bits loses its nanoseconds."""
 
@@ -295,7 +237,7 @@ class TimestampNanos(Decoding):
         return Ext(code, struct.pack(">Iq", 0, moment[0])) if moment else super().ext(code, data)
 
 
-@mutant("timestamp-unsigned", "09", gives(v.Ext(-1, struct.pack(">Iq", 0, -1)), 0, "either", "09"))
+@mutant("timestamp-unsigned", "09", asks_for(v.Ext(-1, struct.pack(">Iq", 0, -1)), 0, "either", "09"))
 class TimestampUnsigned(Decoding):
     """A timestamp before 1970 loses its sign."""
 
@@ -306,7 +248,7 @@ class TimestampUnsigned(Decoding):
         return super().ext(code, data)
 
 
-@mutant("timestamp-swapped", "09", gives(v.Ext(-1, struct.pack(">Iq", 5, 7)), 0, "either", "09"))
+@mutant("timestamp-swapped", "09", asks_for(v.Ext(-1, struct.pack(">Iq", 5, 7)), 0, "either", "09"))
 class TimestampSwapped(Decoding):
     """Seconds and nanoseconds of a timestamp of 96 bits are exchanged."""
 
@@ -344,24 +286,20 @@ class ShortArrays(Codec):
             raise
 
 
-@mutant("short-texts", "10", asks(encoded("abc")[:-1], "abc", "error", "10"))
-class ShortTexts(Codec):
-    """A text that is cut off becomes what is there of it."""
-
-    def decode(self, octets: bytes) -> Any:
-        if octets and 0xA1 <= octets[0] <= 0xBF and len(octets) - 1 < octets[0] - 0xA0:
-            return octets[1:].decode("utf-8", "replace")
-        return super().decode(octets)
-
-
-@mutant("dies-of-depth", "11", asks(b"\x91" * 2000 + b"\xc0", (1,), "free", "11"))
-class DiesOfDepth(Decoding):
-    """Great depth exhausts the stack."""
-
-    def _head(self, first: int) -> tuple[str, int, int]:
-        if len(self._open) >= self.max_depth - 1:
-            raise RecursionError("maximum recursion depth exceeded")
-        return super()._head(first)
+mutant("short-texts", "10", asks(encoded("abc")[:-1], "abc", "error", "10"))(
+    "A text that is cut off becomes what is there of it.",
+    on(Codec, "decode").instead(
+        lambda octets: octets[1:].decode("utf-8", "replace"),
+        when=lambda octets: octets and 0xA1 <= octets[0] <= 0xBF and len(octets) - 1 < octets[0] - 0xA0,
+    ),
+)
+mutant("dies-of-depth", "11", asks(b"\x91" * 2000 + b"\xc0", (1,), "free", "11"))(
+    "Great depth exhausts the stack.",
+    on(Decoding, "_head").raises(
+        lambda: RecursionError("maximum recursion depth exceeded"),
+        when=lambda self: len(self._open) >= self.max_depth - 1,
+    ),
+)
 
 
 @mutant("dies-of-sizes", "11", asks(b"\xdd\xff\xff\xff\xff", (1,), "error", "11"))
@@ -375,43 +313,31 @@ class DiesOfSizes(Decoding):
         return what, size, width
 
 
-@mutant(
+mutant(
     "silent-on-keys",
     "12",
     asks(encoded(v.Map(((1, 1), ("k", 2)))), v.Map(((1, 1), ("k", 2))), "free", "12"),
     level="ASSUMED",
+)(
+    "A key that is no str ends the codec.",
+    on(Decoding, "pairs").raises(
+        lambda: AttributeError("encode"), when=lambda items: any(not isinstance(key, str) for key in items[::2])
+    ),
 )
-class DiesOfKeys(Decoding):
-    """A key that is no str ends the codec."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        if any(not isinstance(key, str) for key in items[::2]):
-            raise AttributeError("encode")
-        return super().pairs(items)
-
-
-@mutant("last-pair-lost", "01", gives(v.Map(tuple((f"k{n}", n) for n in range(16)))))
-class LastPairLost(Packer):
-    """A map of sixteen is written without its last pair."""
-
-    def pack(self, value: Any) -> bytes:
-        return super().pack(Pairs(value[:15]) if isinstance(value, Pairs) and len(value) == 16 else value)
+mutant("last-pair-lost", "01", asks_for(v.Map(tuple((f"k{n}", n) for n in range(16)))))(
+    "A map of sixteen is written without its last pair.",
+    on(Packer, "pack").takes(
+        value=lambda value: Pairs(value[:15]) if isinstance(value, Pairs) and len(value) == 16 else value
+    ),
+)
 
 
-@mutant("nil-is-false", "01", gives(None))
-class NilIsFalse(Packer):
-    """nil is written as false."""
-
-    def one(self, value: Any, out: bytearray) -> None:
-        super().one(False if value is None else value, out)
-
-
-@mutant("text-nul", "01", gives("a\0b"))
-class TextNul(Decoding):
-    """A text ends at its first NUL."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data.split(b"\0")[0])
+mutant("nil-is-false", "01", asks_for(None))(
+    "nil is written as false.", on(Packer, "one").takes(value=lambda value: False if value is None else value)
+)
+mutant("text-nul", "01", asks_for("a\0b"))(
+    "A text ends at its first NUL.", on(Decoding, "text").takes(data=lambda data: data.split(b"\0")[0])
+)
 
 
 def alike(config: Any) -> Plan:

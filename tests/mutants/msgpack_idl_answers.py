@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Kind, Method, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     exception,
@@ -48,14 +49,13 @@ class ExtraBraces(Parser):
         return super().document()
 
 
-@mutant("nameless", "INV-06", "message {\n  1: int x\n}\n")
-class Nameless(Parser):
-    """A message without a name is taken."""
-
-    def title(self) -> Word:
-        if self.word.text == "{":
-            return Word("name", "anonymous", self.word.line, self.word.column)
-        return super().title()
+mutant("nameless", "INV-06", "message {\n  1: int x\n}\n")(
+    "A message without a name is taken.",
+    on(Parser, "title").instead(
+        lambda self: Word("name", "anonymous", self.word.line, self.word.column),
+        when=lambda self: self.word.text == "{",
+    ),
+)
 
 
 @mutant("digit-names", "INV-07", message(name="1M"))
@@ -99,14 +99,12 @@ class AnyCase(Parser):
         return super().document()
 
 
-@mutant("colons-optional", "INV-11", message("1 int x"), accept="FIELD-06 SVC-07")
-class ColonsOptional(Parser):
-    """The colon behind an id may be missing."""
-
-    def need(self, text: str) -> Word:
-        if text == ":" and self.word.kind == "name":
-            return self.word
-        return super().need(text)
+mutant("colons-optional", "INV-11", message("1 int x"), accept="FIELD-06 SVC-07")(
+    "The colon behind an id may be missing.",
+    on(Parser, "need").instead(
+        lambda self: self.word, when=lambda self, text: text == ":" and self.word.kind == "name"
+    ),
+)
 
 
 @mutant("untyped-functions", "INV-24", service("f()"))
@@ -120,13 +118,9 @@ class Untyped(Parser):
         return super().method()
 
 
-@mutant("lines-from-zero", "ERR-01", message("1: nothing x"))
-class LinesFromZero(Idl):
-    """Lines of errors are counted from 0."""
-
-    def report(self, wrong: Wrong) -> dict[str, Any]:
-        made = super().report(wrong)
-        return made | {"line": made["line"] - 1}
+mutant("lines-from-zero", "ERR-01", message("1: nothing x"))(
+    "Lines of errors are counted from 0.", on(Idl, "report").gives(lambda found: found | {"line": found["line"] - 1})
+)
 
 
 @mutant("lines-of-comments", "ERR-01", "/* a\nb\n */\n" + message("1: nothing x"))
@@ -160,12 +154,9 @@ class LastLine(Idl):
         return made
 
 
-@mutant("no-lines", "ERR-01", message("1: nothing x"))
-class NoLines(Idl):
-    """Errors have no lines."""
-
-    def report(self, wrong: Wrong) -> dict[str, Any]:
-        return super().report(wrong) | {"line": None}
+mutant("no-lines", "ERR-01", message("1: nothing x"))(
+    "Errors have no lines.", on(Idl, "report").gives(lambda found: found | {"line": None})
+)
 
 
 @mutant("remembers-types", "ERR-02", message("1: N x"), message("1: int x", name="N"), message("1: N x"),
@@ -226,15 +217,10 @@ class EveryFiftieth(Idl):
         return made
 
 
-@mutant("reversed-tree", "ERR-04", PLAIN + exception("E"), accept="EXC-01 SVC-01")
-class ReversedTree(Idl):
-    """Definitions are shown in the order of their names, the last first."""
-
-    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
-        made = super().parse(source, profile)
-        if "ast" in made:
-            made["ast"]["definitions"].reverse()
-        return made
+mutant("reversed-tree", "ERR-04", PLAIN + exception("E"), accept="EXC-01 SVC-01")(
+    "Definitions are shown in the order of their names, the last first.",
+    on(Idl, "parse").after(lambda found: found["ast"]["definitions"].reverse(), when=lambda found: "ast" in found),
+)
 
 
 @mutant("drops-empty", "FIELD-05", message(), accept="ERR-04 TYPE-05")

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from impls.references.msgpack.idl_parser import Parser, Part
+from impls.references.msgpack.idl_parser import Parser
 from impls.references.msgpack.idl_words import INSIDE, Scanner, Word, Wrong
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     message,
     mutant,
 )
 
-
-@mutant("no-hash-comments", "LEX-01", "# c\n" + PLAIN, accept="LEX-05 LEX-03")
-class NoHash(Scanner):
-    """`#` begins no comment."""
-
-    def line_comment(self) -> None:
-        if self.source[self.at] == "#":
-            raise Wrong("character", "# has no place", self.here("mark", "#", self.at), "syntax")
-        super().line_comment()
-
-
-@mutant("no-slash-comments", "LEX-01", "// c\n" + PLAIN, accept="LEX-05 LEX-03")
-class NoSlashes(Scanner):
-    """`//` begins no comment."""
-
-    def line_comment(self) -> None:
-        if self.source.startswith("//", self.at):
-            raise Wrong("character", "/ has no place", self.here("mark", "/", self.at), "syntax")
-        super().line_comment()
+mutant("no-hash-comments", "LEX-01", "# c\n" + PLAIN, accept="LEX-05 LEX-03")(
+    "`#` begins no comment.",
+    on(Scanner, "line_comment").raises(
+        lambda self: Wrong("character", "# has no place", self.here("mark", "#", self.at), "syntax"),
+        when=lambda self: self.source[self.at] == "#",
+    ),
+)
+mutant("no-slash-comments", "LEX-01", "// c\n" + PLAIN, accept="LEX-05 LEX-03")(
+    "`//` begins no comment.",
+    on(Scanner, "line_comment").raises(
+        lambda self: Wrong("character", "/ has no place", self.here("mark", "/", self.at), "syntax"),
+        when=lambda self: self.source.startswith("//", self.at),
+    ),
+)
 
 
 @mutant("flat-comments", "LEX-02", "/* a /* b */ c */\n" + PLAIN, accept="LEX-05 LEX-03 LEX-04")
@@ -110,15 +106,10 @@ class OpenerInLine(Scanner):
             self.block_comment()
 
 
-@mutant("open-comment-at-end", "LEX-04", PLAIN + "/* a\n")
-class OpenAtEnd(Scanner):
-    """A comment that is never closed ends with the document."""
-
-    def block_comment(self) -> None:
-        try:
-            super().block_comment()
-        except Wrong:
-            self.at = len(self.source)
+mutant("open-comment-at-end", "LEX-04", PLAIN + "/* a\n")(
+    "A comment that is never closed ends with the document.",
+    on(Scanner, "block_comment").forgives(Wrong, lambda self: setattr(self, "at", len(self.source))),
+)
 
 
 @mutant("inner-closes", "LEX-04", PLAIN + "/* a /* b */\n", accept="LEX-02")
@@ -187,27 +178,23 @@ class StraysSkipped(Scanner):
             return self.word()
 
 
-@mutant("no-crlf", "LEX-06", PLAIN.replace("\n", "\r\n"), level="SHOULD", accept="LEX-01")
-class NoCrlf(Scanner):
-    """CR LF is no line end."""
-
-    def newline(self) -> None:
-        if self.source[self.at] == "\r":
-            raise Wrong("character", "CR has no place", self.here("mark", "\r", self.at), "syntax")
-        super().newline()
-
-
-@mutant("empty-document", "LEX-06", "", level="SHOULD")
-class EmptyDocument(Parser):
-    """An empty document is refused."""
-
-    def document(self) -> list[Part]:
-        if self.word.kind == "end" and not self.source.strip():
-            raise self.unexpected("a definition")
-        return super().document()
+mutant("no-crlf", "LEX-06", PLAIN.replace("\n", "\r\n"), level="SHOULD", accept="LEX-01")(
+    "CR LF is no line end.",
+    on(Scanner, "newline").raises(
+        lambda self: Wrong("character", "CR has no place", self.here("mark", "\r", self.at), "syntax"),
+        when=lambda self: self.source[self.at] == "\r",
+    ),
+)
+mutant("empty-document", "LEX-06", "", level="SHOULD")(
+    "An empty document is refused.",
+    on(Parser, "document").raises(
+        lambda self: self.unexpected("a definition"),
+        when=lambda self: self.word.kind == "end" and not self.source.strip(),
+    ),
+)
 
 
-@mutant("last-line-comment", "LEX-06", PLAIN + "# end", level="SHOULD", accept="LEX-01 LEX-03")
+@mutant("last-line-comment", "LEX-06", PLAIN + "# end", level="SHOULD")
 class LastLineComment(Scanner):
     """A line comment at the very end must have a line end."""
 
@@ -217,11 +204,10 @@ class LastLineComment(Scanner):
             raise Wrong("open-comment", "no line end", self.here("mark", "#", self.at - 1), "syntax")
 
 
-@mutant("keyword-prefixes", "LEX-07", message("1: optional int optionalfoo"), accept="FIELD-05 EXC-01")
-class Prefixes(Parser):
-    """A name that begins with `optional` is taken for it."""
-
-    def name(self, what: str) -> Word:
-        if self.word.text.startswith("optional") and len(self.word.text) > 8:
-            raise self.unexpected(what)
-        return super().name(what)
+mutant("keyword-prefixes", "LEX-07", message("1: optional int optionalfoo"), accept="FIELD-05 EXC-01")(
+    "A name that begins with `optional` is taken for it.",
+    on(Parser, "name").raises(
+        lambda self, what: self.unexpected(what),
+        when=lambda self: self.word.text.startswith("optional") and len(self.word.text) > 8,
+    ),
+)

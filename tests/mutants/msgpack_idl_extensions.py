@@ -6,8 +6,8 @@ from typing import Any
 
 from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import RANGES, Checker
-from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Method, Parser, Part
-from impls.references.msgpack.idl_words import Word
+from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Method, Parser, Part
+from tests.mutants.faults import on, without
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,
@@ -25,59 +25,36 @@ lax(
 )
 
 
-@mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))
-class ContainerDefaults(Checker):
-    """A container may have a default."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if self.real(member.kind).name not in CONTAINERS:
-            super().value(member, what, value)
+mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))(
+    "A container may have a default.",
+    on(Checker, "value").skips(when=lambda self, member: self.real(member.kind).name in CONTAINERS),
+)
 
 
-@mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))
-class DefaultWidths(Checker):
-    """Every integer fits into every integer type."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if what != "int" or self.real(member.kind).name not in RANGES or value < 0:
-            super().value(member, what, value)
-
-
-@mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))
-class UnsignedMinus(Checker):
-    """A negative default fits into an unsigned type."""
-
-    def value(self, member: Member, what: str, value: Any) -> None:
-        if what != "int" or value >= 0:
-            super().value(member, what, value)
+mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))(
+    "Every integer fits into every integer type.",
+    on(Checker, "value").skips(
+        when=lambda self, member, what, value: what == "int" and self.real(member.kind).name in RANGES and value >= 0
+    ),
+)
 
 
-@mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))
-class DefaultTrimmed(Idl):
-    """Blanks at the ends of a text are lost."""
-
-    def literal(self, what: str, value: Any) -> Any:
-        made = super().literal(what, value)
-        return made.strip() if isinstance(made, str) else made
-
-
-@mutant("default-lost", "DEF-01", message("1: optional int x = 0"))
-class DefaultLost(Idl):
-    """A default that is zero, false or empty is lost."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        if not made.get("default", True):
-            del made["default"]
-        return made
-
-
-@mutant("default-sign", "DEF-01", message("1: optional int x = -5"))
-class DefaultSign(Idl):
-    """A default loses its sign."""
-
-    def literal(self, what: str, value: Any) -> Any:
-        return super().literal(what, abs(value) if what in ("int", "float") else value)
+mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))(
+    "A negative default fits into an unsigned type.",
+    on(Checker, "value").skips(when=lambda what, value: what == "int" and value < 0),
+)
+mutant("default-trimmed", "DEF-01", message('1: optional string x = " x "'))(
+    "Blanks at the ends of a text are lost.",
+    on(Idl, "literal").gives(lambda found: found.strip() if isinstance(found, str) else found),
+)
+mutant("default-lost", "DEF-01", message("1: optional int x = 0"))(
+    "A default that is zero, false or empty is lost.",
+    on(Idl, "member").gives(lambda found: without(found, "default") if not found.get("default", True) else found),
+)
+mutant("default-sign", "DEF-01", message("1: optional int x = -5"))(
+    "A default loses its sign.",
+    on(Idl, "literal").takes(value=lambda what, value: abs(value) if what in ("int", "float") else value),
+)
 
 
 @mutant("alias-shown", "TD-01", "typedef int T\n" + message("1: T x"), accept="TYPE-04 SVC-06")
@@ -110,13 +87,10 @@ lax("clashes", "clash", "IF-04", service("implements I:1", "int f()", before="in
     "Functions of interfaces may be declared again.", level="SHOULD")  # fmt: skip
 
 
-@mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")
-class TypespecFields(Checker):
-    """The field that a typespec names need not exist."""
-
-    def c_typespec(self, part: Part) -> None:
-        part.target = ""
-        super().c_typespec(part)
+mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")(
+    "The field that a typespec names need not exist.",
+    on(Checker, "c_typespec").before(lambda part: setattr(part, "target", "")),
+)
 
 
 @mutant("foreign-cut", "TS-01", PLAIN + "typespec cpp M a::b<c,d>\n")
@@ -153,12 +127,10 @@ class FirstInterface(Idl):
         return made
 
 
-@mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")
-class UserMeta(Parser):
-    """The scope `_` may be declared."""
-
-    def scope(self) -> Word:
-        return self.take() if self.word.text == "_" else super().scope()
+mutant("user-meta", "INV-31", application("S:0 a default", "S:0 _"), level="ASSUMED", accept="APP-01")(
+    "The scope `_` may be declared.",
+    on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "_"),
+)
 
 
 @mutant("interfaces-inherit", "INV-30",
@@ -172,14 +144,13 @@ class InterfacesInherit(Parser):
         return part
 
 
-@mutant("scope-default", "INV-26", application("S:0 default default"), level="SHOULD", accept="APP-01")
-class ScopeDefault(Parser):
-    """A scope may be called default."""
-
-    def scope(self) -> Word:
-        if self.word.text == "default" and self.words[self.at + 1].text == "default":
-            return self.take()
-        return super().scope()
+mutant("scope-default", "INV-26", application("S:0 default default"), level="SHOULD", accept="APP-01")(
+    "A scope may be called default.",
+    on(Parser, "scope").instead(
+        lambda self: self.take(),
+        when=lambda self: self.word.text == "default" and self.words[self.at + 1].text == "default",
+    ),
+)
 
 
 @mutant("argument-modifiers", "SVC-10", service("int f(1: optional int a)"), level="ASSUMED")
@@ -193,13 +164,10 @@ class ArgumentModifiers(Idl):
         return made
 
 
-@mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")
-class VersionLost(Idl):
-    """Every version is shown as 0."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
-        made = super().tree(part, checker)
-        return made | {"version": 0} if part.what == "service" else made
+mutant("version-lost", "SVC-01", service("int f()", head="S: 2"), accept="SVC-02 SVC-08")(
+    "Every version is shown as 0.",
+    on(Idl, "tree").gives(lambda part, found: found | {"version": 0} if part.what == "service" else found),
+)
 
 
 @mutant("listed-again", "SVC-08", SERVED + service("int f()", head="S: 1"), accept="SVC-02 SVC-05")
@@ -215,15 +183,10 @@ class ListedAgain(Checker):
                         self.complain("dup-function", "another version has it", method.word)
 
 
-@mutant("base-lost", "EXC-01", BASE + exception("B < A"))
-class BaseLost(Idl):
-    """The base of an exception is not shown."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
-        made = super().tree(part, checker)
-        if part.what == "exception":
-            made["base"] = None
-        return made
+mutant("base-lost", "EXC-01", BASE + exception("B < A"))(
+    "The base of an exception is not shown.",
+    on(Idl, "tree").gives(lambda part, found: {**found, "base": None} if part.what == "exception" else found),
+)
 
 
 @mutant("interface-throws", "SVC-09", PLAIN + service("void f() throws M", head="I: 0").replace("service", "interface")

@@ -9,6 +9,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import CONTAINERS, Kind, Member, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     PLAIN,
     SERVED,
@@ -45,13 +46,10 @@ class FarDuplicates(Checker):
             self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "dup-id" or w.word in near]
 
 
-@mutant("default-optional", "FIELD-03", message("1: int x"), accept="SVC-10")
-class DefaultOptional(Idl):
-    """A field without a modifier is optional."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        return made if member.mod else made | {"mod": "optional"}
+mutant("default-optional", "FIELD-03", message("1: int x"), accept="SVC-10")(
+    "A field without a modifier is optional.",
+    on(Idl, "member").gives(lambda member, found: found if member.mod else found | {"mod": "optional"}),
+)
 
 
 @mutant("two-modifiers", "FIELD-03", message("1: optional required int x"))
@@ -122,22 +120,13 @@ class SmallIds(Checker):
                 self.complain("large", "too large", member.at)
 
 
-@mutant("ids-wrap", "FIELD-05", message("128: int x"), accept="EXC-01 SVC-07")
-class IdsWrap(Idl):
-    """Ids beyond 127 are shown as negative."""
-
-    def member(self, member: Member, checker: Checker) -> dict[str, Any]:
-        made = super().member(member, checker)
-        return made | {"id": made["id"] - 256} if 127 < made["id"] < 256 else made
-
-
-@mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")
-class SignedIds(Parser):
-    """The sign of an id is skipped."""
-
-    def integer(self, what: str) -> int:
-        self.maybe("-")
-        return super().integer(what)
+mutant("ids-wrap", "FIELD-05", message("128: int x"), accept="EXC-01 SVC-07")(
+    "Ids beyond 127 are shown as negative.",
+    on(Idl, "member").gives(lambda found: found | {"id": found["id"] - 256} if 127 < found["id"] < 256 else found),
+)
+mutant("signed-ids", "FIELD-06", message("-1: int x"), accept="SVC-03 APP-01 IF-01")(
+    "The sign of an id is skipped.", on(Parser, "integer").before(lambda self: self.maybe("-"))
+)
 
 
 @mutant("hex-ids", "FIELD-06", message("0x1: int x"), accept="SVC-03")
@@ -184,32 +173,25 @@ class UnknownArguments(Checker):
             self.wrong[known:] = [each for each in self.wrong[known:] if each.code != "unknown-type"]
 
 
-@mutant("services-as-types", "TYPE-02", SERVED + message("1: S x"))
-class ServicesAsTypes(Checker):
-    """A service is a type."""
-
-    def complain(self, code: str, message: str, word: Word) -> None:
-        if code != "unknown-type" or word.text not in {name for name, _ in self.services}:
-            super().complain(code, message, word)
-
-
-@mutant("no-ushort", "TYPE-01", message("1: ushort x"), accept="TYPE-02 TYPE-04 SVC-06 SVC-07 TD-01 DEF-01 TYPE-03")
-class NoUshort(Checker):
-    """There is no type `ushort`."""
-
-    def kind(self, kind: Kind, *, result: bool = False) -> None:
-        super().kind(kind, result=result)
-        if kind.name == "ushort":
-            self.complain("unknown-type", "ushort is no type", kind.word)
+mutant("services-as-types", "TYPE-02", SERVED + message("1: S x"))(
+    "A service is a type.",
+    on(Checker, "complain").skips(
+        when=lambda self, code, word: code == "unknown-type" and word.text in {name for name, _ in self.services}
+    ),
+)
+mutant("no-ushort", "TYPE-01", message("1: ushort x"), accept="TYPE-02 TYPE-04 SVC-06 SVC-07 TD-01 DEF-01 TYPE-03")(
+    "There is no type `ushort`.",
+    on(Checker, "kind").after(
+        lambda self, kind: self.complain("unknown-type", "ushort is no type", kind.word),
+        when=lambda kind: kind.name == "ushort",
+    ),
+)
 
 
-@mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")
-class RawIsString(Idl):
-    """`raw` is shown as `string`."""
-
-    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
-        made = super().kind(kind, checker, depth)
-        return made | {"t": "string"} if made["t"] == "raw" else made
+mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")(
+    "`raw` is shown as `string`.",
+    on(Idl, "kind").gives(lambda found: found | {"t": "string"} if found["t"] == "raw" else found),
+)
 
 
 @mutant("map-of-three", "TYPE-03", message("1: map<int, int, int> x"))
@@ -258,14 +240,13 @@ class ArgumentsOfAll(Parser):
         return word
 
 
-@mutant("double-closer", "TYPE-04", message("1: list<list<int>> x"), accept="LEX-05 SVC-06 SVC-07 TD-01")
-class DoubleCloser(Parser):
-    """`>>` is one word."""
-
-    def need(self, text: str) -> Word:
-        if text == ">" and self.source.startswith(">>", self.word.offset):
-            raise self.unexpected("'>'")
-        return super().need(text)
+mutant("double-closer", "TYPE-04", message("1: list<list<int>> x"), accept="LEX-05 SVC-06 SVC-07 TD-01")(
+    "`>>` is one word.",
+    on(Parser, "need").raises(
+        lambda self: self.unexpected("'>'"),
+        when=lambda self, text: text == ">" and self.source.startswith(">>", self.word.offset),
+    ),
+)
 
 
 @mutant(
@@ -284,13 +265,10 @@ class EightLevels(Parser):
         return kind
 
 
-@mutant("map-sides", "TYPE-04", message("1: map<int, string> x"), accept="SVC-06 SVC-07 TD-01 TYPE-01 TYPE-05")
-class MapSides(Idl):
-    """The key and the value of a map change places."""
-
-    def kind(self, kind: Kind, checker: Checker, depth: int = 0) -> dict[str, Any]:
-        made = super().kind(kind, checker, depth)
-        return made | {"of": made["of"][::-1]} if made["t"] == "map" else made
+mutant("map-sides", "TYPE-04", message("1: map<int, string> x"), accept="SVC-06 SVC-07 TD-01 TYPE-01 TYPE-05")(
+    "The key and the value of a map change places.",
+    on(Idl, "kind").gives(lambda found: found | {"of": found["of"][::-1]} if found["t"] == "map" else found),
+)
 
 
 @mutant("no-messages-in-lists", "TYPE-05", PLAIN + message("1: M x", name="N"), accept="TYPE-04 SVC-06 SVC-07 TD-01")

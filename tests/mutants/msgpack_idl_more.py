@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from impls.references.msgpack.idl import Idl
-from impls.references.msgpack.idl_checker import Checker
-from impls.references.msgpack.idl_parser import Part
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import PLAIN, mutant
 
-
-@mutant("says-more", "ERR-02", PLAIN)
-class SaysMore(Idl):
-    """Behind each answer there is a remark."""
-
-    def line(self, line: bytes) -> bytes:
-        return super().line(line) + b"\nwell done"
+mutant("says-more", "ERR-02", PLAIN)(
+    "Behind each answer there is a remark.", on(Idl, "line").gives(lambda found: found + b"\nwell done")
+)
 
 
 UNMARKED = "service S: 0 {\n  int f()\n}\napplication A {\n  S: 0 s\n}\n"
 
 
-@mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")
-class DefaultScopeWanted(Idl):
-    """An application without a default scope is refused, though something else is declared."""
-
-    def parse(self, source: str, profile: str = "core") -> dict[str, object]:
-        if "application" in source and "default" not in source.partition("application")[2]:
-            return {"errors": [{"kind": "semantic", "line": 1}]}
-        return super().parse(source, profile)
+mutant("default-scope-wanted", "APP-08", UNMARKED, level="ASSUMED")(
+    "An application without a default scope is refused, though something else is declared.",
+    on(Idl, "parse").instead(
+        lambda: {"errors": [{"kind": "semantic", "line": 1}]},
+        when=lambda source: "application" in source and "default" not in source.partition("application")[2],
+    ),
+)
 
 
 TWO = """interface I: 1 {
@@ -43,11 +37,9 @@ service S: 0 {
 """
 
 
-@mutant("last-interface-only", "IF-02", TWO)
-class LastInterfaceOnly(Idl):
-    """Of several interfaces the functions of the last are those of the service."""
-
-    def tree(self, part: Part, checker: Checker) -> dict[str, object]:
-        if part.what == "service":
-            part.uses = part.uses[-1:]
-        return super().tree(part, checker)
+mutant("last-interface-only", "IF-02", TWO)(
+    "Of several interfaces the functions of the last are those of the service.",
+    on(Idl, "tree").before(
+        lambda part: setattr(part, "uses", part.uses[-1:]), when=lambda part: part.what == "service"
+    ),
+)

@@ -9,10 +9,9 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Parser
 from impls.references.msgpack.idl_words import Scanner, Word
-from specs.msgpack.idl.grammar import IDL
 from specs.plan import Plan
 from strategies.msgpack.idl import Script
-from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
+from tests.mutants.msgpack_kit import Witness, idl_ids, registering
 
 CLAIMED = "core+def+td+ts+meta+if+nosc"
 
@@ -41,15 +40,8 @@ def idl_of(part: type) -> type[Idl]:
 
 def mutant(name: str, requirement: str, *texts: str, accept: str = "", level: str = "MUST") -> Callable[[type], type]:
     """Register the decorated class as a faulty part of a processor. Its docstring is the sentence that explains it."""
-
-    def register(part: type) -> type:
-        made, why = idl_of(part), " ".join((part.__doc__ or "").split())
-        witness = asks(*texts, want="line" if requirement == "ERR-01" else "")
-        others = tuple(IDL + each for each in accept.split())
-        MUTANTS.append(Mutant(name, "idl", IDL + requirement, others, made, witness, level, why))
-        return part
-
-    return register
+    witness = asks(*texts, want="line" if requirement == "ERR-01" else "")
+    return registering("idl", idl_of, idl_ids)(name, requirement, witness, accept, level)
 
 
 def message(*fields: str, name: str = "M") -> str:

@@ -9,38 +9,33 @@ from impls.references.msgpack.idl_parser import Method
 from impls.references.msgpack.idl_server import Application, Serving, Thrown
 from impls.references.msgpack.server import Failure
 from specs.msgpack.frames import notification
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_server_parts import DEFAULT, DOCUMENT, TAG, calls, mutant
 
 # -- dispatch and versions --------------------------------------------------------------------------------------------
 
 
-@mutant("version-ignored", "DISP-02", calls("get:storage:9"), accept="FALL-01 FALL-06 FALL-03 DISP-03 DISP-01 NOSC-01")
-class VersionIgnored(Application):
-    """An unknown version means the newest."""
-
-    def find(self, scope: str, version: int, name: str) -> Method:
-        if scope in self.scopes and version not in self.versions(scope):
-            version = self.scopes[scope][1]
-        return super().find(scope, version, name)
-
-
-@mutant("scope-ignored", "DISP-02", calls("get:nothing:0"), accept="DISP-05 FALL-06")
-class ScopeIgnored(Application):
-    """An unknown scope means the default scope."""
-
-    def select(self, method: str) -> tuple[str, int, str]:
-        scope, version, name = super().select(method)
-        return (scope if scope in self.scopes else self.default), version, name
-
-
-@mutant("old-versions-gone", "DISP-03", calls("get:storage:0"), accept="FALL-01 FALL-03 NOSC-01 ENC-01")
-class OldVersionsGone(Application):
-    """Only the version that the application names can be called."""
-
-    def find(self, scope: str, version: int, name: str) -> Method:
-        if scope in self.scopes and version != self.scopes[scope][1]:
-            raise Failure("no such version")
-        return super().find(scope, version, name)
+mutant("version-ignored", "DISP-02", calls("get:storage:9"), accept="FALL-01 FALL-06 FALL-03 DISP-03 DISP-01 NOSC-01")(
+    "An unknown version means the newest.",
+    on(Application, "find").takes(
+        version=lambda self, scope, version: (
+            self.scopes[scope][1] if scope in self.scopes and version not in self.versions(scope) else version
+        )
+    ),
+)
+mutant("scope-ignored", "DISP-02", calls("get:nothing:0"), accept="DISP-05 FALL-06")(
+    "An unknown scope means the default scope.",
+    on(Application, "select").gives(
+        lambda self, found: found if found[0] in self.scopes else (self.default, *found[1:])
+    ),
+)
+mutant("old-versions-gone", "DISP-03", calls("get:storage:0"), accept="FALL-01 FALL-03 NOSC-01 ENC-01")(
+    "Only the version that the application names can be called.",
+    on(Application, "find").raises(
+        lambda: Failure("no such version"),
+        when=lambda self, scope, version: scope in self.scopes and version != self.scopes[scope][1],
+    ),
+)
 
 
 @mutant("first-scope-default", "DISP-05", calls("get", behaviour={"status/0/get": TAG, "storage/0/get": TAG}))
@@ -52,12 +47,10 @@ class FirstScopeDefault(Application):
         self.default = next(iter(self.scopes))
 
 
-@mutant("loose-selectors", "DISP-06", calls("get:storage:0:x"), accept="DISP-02")
-class LooseSelectors(Application):
-    """What stands behind the version is ignored."""
-
-    def select(self, method: str) -> tuple[str, int, str]:
-        return super().select(":".join(method.split(":")[:3]))
+mutant("loose-selectors", "DISP-06", calls("get:storage:0:x"), accept="DISP-02")(
+    "What stands behind the version is ignored.",
+    on(Application, "select").takes(method=lambda method: ":".join(method.split(":")[:3])),
+)
 
 
 @mutant("no-fall-back", "FALL-01", calls("get:storage:1"), accept="FALL-04")
@@ -123,15 +116,10 @@ class DroppedTwoBack(Application):
             return super().find(scope, gone[0] if gone else version, name)
 
 
-@mutant("nil-when-missing", "FALL-02", calls("add:storage:1", behaviour={}))
-class NilWhenMissing(Application):
-    """A function that nobody implements answers nil."""
-
-    def implementation(self, scope: str, version: int, name: str) -> tuple[int, Mapping[str, Any]]:
-        try:
-            return super().implementation(scope, version, name)
-        except Failure:
-            return version, {"do": "const", "value": None}
+mutant("nil-when-missing", "FALL-02", calls("add:storage:1", behaviour={}))(
+    "A function that nobody implements answers nil.",
+    on(Application, "implementation").forgives(Failure, lambda version: (version, {"do": "const", "value": None})),
+)
 
 
 @mutant("newer-answers", "FALL-03", calls("get:other:0"), accept="DISP-03 DISP-01 FALL-01 FALL-02 EXW-01 EXW-03")
@@ -237,44 +225,23 @@ class Swapped(Application):
 # -- exceptions -------------------------------------------------------------------------------------------------------
 
 
-@mutant("leaf-only", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")
-class LeafOnly(Application):
-    """An exception travels by its own name."""
-
-    def path(self, names: list[str]) -> str:
-        return names[-1]
-
-
-@mutant("path-backwards", "EXC-07", calls("get:status:0"), accept="EXW-01 FALL-01 FALL-03")
-class PathBackwards(Application):
-    """The path of an exception begins with itself."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[::-1])
-
-
-@mutant("result-beside", "EXW-02", calls("get:status:0"), level="SHOULD")
-class ResultBeside(Application):
-    """There is a result beside each exception."""
-
-    def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown([path, *data], ["data"])
-
-
-@mutant("exception-as-result", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")
-class ExceptionAsResult(Application):
-    """An exception is a result."""
-
-    def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown(None, path)
-
-
-@mutant("notes-answered", "EXW-03", calls(notification("status/0/get"), "get:storage:0"))
-class NotesAnswered(Serving):
-    """A notification is answered."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        self.call(0, method, params)
+mutant("leaf-only", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")(
+    "An exception travels by its own name.", on(Application, "path").instead(lambda names: names[-1])
+)
+mutant("path-backwards", "EXC-07", calls("get:status:0"), accept="EXW-01 FALL-01 FALL-03")(
+    "The path of an exception begins with itself.", on(Application, "path").instead(lambda names: ".".join(names[::-1]))
+)
+mutant("result-beside", "EXW-02", calls("get:status:0"), level="SHOULD")(
+    "There is a result beside each exception.",
+    on(Application, "wired").instead(lambda path, data: Thrown([path, *data], ["data"])),
+)
+mutant("exception-as-result", "EXW-01", calls("get:status:0"), accept="FALL-01 FALL-03 EXC-07")(
+    "An exception is a result.", on(Application, "wired").instead(lambda path: Thrown(None, path))
+)
+mutant("notes-answered", "EXW-03", calls(notification("status/0/get"), "get:storage:0"))(
+    "A notification is answered.",
+    on(Serving, "notification").instead(lambda self, method, params: self.call(0, method, params)),
+)
 
 
 @mutant("failure-silent", "EXW-03", calls("add:storage:1"), accept="FALL-01")
@@ -304,32 +271,16 @@ class FailureCloses(Serving):
 # -- meta service and use without scopes ------------------------------------------------------------------------------
 
 
-@mutant("no-meta", "META-01", calls(("getVersion:_:0", "storage")), accept="META-02")
-class NoMeta(Application):
-    """There is no meta service."""
-
-    def version(self, params: list[Any]) -> int:
-        raise Failure("no such scope")
-
-
-@mutant("meta-oldest", "META-02", calls(("getVersion:_:0", "storage")), accept="META-01")
-class MetaOldest(Application):
-    """The meta service tells the oldest version."""
-
-    def version(self, params: list[Any]) -> int:
-        super().version(params)
-        return min(self.versions(params[-1]))
-
-
-@mutant("meta-unknown", "META-02", calls(("getVersion:_:0", "nothing")), accept="META-01")
-class MetaUnknown(Application):
-    """An unknown scope has the version 0."""
-
-    def version(self, params: list[Any]) -> int:
-        try:
-            return super().version(params)
-        except Failure:
-            return 0
+mutant("no-meta", "META-01", calls(("getVersion:_:0", "storage")), accept="META-02")(
+    "There is no meta service.", on(Application, "version").raises(lambda: Failure("no such scope"))
+)
+mutant("meta-oldest", "META-02", calls(("getVersion:_:0", "storage")), accept="META-01")(
+    "The meta service tells the oldest version.",
+    on(Application, "version").gives(lambda self, params: min(self.versions(params[-1]))),
+)
+mutant("meta-unknown", "META-02", calls(("getVersion:_:0", "nothing")), accept="META-01")(
+    "An unknown scope has the version 0.", on(Application, "version").forgives(Failure, lambda: 0)
+)
 
 
 @mutant("no-unscoped", "NOSC-01", calls("get::0", "get:0", idl=DOCUMENT.partition("application")[0], application="T",

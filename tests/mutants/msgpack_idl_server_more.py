@@ -9,6 +9,7 @@ from impls.references.msgpack.idl_parser import Kind, Member, Method
 from impls.references.msgpack.idl_server import Application, Thrown
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.server import Failure
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
@@ -50,12 +51,12 @@ class Inside(Shapes):
             self.depth -= 1
 
 
-@mutant("default-in-list", "DEF-04", echoed(((1, None),)))
-class DefaultInList(Inside):
-    """In a message within a list, literals are forgotten."""
-
-    def default(self, member: Member) -> Any:
-        return self.zero(self.real(member.kind)) if self.depth > 2 else super().default(member)
+mutant("default-in-list", "DEF-04", echoed(((1, None),)))(
+    "In a message within a list, literals are forgotten.",
+    on(Inside, "default").instead(
+        lambda self, member: self.zero(self.real(member.kind)), when=lambda self: self.depth > 2
+    ),
+)
 
 
 @mutant("null-is-empty", "DEF-06", echoed((), 9))
@@ -104,26 +105,20 @@ class GapsRefusedInside(Inside):
 MAPPED = "message M {\n  1: %s x\n}\nservice S: 0 {\n  M echo(1: M m)\n}\n" + END
 
 
-@mutant(
-    "texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "string", behaviour=ECHO),
-)  # fmt: skip
-class TextsAsRaw(Shapes):
-    """A text is written as bin."""
+mutant("texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "string", behaviour=ECHO))(
+    "A text is written as bin.",
+    on(Shapes, "write").gives(
+        lambda self, kind, found: (
+            found.encode() if isinstance(found, str) and self.real(kind).name == "string" else found
+        )
+    ),
+)
 
-    def write(self, value: Any, kind: Kind) -> Any:
-        made = super().write(value, kind)
-        return made.encode() if isinstance(made, str) and self.real(kind).name == "string" else made
 
-
-@mutant(
-    "booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO),
-)  # fmt: skip
-class BooleansAsIntegers(Shapes):
-    """A boolean is written as 0 or 1."""
-
-    def write(self, value: Any, kind: Kind) -> Any:
-        made = super().write(value, kind)
-        return int(made) if isinstance(made, bool) else made
+mutant("booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO))(
+    "A boolean is written as 0 or 1.",
+    on(Shapes, "write").gives(lambda found: int(found) if isinstance(found, bool) else found),
+)
 
 
 MADE = "message M {\n  2: int x\n  3: int y\n}\nservice S: 0 {\n  M make()\n}\n"
@@ -143,20 +138,14 @@ class MadeFromZero(Application):
         return [None, *made] if message and made is not None else made
 
 
-@mutant("names-without-scope", "DISP-07", calls("get", behaviour={"storage/1/get": TAG}), level="ASSUMED")
-class NamesWithoutScope(Application):
-    """A name without scope and version is refused, though something else is declared."""
-
-    def bare(self, scope: str) -> int:
-        raise Failure("no version")
-
-
-@mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")
-class ExceptionInText(Application):
-    """An exception is a text that holds its path, though something else is declared."""
-
-    def wired(self, path: str, data: list[Any]) -> Thrown:
-        return Thrown(f"thrown: {path}", None)
+mutant("names-without-scope", "DISP-07", calls("get", behaviour={"storage/1/get": TAG}), level="ASSUMED")(
+    "A name without scope and version is refused, though something else is declared.",
+    on(Application, "bare").raises(lambda: Failure("no version")),
+)
+mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")(
+    "An exception is a text that holds its path, though something else is declared.",
+    on(Application, "wired").instead(lambda path: Thrown(f"thrown: {path}", None)),
+)
 
 
 TWO = """interface I: 1 {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,8 @@ from impls.references.msgpack.idl_server import Application, IdlServer, Serving
 from impls.references.msgpack.idl_values import Shapes
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import Frame, request
-from specs.msgpack.idl.grammar import IDL
 from specs.plan import Control, Plan, Say, Step
-from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
+from tests.mutants.msgpack_kit import Witness, idl_ids, registering
 
 DOCUMENT = """exception A {
 }
@@ -79,23 +78,11 @@ def calls(*given: Any, idl: str = DOCUMENT, application: str = "App", behaviour:
     return witness
 
 
-def mutant(
-    name: str, requirement: str, witness: Witness, *, accept: str = "", level: str = "MUST"
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a server. Its docstring is the sentence that explains it."""
+def server_of(part: type) -> type[IdlServer]:
+    """A server made of a faulty part."""
+    if issubclass(part, Shapes):
+        part = type("FaultyApplication", (Application,), {"shapes_type": part})
+    return type("Faulty", (IdlServer,), {"session_type" if issubclass(part, Serving) else "application_type": part})
 
-    def register(part: type) -> type:
-        if issubclass(part, Shapes):
-            made: type = type("FaultyApplication", (Application,), {"shapes_type": part})
-        else:
-            made = part
-        server = (
-            type("Faulty", (IdlServer,), {"session_type": made})
-            if issubclass(made, Serving)
-            else type("Faulty", (IdlServer,), {"application_type": made})
-        )
-        why, others = " ".join((part.__doc__ or "").split()), tuple(IDL + each for each in accept.split())
-        MUTANTS.append(Mutant(name, "idl-server", IDL + requirement, others, server, witness, level, why))
-        return part
 
-    return register
+mutant = registering("idl-server", server_of, idl_ids)

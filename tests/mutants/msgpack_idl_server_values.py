@@ -10,6 +10,7 @@ from impls.references.msgpack.idl_server import Application, Serving
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.octets import Pairs
 from specs.msgpack.values import Map
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHOED = "echo:storage:0"
@@ -34,12 +35,9 @@ class NilIsZero(Shapes):
         return None if kind.nullable else self.zero(kind)
 
 
-@mutant("null-refused", "ENC-04", calls((ECHOED, (5, None, None, 6, True))), accept="ENC-01 ENC-05")
-class NullRefused(Shapes):
-    """nil is refused for what is nullable as well."""
-
-    def nothing(self, kind: Kind) -> Any:
-        raise Misfit("nil")
+mutant("null-refused", "ENC-04", calls((ECHOED, (5, None, None, 6, True))), accept="ENC-01 ENC-05")(
+    "nil is refused for what is nullable as well.", on(Shapes, "nothing").raises(lambda: Misfit("nil"))
+)
 
 
 @mutant("optional-required", "ENC-05", calls((ECHOED, (5,))), accept="ENC-01 DEF-04")
@@ -134,23 +132,22 @@ class EmptyKeysLost(Shapes):
         return Pairs((key, part) for key, part in made if key != "")
 
 
-@mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")
-class ListsLost(Shapes):
-    """A list is written without its last element."""
-
-    def write(self, value: Any, kind: Kind) -> Any:
-        made = super().write(value, kind)
-        return made[:-1] if self.real(kind).name == "list" and made else made
-
-
-@mutant(
-    "arguments-by-place", "ENC-12", calls((ECHOED, FULL)), accept="ENC-01 ENC-03 ENC-04 ENC-05 ENC-06 ENC-10 DEF-04"
+mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), accept="ENC-01")(
+    "A list is written without its last element.",
+    on(Shapes, "write").gives(
+        lambda self, kind, found: found[:-1] if self.real(kind).name == "list" and found else found
+    ),
 )
-class ArgumentsByPlace(Application):
-    """Arguments are counted from 0."""
 
-    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
-        return super().arguments(params[1:] if len(params) == 1 and function.members else params, function)
+
+mutant(
+    "arguments-by-place", "ENC-12", calls((ECHOED, FULL)), accept="ENC-01 ENC-03 ENC-04 ENC-05 ENC-06 ENC-10 DEF-04"
+)(
+    "Arguments are counted from 0.",
+    on(Application, "arguments").takes(
+        params=lambda params, function: params[1:] if len(params) == 1 and function.members else params
+    ),
+)
 
 
 @mutant("wide-refused", "ENC-08", calls((ECHOED, FULL, "wide")), accept="ENC-01")
@@ -224,13 +221,10 @@ application App {
 SECOND = {"storage/0/pick": {"do": "echo", "n": 1, "arg": 1}}
 
 
-@mutant("first-argument", "ENC-12", calls(("pick:storage:0", "x", "y", "z"), idl=PICKED, behaviour=SECOND))
-class FirstArgument(Application):
-    """Every argument is the first."""
-
-    def arguments(self, params: list[Any], function: Method) -> dict[str, Any]:
-        given = super().arguments(params, function)
-        return dict.fromkeys(given, next(iter(given.values()), None))
+mutant("first-argument", "ENC-12", calls(("pick:storage:0", "x", "y", "z"), idl=PICKED, behaviour=SECOND))(
+    "Every argument is the first.",
+    on(Application, "arguments").gives(lambda found: dict.fromkeys(found, next(iter(found.values()), None))),
+)
 
 
 @mutant("argument-default", "ENC-12", calls(("pick:storage:0", "x", "y"), idl=PICKED, behaviour={
@@ -286,9 +280,9 @@ class InnerComplete(Shapes):
         return super().read(value, kind)
 
 
-@mutant("ushort-wraps", "ENC-07", calls(("echo:s:0", ((), 1 << 16)), idl=INNER, behaviour=ECHO_INNER))
-class UshortWraps(Shapes):
-    """A number beyond a ushort is cut."""
-
-    def integer(self, value: Any, name: str) -> int:
-        return super().integer(value & 0xFFFF if name == "ushort" and isinstance(value, int) else value, name)
+mutant("ushort-wraps", "ENC-07", calls(("echo:s:0", ((), 1 << 16)), idl=INNER, behaviour=ECHO_INNER))(
+    "A number beyond a ushort is cut.",
+    on(Shapes, "integer").takes(
+        value=lambda value, name: value & 0xFFFF if name == "ushort" and isinstance(value, int) else value
+    ),
+)

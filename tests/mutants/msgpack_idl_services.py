@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Method, Parser, Part
 from impls.references.msgpack.idl_words import Word
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import (
     BASE,
     PLAIN,
@@ -84,36 +85,20 @@ lax("base-names", "base-name", "EXC-06", BASE + exception("B < A", "9: int x"), 
     level="SHOULD")  # fmt: skip
 
 
-@mutant("path-reversed", "EXC-07", BASE + exception("B < A"))
-class PathReversed(Idl):
-    """The path of an exception begins with itself."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[::-1])
-
-
-@mutant("path-short", "EXC-07", BASE + exception("B < A") + exception("C < B"))
-class PathShort(Idl):
-    """The path of an exception is its base and itself alone."""
-
-    def path(self, names: list[str]) -> str:
-        return ".".join(names[-2:])
-
-
-@mutant("path-long", "EXC-07", exception("A") + exception("B < A") + exception("C < B") + exception("D < C"))
-class PathLong(Idl):
-    """Of a path of four and more the second is missing."""
-
-    def path(self, names: list[str]) -> str:
-        return super().path([names[0], *names[2:]] if len(names) > 3 else names)
-
-
-@mutant("path-colons", "EXC-07", BASE + exception("B < A"))
-class PathColons(Idl):
-    """The parts of a path are joined by colons."""
-
-    def path(self, names: list[str]) -> str:
-        return "::".join(names)
+mutant("path-reversed", "EXC-07", BASE + exception("B < A"))(
+    "The path of an exception begins with itself.", on(Idl, "path").instead(lambda names: ".".join(names[::-1]))
+)
+mutant("path-short", "EXC-07", BASE + exception("B < A") + exception("C < B"))(
+    "The path of an exception is its base and itself alone.",
+    on(Idl, "path").instead(lambda names: ".".join(names[-2:])),
+)
+mutant("path-long", "EXC-07", exception("A") + exception("B < A") + exception("C < B") + exception("D < C"))(
+    "Of a path of four and more the second is missing.",
+    on(Idl, "path").takes(names=lambda names: [names[0], *names[2:]] if len(names) > 3 else names),
+)
+mutant("path-colons", "EXC-07", BASE + exception("B < A"))(
+    "The parts of a path are joined by colons.", on(Idl, "path").gives(lambda found: found.replace(".", "::"))
+)
 
 
 # -- services ---------------------------------------------------------------------------------------------------------
@@ -134,23 +119,19 @@ class ThrowsMessages(Checker):
             super().complain(code, message, word)
 
 
-@mutant("throws-first", "SVC-09", BASE + exception("B") + service("int f() throws A, B"))
-class ThrowsFirst(Idl):
-    """Only the first exception that is thrown is shown."""
-
-    def method(self, method: Method, checker: Checker) -> dict[str, Any]:
-        made = super().method(method, checker)
-        return made | {"throws": made["throws"][:1]} if "throws" in made else made
+mutant("throws-first", "SVC-09", BASE + exception("B") + service("int f() throws A, B"))(
+    "Only the first exception that is thrown is shown.",
+    on(Idl, "method").gives(lambda found: found | {"throws": found["throws"][:1]} if "throws" in found else found),
+)
 
 
-@mutant("one-version", "SVC-02", SERVED + service("int f()", head="S: 1"), accept="SVC-08 SVC-03")
-class OneVersion(Checker):
-    """A service has one version."""
-
-    def collect(self, part: Part) -> None:
-        if part.what == "service" and part.word.text in {name for name, _ in self.services}:
-            self.complain("dup-version", "there is one already", part.word)
-        super().collect(part)
+mutant("one-version", "SVC-02", SERVED + service("int f()", head="S: 1"), accept="SVC-08 SVC-03")(
+    "A service has one version.",
+    on(Checker, "collect").before(
+        lambda self, part: self.complain("dup-version", "there is one already", part.word),
+        when=lambda self, part: part.what == "service" and part.word.text in {name for name, _ in self.services},
+    ),
+)
 
 
 @mutant("ordered-versions", "SVC-03", service("int f()", head="S: 1") + SERVED, accept="SVC-02 SVC-08")
@@ -163,14 +144,12 @@ class OrderedVersions(Checker):
         super().collect(part)
 
 
-@mutant("large-versions", "SVC-03", service(head="S: 100"), accept="SVC-01 SVC-02 APP-01 SVC-08")
-class LargeVersions(Checker):
-    """Versions have one digit."""
-
-    def collect(self, part: Part) -> None:
-        if part.version > 9:
-            self.complain("large", "too large", part.word)
-        super().collect(part)
+mutant("large-versions", "SVC-03", service(head="S: 100"), accept="SVC-01 SVC-02 APP-01 SVC-08")(
+    "Versions have one digit.",
+    on(Checker, "collect").before(
+        lambda self, part: self.complain("large", "too large", part.word), when=lambda part: part.version > 9
+    ),
+)
 
 
 @mutant("inherited-functions", "SVC-04", SERVED + service("int g()", head="S: 1"), accept="SVC-08 SVC-02 IF-02")
@@ -199,14 +178,9 @@ class FunctionsOfAll(Checker):
                         self.complain("dup-function", "another service has it", method.word)
 
 
-@mutant("nullable-results", "SVC-06", service("int? f()"), accept="FIELD-04")
-class NullableResults(Idl):
-    """Results are never nullable."""
-
-    def method(self, method: Method, checker: Checker) -> dict[str, Any]:
-        made = super().method(method, checker)
-        made["ret"].pop("null", None)
-        return made
+mutant("nullable-results", "SVC-06", service("int? f()"), accept="FIELD-04")(
+    "Results are never nullable.", on(Idl, "method").after(lambda found: found["ret"].pop("null", None))
+)
 
 
 @mutant("argument-ids", "SVC-07", service("int f(1: int a, 1: int b)"))
@@ -251,14 +225,13 @@ class _Done(Exception):
     """Start again without the comma."""
 
 
-@mutant("no-commas", "SVC-07", service("int f(1: int a 2: int b)"))
-class NoCommas(Parser):
-    """The comma between arguments may be left out."""
-
-    def need(self, text: str) -> Word:
-        if text == "," and self.word.kind == "number" and self.words[self.at + 1].text == ":":
-            return self.word
-        return super().need(text)
+mutant("no-commas", "SVC-07", service("int f(1: int a 2: int b)"))(
+    "The comma between arguments may be left out.",
+    on(Parser, "need").instead(
+        lambda self: self.word,
+        when=lambda self, text: text == "," and self.word.kind == "number" and self.words[self.at + 1].text == ":",
+    ),
+)
 
 
 # -- applications -----------------------------------------------------------------------------------------------------
@@ -307,20 +280,18 @@ class FirstIsDefault(Idl):
         return made
 
 
-@mutant("implicit-entry", "NOSC-01", application("S:0 a default"))
-class ImplicitEntry(Idl):
-    """The meta service is shown in every application."""
+mutant("implicit-entry", "NOSC-01", application("S:0 a default"))(
+    "The meta service is shown in every application.",
+    on(Idl, "tree").after(
+        lambda found: found["entries"].append(
+            {"service": "BuiltInService", "version": 0, "scope": "_", "default": False}
+        ),
+        when=lambda part: part.what == "application",
+    ),
+)
 
-    def tree(self, part: Part, checker: Checker) -> dict[str, Any]:
-        made = super().tree(part, checker)
-        if part.what == "application":
-            made["entries"].append({"service": "BuiltInService", "version": 0, "scope": "_", "default": False})
-        return made
 
-
-@mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")
-class ScopeMissing(Parser):
-    """An entry without a scope has the scope `default`."""
-
-    def scope(self) -> Word:
-        return self.take() if self.word.text == "default" else super().scope()
+mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")(
+    "An entry without a scope has the scope `default`.",
+    on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "default"),
+)

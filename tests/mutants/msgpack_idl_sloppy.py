@@ -8,6 +8,7 @@ from impls.references.msgpack.idl import Idl
 from impls.references.msgpack.idl_checker import Checker
 from impls.references.msgpack.idl_parser import Member, Method, Mount, Parser, Part
 from impls.references.msgpack.idl_words import Scanner, Word, Wrong
+from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import BASE, SERVED, exception, message, mutant, service
 
 TWO_APPLICATIONS = SERVED + "".join(f"application {name} {{\n  S: 0 a default\n}}\n" for name in ("A", "B"))
@@ -75,15 +76,13 @@ class ModifiersAnyCase(Parser):
         return super().member()
 
 
-@mutant("void-arguments", "SVC-07", service("int f(void)"))
-class VoidArguments(Parser):
-    """A function without arguments may say void."""
-
-    def need(self, text: str) -> Word:
-        found = super().need(text)
-        if text == "(" and self.word.text == "void" and self.words[self.at + 1].text == ")":
-            self.take()
-        return found
+mutant("void-arguments", "SVC-07", service("int f(void)"))(
+    "A function without arguments may say void.",
+    on(Parser, "need").after(
+        lambda self: self.take(),
+        when=lambda self, text: text == "(" and self.word.text == "void" and self.words[self.at + 1].text == ")",
+    ),
+)
 
 
 @mutant("underscores-in-numbers", "FIELD-06", message("1_0: int x"), accept="SVC-03 SVC-01 SVC-07")
@@ -167,14 +166,13 @@ class DefaultsStick(Parser):
         return found
 
 
-@mutant("sixteen-fields", "FIELD-05", message(*(f"{n}: int x{n}" for n in range(1, 18))), accept="FIELD-06 TYPE-01")
-class SixteenFields(Checker):
-    """A message has no more than sixteen fields."""
-
-    def c_message(self, part: Part) -> None:
-        super().c_message(part)
-        if len(part.members) > 16:
-            self.complain("many", "there are too many fields", part.word)
+mutant("sixteen-fields", "FIELD-05", message(*(f"{n}: int x{n}" for n in range(1, 18))), accept="FIELD-06 TYPE-01")(
+    "A message has no more than sixteen fields.",
+    on(Checker, "c_message").after(
+        lambda self, part: self.complain("many", "there are too many fields", part.word),
+        when=lambda part: len(part.members) > 16,
+    ),
+)
 
 
 @mutant("sixteen-definitions", "FIELD-05", "".join(message(name=f"M{n}") for n in range(17)),
@@ -189,13 +187,12 @@ class SixteenDefinitions(Idl):
         return found
 
 
-@mutant("names-of-64", "LEX-07", message("1: int " + "x" * 65), accept="FIELD-05 FIELD-02 FIELD-03 SVC-07 SVC-04")
-class NamesOf64(Scanner):
-    """Of a name the first 64 characters count."""
-
-    def run(self, kind: str) -> Word:
-        word = super().run(kind)
-        return Word(word.kind, word.text[:64], word.line, word.column, word.offset, word.until)
+mutant("names-of-64", "LEX-07", message("1: int " + "x" * 65), accept="FIELD-05 FIELD-02 FIELD-03 SVC-07 SVC-04")(
+    "Of a name the first 64 characters count.",
+    on(Scanner, "run").gives(
+        lambda found: Word(found.kind, found.text[:64], found.line, found.column, found.offset, found.until)
+    ),
+)
 
 
 @mutant("short-comments", "LEX-01", "# " + "x" * 300 + "\n" + message("1: int x"), accept="LEX-06")

@@ -1,17 +1,18 @@
-"""What the seeded faults of MessagePack are made with: the record of one, its registration, and short witnesses."""
+"""What the seeded faults of MessagePack are made with: their registration, and short witnesses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
+from specs.msgpack.idl.grammar import IDL
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.msgpack.writer import Writer
-from tests.mutants import record
-from tests.mutants.record import Witness
+from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 MSGPACK = find("msgpack")
 RPC, FMT = "MPRPC-", "MP-FMT-"
@@ -25,18 +26,12 @@ PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+de
 """What the references claim, where it is more than `core`."""
 
 
-def Mutant(name: str, role: str, *rest: Any, **more: Any) -> record.Mutant:
-    """The record of a fault in MessagePack: what a role claims and declares is the same for all of its mutants."""
-    profile, facts = PROFILES.get(role, "core"), FACTS.get(role, {})
-    return record.Mutant(name, role, *rest, "msgpack", profile, _config_of, facts=facts, dies=role == "server", **more)
-
-
-def _config_of(mutant: record.Mutant) -> Any:
+def _config_of(mutant: Mutant) -> Any:
     facts = {name: fact.default for name, fact in MSGPACK.facts.items()} | dict(mutant.facts)
     return MSGPACK.configure(mutant.role, mutant.profile, facts, {})
 
 
-MUTANTS: list[record.Mutant] = []
+MUTANTS: list[Mutant] = []
 """All registered faults, in the order of their modules."""
 _PARTS = {Reading: "reading_type"}
 
@@ -44,6 +39,9 @@ _PARTS = {Reading: "reading_type"}
 def full(text: str) -> tuple[str, ...]:
     """Full requirement ids from short ones separated by blanks."""
     return tuple(FMT + name if name[0].isdigit() else RPC + name for name in text.split())
+
+
+idl_ids = prefixed(IDL)
 
 
 def server_of(part: type) -> type[Server]:
@@ -58,25 +56,26 @@ def server_of(part: type) -> type[Server]:
     return type("Faulty", (Server,), {"session_type": type("FaultySession", (Session,), {"packer_type": part})})
 
 
+def registering(role: str, peer_of: Callable[[type], Callable[[], Any]], full: Callable[[str], tuple[str, ...]]) -> Any:
+    """How faults of a role are registered, in which all claim and declare the same: see `seeding`."""
+    fixed = {"protocol": "msgpack", "config_of": _config_of, "dies": role == "server"}
+    fixed |= {"profile": PROFILES.get(role, "core"), "facts": FACTS.get(role, {})}
+
+    def mutant(name: str, requirement: str, witness: Witness, accept: str = "", level: str = "MUST") -> Any:
+        return seeding(
+            MUTANTS, full, role, peer_of, requirement, accept=accept, level=level, name=name, witness=witness, **fixed
+        )
+
+    return mutant
+
+
 def mutant(
-    name: str,
-    requirement: str,
-    witness: Witness,
-    *,
-    accept: str = "",
-    level: str = "MUST",
-    switches: Mapping[str, Any] | None = None,
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a server. Its docstring is the sentence that explains it."""
-
-    def register(part: type) -> type:
-        made, chosen = server_of(part), dict(switches or {})
-        (first,) = full(requirement)
-        why = record.sentence(part)
-        MUTANTS.append(Mutant(name, "server", first, full(accept), lambda: made(**chosen), witness, level, why))
-        return part
-
-    return register
+    name: str, requirement: str, witness: Witness, *, switches: Mapping[str, Any] | None = None, **more: str
+) -> Callable[..., type]:
+    """Register a faulty part of a server."""
+    return registering("server", lambda part: partial(server_of(part), **(switches or {})), full)(
+        name, requirement, witness, **more
+    )
 
 
 def plan(*play: Callable[[Writer], None], hurry: bool = False, wire: int = 0) -> Witness:

@@ -10,6 +10,7 @@ from impls.references.msgpack.server import Reading
 from strategies.common import Program
 from strategies.msgpack import misuse
 from strategies.msgpack.writer import IDS, WIDE
+from tests.mutants.faults import has, on
 from tests.mutants.msgpack_kit import call, mutant, plan
 
 
@@ -42,21 +43,13 @@ class Refusing(Reading):
         return super()._head(first)
 
 
-@mutant("no-str32", "REQ-03", WIDEST)
-class NoStr32(Refusing):
-    """A str with a size of 32 bits is taken for garbage."""
-
-    codes = frozenset({0xDB})
-
-
-@mutant("no-array32", "REQ-03", WIDEST)
-class NoArray32(Refusing):
-    """An array with a size of 32 bits is taken for garbage."""
-
-    codes = frozenset({0xDD})
-
-
-@mutant(
+mutant("no-str32", "REQ-03", WIDEST)(
+    "A str with a size of 32 bits is taken for garbage.", has(Refusing, codes=frozenset({0xDB}))
+)
+mutant("no-array32", "REQ-03", WIDEST)(
+    "An array with a size of 32 bits is taken for garbage.", has(Refusing, codes=frozenset({0xDD}))
+)
+mutant(
     "no-array16",
     "REQ-03",
     plan(
@@ -68,11 +61,7 @@ class NoArray32(Refusing):
         wire=WIDE,
     ),
     accept="01",
-)
-class NoArray16(Refusing):
-    """An array with a size of 16 bits is taken for garbage."""
-
-    codes = frozenset({0xDC})
+)("An array with a size of 16 bits is taken for garbage.", has(Refusing, codes=frozenset({0xDC})))
 
 
 @mutant("narrow-ids", "REQ-03", WIDEST)
@@ -84,68 +73,42 @@ class NarrowIds(Reading):
         return ("wide",) if isinstance(value, int) and 0 <= value < 128 and len(self._open) == 1 else (value,)
 
 
-@mutant("strict-type", "REQ-03", WIDEST)
-class StrictType(Session):
-    """The type of a message is looked up in its second octet."""
-
-    def send(self, data: bytes) -> None:
-        if len(data) > 6 and data[0] == 0xDD and data[5] not in (0, 1, 2):
-            return
-        super().send(data)
+mutant("strict-type", "REQ-03", WIDEST)(
+    "The type of a message is looked up in its second octet.",
+    on(Session, "send").skips(when=lambda data: len(data) > 6 and data[0] == 0xDD and data[5] not in (0, 1, 2)),
+)
 
 
 # -- responses --------------------------------------------------------------------------------------------------------
 
 
-@mutant("no-id-0", "RESP-01", ONE)
-class NoIdZero(Session):
-    """The request with id 0 is taken for one without id and never answered."""
-
-    def answer(self, number: int, error: Any, result: Any) -> None:
-        if number:
-            super().answer(number, error, result)
-
-
-@mutant("ids-of-31-bits", "RESP-01", plan(call("echo", 1, identity=boundary(2**31))))
-class Ids31(Session):
-    """The highest bit of an id is lost."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return super().response(number & 0x7FFF_FFFF, error, result)
-
-
-@mutant("signed-ids", "RESP-01", plan(call("echo", 1, identity=boundary(2**32 - 1))), accept="RESP-02")
-class SignedIds(Session):
-    """An id is kept in a signed integer."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return super().response(number - (1 << 32) if number >= 1 << 31 else number, error, result)
+mutant("no-id-0", "RESP-01", ONE)(
+    "The request with id 0 is taken for one without id and never answered.",
+    on(Session, "answer").skips(when=lambda number: not number),
+)
+mutant("ids-of-31-bits", "RESP-01", plan(call("echo", 1, identity=boundary(2**31))))(
+    "The highest bit of an id is lost.", on(Session, "response").takes(number=lambda number: number & 0x7FFF_FFFF)
+)
+mutant("signed-ids", "RESP-01", plan(call("echo", 1, identity=boundary(2**32 - 1))), accept="RESP-02")(
+    "An id is kept in a signed integer.",
+    on(Session, "response").takes(number=lambda number: number - (1 << 32) if number >= 1 << 31 else number),
+)
+mutant("ids-of-16-bits", "RESP-01", plan(call("echo", 1, identity=boundary(65536))))(
+    "Ids are kept in 16 bits.", on(Session, "response").takes(number=lambda number: number & 0xFFFF)
+)
+mutant("id-plus-one", "RESP-01", plan(call("echo", 1, identity=boundary(255))))(
+    "From 255 on the next id is answered.",
+    on(Session, "response").takes(number=lambda number: number + (number >= 255)),
+)
 
 
-@mutant("ids-of-16-bits", "RESP-01", plan(call("echo", 1, identity=boundary(65536))))
-class Ids16(Session):
-    """Ids are kept in 16 bits."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return super().response(number & 0xFFFF, error, result)
-
-
-@mutant("id-plus-one", "RESP-01", plan(call("echo", 1, identity=boundary(255))))
-class OffByOne(Session):
-    """From 255 on the next id is answered."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return super().response(number + (number >= 255), error, result)
-
-
-@mutant("answers-twice", "RESP-01", plan(call("fail", "no"), call("echo", 1)))
-class Twice(Session):
-    """A failure is answered a second time."""
-
-    def answer(self, number: int, error: Any, result: Any) -> None:
-        super().answer(number, error, result)
-        if error is not None:
-            self.say(self.response(number, error, result))
+mutant("answers-twice", "RESP-01", plan(call("fail", "no"), call("echo", 1)))(
+    "A failure is answered a second time.",
+    on(Session, "answer").after(
+        lambda self, number, error, result: self.say(self.response(number, error, result)),
+        when=lambda error: error is not None,
+    ),
+)
 
 
 @mutant("swaps", "RESP-01", TWO)
@@ -181,145 +144,100 @@ class IdOnce(Session):
         self.seen.add(number)
 
 
-@mutant("three-elements", "RESP-01", plan(call("fail", "no")))
-class ThreeElements(Session):
-    """A response with an error lacks the result."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, error] if error is not None else super().response(number, error, result)
-
-
-@mutant("wrong-type", "RESP-01", plan(call("fail", "no")))
-class WrongType(Session):
-    """A response with an error has the type of a notification."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1 if error is None else 2, number, error, result]
+mutant("three-elements", "RESP-01", plan(call("fail", "no")))(
+    "A response with an error lacks the result.",
+    on(Session, "response").instead(lambda number, error: [1, number, error], when=lambda error: error is not None),
+)
+mutant("wrong-type", "RESP-01", plan(call("fail", "no")))(
+    "A response with an error has the type of a notification.",
+    on(Session, "response").instead(lambda number, error, result: [1 if error is None else 2, number, error, result]),
+)
+mutant("greets", "RESP-01", ONE)(
+    "A response that nobody asked for opens each connection.",
+    on(Session, "__init__").after(lambda self: self.say([1, 0xFFFF, None, "welcome"])),
+)
 
 
-@mutant("greets", "RESP-01", ONE)
-class Greets(Session):
-    """A response that nobody asked for opens each connection."""
-
-    def __init__(self, server: Server) -> None:
-        super().__init__(server)
-        self.say([1, 0xFFFF, None, "welcome"])
-
-
-@mutant("id-as-text", "RESP-02", plan(call("echo", 1, identity=boundary(65536))), accept="RESP-01")
-class IdAsText(Session):
-    """An id above 16 bits comes back as text."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, str(number) if number > 0xFFFF else number, error, result]
+mutant("id-as-text", "RESP-02", plan(call("echo", 1, identity=boundary(65536))), accept="RESP-01")(
+    "An id above 16 bits comes back as text.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, str(number) if number > 0xFFFF else number, error, result]
+    ),
+)
+mutant("id-as-float", "RESP-02", plan(call("echo", 1, identity=boundary(2**31))), accept="RESP-01")(
+    "An id above 31 bits comes back as a float.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, float(number) if number >= 1 << 31 else number, error, result]
+    ),
+)
 
 
-@mutant("id-as-float", "RESP-02", plan(call("echo", 1, identity=boundary(2**31))), accept="RESP-01")
-class IdAsFloat(Session):
-    """An id above 31 bits comes back as a float."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, float(number) if number >= 1 << 31 else number, error, result]
-
-
-@mutant("id-forgotten", "RESP-02", plan(call("fail", "no")), accept="RESP-01 NOTE-01")
-class IdForgotten(Session):
-    """A failure is answered with nil for the id."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, None if error is not None else number, error, result]
+mutant("id-forgotten", "RESP-02", plan(call("fail", "no")), accept="RESP-01 NOTE-01")(
+    "A failure is answered with nil for the id.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, None if error is not None else number, error, result]
+    ),
+)
+mutant("error-false", "RESP-03a", ONE)(
+    "Success is told by an error of false.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, number, False if error is None else error, result]
+    ),
+)
 
 
-@mutant("error-false", "RESP-03a", ONE)
-class ErrorFalse(Session):
-    """Success is told by an error of false."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, False if error is None else error, result]
-
-
-@mutant("error-empty", "RESP-03a", plan(call("sleep", 1)))
-class ErrorEmpty(Session):
-    """Success of a slow call is told by an empty error."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, "" if error is None and type(result) is int else error, result]
+mutant("error-empty", "RESP-03a", plan(call("sleep", 1)))(
+    "Success of a slow call is told by an empty error.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, number, "" if error is None and type(result) is int else error, result]
+    ),
+)
+mutant("nil-is-failure", "RESP-03a", plan(call("echo", None)), accept="01")(
+    "A result of nil is told as a failure.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, number, "nothing" if result is None and error is None else error, result]
+    ),
+)
 
 
-@mutant("nil-is-failure", "RESP-03a", plan(call("echo", None)), accept="01")
-class NilFails(Session):
-    """A result of nil is told as a failure."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, "nothing" if result is None and error is None else error, result]
-
-
-@mutant("fields-swapped", "RESP-03a", ONE, accept="RESP-05a 01")
-class FieldsSwapped(Session):
-    """Error and result change places."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, result, error]
+mutant("fields-swapped", "RESP-03a", ONE, accept="RESP-05a 01")(
+    "Error and result change places.",
+    on(Session, "response").instead(lambda number, error, result: [1, number, result, error]),
+)
+mutant("error-with-result", "RESP-03b", plan(call("fail", "no")), level="SHOULD")(
+    "There is a result beside the error.",
+    on(Session, "response").instead(
+        lambda number, error, result: [1, number, error, "trace" if error is not None else result]
+    ),
+)
 
 
-@mutant("error-with-result", "RESP-03b", plan(call("fail", "no")), level="SHOULD")
-class ErrorWithResult(Session):
-    """There is a result beside the error."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return [1, number, error, "trace" if error is not None else result]
-
-
-@mutant("unknown-succeeds", "RESP-05a", plan(call("nothing")))
-class UnknownSucceeds(Server):
-    """A method that does not exist gives nil."""
-
-    def call(self, method: str, params: list[Any]) -> tuple[Any, float]:
-        if method not in ("echo", "add", "fail", "sleep", "count", "bump"):
-            return None, 0
-        return super().call(method, params)
+mutant("unknown-succeeds", "RESP-05a", plan(call("nothing")))(
+    "A method that does not exist gives nil.",
+    on(Server, "call").instead(
+        lambda: (None, 0), when=lambda method: method not in ("echo", "add", "fail", "sleep", "count", "bump")
+    ),
+)
 
 
-@mutant("failure-as-result", "RESP-05a", plan(call("fail", "no")))
-class FailureAsResult(Server):
-    """A method that fails gives the text of its failure as a result."""
-
-    def fail(self, text: Any) -> tuple[Any, float]:
-        return str(text), 0
-
-
-@mutant("unknown-ignored", "RESP-05a", plan(call("nothing")), accept="RESP-01")
-class UnknownIgnored(Session):
-    """A request for a method that does not exist is not answered."""
-
-    def call(self, number: int, method: str, params: list[Any]) -> None:
-        if method in ("echo", "add", "fail", "sleep", "count", "bump"):
-            super().call(number, method, params)
-
-
-@mutant("any-case", "RESP-05a", plan(call("Echo", 1)), level="SHOULD")
-class AnyCase(Server):
-    """Methods are found in any letter case."""
-
-    def call(self, method: str, params: list[Any]) -> tuple[Any, float]:
-        return super().call(method.lower(), params)
-
-
-@mutant("trimmed-names", "RESP-05a", plan(call("echo ", 1)))
-class Trimmed(Server):
-    """Blanks around the name of a method are dropped."""
-
-    def call(self, method: str, params: list[Any]) -> tuple[Any, float]:
-        return super().call(method.strip(), params)
-
-
-@mutant("arity-ignored", "RESP-05b", plan(call("add", 1, 2, 3)), accept="RESP-01")
-class ArityIgnored(Session):
-    """A request with the wrong number of arguments is not answered."""
-
-    def call(self, number: int, method: str, params: list[Any]) -> None:
-        if method != "add" or len(params) == 2:
-            super().call(number, method, params)
+mutant("failure-as-result", "RESP-05a", plan(call("fail", "no")))(
+    "A method that fails gives the text of its failure as a result.",
+    on(Server, "fail").instead(lambda text: (str(text), 0)),
+)
+mutant("unknown-ignored", "RESP-05a", plan(call("nothing")), accept="RESP-01")(
+    "A request for a method that does not exist is not answered.",
+    on(Session, "call").skips(when=lambda method: method not in ("echo", "add", "fail", "sleep", "count", "bump")),
+)
+mutant("any-case", "RESP-05a", plan(call("Echo", 1)), level="SHOULD")(
+    "Methods are found in any letter case.", on(Server, "call").takes(method=lambda method: method.lower())
+)
+mutant("trimmed-names", "RESP-05a", plan(call("echo ", 1)))(
+    "Blanks around the name of a method are dropped.", on(Server, "call").takes(method=lambda method: method.strip())
+)
+mutant("arity-ignored", "RESP-05b", plan(call("add", 1, 2, 3)), accept="RESP-01")(
+    "A request with the wrong number of arguments is not answered.",
+    on(Session, "call").skips(when=lambda method, params: method == "add" and len(params) != 2),
+)
 
 
 @mutant(

@@ -9,6 +9,7 @@ from impls.references.msgpack.reference import Server, Session
 from strategies.common import Program
 from strategies.msgpack import misuse
 from strategies.msgpack.writer import IDS, WIDE
+from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import call, mutant, plan
 
 
@@ -31,74 +32,50 @@ class Crash(Exception):
     """What a faulty server raises."""
 
 
-@mutant("dies-of-scalars", "BAD-01", abused("no array"))
-class DiesOfScalars(Session):
-    """A value that is no array ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if not isinstance(value, list):
-            raise Crash("not a list")
-        super().malformed(value)
-
-
-@mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))
-class DiesOfShort(Session):
-    """An array without elements ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if value == []:
-            raise IndexError("list index out of range")
-        super().malformed(value)
+mutant("dies-of-scalars", "BAD-01", abused("no array"))(
+    "A value that is no array ends the server.",
+    on(Session, "malformed").raises(lambda: Crash("not a list"), when=lambda value: not isinstance(value, list)),
+)
+mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))(
+    "An array without elements ends the server.",
+    on(Session, "malformed").raises(lambda: IndexError("list index out of range"), when=lambda value: value == []),
+)
 
 
-@mutant("dies-of-responses", "BAD-01", abused("response"))
-class DiesOfResponses(Session):
-    """A response that it did not ask for ends the server."""
-
-    def malformed(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[0] == 1:
-            raise KeyError(value[1])
-        super().malformed(value)
-
-
-@mutant("dies-of-params", "BAD-01", abused("wrong params"))
-class DiesOfParams(Session):
-    """Params of nil end the server."""
-
-    def malformed(self, value: Any) -> None:
-        if isinstance(value, list) and len(value) == 4 and value[3] is None:
-            raise TypeError("NoneType")
-        super().malformed(value)
+mutant("dies-of-responses", "BAD-01", abused("response"))(
+    "A response that it did not ask for ends the server.",
+    on(Session, "malformed").raises(
+        lambda value: KeyError(value[1]),
+        when=lambda value: isinstance(value, list) and len(value) == 4 and value[0] == 1,
+    ),
+)
+mutant("dies-of-params", "BAD-01", abused("wrong params"))(
+    "Params of nil end the server.",
+    on(Session, "malformed").raises(
+        lambda: TypeError("NoneType"),
+        when=lambda value: isinstance(value, list) and len(value) == 4 and value[3] is None,
+    ),
+)
 
 
-@mutant("dies-of-c1", "BAD-01", abused("never used"))
-class DiesOfNeverUsed(Session):
-    """The octet that is never used ends the server."""
-
-    def undecodable(self, why: str) -> None:
-        if "0xc1" in why:
-            raise Crash(why)
-        super().undecodable(why)
+mutant("dies-of-c1", "BAD-01", abused("never used"))(
+    "The octet that is never used ends the server.",
+    on(Session, "undecodable").raises(lambda why: Crash(str(why)), when=lambda why: "0xc1" in why),
+)
 
 
-@mutant("dies-of-depth", "BAD-01", abused("deep", 1))
-class DiesOfDepth(Session):
-    """Great depth exhausts the stack."""
-
-    def undecodable(self, why: str) -> None:
-        if "deep" in why:
-            raise RecursionError("maximum recursion depth exceeded")
-        super().undecodable(why)
+mutant("dies-of-depth", "BAD-01", abused("deep", 1))(
+    "Great depth exhausts the stack.",
+    on(Session, "undecodable").raises(
+        lambda: RecursionError("maximum recursion depth exceeded"), when=lambda why: "deep" in why
+    ),
+)
 
 
-@mutant("dies-of-sizes", "BAD-01", abused("liar", 2))
-class DiesOfSizes(Session):
-    """A size that is announced is allocated at once."""
-
-    def undecodable(self, why: str) -> None:
-        if "long" in why:
-            raise MemoryError
-        super().undecodable(why)
+mutant("dies-of-sizes", "BAD-01", abused("liar", 2))(
+    "A size that is announced is allocated at once.",
+    on(Session, "undecodable").raises(lambda: MemoryError, when=lambda why: "long" in why),
+)
 
 
 @mutant("hangs-of-sizes", "BAD-01", abused("liar", 0))
@@ -161,9 +138,6 @@ class FullAfterErrors(Server):
         self.all: list[Session] = []
 
 
-@mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")
-class StaysOpen(Session):
-    """It is declared that the connection is closed, and it is not."""
-
-    def malformed(self, value: Any) -> None:
-        """Nothing."""
+mutant("stays-open", "BAD-02", abused("no array"), level="ASSUMED")(
+    "It is declared that the connection is closed, and it is not.", on(Session, "malformed").skips()
+)

@@ -11,6 +11,7 @@ from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading, stamp
 from specs.msgpack import values as v
 from strategies.msgpack.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import call, mutant, note, plan
 
 # -- calls and connections ---------------------------------------------------------------------------------------------
@@ -56,13 +57,12 @@ def _left(w: Writer) -> None:
     w.hang(0)
 
 
-@mutant("left-with-others", "RESP-06", plan(_left), accept="RESP-01")
-class LeftWithOthers(Session):
-    """Who leaves takes along the calls of others that have the same id."""
-
-    def hang_up(self) -> None:
-        self.server._due = [job for job in self.server._due if job[2] not in self.open]
-        super().hang_up()
+mutant("left-with-others", "RESP-06", plan(_left), accept="RESP-01")(
+    "Who leaves takes along the calls of others that have the same id.",
+    on(Session, "hang_up").before(
+        lambda self: setattr(self.server, "_due", [job for job in self.server._due if job[2] not in self.open])
+    ),
+)
 
 
 def _fails(w: Writer) -> None:
@@ -103,18 +103,15 @@ class UnknownNotesClose(Session):
             self.close()
 
 
-@mutant(
+mutant(
     "full-output",
     "RESP-01",
     plan(call("echo", "x" * 20_000, when="join"), call("echo", 1, when="now")),
     accept="PIPE-01 01",
+)(
+    "What is said while 16,384 octets wait to be written is dropped.",
+    on(Session, "say").skips(when=lambda self: len(self._out) >= 16_384),
 )
-class FullOutput(Session):
-    """What is said while 16,384 octets wait to be written is dropped."""
-
-    def say(self, message: list[Any]) -> None:
-        if len(self._out) < 16_384:
-            super().say(message)
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
@@ -136,12 +133,10 @@ class Within(Session):
         return [self._walked(part) for part in value] if isinstance(value, list) else self.within(value)
 
 
-@mutant("inner-ext-is-nil", "08", plan(call("echo", (v.Ext(5, b"a"),))))
-class InnerExt(Within):
-    """An extension within a container comes back as nil."""
-
-    def within(self, value: Any) -> Any:
-        return None if isinstance(value, Ext) and value.code != -1 else value
+mutant("inner-ext-is-nil", "08", plan(call("echo", (v.Ext(5, b"a"),))))(
+    "An extension within a container comes back as nil.",
+    on(Within, "within").instead(lambda value: None if isinstance(value, Ext) and value.code != -1 else value),
+)
 
 
 @mutant("inner-stamp", "09", plan(call("echo", (v.Ext(-1, struct.pack(">Q", 500_000_000 << 34)),))))
@@ -163,41 +158,32 @@ class LongArrayWraps(Session):
         return super().response(number, error, result)
 
 
-@mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in range(256))))))
-class WideMapCut(Reading):
-    """Of a map of more than 255 pairs only some are left."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        found = super().pairs(items)
-        return Pairs(found[:255]) if len(found) > 255 else found
+mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in range(256))))))(
+    "Of a map of more than 255 pairs only some are left.",
+    on(Reading, "pairs").gives(lambda found: Pairs(found[:255]) if len(found) > 255 else found),
+)
 
 
-@mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))
-class LengthIsArray(Reading):
-    """A map with a key `length` comes back as an array."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        found = super().pairs(items)
-        return [value for _, value in found] if any(key == "length" for key, _ in found) else found
-
-
-@mutant("low-word-zero", "04", plan(call("echo", -(1 << 40))))
-class LowWordZero(Reading):
-    """A negative integer of 64 bits whose lower half is 0 borrows from its upper half."""
-
-    def number(self, value: float) -> Any:
-        low = type(value) is int and -(1 << 63) < value < -(1 << 32) and not value & 0xFFFF_FFFF
-        return value - (1 << 32) if low else super().number(value)
-
-
-@mutant("six-octets", "04", plan(call("echo", 1 << 47)))
-class SixOctets(Reading):
-    """Integers of six octets and more, up to 2^52, lose their highest bit."""
-
-    def number(self, value: float) -> Any:
-        if type(value) is int and 1 << 41 <= value <= 1 << 52:
-            return value ^ (1 << value.bit_length() - 1)
-        return super().number(value)
+mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))(
+    "A map with a key `length` comes back as an array.",
+    on(Reading, "pairs").gives(
+        lambda found: [value for _, value in found] if any(key == "length" for key, _ in found) else found
+    ),
+)
+mutant("low-word-zero", "04", plan(call("echo", -(1 << 40))))(
+    "A negative integer of 64 bits whose lower half is 0 borrows from its upper half.",
+    on(Reading, "number").instead(
+        lambda value: value - (1 << 32),
+        when=lambda value: type(value) is int and -(1 << 63) < value < -(1 << 32) and not value & 0xFFFF_FFFF,
+    ),
+)
+mutant("six-octets", "04", plan(call("echo", 1 << 47)))(
+    "Integers of six octets and more, up to 2^52, lose their highest bit.",
+    on(Reading, "number").instead(
+        lambda value: value ^ (1 << value.bit_length() - 1),
+        when=lambda value: type(value) is int and 1 << 41 <= value <= 1 << 52,
+    ),
+)
 
 
 @mutant("middle-sizes", "01", plan(call("echo", "x" * 1000)))
@@ -220,10 +206,6 @@ class KeptById(Session):
         return super().response(number, *kept.setdefault(number, (error, result)))
 
 
-@mutant("marks-answers", "RESP-01", plan(call("echo", 1)))
-class MarksAnswers(Session):
-    """In front of each answer stands a nil."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        self.say(None)
-        return super().response(number, error, result)
+mutant("marks-answers", "RESP-01", plan(call("echo", 1)))(
+    "In front of each answer stands a nil.", on(Session, "response").before(lambda self: self.say(None))
+)

@@ -12,6 +12,7 @@ from strategies.msgpack import misuse
 from strategies.msgpack.aimed import counting
 from strategies.msgpack.sessions import interpret
 from strategies.msgpack.writer import CUTS, IDS, WIDE
+from tests.mutants.faults import on
 from tests.mutants.msgpack_kit import call, mutant, note, plan
 
 
@@ -57,12 +58,10 @@ def full_buffer(config: Any) -> Any:
     return interpret(Program((3, 0), (Op("sized", (0, 0, 43, 5, 2)),)), config)
 
 
-@mutant("full-buffer-cut", "FRAG-01", full_buffer, accept="RESP-01 PIPE-01 REQ-03 01")
-class FullBufferCut(Session):
-    """What comes in a read of one octet more than whole buffers of 4096 lacks its last octet."""
-
-    def send(self, data: bytes) -> None:
-        super().send(data[:-1] if len(data) > 4096 and len(data) % 4096 == 1 else data)
+mutant("full-buffer-cut", "FRAG-01", full_buffer, accept="RESP-01 PIPE-01 REQ-03 01")(
+    "What comes in a read of one octet more than whole buffers of 4096 lacks its last octet.",
+    on(Session, "send").takes(data=lambda data: data[:-1] if len(data) > 4096 and len(data) % 4096 == 1 else data),
+)
 
 
 @mutant("texts-by-prefix", "01", plan(*[call("echo", "x" * 50 + end) for end in "ab"]), accept="RESP-01")
@@ -75,13 +74,12 @@ class TextsByPrefix(Session):
         super().request(number, method, params, refused)
 
 
-@mutant("lost-behind-slow", "PIPE-01", plan(call("sleep", 5), call("echo", (2,), when="now")), accept="RESP-01")
-class LostBehindSlow(Session):
-    """What comes while a call is slow is dropped."""
-
-    def request(self, number: int, method: str, params: list[Any], refused: list[str]) -> None:
-        if not any(job[1] is self and job[0] > self.server.now for job in self.server._due):
-            super().request(number, method, params, refused)
+mutant("lost-behind-slow", "PIPE-01", plan(call("sleep", 5), call("echo", (2,), when="now")), accept="RESP-01")(
+    "What comes while a call is slow is dropped.",
+    on(Session, "request").skips(
+        when=lambda self: any(job[1] is self and job[0] > self.server.now for job in self.server._due)
+    ),
+)
 
 
 @mutant("sixteen-open", "PIPE-01", plan(*[call("echo", (n,), when="join") for n in range(20)]), accept="RESP-01")
@@ -123,14 +121,12 @@ class LastWaits(Session):
     many = 0
 
 
-@mutant("whole-reads", "FRAG-01", plan(call("echo", 1, style=3), wire=CUTS), accept="RESP-01")
-class WholeReads(Session):
-    """A message has to come in one read."""
-
-    def send(self, data: bytes) -> None:
-        super().send(data)
-        if self._reader.midway:
-            self._reader = self.reading_type(self.server)
+mutant("whole-reads", "FRAG-01", plan(call("echo", 1, style=3), wire=CUTS), accept="RESP-01")(
+    "A message has to come in one read.",
+    on(Session, "send").after(
+        lambda self: setattr(self, "_reader", self.reading_type(self.server)), when=lambda self: self._reader.midway
+    ),
+)
 
 
 @mutant("half-texts", "FRAG-01", plan(call("echo", "abcdef", style=3), wire=CUTS), accept="RESP-01 01 10")
@@ -164,13 +160,10 @@ class HalfSizes(Reading):
 # -- notifications ----------------------------------------------------------------------------------------------------
 
 
-@mutant("notes-answered", "NOTE-01", plan(note("echo", 1), call("echo", 2)), accept="RESP-01")
-class NotesAnswered(Session):
-    """A notification is answered, with nil for its id."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        super().notification(method, params)
-        self.say([1, None, None, None])
+mutant("notes-answered", "NOTE-01", plan(note("echo", 1), call("echo", 2)), accept="RESP-01")(
+    "A notification is answered, with nil for its id.",
+    on(Session, "notification").after(lambda self: self.say([1, None, None, None])),
+)
 
 
 @mutant("notes-refused", "NOTE-01", plan(note("nothing"), call("echo", 2)), accept="RESP-01")
@@ -199,12 +192,9 @@ class NotesFail(Session):
 COUNTED = Op("bump", (0, 0, 0, 0, 0))
 
 
-@mutant("notes-dropped", "NOTE-03", lambda config: counting(Program((0,), (COUNTED,)), config), level="ASSUMED")
-class NotesDropped(Session):
-    """Notifications are dropped."""
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        """Nothing."""
+mutant("notes-dropped", "NOTE-03", lambda config: counting(Program((0,), (COUNTED,)), config), level="ASSUMED")(
+    "Notifications are dropped.", on(Session, "notification").skips()
+)
 
 
 @mutant(

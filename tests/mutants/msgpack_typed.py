@@ -8,12 +8,11 @@ from impls.references.msgpack.codec import Refusal
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.idl_values import Shapes
 from specs.msgpack.format import WIDEST, styled
-from specs.msgpack.idl.grammar import IDL
 from specs.msgpack.lines import Ask
 from specs.plan import Plan, Say
 from tests.mutants import msgpack_idl_server_values as server
 from tests.mutants.msgpack_idl_server_parts import DOCUMENT as WHOLE
-from tests.mutants.msgpack_kit import MUTANTS, Mutant, Witness
+from tests.mutants.msgpack_kit import Witness, idl_ids, registering
 
 DOCUMENT = WHOLE.partition("service")[0]
 
@@ -31,9 +30,7 @@ def reads(value: Any, rule: str, name: str = "M", style: int = 0) -> Witness:
 def register(part: type, requirement: str, witness: Witness, accept: str = "") -> None:
     """A faulty part of a codec."""
     made = part if issubclass(part, IdlCodec) else type("Faulty", (IdlCodec,), {"shapes_type": part})
-    name, why = f"typed-{part.__name__}", " ".join((part.__doc__ or "").split())
-    others = tuple(IDL + each for each in accept.split())
-    MUTANTS.append(Mutant(name, "codec", IDL + requirement, others, made, witness, "MUST", why))
+    registering("codec", lambda _: made, idl_ids)(f"typed-{part.__name__}", requirement, witness, accept)(part)
 
 
 class WideRefused(IdlCodec):

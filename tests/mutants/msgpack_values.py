@@ -13,6 +13,7 @@ from impls.references.msgpack.server import TIMESTAMP, Reading, stamp
 from specs.msgpack import values as v
 from specs.msgpack.frames import encode, request
 from strategies.msgpack.writer import Writer
+from tests.mutants.faults import has, on
 from tests.mutants.msgpack_kit import call, mutant, plan
 
 
@@ -21,86 +22,45 @@ def echo(*values: Any) -> Any:
     return plan(*[call("echo", value) for value in values])
 
 
-@mutant("float32-misread", "01", echo(v.single(0.1)), accept="05 RESP-01 RESP-03a")
-class Float32Misread(Reading):
-    """A float of 32 bits is read as one of 16 bits less."""
-
-    def number(self, value: float) -> Any:
-        return Single(value * 2) if isinstance(value, Single) and math.isfinite(value) else value
-
-
-@mutant("array16-cut", "01", echo(tuple(range(16))))
-class Array16Cut(Session):
-    """The last element of a long array is lost."""
-
-    def call(self, number: int, method: str, params: list[Any]) -> None:
-        super().call(number, method, [p[:15] if type(p) is list and len(p) > 15 else p for p in params])
+mutant("float32-misread", "01", echo(v.single(0.1)), accept="05 RESP-01 RESP-03a")(
+    "A float of 32 bits is read as one of 16 bits less.",
+    on(Reading, "number").instead(
+        lambda value: Single(value * 2) if isinstance(value, Single) and math.isfinite(value) else value
+    ),
+)
 
 
-@mutant("map16-refused", "01", echo(v.Map(tuple((f"k{n}", n) for n in range(16)))), accept="RESP-01")
-class Map16Refused(Reading):
-    """A map with a size of 16 bits is taken for garbage."""
-
-    def _head(self, first: int) -> tuple[str, int, int]:
-        if first == 0xDE:
-            self.refuse("close", "map 16")
-        return super()._head(first)
-
-
-@mutant("empty-map-is-nil", "01", echo(v.Map(())))
-class EmptyMapIsNil(Reading):
-    """A map without pairs is taken for nil."""
-
-    def pairs(self, items: list[Any]) -> Any:
-        return super().pairs(items) if items else None
-
-
-@mutant("empty-array-is-map", "01", echo(()))
-class EmptyArrayIsMap(Session):
-    """An array without elements comes back as a map."""
-
-    def response(self, number: int, error: Any, result: Any) -> list[Any]:
-        return super().response(number, error, Pairs() if result == [] and type(result) is list else result)
-
-
-@mutant("nul-ends-text", "01", echo("a\0b"), accept="06")
-class NulEndsText(Reading):
-    """A text ends at the first NUL."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data.split(b"\0")[0])
-
-
-@mutant("long-text-cut", "01", echo("x" * 256), accept="RESP-03a")
-class LongTextCut(Reading):
-    """A text is cut after 255 octets."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data[:255] if len(data) < 1000 else data)
-
-
-@mutant("true-is-one", "01", echo(True), accept="04")
-class TrueIsOne(Reading):
-    """true comes back as 1."""
-
-    def simple(self, first: int) -> Any:
-        return 1 if first == 0xC3 else super().simple(first)
-
-
-@mutant("wide-integers", "02", echo(1), level="SHOULD")
-class WideIntegers(Packer):
-    """Integers are written with 64 bits."""
-
-    def integers(self, value: int) -> list[bytes]:
-        return super().integers(value)[-1:]
-
-
-@mutant("wide-texts", "02", echo("a"), level="SHOULD")
-class WideTexts(Packer):
-    """Texts are written with sizes of 32 bits."""
-
-    def strings(self, size: int) -> list[bytes]:
-        return super().strings(size)[-1:]
+mutant("array16-cut", "01", echo(tuple(range(16))))(
+    "The last element of a long array is lost.",
+    on(Session, "call").takes(params=lambda params: [p[:15] if type(p) is list and len(p) > 15 else p for p in params]),
+)
+mutant("map16-refused", "01", echo(v.Map(tuple((f"k{n}", n) for n in range(16)))), accept="RESP-01")(
+    "A map with a size of 16 bits is taken for garbage.",
+    on(Reading, "_head").before(lambda self: self.refuse("close", "map 16"), when=lambda first: first == 0xDE),
+)
+mutant("empty-map-is-nil", "01", echo(v.Map(())))(
+    "A map without pairs is taken for nil.", on(Reading, "pairs").skips(when=lambda items: not items)
+)
+mutant("empty-array-is-map", "01", echo(()))(
+    "An array without elements comes back as a map.",
+    on(Session, "response").takes(result=lambda result: Pairs() if result == [] and type(result) is list else result),
+)
+mutant("nul-ends-text", "01", echo("a\0b"), accept="06")(
+    "A text ends at the first NUL.", on(Reading, "text").takes(data=lambda data: data.split(b"\0")[0])
+)
+mutant("long-text-cut", "01", echo("x" * 256), accept="RESP-03a")(
+    "A text is cut after 255 octets.",
+    on(Reading, "text").takes(data=lambda data: data[:255] if len(data) < 1000 else data),
+)
+mutant("true-is-one", "01", echo(True), accept="04")(
+    "true comes back as 1.", on(Reading, "simple").instead(lambda: 1, when=lambda first: first == 0xC3)
+)
+mutant("wide-integers", "02", echo(1), level="SHOULD")(
+    "Integers are written with 64 bits.", on(Packer, "integers").gives(lambda found: found[-1:])
+)
+mutant("wide-texts", "02", echo("a"), level="SHOULD")(
+    "Texts are written with sizes of 32 bits.", on(Packer, "strings").gives(lambda found: found[-1:])
+)
 
 
 class Numbers(Reading):
@@ -114,32 +74,22 @@ class Numbers(Reading):
         return (type(self).change(value),) if inner else (value,)
 
 
-@mutant("signed-64", "04", echo(2**63), accept="01 RESP-03a")
-class Signed64(Numbers):
-    """An unsigned integer of 64 bits is read as a signed one."""
-
-    change = staticmethod(lambda value: value - (1 << 64) if value >= 1 << 63 else value)
-
-
-@mutant("through-double", "04", echo(2**53 + 1))
-class ThroughDouble(Numbers):
-    """Integers go through a float."""
-
-    change = staticmethod(lambda value: int(float(value)) if abs(value) < 1 << 62 else value)
-
-
-@mutant("uint32-wraps", "04", echo(2**32 - 1))
-class Uint32Wraps(Numbers):
-    """An unsigned integer of 32 bits is read as a signed one."""
-
-    change = staticmethod(lambda value: value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value)
-
-
-@mutant("least-integer", "04", echo(-(2**63)))
-class LeastInteger(Numbers):
-    """The least integer loses its sign."""
-
-    change = staticmethod(lambda value: -value - 1 if value == -(1 << 63) else value)
+mutant("signed-64", "04", echo(2**63), accept="01 RESP-03a")(
+    "An unsigned integer of 64 bits is read as a signed one.",
+    has(Numbers, change=staticmethod(lambda value: value - (1 << 64) if value >= 1 << 63 else value)),
+)
+mutant("through-double", "04", echo(2**53 + 1))(
+    "Integers go through a float.",
+    has(Numbers, change=staticmethod(lambda value: int(float(value)) if abs(value) < 1 << 62 else value)),
+)
+mutant("uint32-wraps", "04", echo(2**32 - 1))(
+    "An unsigned integer of 32 bits is read as a signed one.",
+    has(Numbers, change=staticmethod(lambda value: value - (1 << 32) if 1 << 31 <= value < 1 << 32 else value)),
+)
+mutant("least-integer", "04", echo(-(2**63)))(
+    "The least integer loses its sign.",
+    has(Numbers, change=staticmethod(lambda value: -value - 1 if value == -(1 << 63) else value)),
+)
 
 
 class Floats(Reading):
@@ -151,11 +101,10 @@ class Floats(Reading):
         return type(self).change(value) if isinstance(value, float) else value
 
 
-@mutant("floats-cut", "05", echo(v.double(1.5)), accept="04")
-class FloatsCut(Floats):
-    """Floats are cut to integers."""
-
-    change = staticmethod(lambda value: int(value) if math.isfinite(value) and abs(value) < 1e15 else value)
+mutant("floats-cut", "05", echo(v.double(1.5)), accept="04")(
+    "Floats are cut to integers.",
+    has(Floats, change=staticmethod(lambda value: int(value) if math.isfinite(value) and abs(value) < 1e15 else value)),
+)
 
 
 @mutant("single-precision", "05", echo(v.double(0.1)))
@@ -167,90 +116,48 @@ class SinglePrecision(Floats):
     )
 
 
-@mutant("no-minus-zero", "05", echo(v.double(-0.0)))
-class NoMinusZero(Floats):
-    """Minus zero loses its sign."""
-
-    change = staticmethod(lambda value: 0.0 if value == 0 else value)
-
-
-@mutant("nan-is-nil", "05", echo(v.double(float("nan"))))
-class NanIsNil(Floats):
-    """NaN comes back as nil."""
-
-    change = staticmethod(lambda value: None if math.isnan(value) else value)
-
-
-@mutant("infinity-is-large", "05", echo(v.double(float("inf"))))
-class InfinityIsLarge(Floats):
-    """Infinity comes back as the largest float."""
-
-    change = staticmethod(lambda value: 1.7976931348623157e308 if value == math.inf else value)
-
-
-@mutant("zero-is-integer", "05", echo(v.double(0.0)))
-class ZeroIsInteger(Floats):
-    """0.0 comes back as 0."""
-
-    change = staticmethod(lambda value: 0 if value == 0 else value)
-
-
-@mutant("bin-is-text", "06", echo(b"a"))
-class BinIsText(Reading):
-    """A bin that is ASCII comes back as a str."""
-
-    def binary(self, data: bytes) -> Any:
-        return data.decode() if data.isascii() else data
-
-
-@mutant("text-is-bin", "06", echo("é"), accept="RESP-03a RESP-05a 01")
-class TextIsBin(Reading):
-    """A str that is not ASCII comes back as a bin."""
-
-    def text(self, data: bytes) -> Any:
-        return super().text(data) if data.isascii() else data
-
-
-@mutant("bad-text-is-nil", "07", echo(v.Text(b"\xff")), level="ASSUMED")
-class BadTextIsNil(Reading):
-    """A str that is not UTF-8 comes back as nil."""
-
-    def text(self, data: bytes) -> Any:
-        found = super().text(data)
-        return None if isinstance(found, Odd) else found
-
-
-@mutant("ext-is-nil", "08", echo(v.Ext(5, b"a")))
-class ExtIsNil(Reading):
-    """An unknown extension comes back as nil."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return None if code >= 0 else super().ext(code, data)
-
-
-@mutant("ext-unsigned", "08", echo(v.Ext(-2, b"a")))
-class ExtUnsigned(Reading):
-    """A negative extension loses its sign."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return Ext(-code if -128 < code < TIMESTAMP else code, data)
-
-
-@mutant("ext-is-bin", "08", echo(v.Ext(1, b"")), level="SHOULD")
-class ExtIsBin(Reading):
-    """An extension without octets comes back as a bin."""
-
-    def ext(self, code: int, data: bytes) -> Any:
-        return data if not data and code != TIMESTAMP else super().ext(code, data)
-
-
-@mutant("ext-unanswered", "08", echo(v.Ext(1, b"a")), accept="RESP-01")
-class ExtUnanswered(Session):
-    """A request with an extension is not answered."""
-
-    def call(self, number: int, method: str, params: list[Any]) -> None:
-        if not any(isinstance(param, Ext) and param.code != TIMESTAMP for param in params):
-            super().call(number, method, params)
+mutant("no-minus-zero", "05", echo(v.double(-0.0)))(
+    "Minus zero loses its sign.", has(Floats, change=staticmethod(lambda value: 0.0 if value == 0 else value))
+)
+mutant("nan-is-nil", "05", echo(v.double(float("nan"))))(
+    "NaN comes back as nil.", has(Floats, change=staticmethod(lambda value: None if math.isnan(value) else value))
+)
+mutant("infinity-is-large", "05", echo(v.double(float("inf"))))(
+    "Infinity comes back as the largest float.",
+    has(Floats, change=staticmethod(lambda value: 1.7976931348623157e308 if value == math.inf else value)),
+)
+mutant("zero-is-integer", "05", echo(v.double(0.0)))(
+    "0.0 comes back as 0.", has(Floats, change=staticmethod(lambda value: 0 if value == 0 else value))
+)
+mutant("bin-is-text", "06", echo(b"a"))(
+    "A bin that is ASCII comes back as a str.",
+    on(Reading, "binary").instead(lambda data: data.decode() if data.isascii() else data),
+)
+mutant("text-is-bin", "06", echo("é"), accept="RESP-03a RESP-05a 01")(
+    "A str that is not ASCII comes back as a bin.",
+    on(Reading, "text").instead(lambda data: data, when=lambda data: not data.isascii()),
+)
+mutant("bad-text-is-nil", "07", echo(v.Text(b"\xff")), level="ASSUMED")(
+    "A str that is not UTF-8 comes back as nil.",
+    on(Reading, "text").gives(lambda found: None if isinstance(found, Odd) else found),
+)
+mutant("ext-is-nil", "08", echo(v.Ext(5, b"a")))(
+    "An unknown extension comes back as nil.", on(Reading, "ext").skips(when=lambda code: code >= 0)
+)
+mutant("ext-unsigned", "08", echo(v.Ext(-2, b"a")))(
+    "A negative extension loses its sign.",
+    on(Reading, "ext").instead(lambda code, data: Ext(-code if -128 < code < TIMESTAMP else code, data)),
+)
+mutant("ext-is-bin", "08", echo(v.Ext(1, b"")), level="SHOULD")(
+    "An extension without octets comes back as a bin.",
+    on(Reading, "ext").instead(lambda data: data, when=lambda code, data: not data and code != TIMESTAMP),
+)
+mutant("ext-unanswered", "08", echo(v.Ext(1, b"a")), accept="RESP-01")(
+    "A request with an extension is not answered.",
+    on(Session, "call").skips(
+        when=lambda params: any(isinstance(param, Ext) and param.code != TIMESTAMP for param in params)
+    ),
+)
 
 
 @mutant("nanoseconds-lost", "09", echo(v.Ext(-1, struct.pack(">Q", 500_000_000 << 34))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import GONE, acked, back, pushed
 
@@ -16,7 +17,6 @@ class AcksForgotten(Session):
     """Forgets what was acknowledged when a consumer closes."""
 
     def forget_consumer(self, consumer: Consumer) -> None:
-        """See `Session`."""
         super().forget_consumer(consumer)
         subscription = consumer.subscription
         if not subscription.consumers:
@@ -34,19 +34,15 @@ class IndividualIsCumulative(Session):
     """Takes every ACK for cumulative."""
 
     def ack_one(self, subscription: Subscription, message_id: Message) -> None:
-        """See `Session`."""
         at = self.named(subscription, message_id)
         if at is not None:
             subscription.ack_upto(at)
 
 
-@mutant("cumulative-is-individual", "ACK-03", acked(2, cumulative=True), accept=GONE, history=True)
-class CumulativeIsIndividual(Session):
-    """Takes no ACK for cumulative."""
-
-    def ack_upto(self, subscription: Subscription, message_id: Message) -> None:
-        """See `Session`."""
-        self.ack_one(subscription, message_id)
+mutant("cumulative-is-individual", "ACK-03", acked(2, cumulative=True), accept=GONE, history=True)(
+    "Takes no ACK for cumulative.",
+    on(Session, "ack_upto").instead(lambda self, subscription, message_id: self.ack_one(subscription, message_id)),
+)
 
 
 @mutant("cumulative-but-itself", "ACK-03", acked(2, cumulative=True), accept=GONE, history=True)
@@ -54,25 +50,21 @@ class CumulativeButItself(Session):
     """A cumulative ACK acknowledges what is before the message that it names."""
 
     def ack_upto(self, subscription: Subscription, message_id: Message) -> None:
-        """See `Session`."""
         at = self.named(subscription, message_id)
         if at is not None:
             subscription.ack_upto(at - 1)
 
 
-@mutant(
+mutant(
     "cumulative-and-the-next",
     "ACK-03",
     acked(1, cumulative=True),
     accept="FLOW-03 FLOW-04 CLC-03 E2E-01 MSG-03 RED-05 SEND-12",
     history=True,
+)(
+    "A cumulative ACK acknowledges the message behind the one that it names, too.",
+    on(Subscription, "ack_upto").takes(at=lambda at: at + 2),
 )
-class CumulativeAndTheNext(Subscription):
-    """A cumulative ACK acknowledges the message behind the one that it names, too."""
-
-    def ack_upto(self, at: int) -> None:
-        """See `Subscription`."""
-        super().ack_upto(at + 2)
 
 
 @mutant(
@@ -86,7 +78,6 @@ class SecondAckTakesTheNext(Session):
     """An ACK of what is acknowledged acknowledges the next message."""
 
     def ack_one(self, subscription: Subscription, message_id: Message) -> None:
-        """See `Session`."""
         at = subscription.topic.find(message_id)
         if at is not None and (at < subscription.mark or at in subscription.acked):
             subscription.ack(subscription.mark)
@@ -94,33 +85,16 @@ class SecondAckTakesTheNext(Session):
             super().ack_one(subscription, message_id)
 
 
-@mutant("reasons-not-taken", "ACK-08", acked(0, validation_error=2), accept=GONE, history=True)
-class ReasonsNotTaken(Session):
-    """Takes an ACK with a validation error for a refusal."""
-
-    def on_ack(self, body: Message) -> None:
-        """See `Session`."""
-        if "validation_error" not in body:
-            super().on_ack(body)
-
-
-@mutant("ack-answered", "ACK-09", acked(0), accept="REQ-02 SUB-01 CLC-01 REQ-01")
-class AckAnswered(Session):
-    """Answers ACK with SUCCESS."""
-
-    def on_ack(self, body: Message) -> None:
-        """See `Session`."""
-        super().on_ack(body)
-        self.success(body.get("request_id", 0))
-
-
-@mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")
-class AckUnanswered(Session):
-    """Answers no ACK, whatever it asks."""
-
-    def on_ack(self, body: Message) -> None:
-        """See `Session`."""
-        super().on_ack({name: value for name, value in body.items() if name != "request_id"})
+mutant("reasons-not-taken", "ACK-08", acked(0, validation_error=2), accept=GONE, history=True)(
+    "Takes an ACK with a validation error for a refusal.",
+    on(Session, "on_ack").skips(when=lambda body: "validation_error" in body),
+)
+mutant("ack-answered", "ACK-09", acked(0), accept="REQ-02 SUB-01 CLC-01 REQ-01")(
+    "Answers ACK with SUCCESS.", on(Session, "on_ack").after(lambda self, body: self.success(body.get("request_id", 0)))
+)
+mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")(
+    "Answers no ACK, whatever it asks.", on(Session, "on_ack").takes(body=lambda body: without(body, "request_id"))
+)
 
 
 def listed(w: Writer) -> None:
@@ -130,10 +104,7 @@ def listed(w: Writer) -> None:
     back(w, ear)
 
 
-@mutant("first-of-the-list", "ACK-11", listed, profile="modern", accept=GONE, history=True)
-class FirstOfTheList(Session):
-    """Reads the first id of an ACK."""
-
-    def acknowledge(self, consumer: Consumer, body: Message) -> None:
-        """See `Session`."""
-        super().acknowledge(consumer, {**body, "message_id": body.get("message_id", [])[:1]})
+mutant("first-of-the-list", "ACK-11", listed, profile="modern", accept=GONE, history=True)(
+    "Reads the first id of an ACK.",
+    on(Session, "acknowledge").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:1]}),
+)

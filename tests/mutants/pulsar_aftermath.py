@@ -13,6 +13,7 @@ from impls.references.pulsar.wire import Malformed, Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.misuse import MISUSES
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import Play, mutant
 
 Sign = Callable[[Any, str, Message, Frame], Any]
@@ -38,14 +39,12 @@ class Shy(Session):
         return False
 
     def handle(self, frame: Frame) -> None:
-        """See `Connection`."""
         command = frame.command
         if self.sign(command.name, command.body if command.body is not None else {}, frame):
             self.broker.shy = True  # type: ignore[attr-defined]
         super().handle(frame)
 
     def on_early(self, name: str, body: Message) -> None:
-        """See `Connection`."""
         if name != "CONNECT" or not getattr(self.broker, "shy", False):
             super().on_early(name, body)
 
@@ -169,14 +168,10 @@ shy("shy-of-closing-nobody", "INV-BROKER-39", closing_nobody, lambda s, name, bo
     "Takes no newcomers after a close of what is not there.")  # fmt: skip
 
 
-@mutant("shy-of-bad-credentials", "INV-BROKER-03", then("credentials"), accept="CONN-02 FRM-13", level="SHOULD")
-class ShyOfBadCredentials(Shy):
-    """Takes no newcomers after credentials that are not good."""
-
-    def refuse(self) -> None:
-        """See `Connection`."""
-        self.broker.shy = True  # type: ignore[attr-defined]
-        super().refuse()
+mutant("shy-of-bad-credentials", "INV-BROKER-03", then("credentials"), accept="CONN-02 FRM-13", level="SHOULD")(
+    "Takes no newcomers after credentials that are not good.",
+    on(Shy, "refuse").before(lambda self: setattr(self.broker, "shy", True)),
+)
 
 
 @mutant("shy-of-half-closed-connections", "INV-BROKER-44", then("half"), accept="CONN-02 FRM-13", level="SHOULD",
@@ -185,7 +180,6 @@ class ShyOfHalfClosedConnections(Shy):
     """Takes no newcomers after the end of a connection."""
 
     def hang_up(self) -> None:
-        """See `Connection`."""
         self.broker.shy = True  # type: ignore[attr-defined]
         super().hang_up()
 
@@ -198,7 +192,6 @@ class ShyOfLargeFrames(Broker):
         """A connection of it."""
 
         def work(self) -> None:
-            """See `Connection`."""
             reader, known = self.reader, self.reader.next
 
             def next_frame() -> Any:
@@ -221,7 +214,6 @@ class GarbagePasses(Reader):
     """Passes over a command that cannot be parsed."""
 
     def parse(self, data: bytes) -> Frame:
-        """See `Reader`."""
         try:
             return super().parse(data)
         except Malformed as malformed:
@@ -230,24 +222,14 @@ class GarbagePasses(Reader):
             return super().parse(bytes.fromhex("00000005089a01009a0100")[:4] + bytes.fromhex("08139a0100"))
 
 
-@mutant("hollow-commands-pass", "INV-BROKER-10", then("hollow"), level="SHOULD")
-class HollowCommandsPass(Session):
-    """Passes over a command without its sub-message."""
-
-    def handle(self, frame: Frame) -> None:
-        """See `Connection`."""
-        if frame.command.body is not None or not frame.command.name:
-            super().handle(frame)
-
-
-@mutant("answers-from-clients-pass", "INV-BROKER-12", then("backwards"), level="SHOULD")
-class AnswersFromClientsPass(Session):
-    """Passes over what only a broker says."""
-
-    def handle(self, frame: Frame) -> None:
-        """See `Connection`."""
-        if not frame.command.name or frame.command.name in TO_BROKER:
-            super().handle(frame)
+mutant("hollow-commands-pass", "INV-BROKER-10", then("hollow"), level="SHOULD")(
+    "Passes over a command without its sub-message.",
+    on(Session, "handle").skips(when=lambda frame: frame.command.body is None and frame.command.name),
+)
+mutant("answers-from-clients-pass", "INV-BROKER-12", then("backwards"), level="SHOULD")(
+    "Passes over what only a broker says.",
+    on(Session, "handle").skips(when=lambda frame: frame.command.name and frame.command.name not in TO_BROKER),
+)
 
 
 def unnamed(w: Writer) -> None:
@@ -255,50 +237,34 @@ def unnamed(w: Writer) -> None:
     MISUSES["nameless"](w, (0, 0, 0, 0, 0, 0))
 
 
-@mutant("no-answer-to-no-name", "INV-BROKER-30", unnamed, level="SHOULD")
-class NoAnswerToNoName(Session):
-    """Does not answer a SUBSCRIBE without the name of a subscription."""
-
-    def on_subscribe(self, body: Message) -> None:
-        """See `Session`."""
-        if body["subscription"]:
-            super().on_subscribe(body)
-
-
-@mutant("strange-unsubscribe-succeeds", "INV-BROKER-38", then("strangers", 5, 5), level="SHOULD")
-class StrangeUnsubscribeSucceeds(Session):
-    """Answers SUCCESS to an UNSUBSCRIBE of an unknown consumer."""
-
-    def on_unsubscribe(self, body: Message) -> None:
-        """See `Session`."""
-        if self.consumer_of(body["consumer_id"]) is None:
-            self.success(body["request_id"])
-        else:
-            super().on_unsubscribe(body)
+mutant("no-answer-to-no-name", "INV-BROKER-30", unnamed, level="SHOULD")(
+    "Does not answer a SUBSCRIBE without the name of a subscription.",
+    on(Session, "on_subscribe").skips(when=lambda body: not body["subscription"]),
+)
+mutant("strange-unsubscribe-succeeds", "INV-BROKER-38", then("strangers", 5, 5), level="SHOULD")(
+    "Answers SUCCESS to an UNSUBSCRIBE of an unknown consumer.",
+    on(Session, "on_unsubscribe").instead(
+        lambda self, body: self.success(body["request_id"]),
+        when=lambda self, body: self.consumer_of(body["consumer_id"]) is None,
+    ),
+)
+mutant(
+    "no-stats-of-strangers", "INV-BROKER-40", lambda w: MISUSES["asking"](w, (1,) * 6), profile="modern", level="SHOULD"
+)(
+    "Does not answer CONSUMER_STATS of an unknown consumer.",
+    on(Session, "on_consumer_stats").skips(when=lambda self, body: self.consumer_of(body["consumer_id"]) is None),
+)
 
 
-@mutant("no-stats-of-strangers", "INV-BROKER-40", lambda w: MISUSES["asking"](w, (1,) * 6), profile="modern",
-        level="SHOULD")  # fmt: skip
-class NoStatsOfStrangers(Session):
-    """Does not answer CONSUMER_STATS of an unknown consumer."""
-
-    def on_consumer_stats(self, body: Message) -> None:
-        """See `Session`."""
-        if self.consumer_of(body["consumer_id"]) is not None:
-            super().on_consumer_stats(body)
-
-
-@mutant("seek-nowhere-succeeds", "INV-BROKER-41", lambda w: MISUSES["asking"](w, (0,) * 6), profile="modern",
-        level="SHOULD")  # fmt: skip
-class SeekNowhereSucceeds(Session):
-    """Answers SUCCESS to a SEEK without a position."""
-
-    def on_seek(self, body: Message) -> None:
-        """See `Session`."""
-        if "message_id" in body or "message_publish_time" in body:
-            super().on_seek(body)
-        else:
-            self.success(body["request_id"])
+mutant(
+    "seek-nowhere-succeeds", "INV-BROKER-41", lambda w: MISUSES["asking"](w, (0,) * 6), profile="modern", level="SHOULD"
+)(
+    "Answers SUCCESS to a SEEK without a position.",
+    on(Session, "on_seek").instead(
+        lambda self, body: self.success(body["request_id"]),
+        when=lambda body: "message_id" not in body and "message_publish_time" not in body,
+    ),
+)
 
 
 @mutant("request-ids-once", "INV-BROKER-42", lambda w: MISUSES["reused-request"](w, (0,) * 6), level="SHOULD",
@@ -307,7 +273,6 @@ class RequestIdsOnce(Session):
     """Does not answer a request whose id was used before."""
 
     def on_lookup(self, body: Message) -> None:
-        """See `Session`."""
         used = self.__dict__.setdefault("ids_used", set())
         if body["request_id"] not in used:
             used.add(body["request_id"])

@@ -8,6 +8,7 @@ from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.scenes import EARLIEST
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import SHARED, mutant, ready
 from tests.mutants.pulsar_plays import acked, pushed
 
@@ -23,7 +24,6 @@ class AckClosesAGap(Session):
     """Takes what lies between two acknowledged messages for acknowledged."""
 
     def ack_one(self, subscription: Subscription, message_id: Message) -> None:
-        """See `Session`."""
         super().ack_one(subscription, message_id)
         at = subscription.topic.find(message_id)
         if at is not None and at >= 2 and (at - 2 < subscription.mark or at - 2 in subscription.acked):
@@ -45,7 +45,6 @@ class PermitsForTheOthers(Session):
     """FLOW for one of three consumers of a subscription grants a message to the others that have permits."""
 
     def on_flow(self, body: Message) -> None:
-        """See `Session`."""
         super().on_flow(body)
         granted = self.consumers.get(body["consumer_id"])
         others = [] if granted is None else [each for each in granted.subscription.consumers if each is not granted]
@@ -59,13 +58,10 @@ def unnamed(w: Writer) -> None:
         w.pen(w.line(), "t", number)
 
 
-@mutant("nine-names", "PROD-05", unnamed, accept="PROD-02 SEND-12 SEND-08", history=True)
-class NineNames(Broker):
-    """Makes up eight names of producers, and then the first again."""
-
-    def producer_name(self) -> str:
-        """See `Broker`."""
-        return f"reference-{next(self._numbers) % 8}"
+mutant("nine-names", "PROD-05", unnamed, accept="PROD-02 SEND-12 SEND-08", history=True)(
+    "Makes up eight names of producers, and then the first again.",
+    on(Broker, "producer_name").instead(lambda self: f"reference-{next(self._numbers) % 8}"),
+)
 
 
 def from_third(w: Writer) -> None:
@@ -85,7 +81,6 @@ class SeekPassesTwo(Session):
     """Begins two messages too late where a SEEK goes to the fourth or a later one."""
 
     def sought(self, subscription: Subscription, body: Message) -> int:
-        """See `Session`."""
         at = super().sought(subscription, body)
         return at + 2 * (2 < at < len(subscription.topic.entries) - 1)
 
@@ -103,7 +98,6 @@ class RedeliveryUncounted(Session):
     """ConsumerStats does not count the permits that redeliveries used."""
 
     def on_consumer_stats(self, body: Message) -> None:
-        """See `Session`."""
         consumer = self.consumers.get(body["consumer_id"])
         more = 0 if consumer is None else sum(consumer.subscription.again.values())
         for each in self.consumers.values():
@@ -131,7 +125,6 @@ class PartsOutliveASeek(Subscription):
     """Does not forget at a SEEK which messages of a batch were acknowledged."""
 
     def rewind_to(self, start: int) -> None:
-        """See `Subscription`."""
         left = getattr(self, "left", {})
         super().rewind_to(start)
         self.left = left
@@ -151,6 +144,5 @@ class AgainOnlyOnce(Subscription):
     """Brings everything again once, and not a second time."""
 
     def redeliver(self, consumer: Consumer, wanted: list[int] | None) -> None:
-        """See `Subscription`."""
         held = [at for at in consumer.pending if self.again.get(at, 0) < 2]
         super().redeliver(consumer, held if wanted is None else [at for at in wanted if at in held])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from impls.references.pulsar.reference import Session, Subscription
+from impls.references.pulsar.reference import Session
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_plays import pushed
 
@@ -20,7 +21,6 @@ class PermitsAsGranted(Session):
     """Answers ConsumerStats with what was granted, not with what is left."""
 
     def on_consumer_stats(self, body: Message) -> None:
-        """See `Session`."""
         for consumer in self.consumers.values():
             consumer.permits += consumer.pushed
         super().on_consumer_stats(body)
@@ -38,7 +38,6 @@ class LastButOne(Session):
     """Answers GetLastMessageId with the message before the last."""
 
     def on_get_last_message_id(self, body: Message) -> None:
-        """See `Session`."""
         topics = [consumer.subscription.topic for consumer in self.consumers.values()]
         kept = [topic.entries[:] for topic in topics]
         for topic in topics:
@@ -58,17 +57,7 @@ def sought(w: Writer) -> None:
     w.flow(w.ear(line, "t", "s"), 10)
 
 
-@mutant(
-    "seek-goes-nowhere",
-    "SEEK-01",
-    sought,
-    profile="modern",
-    accept="FLOW-04 E2E-01 CLC-03 SUB-09",
-    history=True,
+mutant("seek-goes-nowhere", "SEEK-01", sought, profile="modern", accept="FLOW-04 E2E-01 CLC-03 SUB-09", history=True)(
+    "Closes the consumers and leaves the subscription at its end.",
+    on(Session, "sought").instead(lambda subscription: len(subscription.topic.entries)),
 )
-class SeekGoesNowhere(Session):
-    """Closes the consumers and leaves the subscription at its end."""
-
-    def sought(self, subscription: Subscription, body: Message) -> int:
-        """See `Session`."""
-        return len(subscription.topic.entries)

@@ -7,6 +7,7 @@ from typing import Any
 from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.client import Caller
 from impls.references.pulsar.wire import Message
+from tests.mutants.faults import has, on
 from tests.mutants.pulsar_client_parts import client
 
 # -- lookups -----------------------------------------------------------------------------------------------------------
@@ -17,7 +18,6 @@ class NoLookupAgain(Caller):
     """Looks a topic up once."""
 
     def reset(self, url: str) -> None:
-        """See `Caller`."""
         super().reset(url)
         self.found: dict[str, Channel] = {}
 
@@ -51,27 +51,16 @@ class Looking(Caller):
         return answer["brokerServiceUrl"], answer.get("authoritative", False)
 
 
-@client("authoritative-at-once", "LOOK-03", accept="LOOK-04")
-class AuthoritativeAtOnce(Looking):
-    """Asks for an authoritative answer at once."""
-
-    change = {"authoritative": True}  # noqa: RUF012 - as above
-
-
-@client("never-authoritative", "LOOK-04", history=True)
-class NeverAuthoritative(Looking):
-    """Does not pass on that an answer must be authoritative."""
-
-    change = {"authoritative": False}  # noqa: RUF012 - as above
-
-
-@client("stays-where-it-is", "LOOK-05", accept="LOOK-04", history=True)
-class StaysWhereItIs(Looking):
-    """Stays with the broker that it knows."""
-
-    def read(self, answer: Message) -> tuple[str, bool]:
-        """See `Looking`."""
-        return self.url, answer.get("authoritative", False)
+client("authoritative-at-once", "LOOK-03", accept="LOOK-04")(
+    "Asks for an authoritative answer at once.", has(Looking, change={"authoritative": True})
+)
+client("never-authoritative", "LOOK-04", history=True)(
+    "Does not pass on that an answer must be authoritative.", has(Looking, change={"authoritative": False})
+)
+client("stays-where-it-is", "LOOK-05", accept="LOOK-04", history=True)(
+    "Stays with the broker that it knows.",
+    on(Looking, "read").instead(lambda self, answer: (self.url, answer.get("authoritative", False))),
+)
 
 
 @client("asks-the-one-it-knows", "LOOK-04", history=True)
@@ -79,7 +68,6 @@ class AsksTheOneItKnows(Looking):
     """Does not go where a redirect leads, but asks again where it was."""
 
     def read(self, answer: Message) -> tuple[str, bool]:
-        """See `Looking`."""
         url = answer["brokerServiceUrl"] if answer.get("response") == 1 else self.url
         return url, answer.get("authoritative", False)
 

@@ -19,9 +19,10 @@ from impls.references.pulsar.framing import (
     simple,
 )
 from impls.references.pulsar.promises import Failed, Promise
-from impls.references.pulsar.receiving import Id, Incoming, Receiver
+from impls.references.pulsar.receiving import Receiver
 from impls.references.pulsar.sending import Outgoing, Sender
 from impls.references.pulsar.wire import Malformed, Message, encode, encode_command
+from tests.mutants.faults import has, on
 from tests.mutants.pulsar_client_parts import client
 
 # -- frames ------------------------------------------------------------------------------------------------------------
@@ -35,7 +36,6 @@ class Framing(Channel):
         raise NotImplementedError
 
     def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         if name == "CONNECT":
             super().say(name, body)
         elif not self.hung_up:
@@ -47,7 +47,6 @@ class SizeTurnedRound(Framing):
     """Writes TOTAL_SIZE with its least octet first."""
 
     def framed(self, command: bytes) -> bytes:
-        """See `Framing`."""
         octets = simple(command)
         return octets[3::-1] + octets[4:]
 
@@ -57,7 +56,6 @@ class CommandSizeOfTheFrame(Framing):
     """Writes TOTAL_SIZE where CMD_SIZE belongs."""
 
     def framed(self, command: bytes) -> bytes:
-        """See `Framing`."""
         octets = simple(command)
         return octets[:4] * 2 + octets[8:]
 
@@ -67,27 +65,18 @@ class OctetBehindCommands(Framing):
     """Ends each command with an octet of zero."""
 
     def framed(self, command: bytes) -> bytes:
-        """See `Framing`."""
         octets = simple(command)
         return (len(octets) - 3).to_bytes(4, "big") + octets[4:] + b"\0"
 
 
-@client("two-commands-in-one", "FRM-05")
-class TwoCommandsInOne(Framing):
-    """Each of its commands has a PING inside as well."""
-
-    def framed(self, command: bytes) -> bytes:
-        """See `Framing`."""
-        return simple(command + bytes.fromhex("920100"))
-
-
-@client("frame-of-six-megabytes", "FRM-09")
-class FrameOfSixMegabytes(Framing):
-    """Announces a frame of six megabytes for every command."""
-
-    def framed(self, command: bytes) -> bytes:
-        """See `Framing`."""
-        return (6_000_000).to_bytes(4, "big") + simple(command)[4:] + bytes(100)
+client("two-commands-in-one", "FRM-05")(
+    "Each of its commands has a PING inside as well.",
+    on(Framing, "framed").instead(lambda command: simple(command + bytes.fromhex("920100"))),
+)
+client("frame-of-six-megabytes", "FRM-09")(
+    "Announces a frame of six megabytes for every command.",
+    on(Framing, "framed").instead(lambda command: (6_000_000).to_bytes(4, "big") + simple(command)[4:] + bytes(100)),
+)
 
 
 @client("large-ones-refused", "FRM-08", accept="REQ-03")
@@ -95,7 +84,6 @@ class LargeOnesRefused(Sender):
     """Sends nothing over four megabytes."""
 
     def send(self, payload: bytes, key: str | None, properties: Iterable[tuple[str, str]]) -> Promise:
-        """See `Sender`."""
         if len(payload) > 4_000_000:
             promise = Promise()
             promise.fail(Failed("too large"))
@@ -108,7 +96,6 @@ class TwoOctetsOfChecksum(Channel):
     """Its checksums have two octets, as the seed says by mistake."""
 
     def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
         command = encode_command("SEND", body)
         head = MAGIC + (crc32c(block) & 0xFFFF).to_bytes(2, "big")
         size = 4 + len(command) + len(head) + len(block)
@@ -120,7 +107,6 @@ class ChecksumForEverybody(Channel):
     """Sends checksums to brokers that do not know them."""
 
     def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
         self.out += loaded(encode_command("SEND", body), block, crc32c(block))
 
 
@@ -130,7 +116,6 @@ class NoVersionIsTheNewest(Channel):
 
     @property
     def sums(self) -> bool:
-        """See `Channel`."""
         return not self.version or super().sums
 
 
@@ -139,7 +124,6 @@ class TimeLeftOut(Sender):
     """Leaves out the time of publishing."""
 
     def pack(self, group: list[tuple[Message, bytes, Promise]]) -> Outgoing:
-        """See `Sender`."""
         outgoing = super().pack(group)
         metadata, payload = open_block(outgoing.block)
         name, number = metadata["producer_name"].encode(), metadata["sequence_id"]
@@ -165,7 +149,6 @@ class Repacking(Sender):
         raise NotImplementedError
 
     def pack(self, group: list[tuple[Message, bytes, Promise]]) -> Outgoing:
-        """See `Sender`."""
         outgoing = super().pack(group)
         metadata, payload = open_block(outgoing.block)
         payload = self.laid_out(metadata, payload)
@@ -173,13 +156,9 @@ class Repacking(Sender):
         return outgoing
 
 
-@client("octet-behind-the-batch", "BAT-02", batching=3)
-class OctetBehindTheBatch(Repacking):
-    """Its batches end with an octet of zero."""
-
-    def laid_out(self, metadata: Message, payload: bytes) -> bytes:
-        """See `Repacking`."""
-        return payload + b"\0"
+client("octet-behind-the-batch", "BAT-02", batching=3)(
+    "Its batches end with an octet of zero.", on(Repacking, "laid_out").instead(lambda payload: payload + b"\0")
+)
 
 
 @client("entry-size-of-the-whole", "BAT-03", batching=3)
@@ -187,7 +166,6 @@ class EntrySizeOfTheWhole(Repacking):
     """The last message of a batch says that it is one octet longer."""
 
     def laid_out(self, metadata: Message, payload: bytes) -> bytes:
-        """See `Repacking`."""
         entries = open_batch(payload, metadata["num_messages_in_batch"])
         head, body = entries[-1]
         told = encode("SingleMessageMetadata", {**head, "payload_size": len(body) + 1})
@@ -199,32 +177,22 @@ class EachCompressedByItself(Repacking):
     """Compresses each message of a batch by itself."""
 
     def laid_out(self, metadata: Message, payload: bytes) -> bytes:
-        """See `Repacking`."""
         entries = open_batch(payload, metadata["num_messages_in_batch"])
         metadata |= {"compression": 2, "uncompressed_size": len(payload)}
         return close_batch((head, compress(2, body)) for head, body in entries)
 
 
-@client("new-compression-for-all", "CMP-04", level="SHOULD", profile="seed", compression="zstd")
-class NewCompressionForAll(Sender):
-    """Sends ZSTD to brokers that do not know it."""
-
-    def compression(self) -> int:
-        """See `Sender`."""
-        return 3
+client("new-compression-for-all", "CMP-04", level="SHOULD", profile="seed", compression="zstd")(
+    "Sends ZSTD to brokers that do not know it.", on(Sender, "compression").instead(lambda: 3)
+)
 
 
 # -- order -------------------------------------------------------------------------------------------------------------
 
 
-@client("last-one-first", "FRM-15", accept="SEND-02 SEND-03", history=True)
-class LastOneFirst(Receiver):
-    """Gives the application the newest message first."""
-
-    def take(self) -> Incoming:
-        """See `Receiver`."""
-        self.queue.rotate(1)
-        return super().take()
+client("last-one-first", "FRM-15", accept="SEND-02 SEND-03", history=True)(
+    "Gives the application the newest message first.", on(Receiver, "take").before(lambda self: self.queue.rotate(1))
+)
 
 
 @client("others-between-lost", "FRM-06", accept="FLOW-08 FLOW-07", history=True)
@@ -234,7 +202,6 @@ class OthersBetweenLost(Channel):
     last = -1
 
     def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
         if name == "MESSAGE":
             behind, self.last = self.last, body["consumer_id"]
             if behind not in (-1, self.last):
@@ -247,7 +214,6 @@ class SendsBeforeItsProducer(Channel):
     """Sends before PRODUCER_SUCCESS has come."""
 
     def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         super().say(name, body)
         if name == "PRODUCER":
             metadata: Message = {"producer_name": "p", "sequence_id": 0, "publish_time": 1_700_000_000_000}
@@ -255,23 +221,16 @@ class SendsBeforeItsProducer(Channel):
             self.say_send({"producer_id": body["producer_id"], "sequence_id": 0}, block)
 
 
-@client("sends-for-another", "SEND-01", accept="PROD-03")
-class SendsForAnother(Channel):
-    """Its SENDs name a producer that there is not."""
-
-    def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
-        super().say_send({**body, "producer_id": body["producer_id"] + 1000}, block)
-
-
-@client("statistics-for-everybody", "VER-02", profile="seed")
-class StatisticsForEverybody(Receiver):
-    """Asks every broker for statistics."""
-
-    def opened(self, channel: Channel) -> None:
-        """See `Receiver`."""
-        super().opened(channel)
-        channel.say("CONSUMER_STATS", {"request_id": 987, "consumer_id": self.id})
+client("sends-for-another", "SEND-01", accept="PROD-03")(
+    "Its SENDs name a producer that there is not.",
+    on(Channel, "say_send").takes(body=lambda body: {**body, "producer_id": body["producer_id"] + 1000}),
+)
+client("statistics-for-everybody", "VER-02", profile="seed")(
+    "Asks every broker for statistics.",
+    on(Receiver, "opened").after(
+        lambda self, channel: channel.say("CONSUMER_STATS", {"request_id": 987, "consumer_id": self.id})
+    ),
+)
 
 
 # -- what cannot be read -----------------------------------------------------------------------------------------------
@@ -283,43 +242,25 @@ class Refusing(Receiver):
     instead: Mapping[str, str] = MappingProxyType({})
 
     def discard(self, message_id: Message, reason: str, messages: int) -> None:
-        """See `Receiver`."""
         super().discard(message_id, self.instead.get(reason, reason), messages)
 
 
-@client("batches-taken-for-torn", "BAT-09", level="SHOULD")
-class BatchesTakenForTorn(Refusing):
-    """Says of a batch that cannot be taken apart that its checksum is wrong."""
-
-    instead = MappingProxyType({"BatchDeSerializeError": "ChecksumMismatch"})
-
-
-@client("sizes-taken-for-garbage", "CMP-03", level="SHOULD")
-class SizesTakenForGarbage(Refusing):
-    """Says of a wrong size that the payload cannot be decompressed."""
-
-    instead = MappingProxyType({"UncompressedSizeCorruption": "DecompressionError"})
-
-
-@client("unsummed-lost", "CHK-08", level="ASSUMED", accept="INV-CLIENT-02 FLOW-08 FLOW-07")
-class UnsummedLost(Receiver):
-    """Drops messages without a checksum."""
-
-    def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
-        if part(rest).checksum is not None:
-            super().on_message(body, rest)
-
-
-@client("broker-metadata-unread", "INV-CLIENT-04", level="SHOULD", accept="FLOW-08 FLOW-07")
-class BrokerMetadataUnread(Receiver):
-    """Drops messages behind metadata of the broker."""
-
-    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
-        if rest[:2] == b"\x0e\x02":
-            return []
-        return super().open_entry(found, body, rest)
+client("batches-taken-for-torn", "BAT-09", level="SHOULD")(
+    "Says of a batch that cannot be taken apart that its checksum is wrong.",
+    has(Refusing, instead=MappingProxyType({"BatchDeSerializeError": "ChecksumMismatch"})),
+)
+client("sizes-taken-for-garbage", "CMP-03", level="SHOULD")(
+    "Says of a wrong size that the payload cannot be decompressed.",
+    has(Refusing, instead=MappingProxyType({"UncompressedSizeCorruption": "DecompressionError"})),
+)
+client("unsummed-lost", "CHK-08", level="ASSUMED", accept="INV-CLIENT-02 FLOW-08 FLOW-07")(
+    "Drops messages without a checksum.",
+    on(Receiver, "on_message").skips(when=lambda rest: part(rest).checksum is None),
+)
+client("broker-metadata-unread", "INV-CLIENT-04", level="SHOULD", accept="FLOW-08 FLOW-07")(
+    "Drops messages behind metadata of the broker.",
+    on(Receiver, "open_entry").instead(lambda self: [], when=lambda rest: rest[:2] == b"\x0e\x02"),
+)
 
 
 # -- how connections end -----------------------------------------------------------------------------------------------
@@ -331,49 +272,25 @@ class Deaf(Channel):
     stays: tuple[str, ...] = ()
 
     def end(self, why: str, *, fatal: bool = False) -> None:
-        """See `Channel`."""
         if not any(part in why for part in self.stays):
             super().end(why, fatal=fatal)
 
 
-@client("lying-sizes-passed-over", "FRM-14", accept="INV-CLIENT-05 INV-CLIENT-06")
-class LyingSizesPassedOver(Receiver):
-    """Passes over a MESSAGE whose sizes contradict each other."""
-
-    def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
-        try:
-            super().on_message(body, rest)
-        except Malformed:
-            return
-
-
-@client("no-body-passed-over", "INV-CLIENT-19", level="SHOULD", accept="FRM-13 FRM-14")
-class NoBodyPassedOver(Deaf):
-    """Passes over a command without its message."""
-
-    stays = ("without its message",)
-
-
-@client("no-command-passed-over", "FRM-13", accept="INV-CLIENT-16")
-class NoCommandPassedOver(Deaf):
-    """Stays connected behind octets that are no frame."""
-
-    stays = ("a frame without a command",)
-
-
-@client("waits-for-six-megabytes", "FRM-10", level="SHOULD", accept="INV-CLIENT-15")
-class WaitsForSixMegabytes(Deaf):
-    """Reads a frame over the maximum to its end."""
-
-    stays = ("a frame of",)
-
-
-@client("receipts-in-any-order", "SEND-15", level="SHOULD", accept="INV-CLIENT-30")
-class ReceiptsInAnyOrder(Deaf):
-    """Takes receipts in any order."""
-
-    stays = ("a receipt for",)
+client("lying-sizes-passed-over", "FRM-14", accept="INV-CLIENT-05 INV-CLIENT-06")(
+    "Passes over a MESSAGE whose sizes contradict each other.", on(Receiver, "on_message").forgives(Malformed)
+)
+client("no-body-passed-over", "INV-CLIENT-19", level="SHOULD", accept="FRM-13 FRM-14")(
+    "Passes over a command without its message.", has(Deaf, stays=("without its message",))
+)
+client("no-command-passed-over", "INV-CLIENT-16", accept="FRM-13")(
+    "Stays connected behind octets that are no frame.", has(Deaf, stays=("a frame without a command",))
+)
+client("waits-for-six-megabytes", "INV-CLIENT-15", level="SHOULD", accept="FRM-10")(
+    "Reads a frame over the maximum to its end.", has(Deaf, stays=("a frame of",))
+)
+client("receipts-in-any-order", "SEND-15", level="SHOULD", accept="INV-CLIENT-30")(
+    "Takes receipts in any order.", has(Deaf, stays=("a receipt for",))
+)
 
 
 @client("refused-and-reported", "INV-CLIENT-31", level="SHOULD")
@@ -381,7 +298,6 @@ class RefusedAndReported(Sender):
     """Reports a message as sent that the broker refused."""
 
     def on_send_error(self, body: Message) -> None:
-        """See `Sender`."""
         for outgoing in [*self.unconfirmed]:
             if outgoing.sequence == body["sequence_id"]:
                 self.unconfirmed.remove(outgoing)
@@ -389,26 +305,20 @@ class RefusedAndReported(Sender):
                     promise.keep("1:1:-1")
 
 
-@client("unknown-close-ends-all", "INV-CLIENT-23", level="SHOULD", accept="REQ-04")
-class UnknownCloseEndsAll(Channel):
-    """Hangs up when a consumer is closed that it has not."""
-
-    def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
-        if name == "CLOSE_CONSUMER" and body["consumer_id"] not in self.receivers:
-            raise Malformed("nobody has it")
-        super().serve(name, body, rest)
-
-
-@client("unknown-receipt-ends-all", "INV-CLIENT-29", level="SHOULD", accept="REQ-04")
-class UnknownReceiptEndsAll(Channel):
-    """Hangs up at a receipt for a producer that it has not."""
-
-    def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
-        if name == "SEND_RECEIPT" and body["producer_id"] not in self.senders:
-            raise Malformed("nobody has it")
-        super().serve(name, body, rest)
+client("unknown-close-ends-all", "INV-CLIENT-23", level="SHOULD", accept="REQ-04")(
+    "Hangs up when a consumer is closed that it has not.",
+    on(Channel, "serve").raises(
+        lambda: Malformed("nobody has it"),
+        when=lambda self, name, body: name == "CLOSE_CONSUMER" and body["consumer_id"] not in self.receivers,
+    ),
+)
+client("unknown-receipt-ends-all", "INV-CLIENT-29", level="SHOULD", accept="REQ-04")(
+    "Hangs up at a receipt for a producer that it has not.",
+    on(Channel, "serve").raises(
+        lambda: Malformed("nobody has it"),
+        when=lambda self, name, body: name == "SEND_RECEIPT" and body["producer_id"] not in self.senders,
+    ),
+)
 
 
 @client("third-ping-ends-all", "KA-09", accept="KA-01", history=True)
@@ -418,7 +328,6 @@ class ThirdPingEndsAll(Channel):
     pings = 0
 
     def handle(self, frame: object) -> None:
-        """See `Channel`."""
         self.pings += frame.command.name == "PING"  # type: ignore[attr-defined]
         if self.pings == 3:
             raise Malformed("too many")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from impls.references.pulsar.channel import Channel
@@ -14,12 +15,14 @@ from specs.plan import Plan
 from strategies.common import Op, Program
 from strategies.pulsar import oddities, serving
 from tests.mutants.pulsar_client_programs import PROGRAMS
-from tests.mutants.pulsar_kit import MUTANTS, Mutant, full
+from tests.mutants.pulsar_kit import registering
 
 
 def client_of(part: type) -> type[Client]:
     """A client class made of a faulty part."""
     named: dict[str, Any] = {}
+    if issubclass(part, Client):
+        return part
     if issubclass(part, Caller):
         caller = part
     else:
@@ -54,27 +57,21 @@ def client(
     history: bool = False,
     unseen: str = "",
     facts: Mapping[str, Any] | None = None,
+    program: tuple[Any, ...] = (),
     **switches: Any,
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a client. Its docstring is the sentence that explains it."""
-
-    def register(part: type) -> type:
-        made = client_of(part)
-        mutant = Mutant(
-            name=name,
-            role="client",
-            requirement=full(requirement)[0],
-            accept=full(accept),
-            make=lambda: made(profile=profile, **switches),
-            witness=written(*PROGRAMS.get(name, ("interpret", (0, 0, 0)))),
-            level=level,
-            why=" ".join((part.__doc__ or "").split()),
-            profile=profile,
-            history=history,
-            unseen=unseen,
-            facts=dict(facts or {}),
-        )
-        MUTANTS.append(mutant)
-        return part
-
-    return register
+) -> Callable[..., type]:
+    """What registers a faulty part of a client, which has these switches. `program` shows the fault, where it does not
+    stand in `PROGRAMS`."""
+    return registering(
+        "client",
+        lambda part: partial(client_of(part), profile=profile, **switches),
+        requirement,
+        name=name,
+        witness=written(*(program or PROGRAMS.get(name, ("interpret", (0, 0, 0))))),
+        accept=accept,
+        level=level,
+        profile=profile,
+        history=history,
+        facts=facts or {},
+        unseen=unseen,
+    )

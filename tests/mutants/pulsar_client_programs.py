@@ -59,7 +59,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "every-third-lost": ("interpret", (3, 0, 0), ("many", 2, 6, 10, 3, 10)),
     "checksum-unread": ("interpret", (3, 3, 0), ("spoiled", 4, 0, 0, 0, 3)),
     "discards-in-silence": ("interpret", (1, 0, 0), ("spoiled", 7, 6, 0, 0, 4)),
-    "one-reason": ("interpret", (1, 0, 0), ("spoiled", 7, 6, 0, 0, 4)),
+    "one-reason": ("interpret", (1, 0, 0), ("spoiled", 7, 0, 0, 0, 4)),
     "batch-backwards": ("interpret", (0, 0, 0), ("receive", 11, 3, 4, 1, 1)),
     "batch-heads-mixed": ("interpret", (0, 0, 0), ("receive", 11, 3, 4, 1, 1)),
     "batch-of-one": ("interpret", (0, 3, 0), ("receive", 9, 2, 0, 6, 1)),

@@ -9,19 +9,15 @@ from impls.references.pulsar.checksum import crc32c
 from impls.references.pulsar.framing import open_batch, open_block, part
 from impls.references.pulsar.receiving import Discard, Id, Incoming, PartitionedReceiver, Receiver
 from impls.references.pulsar.wire import Malformed, Message
+from tests.mutants.faults import on
 from tests.mutants.pulsar_client_parts import client
 
 # -- consuming ---------------------------------------------------------------------------------------------------------
 
 
-@client("not-subscribed-again", "SUB-03", accept="CLC-02 LOOK-01", history=True)
-class NotSubscribedAgain(Receiver):
-    """Does not subscribe again."""
-
-    def on_closed(self) -> None:
-        """See `Receiver`."""
-        self.closed = True
-        super().on_closed()
+client("not-subscribed-again", "SUB-03", accept="CLC-02 LOOK-01", history=True)(
+    "Does not subscribe again.", on(Receiver, "on_closed").before(lambda self: setattr(self, "closed", True))
+)
 
 
 @client("consumer-ids-of-zero", "SUB-04", accept="PROD-03", history=True)
@@ -33,27 +29,12 @@ class ConsumerIdsOfZero(Receiver):
         self.id = 0
 
 
-@client("grants-twice", "FLOW-07", level="SHOULD", history=True)
-class GrantsTwice(Receiver):
-    """Permits two messages for each one taken."""
-
-    def used(self, messages: int) -> None:
-        """See `Receiver`."""
-        super().used(messages * 2)
-
-
-@client(
-    "grants-once",
-    "FLOW-07",
-    level="SHOULD",
-    accept="FLOW-08",
-    history=True,
+client("grants-twice", "FLOW-07", level="SHOULD", history=True)(
+    "Permits two messages for each one taken.", on(Receiver, "used").takes(messages=lambda messages: messages * 2)
 )
-class GrantsOnce(Receiver):
-    """Permits nothing more once it was taken."""
-
-    def used(self, messages: int) -> None:
-        """See `Receiver`."""
+client("grants-once", "FLOW-07", level="SHOULD", accept="FLOW-08", history=True)(
+    "Permits nothing more once it was taken.", on(Receiver, "used").skips()
+)
 
 
 @client("every-third-lost", "FLOW-08", accept="FRM-15 FRM-04 MSG-04 BAT-07", history=True)
@@ -63,41 +44,36 @@ class EveryThirdLost(Receiver):
     count = 0
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         self.count += 1
         if self.count % 3:
             super().on_message(body, rest)
 
 
-@client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08")
+@client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08 INV-CLIENT-01")
 class ChecksumUnread(Receiver):
     """Does not look at checksums."""
 
     def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
         load = part(rest)
         intact = b"\x0e\x01" + crc32c(load.block).to_bytes(4, "big") + load.block
         return super().open_entry(found, body, intact)
 
 
-@client("discards-in-silence", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02 BAT-08")
-class DiscardsInSilence(Receiver):
-    """Does not acknowledge what it cannot read."""
-
-    def discard(self, message_id: Message, reason: str, messages: int) -> None:
-        """See `Receiver`."""
-        self.used(messages)
-
-
-@client("one-reason", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02")
-class OneReason(Receiver):
-    """Gives one reason for all that it cannot read."""
-
-    def discard(self, message_id: Message, reason: str, messages: int) -> None:
-        """See `Receiver`."""
-        super().discard(
-            message_id, "DecompressionError" if reason != "DecompressionError" else "ChecksumMismatch", messages
-        )
+client(
+    "discards-in-silence",
+    "INV-CLIENT-13",
+    level="SHOULD",
+    accept=" ".join(f"INV-CLIENT-{n}" for n in ("01", "08", "09", "10", "11", "12", "14")),
+)(
+    "Does not acknowledge what it cannot read.",
+    on(Receiver, "discard").instead(lambda self, messages: self.used(messages)),
+)
+client("one-reason", "CHK-07", level="SHOULD", accept="BAT-09 CMP-03 CMP-02")(
+    "Gives one reason for all that it cannot read.",
+    on(Receiver, "discard").takes(
+        reason=lambda reason: "DecompressionError" if reason != "DecompressionError" else "ChecksumMismatch"
+    ),
+)
 
 
 @client("batch-backwards", "BAT-07", accept="FRM-04 MSG-04 FLOW-08", history=True)
@@ -105,7 +81,6 @@ class BatchBackwards(Receiver):
     """Gives the messages of a batch in the other order."""
 
     def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
         return super().open_entry(found, body, rest)[::-1]
 
 
@@ -114,7 +89,6 @@ class BatchHeadsMixed(Receiver):
     """Gives all messages of a batch the key of the first."""
 
     def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
         messages = super().open_entry(found, body, rest)
         return [each._replace(key=messages[0].key, properties=messages[0].properties) for each in messages]
 
@@ -124,19 +98,17 @@ class BatchOfOne(Receiver):
     """Takes a batch of one for a message."""
 
     def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
         metadata, payload = open_block(part(rest).block)
         if metadata.get("num_messages_in_batch") == 1 and not metadata.get("compression") and part(rest).intact:
             return [self.incoming(found, body, -1, payload, metadata)]
         return super().open_entry(found, body, rest)
 
 
-@client("batch-as-far-as-it-goes", "BAT-08", accept="BAT-09 MSG-04 FRM-04 BAT-07")
+@client("batch-as-far-as-it-goes", "BAT-08", accept="BAT-09 MSG-04 FRM-04 BAT-07 INV-CLIENT-11")
 class BatchAsFarAsItGoes(Receiver):
     """Gives what it can read of a batch."""
 
     def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
-        """See `Receiver`."""
         try:
             return super().open_entry(found, body, rest)
         except Discard as discard:
@@ -150,16 +122,10 @@ class BatchAsFarAsItGoes(Receiver):
             return [self.incoming(found, body, at, data, head) for at, (head, data) in enumerate(entries)]
 
 
-@client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07")
-class NotDecompressed(Receiver):
-    """Gives the compressed octets of what it cannot decompress."""
-
-    def unpacked(self, kind: int, payload: bytes, size: int, messages: int) -> bytes:
-        """See `Receiver`."""
-        try:
-            return super().unpacked(kind, payload, size, messages)
-        except Discard:
-            return payload
+client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07 INV-CLIENT-09 INV-CLIENT-10")(
+    "Gives the compressed octets of what it cannot decompress.",
+    on(Receiver, "unpacked").forgives(Discard, lambda payload: payload),
+)
 
 
 @client("anybodys-messages", "MSG-04", accept="FRM-04 FLOW-08")
@@ -167,20 +133,17 @@ class AnybodysMessages(Channel):
     """Gives a message for an unknown consumer to the first one."""
 
     def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
         if name == "MESSAGE" and body["consumer_id"] not in self.receivers and self.receivers:
             body = {**body, "consumer_id": next(iter(self.receivers))}
         super().serve(name, body, rest)
 
 
-@client("acks-the-next", "ACK-13")
-class AcksTheNext(Receiver):
-    """Acknowledges the message behind the one that it means."""
-
-    def flush(self) -> None:
-        """See `Receiver`."""
-        self.acks = [{**each, "entryId": each["entryId"] + 1} for each in self.acks]
-        super().flush()
+client("acks-the-next", "ACK-13")(
+    "Acknowledges the message behind the one that it means.",
+    on(Receiver, "flush").before(
+        lambda self: setattr(self, "acks", [{**each, "entryId": each["entryId"] + 1} for each in self.acks])
+    ),
+)
 
 
 @client("acks-up-to-it", "ACK-13", accept="VER-06", history=True)
@@ -188,18 +151,16 @@ class AcksUpToIt(Receiver):
     """Acknowledges, with a message, all that came before it."""
 
     def say_ack(self, kind: int, group: list[Message]) -> None:
-        """See `Receiver`."""
         for each in group:
             super().say_ack(1, [each])
 
 
-@client("acks-in-32-bits", "ACK-13", history=True)
-class AcksIn32Bits(Receiver):
-    """Keeps 32 bits of the ledger that a message is in."""
-
-    def say_ack(self, kind: int, group: list[Message]) -> None:
-        """See `Receiver`."""
-        super().say_ack(kind, [{**each, "ledgerId": each["ledgerId"] & 0xFFFFFFFF} for each in group])
+client("acks-in-32-bits", "ACK-13", history=True)(
+    "Keeps 32 bits of the ledger that a message is in.",
+    on(Receiver, "say_ack").takes(
+        group=lambda group: [{**each, "ledgerId": each["ledgerId"] & 0xFFFFFFFF} for each in group]
+    ),
+)
 
 
 @client("queue-of-eight", "FLOW-08", history=True)
@@ -207,7 +168,6 @@ class QueueOfEight(Receiver):
     """Has room for eight messages, however many it permits."""
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         super().on_message(body, rest)
         while len(self.queue) > 8:
             self.queue.pop()
@@ -218,7 +178,6 @@ class AcksOnTheFirstPartition(PartitionedReceiver):
     """Acknowledges what any partition brought on its first one."""
 
     def take(self) -> Incoming | None:
-        """See `PartitionedReceiver`."""
         found = super().take()
         if found is None or found.receiver is self.parts[0]:
             return found
@@ -227,15 +186,9 @@ class AcksOnTheFirstPartition(PartitionedReceiver):
         return found._replace(receiver=first)
 
 
-@client("acks-when-taken", "ACK-13")
-class AcksWhenTaken(Receiver):
-    """Acknowledges what the application takes."""
-
-    def take(self) -> Incoming:
-        """See `Receiver`."""
-        message = super().take()
-        self.ack(message, False)
-        return message
+client("acks-when-taken", "ACK-13")(
+    "Acknowledges what the application takes.", on(Receiver, "take").after(lambda self, found: self.ack(found, False))
+)
 
 
 @client("acks-when-pushed", "ACK-13", history=True)
@@ -245,7 +198,6 @@ class AcksWhenPushed(Receiver):
     count = 0
 
     def on_message(self, body: Message, rest: bytes) -> None:
-        """See `Receiver`."""
         super().on_message(body, rest)
         self.count += 1
         if self.count % 3 == 0 and self.queue:
@@ -259,33 +211,20 @@ class PermitsForgotten(Receiver):
     times = 0
 
     def opened(self, channel: Channel) -> None:
-        """See `Receiver`."""
         self.times += 1
         if self.times > 1:
             self.size = 0
         super().opened(channel)
 
 
-@client("close-of-consumer-unheard", "CLC-02", accept="SUB-03 LOOK-01", history=True)
-class CloseOfConsumerUnheard(Channel):
-    """Does not hear that the broker closed a consumer."""
-
-    def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
-        if name != "CLOSE_CONSUMER":
-            super().serve(name, body, rest)
-
-
-@client("close-of-consumer-ends-all", "CLC-02", accept="SUB-03 CLP-07 INV-CLIENT-23", history=True)
-class CloseOfConsumerEndsAll(Channel):
-    """Hangs up when the broker closes a consumer."""
-
-    def serve(self, name: str, body: Message, rest: bytes) -> None:
-        """See `Channel`."""
-        if name == "CLOSE_CONSUMER":
-            self.end("closed")
-        else:
-            super().serve(name, body, rest)
+client("close-of-consumer-unheard", "CLC-02", accept="SUB-03 LOOK-01", history=True)(
+    "Does not hear that the broker closed a consumer.",
+    on(Channel, "serve").skips(when=lambda name: name == "CLOSE_CONSUMER"),
+)
+client("close-of-consumer-ends-all", "CLC-02", accept="SUB-03 CLP-07 INV-CLIENT-23", history=True)(
+    "Hangs up when the broker closes a consumer.",
+    on(Channel, "serve").instead(lambda self: self.end("closed"), when=lambda name: name == "CLOSE_CONSUMER"),
+)
 
 
 @client("acks-the-batch-at-once", "ACK-13", accept="VER-06", history=True)
@@ -293,7 +232,6 @@ class AcksTheBatchAtOnce(Receiver):
     """Acknowledges a batch with its first message."""
 
     def ack(self, message: Incoming, cumulative: bool) -> None:
-        """See `Receiver`."""
         self.unacked[message.id] = {message.at} & self.unacked.get(message.id, set())
         super().ack(message, cumulative)
 
@@ -303,19 +241,16 @@ class AcksByTheLast(Receiver):
     """Acknowledges by the consumer that was made last on the connection."""
 
     def flush(self) -> None:
-        """See `Receiver`."""
         number = self.id
         self.id = max([number, *(self.channel.receivers if self.channel else ())])
         super().flush()
         self.id = number
 
 
-@client("second-consumer-stays-away", "SUB-03", accept="CLC-02 FLOW-08", history=True)
-class SecondConsumerStaysAway(Receiver):
-    """Only the first consumer of a connection comes back when it is lost."""
-
-    def on_closed(self) -> None:
-        """See `Receiver`."""
-        if self.channel is not None and self.channel.hung_up and self.id != 0:
-            self.closed = True
-        super().on_closed()
+client("second-consumer-stays-away", "SUB-03", accept="CLC-02 FLOW-08", history=True)(
+    "Only the first consumer of a connection comes back when it is lost.",
+    on(Receiver, "on_closed").before(
+        lambda self: setattr(self, "closed", True),
+        when=lambda self: self.channel is not None and self.channel.hung_up and self.id != 0,
+    ),
+)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
 
 from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.checksum import crc32c
-from impls.references.pulsar.client import Caller
 from impls.references.pulsar.framing import loaded, open_block
 from impls.references.pulsar.promises import Promise
 from impls.references.pulsar.sending import Outgoing, PartitionedSender, Sender
 from impls.references.pulsar.wire import Message, encode_command
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_client_parts import client
 
 # -- producing ---------------------------------------------------------------------------------------------------------
@@ -26,7 +25,6 @@ class Packing(Sender):
         raise NotImplementedError
 
     def pack(self, group: list[tuple[Message, bytes, Promise]]) -> Outgoing:
-        """See `Sender`."""
         from impls.references.pulsar.framing import close_block  # noqa: PLC0415 - one place needs it
         from impls.references.pulsar.wire import encode  # noqa: PLC0415 - as above
 
@@ -41,7 +39,6 @@ class ChecksumWrong(Channel):
     """Its checksums do not cover the size of the metadata."""
 
     def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
         self.out += loaded(encode_command("SEND", body), block, crc32c(block[4:]))
 
 
@@ -50,7 +47,6 @@ class ChecksumLeftOut(Channel):
     """Sends no checksums."""
 
     def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
         self.out += loaded(encode_command("SEND", body), block, None)
 
 
@@ -62,101 +58,53 @@ class ChecksumOfTheSecond(Channel):
     count = 0
 
     def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
         self.count += 1
         checksum = crc32c(block) if self.count % 2 else self.last
         self.last = crc32c(block)
         self.out += loaded(encode_command("SEND", body), block, checksum)
 
 
-@client("time-in-seconds", "MD-02")
-class TimeInSeconds(Packing):
-    """Gives the time of publishing in seconds."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "publish_time": int(time.time())}
-
-
-@client("other-producer-name", "MD-06", level="SHOULD")
-class OtherProducerName(Packing):
-    """Writes a name of its own into metadata."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "producer_name": "me"}
-
-
-@client("other-sequence-in-metadata", "MD-06", level="SHOULD", history=True)
-class OtherSequenceInMetadata(Packing):
-    """Writes sequence id 0 into all metadata."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "sequence_id": 0}
-
-
-@client("properties-left-out", "MD-05", accept="MD-04 FRM-04")
-class PropertiesLeftOut(Packing):
-    """Sends no properties."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "properties": []}
-
-
-@client("payload-cut", "FRM-04", accept="BAT-03 BAT-02")
-class PayloadCut(Sender):
-    """Sends the first 100 octets of a payload."""
-
-    def send(self, payload: bytes, key: str | None, properties: Sequence[tuple[str, str]]) -> Promise:
-        """See `Sender`."""
-        return super().send(payload[:100], key, properties)
-
-
-@client("batch-miscounted", "BAT-01", accept="BAT-02 BAT-05 MD-05 FRM-04", batching=3)
-class BatchMiscounted(Packing):
-    """Says one message more than a batch has."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "num_messages_in_batch": metadata["num_messages_in_batch"] + 1}
-
-
-@client("batch-not-counted", "BAT-05", level="SHOULD", batching=3, history=True)
-class BatchNotCounted(Channel):
-    """Does not say in SEND how many messages a batch has."""
-
-    def say_send(self, body: Message, block: bytes) -> None:
-        """See `Channel`."""
-        super().say_send({name: value for name, value in body.items() if name != "num_messages"}, block)
-
-
-@client("size-as-compressed", "MD-08", accept="FRM-04 BAT-04 CMP-02", compression="zlib")
-class SizeAsCompressed(Packing):
-    """Takes the compressed size for the other."""
-
-    def changed(self, metadata: Message) -> Message:
-        """See `Packing`."""
-        return {**metadata, "uncompressed_size": metadata["uncompressed_size"] + 1}
-
-
-@client("keys-in-turns", "MD-07", history=True)
-class KeysInTurns(PartitionedSender):
-    """Sends to the partitions in turns, whatever the key."""
-
-    def route(self, key: str | None) -> int:
-        """See `PartitionedSender`."""
-        return super().route(None)
-
-
-@client("keys-forgotten", "MD-07", history=True)
-class KeysForgotten(PartitionedSender):
-    """Heeds keys until it has sent two messages without one."""
-
-    def route(self, key: str | None) -> int:
-        """See `PartitionedSender`."""
-        return super().route(None if self._turn > 0 else key)
+client("time-in-seconds", "MD-02")(
+    "Gives the time of publishing in seconds.",
+    on(Packing, "changed").instead(lambda metadata: {**metadata, "publish_time": int(time.time())}),
+)
+client("other-producer-name", "MD-06", level="SHOULD")(
+    "Writes a name of its own into metadata.",
+    on(Packing, "changed").instead(lambda metadata: {**metadata, "producer_name": "me"}),
+)
+client("other-sequence-in-metadata", "MD-06", level="SHOULD", history=True)(
+    "Writes sequence id 0 into all metadata.",
+    on(Packing, "changed").instead(lambda metadata: {**metadata, "sequence_id": 0}),
+)
+client("properties-left-out", "MD-05", accept="MD-04 FRM-04")(
+    "Sends no properties.", on(Packing, "changed").instead(lambda metadata: {**metadata, "properties": []})
+)
+client("payload-cut", "FRM-04", accept="BAT-03 BAT-02")(
+    "Sends the first 100 octets of a payload.", on(Sender, "send").takes(payload=lambda payload: payload[:100])
+)
+client("batch-miscounted", "BAT-01", accept="BAT-02 BAT-05 MD-05 FRM-04", batching=3)(
+    "Says one message more than a batch has.",
+    on(Packing, "changed").instead(
+        lambda metadata: {**metadata, "num_messages_in_batch": metadata["num_messages_in_batch"] + 1}
+    ),
+)
+client("batch-not-counted", "BAT-05", level="SHOULD", batching=3, history=True)(
+    "Does not say in SEND how many messages a batch has.",
+    on(Channel, "say_send").takes(body=lambda body: without(body, "num_messages")),
+)
+client("size-as-compressed", "MD-08", accept="FRM-04 BAT-04 CMP-02", compression="zlib")(
+    "Takes the compressed size for the other.",
+    on(Packing, "changed").instead(
+        lambda metadata: {**metadata, "uncompressed_size": metadata["uncompressed_size"] + 1}
+    ),
+)
+client("keys-in-turns", "MD-07", history=True)(
+    "Sends to the partitions in turns, whatever the key.", on(PartitionedSender, "route").takes(key=lambda: None)
+)
+client("keys-forgotten", "MD-07", history=True)(
+    "Heeds keys until it has sent two messages without one.",
+    on(PartitionedSender, "route").takes(key=lambda self, key: None if self._turn > 0 else key),
+)
 
 
 @client("third-before-second", "SEND-14", accept="SEND-03", history=True)
@@ -164,7 +112,6 @@ class ThirdBeforeSecond(Sender):
     """Sends again what was not confirmed, the third message before the second."""
 
     def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
         waiting = [*self.unconfirmed]
         if len(waiting) > 2:
             self.unconfirmed = deque((waiting[0], waiting[2], waiting[1], *waiting[3:]))
@@ -176,51 +123,33 @@ class SequenceIn32Bits(Sender):
     """Reads 32 bits of the last sequence id."""
 
     def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
         if "last_sequence_id" in answer:
             answer = {**answer, "last_sequence_id": answer["last_sequence_id"] & 0xFFFFFFFF}
         super().opened(channel, answer)
 
 
-@client("too-large-all-the-same", "FRM-11", level="SHOULD")
-class TooLargeAllTheSame(Channel):
-    """Does not read how large a message may be."""
-
-    def greeted(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        super().greeted(name, {key: value for key, value in body.items() if key != "max_message_size"})
-
-
-@client("from-one", "SEND-02", level="SHOULD")
-class FromOne(Sender):
-    """Counts sequence ids from 1."""
-
-    def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
-        if self.fresh:
-            answer = {**answer, "last_sequence_id": answer.get("last_sequence_id", -1) + 1}
-        super().opened(channel, answer)
-
-
-@client("sequence-twice", "SEND-03", accept="SEND-14 SEND-02", history=True)
-class SequenceTwice(Sender):
-    """Gives the second message the id of the first."""
-
-    def pack(self, group: list[tuple[Message, bytes, Promise]]) -> Outgoing:
-        """See `Sender`."""
-        if self.next_sequence == 1:
-            self.next_sequence = 0
-        return super().pack(group)
-
-
-@client("counts-anew", "SEND-03", accept="SEND-14 SEND-02", history=True)
-class CountsAnew(Sender):
-    """Counts from 0 again after each reconnection."""
-
-    def on_closed(self) -> None:
-        """See `Sender`."""
-        super().on_closed()
-        self.next_sequence = 0
+client("too-large-all-the-same", "FRM-11", level="SHOULD")(
+    "Does not read how large a message may be.",
+    on(Channel, "greeted").takes(body=lambda body: without(body, "max_message_size")),
+)
+client("from-one", "SEND-02", level="SHOULD")(
+    "Counts sequence ids from 1.",
+    on(Sender, "opened").takes(
+        answer=lambda self, answer: (
+            {**answer, "last_sequence_id": answer.get("last_sequence_id", -1) + 1} if self.fresh else answer
+        )
+    ),
+)
+client("sequence-twice", "SEND-03", accept="SEND-14 SEND-02", history=True)(
+    "Gives the second message the id of the first.",
+    on(Sender, "pack").before(
+        lambda self: setattr(self, "next_sequence", 0), when=lambda self: self.next_sequence == 1
+    ),
+)
+client("counts-anew", "SEND-03", accept="SEND-14 SEND-02", history=True)(
+    "Counts from 0 again after each reconnection.",
+    on(Sender, "on_closed").after(lambda self: setattr(self, "next_sequence", 0)),
+)
 
 
 @client("sent-once", "SEND-14", accept="SEND-01", history=True)
@@ -228,7 +157,6 @@ class SentOnce(Sender):
     """Sends nothing again."""
 
     def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
         waiting, self.unconfirmed = self.unconfirmed, deque()
         super().opened(channel, answer)
         self.unconfirmed = waiting
@@ -239,48 +167,26 @@ class SentAgainBackwards(Sender):
     """Sends again in the other order."""
 
     def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
         self.unconfirmed.reverse()
         super().opened(channel, answer)
         self.unconfirmed.reverse()
 
 
-@client("producer-ids-of-zero", "PROD-03", accept="SEND-01 SUB-04", history=True)
-class ProducerIdsOfZero(Sender):
-    """Gives every producer the id 0."""
-
-    def __init__(self, caller: Caller, topic: str, name: str) -> None:
-        super().__init__(caller, topic, name)
-        self.id = 0
-
-
-@client("another-name", "PROD-07", level="SHOULD", history=True)
-class AnotherName(Sender):
-    """Has itself named again after each reconnection."""
-
-    def on_closed(self) -> None:
-        """See `Sender`."""
-        if not self.given:
-            self.name = ""
-        super().on_closed()
-
-
-@client("last-sequence-unread", "PROD-12", accept="SEND-02 SEND-03")
-class LastSequenceUnread(Sender):
-    """Begins at 0, whatever the broker says."""
-
-    def opened(self, channel: Channel, answer: Message) -> None:
-        """See `Sender`."""
-        super().opened(channel, {name: value for name, value in answer.items() if name != "last_sequence_id"})
-
-
-@client("ready-or-not", "PROD-13", accept="PROD-01")
-class ReadyOrNot(Channel):
-    """Takes the first PRODUCER_SUCCESS for good."""
-
-    def answered(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        super().answered(name, {key: value for key, value in body.items() if key != "producer_ready"})
+client("producer-ids-of-zero", "PROD-03", accept="SEND-01 SUB-04", history=True)(
+    "Gives every producer the id 0.", on(Sender, "__init__").after(lambda self: setattr(self, "id", 0))
+)
+client("another-name", "PROD-07", level="SHOULD", history=True)(
+    "Has itself named again after each reconnection.",
+    on(Sender, "on_closed").before(lambda self: setattr(self, "name", ""), when=lambda self: not self.given),
+)
+client("last-sequence-unread", "PROD-12", accept="SEND-02 SEND-03")(
+    "Begins at 0, whatever the broker says.",
+    on(Sender, "opened").takes(answer=lambda answer: without(answer, "last_sequence_id")),
+)
+client("ready-or-not", "PROD-13", accept="PROD-01")(
+    "Takes the first PRODUCER_SUCCESS for good.",
+    on(Channel, "answered").takes(body=lambda body: without(body, "producer_ready")),
+)
 
 
 @client("unasked-resend", "PROD-11", history=True)
@@ -291,12 +197,9 @@ class UnaskedAgain(Sender):
         """See `Sender`."""
 
 
-@client("close-unheard", "CLP-06", accept="CLC-02 SEND-14 LOOK-01", history=True)
-class CloseUnheard(Sender):
-    """Does not hear that the broker closed its producer."""
-
-    def on_close_producer(self, body: Message) -> None:
-        """See `Sender`."""
+client("close-unheard", "CLP-06", accept="CLC-02 SEND-14 LOOK-01", history=True)(
+    "Does not hear that the broker closed its producer.", on(Sender, "on_close_producer").skips()
+)
 
 
 @client("close-ends-all", "CLP-07", accept="CLP-06 CLC-02", history=True)
@@ -304,6 +207,5 @@ class CloseEndsAll(Sender):
     """Hangs up when the broker closes a producer."""
 
     def on_close_producer(self, body: Message) -> None:
-        """See `Sender`."""
         if self.channel is not None:
             self.channel.end("closed")

@@ -7,19 +7,15 @@ from impls.references.pulsar.client import Caller
 from impls.references.pulsar.promises import Failed
 from impls.references.pulsar.receiving import Receiver
 from impls.references.pulsar.wire import Malformed, Message
+from tests.mutants.faults import on
 from tests.mutants.pulsar_client_parts import client
 
 # -- connecting --------------------------------------------------------------------------------------------------------
 
 
-@client("ping-before-connect", "CONN-01", accept="CONN-03")
-class PingBeforeConnect(Channel):
-    """Says PING before CONNECT."""
-
-    def greeting(self) -> Message:
-        """See `Channel`."""
-        self.say("PING", {})
-        return super().greeting()
+client("ping-before-connect", "CONN-01", accept="CONN-03")(
+    "Says PING before CONNECT.", on(Channel, "greeting").before(lambda self: self.say("PING", {}))
+)
 
 
 @client("does-not-wait", "CONN-03", accept="VER-02")
@@ -42,21 +38,18 @@ class EverySecondPing(Channel):
     pings = 0
 
     def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         self.pings += name == "PONG"
         if name != "PONG" or self.pings % 2:
             super().say(name, body)
 
 
-@client("unknown-answers", "REQ-04", accept="FRM-13 INV-CLIENT-27 INV-CLIENT-28 INV-CLIENT-29")
-class UnknownAnswers(Channel):
-    """Hangs up at an answer that nobody waits for."""
-
-    def answered(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        if not any(number == body.get("request_id") for _, number in self.open):
-            raise Malformed("nobody asked")
-        super().answered(name, body)
+client("unknown-answers", "REQ-04", accept="FRM-13 INV-CLIENT-27 INV-CLIENT-28 INV-CLIENT-29")(
+    "Hangs up at an answer that nobody waits for.",
+    on(Channel, "answered").raises(
+        lambda: Malformed("nobody asked"),
+        when=lambda self, body: not any(number == body.get("request_id") for _, number in self.open),
+    ),
+)
 
 
 @client("refusal-unheard", "REQ-03", accept="INV-CLIENT-33 INV-CLIENT-34 PROD-01")
@@ -77,20 +70,16 @@ class OneRequestId(Channel):
     """Gives every request the same id."""
 
     def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         super().say(name, {**body, "request_id": 0} if "request_id" in body else body)
 
     def answered(self, name: str, body: Message) -> None:
-        """See `Channel`."""
         oldest = next(iter(self.open), None)
         super().answered(name, body if oldest is None else {**body, "request_id": oldest[1]})
 
 
-@client("pong-when-idle", "KA-01", accept="KA-09", history=True)
-class PongWhenIdle(Channel):
-    """Does not answer PING while a message has no receipt."""
-
-    def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        if name != "PONG" or not any(sender.unconfirmed for sender in self.senders.values()):
-            super().say(name, body)
+client("pong-when-idle", "KA-01", accept="KA-09", history=True)(
+    "Does not answer PING while a message has no receipt.",
+    on(Channel, "say").skips(
+        when=lambda self, name: name == "PONG" and any(sender.unconfirmed for sender in self.senders.values())
+    ),
+)

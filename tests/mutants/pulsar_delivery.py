@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from impls.references.pulsar.reference import Consumer, Session, Subscription
-from impls.references.pulsar.wire import Message
+from impls.references.pulsar.reference import Session, Subscription
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
 
 # -- deliveries --------------------------------------------------------------------------------------------------------
@@ -17,13 +17,10 @@ def wide(w: Writer) -> None:
     w.send(w.pen(line, "t", 12))
 
 
-@mutant("consumer-ids-of-32-bits", "MSG-01", wide, accept="FLOW-04 FLOW-01 E2E-01")
-class NarrowConsumers(Session):
-    """Keeps 32 bits of consumer ids in MESSAGE."""
-
-    def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
-        super().say_message({**body, "consumer_id": body["consumer_id"] & 0xFFFFFFFF}, block, checksum)
+mutant("consumer-ids-of-32-bits", "MSG-01", wide, accept="FLOW-04 FLOW-01 E2E-01")(
+    "Keeps 32 bits of consumer ids in MESSAGE.",
+    on(Session, "say_message").takes(body=lambda body: {**body, "consumer_id": body["consumer_id"] & 0xFFFFFFFF}),
+)
 
 
 def fifth(w: Writer) -> None:
@@ -35,7 +32,6 @@ class FifthLeftOut(Subscription):
     """Leaves every fifth message out."""
 
     def next_entry(self) -> int | None:
-        """See `Subscription`."""
         at = super().next_entry()
         if at is not None and at == self.fresh and at % 5 == 4:
             self.ack(at)
@@ -43,12 +39,10 @@ class FifthLeftOut(Subscription):
         return at
 
 
-@mutant("fourth-twice", "E2E-03", fifth, accept="MSG-03 SUB-07 FLOW-02", history=True)
-class FourthTwice(Subscription):
-    """Pushes every fourth message twice."""
-
-    def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
-        super().push(consumer, at)
-        if at % 4 == 3:
-            consumer.session.deliver(consumer, self.topic.entries[at], 0, [])
+mutant("fourth-twice", "E2E-03", fifth, accept="MSG-03 SUB-07 FLOW-02", history=True)(
+    "Pushes every fourth message twice.",
+    on(Subscription, "push").after(
+        lambda self, consumer, at: consumer.session.deliver(consumer, self.topic.entries[at], 0, []),
+        when=lambda at: at % 4 == 3,
+    ),
+)

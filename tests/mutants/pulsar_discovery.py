@@ -12,6 +12,7 @@ from specs.pulsar.frames import draft
 from strategies.common import Op
 from strategies.pulsar import aimed, scenes
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on, without
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant
 
 # -- lookups -----------------------------------------------------------------------------------------------------------
@@ -34,35 +35,22 @@ class Answering(Session):
         raise NotImplementedError
 
     def looked_up(self, body: Message) -> Message:
-        """See `Session`."""
         return self.changed(body, super().looked_up(body))
 
 
-@mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")
-class NoUrl(Answering):
-    """Leaves the URL out."""
-
-    def changed(self, body: Message, answer: Message) -> Message:
-        """See `Answering`."""
-        return {name: value for name, value in answer.items() if name != "brokerServiceUrl"}
+mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")(
+    "Leaves the URL out.", on(Answering, "changed").instead(lambda answer: without(answer, "brokerServiceUrl"))
+)
 
 
-@mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")
-class UrlOfHttp(Answering):
-    """Answers with the URL of its web service."""
-
-    def changed(self, body: Message, answer: Message) -> Message:
-        """See `Answering`."""
-        return {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}
-
-
-@mutant("redirects-for-ever", "LOOK-06", followed, accept="LOOK-02 LOOK-08")
-class RedirectsForEver(Answering):
-    """Redirects even who was redirected."""
-
-    def changed(self, body: Message, answer: Message) -> Message:
-        """See `Answering`."""
-        return {**answer, "response": 0} if answer["response"] == 1 else answer
+mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")(
+    "Answers with the URL of its web service.",
+    on(Answering, "changed").instead(lambda answer: {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}),
+)
+mutant("redirects-for-ever", "LOOK-06", followed, accept="LOOK-02 LOOK-08")(
+    "Redirects even who was redirected.",
+    on(Answering, "changed").instead(lambda answer: {**answer, "response": 0} if answer["response"] == 1 else answer),
+)
 
 
 @mutant("not-here-after-all", "LOOK-08", followed, history=True)
@@ -70,12 +58,10 @@ class NotHereAfterAll(Session):
     """Refuses the producers of whoever comes where a lookup on another connection has led."""
 
     def on_lookup(self, body: Message) -> None:
-        """See `Session`."""
         self.broker.__dict__.setdefault("found", {})[body["topic"]] = self
         super().on_lookup(body)
 
     def open_producer(self, body: Message) -> None:
-        """See `Session`."""
         if self.broker.__dict__.get("found", {}).get(body["topic"], self) is not self:
             raise Refused("ServiceNotReady", "ask again")
         super().open_producer(body)
@@ -88,7 +74,6 @@ class LookupUnanswered(Session):
     count = 0
 
     def on_lookup(self, body: Message) -> None:
-        """See `Session`."""
         self.count += 1
         if self.count < 3:
             super().on_lookup(body)
@@ -112,19 +97,15 @@ class MorePartitions(Session):
     count = 0
 
     def partitioned(self, body: Message) -> Message:
-        """See `Session`."""
         self.count += 1
         answer = super().partitioned(body)
         return {**answer, "partitions": self.count - 1} if answer["response"] == 0 else answer
 
 
-@mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))
-class PartitionsWithoutResponse(Session):
-    """Does not say whether it found the partitions."""
-
-    def partitioned(self, body: Message) -> Message:
-        """See `Session`."""
-        return {name: value for name, value in super().partitioned(body).items() if name != "response"}
+mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))(
+    "Does not say whether it found the partitions.",
+    on(Session, "partitioned").gives(lambda found: without(found, "response")),
+)
 
 
 def many(w: Writer) -> None:
@@ -141,7 +122,6 @@ class OneOfMany(Session):
     pending = 0
 
     def request(self, body: Message, work: Callable[[], None], key: tuple[str, int] | None = None) -> None:
-        """See `Session`."""
         self.pending += 1
         mine = self.pending
         super().request(body, lambda: work() if mine == self.pending else None, key)
@@ -158,13 +138,9 @@ def topics(w: Writer) -> None:
         w.send(w.pen(line, topic, number))
 
 
-@mutant("topics-in-any-case", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")
-class TopicsInAnyCase(Broker):
-    """Takes topics whose names differ in case for one."""
-
-    def topic(self, name: str) -> Topic:
-        """See `Broker`."""
-        return super().topic(name.lower())
+mutant("topics-in-any-case", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")(
+    "Takes topics whose names differ in case for one.", on(Broker, "topic").takes(name=lambda name: name.lower())
+)
 
 
 @mutant("topics-to-the-dash", "E2E-04", topics, accept="SUB-11 SUB-05 E2E-02 SEND-09 SUB-01 SUB-12")
@@ -172,6 +148,5 @@ class TopicsToTheDash(Broker):
     """Takes what follows the last dash of a topic for a partition of it."""
 
     def topic(self, name: str) -> Topic:
-        """See `Broker`."""
         head, dash, tail = name.rpartition("-")
         return super().topic(head if dash and tail.isdigit() else name)

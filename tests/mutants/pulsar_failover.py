@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from impls.references.pulsar.reference import Consumer, Session, Subscription
+from impls.references.pulsar.reference import Session, Subscription
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import FAILOVER, mutant
 
 # -- failover ----------------------------------------------------------------------------------------------------------
@@ -30,95 +30,50 @@ def masters(*names: str, sends: int = 3, leaves: int | None = None) -> Any:
     return play
 
 
-@mutant("failover-in-turns", "FAIL-01", masters("a", "b"), accept="FAIL-02 MSG-03")
-class FailoverInTurns(Subscription):
-    """Pushes to the consumers of a Failover subscription in turns."""
-
-    def eligible(self) -> list[Consumer]:
-        """See `Subscription`."""
-        return self.consumers if self.kind == FAILOVER else super().eligible()
-
-
-@mutant("last-by-name", "FAIL-02", masters("a", "b"), accept="FAIL-01")
-class LastByName(Subscription):
-    """Makes the last by name the master."""
-
-    def choose_active(self) -> Consumer:
-        """See `Subscription`."""
-        return max(self.consumers, key=self.sort_name)
-
-
-@mutant("first-to-come", "FAIL-02", masters("b", "a"), accept="FAIL-01", history=True)
-class FirstToCome(Subscription):
-    """Keeps the master that it has, whoever comes."""
-
-    def choose_active(self) -> Consumer:
-        """See `Subscription`."""
-        return self.active if self.active in self.consumers else super().choose_active()
-
-
-@mutant(
+mutant("failover-in-turns", "FAIL-01", masters("a", "b"), accept="FAIL-02 MSG-03")(
+    "Pushes to the consumers of a Failover subscription in turns.",
+    on(Subscription, "eligible").instead(lambda self: self.consumers, when=lambda self: self.kind == FAILOVER),
+)
+mutant("last-by-name", "FAIL-02", masters("a", "b"), accept="FAIL-01")(
+    "Makes the last by name the master.",
+    on(Subscription, "choose_active").instead(lambda self: max(self.consumers, key=self.sort_name)),
+)
+mutant("first-to-come", "FAIL-02", masters("b", "a"), accept="FAIL-01", history=True)(
+    "Keeps the master that it has, whoever comes.",
+    on(Subscription, "choose_active").instead(
+        lambda self: self.active, when=lambda self: self.active in self.consumers
+    ),
+)
+mutant(
     "names-in-any-case",
     "FAIL-02",
     masters("B", "a", sends=2),
     accept="FAIL-01",
     history=True,
     unseen="Nobody says in which alphabet names are sorted.",
+)(
+    "Sorts names of consumers whatever their case.",
+    on(Subscription, "sort_name").instead(lambda consumer: consumer.name.lower().encode()),
 )
-class NamesInAnyCase(Subscription):
-    """Sorts names of consumers whatever their case."""
-
-    def sort_name(self, consumer: Consumer) -> bytes:
-        """See `Subscription`."""
-        return consumer.name.lower().encode()
-
-
-@mutant(
+mutant(
     "nobody-takes-over", "FAIL-03", masters("a", "b", leaves=0), accept="FAIL-01 FLOW-04 CLC-03 E2E-01", history=True
+)(
+    "Chooses no other master when one leaves.",
+    on(Subscription, "elect").skips(when=lambda self, joined: joined is None and self.kind == FAILOVER),
 )
-class NobodyTakesOver(Subscription):
-    """Chooses no other master when one leaves."""
-
-    def elect(self, joined: Consumer | None) -> None:
-        """See `Subscription`."""
-        if joined is not None or self.kind != FAILOVER:
-            super().elect(joined)
-
-
-@mutant(
+mutant(
     "taken-over-without-the-rest",
     "FAIL-03",
     masters("a", "b", leaves=0),
     accept="CLC-03 FLOW-04 E2E-01 FAIL-01 CONN-12",
     history=True,
+)(
+    "What the old master did not acknowledge is lost.",
+    on(Subscription, "release").skips(when=lambda self: self.kind == FAILOVER),
 )
-class TakenOverWithoutTheRest(Subscription):
-    """What the old master did not acknowledge is lost."""
-
-    def release(self, listed: Iterable[int]) -> None:
-        """See `Subscription`."""
-        if self.kind != FAILOVER:
-            super().release(listed)
-
-
-@mutant("all-are-active", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")
-class AllAreActive(Session):
-    """Tells every consumer that it is the active one."""
-
-    def tell_active(self, consumer: Consumer, active: bool) -> None:
-        """See `Session`."""
-        super().tell_active(consumer, True)
-
-
-@mutant(
-    "nobody-is-told",
-    "FAIL-04",
-    masters("a", "b"),
-    profile="modern",
-    accept="FAIL-01",
+mutant("all-are-active", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")(
+    "Tells every consumer that it is the active one.", on(Session, "tell_active").takes(active=lambda: True)
 )
-class NobodyIsTold(Session):
-    """Tells nobody who is active."""
-
-    def tell_active(self, consumer: Consumer, active: bool) -> None:
-        """See `Session`."""
+mutant("nobody-is-told", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")(
+    "Tells nobody who is active.", on(Session, "tell_active").skips()
+)

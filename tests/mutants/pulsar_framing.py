@@ -9,6 +9,7 @@ from impls.references.pulsar.framing import Frame
 from impls.references.pulsar.reference import Broker, Reader, Session
 from impls.references.pulsar.wire import Malformed, Message, encode_command
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import has, on
 from tests.mutants.pulsar_kit import mutant, ready
 
 
@@ -40,7 +41,6 @@ class SizeInPieces(Reader):
     """Loses the octets of a size that does not come at once."""
 
     def next(self) -> Frame | None:
-        """See `Reader`."""
         if 0 < self.held < 4:
             self._inbox.clear()
             self._at = 0
@@ -52,12 +52,9 @@ def big(w: Writer) -> None:
     w.send(pen, payload=b"x" * 5_200_000)
 
 
-@mutant("one-mebibyte", "FRM-08", big, accept="KA-05 FRM-13 SEND-04")
-class OneMebibyte(Reader):
-    """Takes no frame over 1 MiB."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(min(limit, 1 << 20))
+mutant("one-mebibyte", "FRM-08", big, accept="KA-05 FRM-13 SEND-04")(
+    "Takes no frame over 1 MiB.", on(Reader, "__init__").takes(limit=lambda limit: min(limit, 1 << 20))
+)
 
 
 def huge(w: Writer) -> None:
@@ -65,12 +62,9 @@ def huge(w: Writer) -> None:
     w.wait(2000)
 
 
-@mutant("no-limit", "FRM-10", huge, accept="INV-BROKER-05", level="SHOULD")
-class NoLimit(Reader):
-    """Waits for frames of any size."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(1 << 32)
+mutant("no-limit", "FRM-10", huge, accept="INV-BROKER-05", level="SHOULD")(
+    "Waits for frames of any size.", on(Reader, "__init__").takes(limit=lambda: 1 << 32)
+)
 
 
 @mutant("unknown-fields", "FRM-12", extra, accept="KA-05 FRM-13 SEND-04")
@@ -78,7 +72,6 @@ class UnknownFields(Reader):
     """Takes an unknown field for garbage."""
 
     def parse(self, data: bytes) -> Frame:
-        """See `Reader`."""
         frame = super().parse(data)
         size = int.from_bytes(data[:4], "big")
         if frame.command.body is not None and len(encode_command(frame.command.name, frame.command.body)) != size:
@@ -91,7 +84,6 @@ class UnknownFieldsOfSend(Reader):
     """Drops a SEND with an unknown field."""
 
     def parse(self, data: bytes) -> Frame:
-        """See `Reader`."""
         frame = super().parse(data)
         size = int.from_bytes(data[:4], "big")
         body = frame.command.body
@@ -113,30 +105,26 @@ class GarbageEndsAll(Broker):
         """A connection of it."""
 
         def work(self) -> None:
-            """See `Connection`."""
             if not getattr(self.broker, "spoilt", False):
                 super().work()
 
         def end(self) -> None:
-            """See `Connection`."""
             if not self.hung and self.reader.held == 0 and self.phase is Phase.LIVE:
                 self.broker.spoilt = True  # type: ignore[attr-defined]
             super().end()
 
 
 def lying(w: Writer) -> None:
-    w.blurt(w.line(), bytes.fromhex("00000009000000ff0812920100"))
+    w.blurt(w.line(), bytes.fromhex("00000009000000ff08139a0100"))
     w.ping(w.line())
 
 
-@mutant("command-beyond-frame", "FRM-14", lying, accept="FRM-13 INV-BROKER-07 KA-02 INV-BROKER-08")
-class CommandBeyondFrame(Reader):
-    """Takes a command that is longer than its frame for as long as the frame."""
-
-    def parse(self, data: bytes) -> Frame:
-        """See `Reader`."""
-        size = min(int.from_bytes(data[:4], "big"), len(data) - 4)
-        return super().parse(size.to_bytes(4, "big") + data[4:])
+mutant("command-beyond-frame", "INV-BROKER-06", lying, accept="FRM-14 FRM-13 INV-BROKER-07 KA-02 INV-BROKER-08")(
+    "Takes a command that is longer than its frame for as long as the frame.",
+    on(Reader, "parse").takes(
+        data=lambda data: min(int.from_bytes(data[:4], "big"), len(data) - 4).to_bytes(4, "big") + data[4:]
+    ),
+)
 
 
 # -- connecting --------------------------------------------------------------------------------------------------------
@@ -148,7 +136,6 @@ class Eager(Session):
     before: frozenset[str] = frozenset()
 
     def on_early(self, name: str, body: Message) -> None:
-        """See `Connection`."""
         if name in self.before:
             self.version = self.broker.version
             self.phase = Phase.LIVE
@@ -171,18 +158,12 @@ def first(kind: str) -> Any:
     return play
 
 
-@mutant("producer-before-connect", "CONN-06", first("PRODUCER"), accept="INV-BROKER-01")
-class ProducerBeforeConnect(Eager):
-    """Opens producers before CONNECT."""
-
-    before = frozenset({"PRODUCER"})
-
-
-@mutant("lookup-before-connect", "CONN-07", first("LOOKUP"), accept="CONN-06 INV-BROKER-01")
-class LookupBeforeConnect(Eager):
-    """Answers lookups before CONNECT."""
-
-    before = frozenset({"LOOKUP", "PARTITIONED_METADATA"})
+mutant("producer-before-connect", "CONN-06", first("PRODUCER"), accept="INV-BROKER-01")(
+    "Opens producers before CONNECT.", has(Eager, before=frozenset({"PRODUCER"}))
+)
+mutant("lookup-before-connect", "CONN-07", first("LOOKUP"), accept="CONN-06 INV-BROKER-01")(
+    "Answers lookups before CONNECT.", has(Eager, before=frozenset({"LOOKUP", "PARTITIONED_METADATA"}))
+)
 
 
 def again(w: Writer) -> None:
@@ -191,13 +172,9 @@ def again(w: Writer) -> None:
     w.say(line, w.hello())
 
 
-@mutant("second-connect", "CONN-08", again, accept="INV-BROKER-02")
-class SecondConnect(Session):
-    """Answers every CONNECT."""
-
-    def on_connect(self, body: Message) -> None:
-        """See `Connection`."""
-        self.connected()
+mutant("second-connect", "CONN-08", again, accept="INV-BROKER-02")(
+    "Answers every CONNECT.", on(Session, "on_connect").instead(lambda self: self.connected())
+)
 
 
 def refused(w: Writer) -> None:
@@ -206,34 +183,16 @@ def refused(w: Writer) -> None:
     w.ping(line)
 
 
-@mutant("any-credentials", "CONN-04", refused, accept="INV-BROKER-03")
-class AnyCredentials(Session):
-    """Lets everybody in."""
-
-    def credentials_good(self, method: str, data: bytes) -> bool:
-        """See `Connection`."""
-        return True
-
-
-@mutant("refused-but-open", "CONN-04", refused, accept="INV-BROKER-03 CONN-06")
-class RefusedButOpen(Session):
-    """Says ERROR and leaves the connection open."""
-
-    def refuse(self) -> None:
-        """See `Connection`."""
-        try:
-            super().refuse()
-        except Close:
-            return
-
-
-@mutant("refused-as-any-other", "CONN-05", refused, level="SHOULD")
-class RefusedAsAnyOther(Session):
-    """Answers bad credentials with an error that names a request."""
-
-    def error(self, request: int, refused: Any) -> None:
-        """See `Connection`."""
-        super().error(1 if self.phase is Phase.START else request, refused)
+mutant("any-credentials", "CONN-04", refused, accept="INV-BROKER-03")(
+    "Lets everybody in.", on(Session, "credentials_good").instead(lambda: True)
+)
+mutant("refused-but-open", "CONN-04", refused, accept="INV-BROKER-03 CONN-06")(
+    "Says ERROR and leaves the connection open.", on(Session, "refuse").forgives(Close)
+)
+mutant("refused-as-any-other", "CONN-05", refused, level="SHOULD")(
+    "Answers bad credentials with an error that names a request.",
+    on(Session, "error").takes(request=lambda self, request: 1 if self.phase is Phase.START else request),
+)
 
 
 def wide(w: Writer) -> None:
@@ -246,6 +205,5 @@ class NarrowRequests(Session):
     """Keeps 32 bits of request ids."""
 
     def say(self, name: str, body: Message) -> None:
-        """See `Connection`."""
         number = body.get("request_id")
         super().say(name, body if number is None else {**body, "request_id": number & 0xFFFFFFFF})

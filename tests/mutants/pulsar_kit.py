@@ -1,9 +1,10 @@
-"""What the seeded faults of Pulsar are made with: the record of one, its registration, and short witnesses."""
+"""What the seeded faults of Pulsar are made with: their registration, and short witnesses."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from impls.references.pulsar.reference import Broker, Consumer, Reader, Session,
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.pulsar.writer import Ear, Line, Pen, Writer
-from tests.mutants import record
+from tests.mutants.record import Mutant, prefixed, seeding
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "PULSAR-"
@@ -24,26 +25,13 @@ EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
 Play = Callable[[Writer], None]
 
 
-def Mutant(role: str, *, history: bool = False, **fields: Any) -> record.Mutant:
-    """The record of a fault in Pulsar. `history`: the fault shows only after something else has happened."""
-    return record.Mutant(
-        role=role,
-        protocol="pulsar",
-        config_of=_config_of,
-        **{"profile": "seed", **fields},
-        late=history,
-        dies=role == "broker",
-        known=True,
-    )
-
-
-def _config_of(mutant: record.Mutant) -> Any:
+def _config_of(mutant: Mutant) -> Any:
     given = {name: fact.default for name, fact in PULSAR.facts.items()}
     given |= BROKER_FACTS if mutant.role == "broker" else {}
     return PULSAR.configure(mutant.role, mutant.profile, {**given, **mutant.facts}, {})
 
 
-MUTANTS: list[record.Mutant] = []
+MUTANTS: list[Mutant] = []
 """All registered faults, in the order of their modules."""
 PARTS: Mapping[type, str] = {
     Session: "session_type",
@@ -54,17 +42,21 @@ PARTS: Mapping[type, str] = {
 }
 
 
-def full(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
-
-
 def broker_of(part: type) -> type[Broker]:
     """A broker class made of a faulty part."""
     if issubclass(part, Broker):
         return part
     attribute = next(name for kind, name in PARTS.items() if issubclass(part, kind))
     return type("Faulty", (Broker,), {attribute: part})
+
+
+def registering(
+    role: str, peer_of: Callable[[type], Callable[[], Any]], requirement: str, *, history: bool = False, **more: Any
+) -> Callable[..., type]:
+    """What registers a faulty part. `history`: the fault shows only after something else has happened; `more` as
+    `seeding` has it."""
+    fixed = {"protocol": "pulsar", "config_of": _config_of, "late": history, "dies": role == "broker", "known": True}
+    return seeding(MUTANTS, prefixed(PREFIX), role, peer_of, requirement, **fixed, **more)
 
 
 def mutant(
@@ -80,35 +72,27 @@ def mutant(
     hurry: bool = False,
     unseen: str = "",
     **switches: Any,
-) -> Callable[[type], type]:
-    """Register the decorated class as a faulty part of a broker. Its docstring is the sentence that explains it."""
+) -> Callable[..., type]:
+    """What registers a faulty part of a broker, which has these switches."""
 
     def written(config: Any) -> Plan:
         writer = Writer(config, hurry=hurry)
         witness(writer)
         return writer.plan()
 
-    def register(part: type) -> type:
-        made = broker_of(part)
-        MUTANTS.append(
-            Mutant(
-                name=name,
-                role="broker",
-                requirement=full(requirement)[0],
-                accept=full(accept),
-                make=lambda: made(profile=profile, **switches),
-                witness=written,
-                level=level,
-                why=record.sentence(part),
-                profile=profile,
-                history=history,
-                facts=dict(facts or {}),
-                unseen=unseen,
-            )
-        )
-        return part
-
-    return register
+    return registering(
+        "broker",
+        lambda part: partial(broker_of(part), profile=profile, **switches),
+        requirement,
+        name=name,
+        witness=written,
+        accept=accept,
+        level=level,
+        profile=profile,
+        history=history,
+        facts=facts or {},
+        unseen=unseen,
+    )
 
 
 # -- the shortest ways to get somewhere --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from impls.references.pulsar.reference import Session
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 
 
@@ -66,20 +67,12 @@ class EveryThirdPing(Session):
     pinged = 0
 
     def on_ping(self, body: Message) -> None:
-        """See `Connection`."""
         self.pinged += 1
         if self.pinged % 3:
             super().on_ping(body)
 
 
-@mutant("two-pongs", "KA-02", pings(1))
-class TwoPongs(Session):
-    """Answers PING twice."""
-
-    def on_ping(self, body: Message) -> None:
-        """See `Connection`."""
-        super().on_ping(body)
-        super().on_ping(body)
+mutant("two-pongs", "KA-02", pings(1))("Answers PING twice.", on(Session, "on_ping").repeats())
 
 
 def pinged(w: Writer) -> None:
@@ -94,7 +87,6 @@ class PingTakesPermits(Session):
     """Forgets all permits when it is PINGed."""
 
     def on_ping(self, body: Message) -> None:
-        """See `Connection`."""
         super().on_ping(body)
         for consumer in self.consumers.values():
             consumer.permits = 0
@@ -111,18 +103,12 @@ class NoPing(Session):
     """Never asks whether a client lives."""
 
     def tick(self) -> None:
-        """See `Connection`."""
         self.next_tick += self.switches.keepalive_ms
 
 
-@mutant("mute-for-ever", "KA-04", silent)
-class MuteForEver(Session):
-    """Never gives a silent client up."""
-
-    def tick(self) -> None:
-        """See `Connection`."""
-        self.probed = None
-        super().tick()
+mutant("mute-for-ever", "KA-04", silent)(
+    "Never gives a silent client up.", on(Session, "tick").before(lambda self: setattr(self, "probed", None))
+)
 
 
 def answered(w: Writer) -> None:
@@ -134,23 +120,14 @@ def answered(w: Writer) -> None:
         w.say(line, draft("PONG"))
 
 
-@mutant("pong-unheard", "KA-05", answered, accept="KA-06 KA-07", history=True)
-class PongUnheard(Session):
-    """Does not take PONG for a sign of life."""
-
-    def on_sign_of_life(self) -> None:
-        """Nothing is one."""
-        self.heard = self.broker.now
-
-
-@mutant("ping-to-anybody", "VER-01", lambda w: old(w, 0), accept="VER-04 KA-03")
-class PingToAnybody(Session):
-    """Sends PING to clients of version 0."""
-
-    def tick(self) -> None:
-        """See `Connection`."""
-        self.version = max(1, self.version)
-        super().tick()
+mutant("pong-unheard", "KA-05", answered, accept="KA-06 KA-07", history=True)(
+    "Does not take PONG for a sign of life.",
+    on(Session, "on_sign_of_life").instead(lambda self: setattr(self, "heard", self.broker.now)),
+)
+mutant("ping-to-anybody", "VER-01", lambda w: old(w, 0), accept="VER-04 KA-03")(
+    "Sends PING to clients of version 0.",
+    on(Session, "tick").before(lambda self: setattr(self, "version", max(1, self.version))),
+)
 
 
 def old(w: Writer, version: int) -> None:
@@ -160,13 +137,10 @@ def old(w: Writer, version: int) -> None:
     w.wait()
 
 
-@mutant("no-version-is-the-newest", "VER-04", lambda w: old(w, -1), accept="VER-01 KA-03 VER-03")
-class NoVersionIsNewest(Session):
-    """Takes a client that does not name its version for one of the newest."""
-
-    def on_early(self, name: str, body: Message) -> None:
-        """See `Connection`."""
-        super().on_early(name, {"protocol_version": self.broker.version, **body})
+mutant("no-version-is-the-newest", "VER-04", lambda w: old(w, -1), accept="VER-01 KA-03 VER-03")(
+    "Takes a client that does not name its version for one of the newest.",
+    on(Session, "on_early").takes(body=lambda self, body: {"protocol_version": self.broker.version, **body}),
+)
 
 
 def versions(w: Writer) -> None:
@@ -175,13 +149,9 @@ def versions(w: Writer) -> None:
     w.wait()
 
 
-@mutant("own-version", "VER-03", versions, level="SHOULD")
-class OwnVersion(Session):
-    """Answers its own version to everybody."""
-
-    def answered_version(self) -> int:
-        """See `Connection`."""
-        return self.broker.version
+mutant("own-version", "VER-03", versions, level="SHOULD")(
+    "Answers its own version to everybody.", on(Session, "answered_version").instead(lambda self: self.broker.version)
+)
 
 
 # -- connections that end ----------------------------------------------------------------------------------------------
@@ -199,21 +169,10 @@ def cut(w: Writer) -> None:
     w.ear(line, "t", "s")
 
 
-@mutant("names-survive", "CONN-12", cut, accept="PROD-09 PROD-02", history=True)
-class NamesSurvive(Session):
-    """Keeps the names of producers whose connection was cut."""
-
-    def clean_up(self) -> None:
-        """See `Session`."""
-        self.producers.clear()
-        super().clean_up()
-
-
-@mutant("consumers-survive", "CONN-12", cut, accept="SUB-05 SUB-01 SUB-12", history=True)
-class ConsumersSurvive(Session):
-    """Keeps consumers whose connection was cut."""
-
-    def clean_up(self) -> None:
-        """See `Session`."""
-        self.consumers.clear()
-        super().clean_up()
+mutant("names-survive", "CONN-12", cut, accept="PROD-09 PROD-02", history=True)(
+    "Keeps the names of producers whose connection was cut.",
+    on(Session, "clean_up").before(lambda self: self.producers.clear()),
+)
+mutant("consumers-survive", "CONN-12", cut, accept="SUB-05 SUB-01 SUB-12", history=True)(
+    "Keeps consumers whose connection was cut.", on(Session, "clean_up").before(lambda self: self.consumers.clear())
+)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.references.pulsar.reference import Consumer, Entry, Session, Subscription
+from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, mutant, ready
 from tests.mutants.pulsar_plays import pushed
 
@@ -39,7 +40,6 @@ class OneTooMany(Consumer):
 
     @property
     def permitted(self) -> bool:
-        """See `Consumer`."""
         return self.permits > -1 if self.pushed else super().permitted
 
 
@@ -50,7 +50,6 @@ class OneTooManyLater(Consumer):
     flows = 0
 
     def grant(self, permits: int) -> None:
-        """See `Consumer`."""
         self.flows += 1
         super().grant(permits + (self.flows % 3 == 0))
 
@@ -62,13 +61,10 @@ def granted_twice(w: Writer) -> None:
         w.send(pen)
 
 
-@mutant("flow-replaces", "FLOW-03", granted_twice, accept="FLOW-04", history=True)
-class FlowReplaces(Consumer):
-    """FLOW replaces what is left."""
-
-    def grant(self, permits: int) -> None:
-        """See `Consumer`."""
-        self.permits = permits
+mutant("flow-replaces", "FLOW-03", granted_twice, accept="FLOW-04", history=True)(
+    "FLOW replaces what is left.",
+    on(Consumer, "grant").instead(lambda self, permits: setattr(self, "permits", permits)),
+)
 
 
 @mutant("flow-of-16-bits", "FLOW-03", permitted(65536), accept="FLOW-04")
@@ -76,7 +72,6 @@ class FlowOf16Bits(Consumer):
     """Keeps 16 bits of what is permitted."""
 
     def grant(self, permits: int) -> None:
-        """See `Consumer`."""
         self.permits += permits & 0xFFFF
 
 
@@ -92,7 +87,6 @@ class AckTakesPermits(Session):
     """An ACK takes a permit away."""
 
     def acknowledge(self, consumer: Consumer, body: Message) -> None:
-        """See `Session`."""
         super().acknowledge(consumer, body)
         consumer.permits -= 1
 
@@ -108,7 +102,6 @@ class AckGivesPermits(Session):
     """An ACK gives a permit back."""
 
     def acknowledge(self, consumer: Consumer, body: Message) -> None:
-        """See `Session`."""
         super().acknowledge(consumer, body)
         consumer.permits += 1
         consumer.subscription.wake()
@@ -127,7 +120,6 @@ class PermitsOfTheConnection(Session):
     """FLOW permits all consumers of a connection."""
 
     def on_flow(self, body: Message) -> None:
-        """See `Session`."""
         for number in self.consumers:
             super().on_flow({**body, "consumer_id": number})
 
@@ -145,7 +137,6 @@ class PermitsStay(Session):
     """Keeps the permits of a closed consumer for the next one of its id."""
 
     def on_close_consumer(self, body: Message) -> None:
-        """See `Session`."""
         consumer = self.consumers.get(body["consumer_id"])
         if consumer is not None:
             self.early[consumer.id] = consumer.permits
@@ -161,10 +152,6 @@ def batches(w: Writer) -> None:
     w.flow(ear, 1)
 
 
-@mutant("batch-takes-one", "FLOW-09", batches, accept="FLOW-02 RED-06", level="ASSUMED", history=True)
-class BatchTakesOne(Subscription):
-    """A batch uses one permit."""
-
-    def messages_in(self, at: int, entry: Entry) -> int:
-        """See `Subscription`."""
-        return 1
+mutant("batch-takes-one", "FLOW-09", batches, accept="FLOW-02 RED-06", level="ASSUMED", history=True)(
+    "A batch uses one permit.", on(Subscription, "messages_in").instead(lambda: 1)
+)

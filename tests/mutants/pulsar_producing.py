@@ -8,6 +8,7 @@ from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import mutant, ready
 from tests.mutants.pulsar_living import burst, producers, sends
 
@@ -19,28 +20,18 @@ class NamesForEachTopic(Session):
     """Counts generated names on each topic."""
 
     def new_producer(self, body: Message, topic: Topic) -> Producer:
-        """See `Session`."""
         named = body if body.get("producer_name") else {**body, "producer_name": f"made-{len(topic.producers)}"}
         return super().new_producer(named, topic)
 
 
-@mutant("name-of-its-own", "PROD-06", producers("p"))
-class NameOfItsOwn(Session):
-    """Gives every producer a name of its own."""
-
-    def new_producer(self, body: Message, topic: Topic) -> Producer:
-        """See `Session`."""
-        return super().new_producer({**body, "producer_name": ""}, topic)
-
-
-@mutant("name-taken-twice", "PROD-09", producers("p", "p", slots=2), accept="INV-BROKER-25")
-class NameTakenTwice(Session):
-    """Takes a producer whose name is connected."""
-
-    def new_producer(self, body: Message, topic: Topic) -> Producer:
-        """See `Session`."""
-        topic.producers.pop(body.get("producer_name", ""), None)
-        return super().new_producer(body, topic)
+mutant("name-of-its-own", "PROD-06", producers("p"))(
+    "Gives every producer a name of its own.",
+    on(Session, "new_producer").takes(body=lambda body: {**body, "producer_name": ""}),
+)
+mutant("name-taken-twice", "PROD-09", producers("p", "p", slots=2), accept="INV-BROKER-25")(
+    "Takes a producer whose name is connected.",
+    on(Session, "new_producer").before(lambda body, topic: topic.producers.pop(body.get("producer_name", ""), None)),
+)
 
 
 @mutant("name-free-elsewhere", "PROD-09", producers("p", "p", slots=2), accept="INV-BROKER-25")
@@ -48,7 +39,6 @@ class NameFreeElsewhere(Session):
     """Knows the names of producers on the same connection only."""
 
     def new_producer(self, body: Message, topic: Topic) -> Producer:
-        """See `Session`."""
         name = body.get("producer_name", "")
         if name in topic.producers and topic.producers[name].session is not self:
             del topic.producers[name]
@@ -60,23 +50,12 @@ def misnamed(w: Writer) -> None:
     w.say(line, draft("PRODUCER", topic="", producer_id=1, request_id=w.request(line)))
 
 
-@mutant("any-topic", "PROD-10", misnamed, accept="INV-BROKER-28 INV-BROKER-29 LOOK-09")
-class AnyTopic(Session):
-    """Takes any text for a topic."""
-
-    def topic_named(self, name: str) -> str:
-        """See `Session`."""
-        return name
-
-
-@mutant("two-producer-successes", "PROD-02", producers("p"), accept="REQ-02 PROD-06")
-class TwoProducerSuccesses(Session):
-    """Answers PRODUCER twice."""
-
-    def tell_producer(self, body: Message, producer: Producer) -> None:
-        """See `Session`."""
-        super().tell_producer(body, producer)
-        super().tell_producer(body, producer)
+mutant("any-topic", "PROD-10", misnamed, accept="INV-BROKER-28 INV-BROKER-29 LOOK-09")(
+    "Takes any text for a topic.", on(Session, "topic_named").instead(lambda name: name)
+)
+mutant("two-producer-successes", "PROD-02", producers("p"), accept="REQ-02 PROD-06")(
+    "Answers PRODUCER twice.", on(Session, "tell_producer").repeats()
+)
 
 
 def denied(w: Writer) -> None:
@@ -85,12 +64,7 @@ def denied(w: Writer) -> None:
     w.say(line, draft("PRODUCER", topic=topic, producer_id=1, request_id=w.request(line)))
 
 
-@mutant("no-rights", "PROD-08", denied)
-class NoRights(Session):
-    """Lets everybody publish everywhere."""
-
-    def check_rights(self, name: str) -> None:
-        """See `Session`."""
+mutant("no-rights", "PROD-08", denied)("Lets everybody publish everywhere.", on(Session, "check_rights").skips())
 
 
 # -- sending -----------------------------------------------------------------------------------------------------------
@@ -103,7 +77,6 @@ class ReceiptOfTheLast(Session):
     count = 0
 
     def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        """See `Session`."""
         self.count += 1
         number = body["sequence_id"] - (1 if self.count > 2 else 0)
         super().receipt(producer, {**body, "sequence_id": number}, message_id)
@@ -116,20 +89,14 @@ class NoReceipt(Session):
     count = 0
 
     def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        """See `Session`."""
         self.count += 1
         if self.count % 4:
             super().receipt(producer, body, message_id)
 
 
-@mutant("receipt-twice", "SEND-10", sends(1), accept="SEND-04 REQ-02 SEND-07")
-class ReceiptTwice(Session):
-    """Confirms twice."""
-
-    def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        """See `Session`."""
-        super().receipt(producer, body, message_id)
-        super().receipt(producer, body, message_id)
+mutant("receipt-twice", "SEND-10", sends(1), accept="SEND-04 REQ-02 SEND-07")(
+    "Confirms twice.", on(Session, "receipt").repeats()
+)
 
 
 @mutant("receipts-backwards", "SEND-06", burst(3), accept="SEND-12 FRM-15 SEND-04", history=True, hurry=True)
@@ -140,18 +107,13 @@ class ReceiptsBackwards(Broker):
         """A connection of it."""
 
         def accept(self, producer: Producer, body: Message, load: Part, metadata: Message) -> None:
-            """See `Session`."""
             ms = 10 - min(9, body["sequence_id"])
             self.broker.later(ms, lambda: Session.accept(self, producer, body, load, metadata))
 
 
-@mutant("ids-for-each-topic", "SEND-07", sends(2, topics=2), history=True)
-class IdsForEachTopic(Broker):
-    """Counts message ids on each topic from the same start."""
-
-    def new_ledger(self) -> int:
-        """See `Broker`."""
-        return 1
+mutant("ids-for-each-topic", "SEND-07", sends(2, topics=2), history=True)(
+    "Counts message ids on each topic from the same start.", on(Broker, "new_ledger").instead(lambda: 1)
+)
 
 
 @mutant("ids-fall", "SEND-08", sends(5), accept="SEND-07 SEND-09 MSG-02", history=True)
@@ -159,18 +121,16 @@ class IdsFall(Topic):
     """Every fourth id is lower than the one before."""
 
     def new_id(self) -> tuple[int, int]:
-        """See `Topic`."""
         ledger, entry = super().new_id()
         return (ledger, 1000 - entry) if entry % 4 == 3 else (ledger, entry + 2000)
 
 
-@mutant("other-id-to-consumers", "SEND-09", sends(1), accept="MSG-02 E2E-02")
-class OtherIdToConsumers(Session):
-    """Pushes messages under another id than it confirmed."""
-
-    def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        """See `Session`."""
-        super().receipt(producer, body, {**message_id, "ledgerId": message_id["ledgerId"] + 1_000_000})
+mutant("other-id-to-consumers", "SEND-09", sends(1), accept="MSG-02 E2E-02")(
+    "Pushes messages under another id than it confirmed.",
+    on(Session, "receipt").takes(
+        message_id=lambda message_id: {**message_id, "ledgerId": message_id["ledgerId"] + 1_000_000}
+    ),
+)
 
 
 def stray(w: Writer) -> None:
@@ -181,19 +141,16 @@ def stray(w: Writer) -> None:
     w.ping(line)
 
 
-@mutant(
+mutant(
     "anybodys-send",
     "SEND-11",
     stray,
     accept="INV-BROKER-15 INV-BROKER-16 INV-BROKER-17 INV-BROKER-18 CLP-01",
     level="MUST",
-)
-class AnybodysSend(Session):
-    """Stores what a producer sends that was never created."""
-
-    def on_send_without_producer(self, body: Message) -> None:
-        """See `Session`."""
-        self.say(
+)(
+    "Stores what a producer sends that was never created.",
+    on(Session, "on_send_without_producer").instead(
+        lambda self, body: self.say(
             "SEND_RECEIPT",
             {
                 "producer_id": body["producer_id"],
@@ -201,6 +158,8 @@ class AnybodysSend(Session):
                 "message_id": {"ledgerId": 999_999, "entryId": 1},
             },
         )
+    ),
+)
 
 
 @mutant(
@@ -210,7 +169,6 @@ class NewestFirst(Topic):
     """Pushes the last of several messages first."""
 
     def wake(self) -> None:
-        """See `Topic`."""
         if len(self.entries) == 3:
             self.entries[0], self.entries[2] = self.entries[2], self.entries[0]
         super().wake()
@@ -232,7 +190,6 @@ class OneFailsAllFail(Session):
     failed = False
 
     def intact(self, load: Part) -> bool:
-        """See `Session`."""
         self.failed = self.failed or not super().intact(load)
         return not self.failed
 
@@ -253,7 +210,6 @@ class ClosedTooSoon(Session):
     """Does not wait for what is pending when a producer is closed."""
 
     def close_when_done(self, producer: Producer) -> None:
-        """See `Session`."""
         waiting, producer.waiting = producer.waiting, 0
         super().close_when_done(producer)
         producer.waiting = waiting
@@ -266,15 +222,13 @@ def closed(w: Writer) -> None:
     w.pen(line, "t", name="p")
 
 
-@mutant("close-of-request-0", "CLP-03", lambda w: (setattr(w, "ids", 2), closed(w))[1], accept="REQ-01 REQ-02")
-class CloseOfRequest0(Session):
-    """Answers CLOSE_PRODUCER with SUCCESS for request 0."""
-
-    def close_when_done(self, producer: Producer) -> None:
-        """See `Session`."""
-        if producer.closing is not None and not producer.waiting:
-            producer.closing = 0
-        super().close_when_done(producer)
+mutant("close-of-request-0", "CLP-03", lambda w: (setattr(w, "ids", 2), closed(w))[1], accept="REQ-01 REQ-02")(
+    "Answers CLOSE_PRODUCER with SUCCESS for request 0.",
+    on(Session, "close_when_done").before(
+        lambda producer: setattr(producer, "closing", 0),
+        when=lambda producer: producer.closing is not None and not producer.waiting,
+    ),
+)
 
 
 @mutant("name-kept", "CLP-04", closed, accept="PROD-02 PROD-09", history=True)
@@ -282,7 +236,6 @@ class NameKept(Session):
     """Keeps the name of a closed producer."""
 
     def close_when_done(self, producer: Producer) -> None:
-        """See `Session`."""
         super().close_when_done(producer)
         producer.topic.producers[producer.name] = producer
 
@@ -300,7 +253,6 @@ class ClosedButTaken(Session):
     """Takes messages of a closed producer."""
 
     def close_when_done(self, producer: Producer) -> None:
-        """See `Session`."""
         number = producer.id
         super().close_when_done(producer)
         self.producers[number] = producer

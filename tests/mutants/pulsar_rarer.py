@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from impls.references.pulsar.framing import Part
-from impls.references.pulsar.reference import Broker, Consumer, Producer, Session, Subscription, Topic
+from impls.references.pulsar.reference import Broker, Session, Subscription
 from impls.references.pulsar.wire import Message
 from specs.plan import Ref
 from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 from tests.mutants.pulsar_payloads import Rewriting
 
@@ -174,28 +175,23 @@ class ChecksumOfEmpty(Session):
     """Looks at no checksum where there is no payload."""
 
     def intact(self, load: Part) -> bool:
-        """See `Session`."""
         return len(load.block) == 4 + int.from_bytes(load.block[:4], "big") or super().intact(load)
 
 
-@mutant("sequence-of-32-bits", "SEND-04", large_numbers, accept="SEND-10")
-class ShortSequence(Session):
-    """Keeps 32 bits of a sequence id."""
+mutant("sequence-of-32-bits", "SEND-04", large_numbers, accept="SEND-10")(
+    "Keeps 32 bits of a sequence id.",
+    on(Session, "say").takes(
+        body=lambda name, body: (
+            {**body, "sequence_id": body["sequence_id"] & 0xFFFFFFFF} if name == "SEND_RECEIPT" else body
+        )
+    ),
+)
 
-    def say(self, kind: str, body: Message) -> None:
-        """See `Session`."""
-        if kind == "SEND_RECEIPT":
-            body = {**body, "sequence_id": body["sequence_id"] & 0xFFFFFFFF}
-        super().say(kind, body)
 
-
-@mutant("long-names-cut", "E2E-04", long_names, accept="E2E-02 PROD-05")
-class LongNamesCut(Broker):
-    """Takes topics for one whose names begin with the same 120 characters."""
-
-    def topic(self, name: str) -> Topic:
-        """See `Broker`."""
-        return super().topic(name[:120])
+mutant("long-names-cut", "E2E-04", long_names, accept="E2E-02 PROD-05")(
+    "Takes topics for one whose names begin with the same 120 characters.",
+    on(Broker, "topic").takes(name=lambda name: name[:120]),
+)
 
 
 @mutant("batch-acks-upto", "ACK-02", batch_behind, accept="RED-01 FLOW-04 E2E-01 RED-03", history=True)
@@ -203,33 +199,23 @@ class BatchAcksUpto(Subscription):
     """The acknowledgement of a batch is taken for one of all before it, too."""
 
     def ack(self, at: int) -> None:
-        """See `Subscription`."""
         if self.topic.entries[at].batched:
             for before in range(at):
                 super().ack(before)
         super().ack(at)
 
 
-@mutant("failover-beside-shared", "SUB-11", another_type, accept="INV-BROKER-28", history=True)
-class FailoverBesideShared(Session):
-    """Takes a Failover consumer where others share."""
-
-    def check_room(self, subscription: Subscription, kind: int) -> None:
-        """See `Session`."""
-        if (subscription.kind, kind) != (SHARED, FAILOVER):
-            super().check_room(subscription, kind)
-
-
-@mutant("gaps-hide-from-cumulative", "ACK-03", gap_and_cumulative, accept="RED-03 ACK-01", history=True)
-class GapsHideFromCumulative(Subscription):
-    """Where messages were acknowledged one by one, a cumulative ACK is one more of those."""
-
-    def ack_upto(self, at: int) -> None:
-        """See `Subscription`."""
-        if any(each in self.acked for each in range(self.mark, at + 1)):
-            self.ack(at)
-        else:
-            super().ack_upto(at)
+mutant("failover-beside-shared", "SUB-11", another_type, accept="INV-BROKER-28", history=True)(
+    "Takes a Failover consumer where others share.",
+    on(Session, "check_room").skips(when=lambda subscription, kind: (subscription.kind, kind) == (SHARED, FAILOVER)),
+)
+mutant("gaps-hide-from-cumulative", "ACK-03", gap_and_cumulative, accept="RED-03 ACK-01", history=True)(
+    "Where messages were acknowledged one by one, a cumulative ACK is one more of those.",
+    on(Subscription, "ack_upto").instead(
+        lambda self, at: self.ack(at),
+        when=lambda self, at: any(each in self.acked for each in range(self.mark, at + 1)),
+    ),
+)
 
 
 @mutant("empty-key-dropped", "MD-03", empty_key, accept="CHK-11")
@@ -237,7 +223,6 @@ class EmptyKeyDropped(Rewriting):
     """Takes a partition key that is empty for none."""
 
     def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
-        """See `Rewriting`."""
         return {name: value for name, value in metadata.items() if name != "partition_key" or value}, payload
 
 
@@ -246,102 +231,79 @@ class PermitsOutlive(Session):
     """What a consumer was permitted is left to the next one of its id."""
 
     def on_close_consumer(self, body: Message) -> None:
-        """See `Session`."""
         there = self.consumers.get(body["consumer_id"])
         if there is not None:
             self.__dict__.setdefault("permits_left", {})[there.id] = there.permits
         super().on_close_consumer(body)
 
     def on_subscribe(self, body: Message) -> None:
-        """See `Session`."""
         super().on_subscribe(body)
         there = self.consumers.get(body["consumer_id"])
         if there is not None:
             there.grant(self.__dict__.get("permits_left", {}).pop(there.id, 0))
 
 
-@mutant("producer-name-trimmed", "PROD-06", name_with_blank)
-class ProducerNameTrimmed(Session):
-    """Leaves out the blanks around a producer's name."""
-
-    def open_producer(self, body: Message) -> None:
-        """See `Publishing`."""
-        super().open_producer({**body, "producer_name": body.get("producer_name", "").strip()})
-
-
-@mutant(
+mutant("producer-name-trimmed", "PROD-06", name_with_blank)(
+    "Leaves out the blanks around a producer's name.",
+    on(Session, "open_producer").takes(
+        body=lambda body: {**body, "producer_name": body.get("producer_name", "").strip()}
+    ),
+)
+mutant(
     "subscription-name-trimmed",
     "SUB-08",
     subscriptions_with_blank,
     accept="FLOW-04 E2E-01 FLOW-03 SUB-01 SUB-05 SUB-11",
+)(
+    "Leaves out the blanks around a subscription's name.",
+    on(Session, "open_consumer").takes(body=lambda body: {**body, "subscription": body["subscription"].strip()}),
 )
-class SubscriptionNameTrimmed(Session):
-    """Leaves out the blanks around a subscription's name."""
-
-    def open_consumer(self, body: Message) -> None:
-        """See `Session`."""
-        super().open_consumer({**body, "subscription": body["subscription"].strip()})
 
 
-@mutant("end-told-once", "END-01", ended, profile="modern", history=True)
-class EndToldOnce(Session):
-    """Says once for each topic that it has ended."""
-
-    def check_end(self, consumer: Consumer) -> None:
-        """See `Session`."""
-        topic = consumer.subscription.topic
-        if sum(len(each.consumers) for each in topic.subscriptions.values()) < 2:
-            super().check_end(consumer)
-
-
-@mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)
-class NameOutlivesConnection(Session):
-    """The names of producers stay taken when their connection is lost."""
-
-    def clean_up(self) -> None:
-        """See `Publishing`."""
-        self.producers.clear()
-        super().clean_up()
+mutant("end-told-once", "END-01", ended, profile="modern", history=True)(
+    "Says once for each topic that it has ended.",
+    on(Session, "check_end").skips(
+        when=lambda consumer: (
+            sum(len(each.consumers) for each in consumer.subscription.topic.subscriptions.values()) >= 2
+        )
+    ),
+)
 
 
-@mutant(
+mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)(
+    "The names of producers stay taken when their connection is lost.",
+    on(Session, "clean_up").before(lambda self: self.producers.clear()),
+)
+mutant(
     "earliest-forgets-acks",
     "ACK-01",
     earliest_again,
     accept="SUB-09 SUB-10 ACK-04 E2E-03 RED-03",
     profile="modern",
     history=True,
+)(
+    "Whoever would begin at the first message begins there, though the subscription is an old one.",
+    on(Session, "subscription_for").after(
+        lambda found: found.rewind_to(0),
+        when=lambda body, found: body.get("initialPosition", 0) and not found.consumers,
+    ),
 )
-class EarliestForgetsAcks(Session):
-    """Whoever would begin at the first message begins there, though the subscription is an old one."""
-
-    def subscription_for(self, body: Message, topic: Topic) -> Subscription:
-        """See `Session`."""
-        found = super().subscription_for(body, topic)
-        if body.get("initialPosition", 0) and not found.consumers:
-            found.rewind_to(0)
-        return found
 
 
-@mutant(
+mutant(
     "duplicate-stored", "SEND-16", said_again, profile="modern", history=True, facts={"dedup": True}, deduplication=True
+)(
+    "Detects a sequence id that is lower than the last one, and not the last one itself.",
+    on(Session, "seen_before").gives(
+        lambda producer, body, found: found and body["sequence_id"] != producer.topic.sequences.get(producer.name, -1)
+    ),
 )
-class DuplicateStored(Session):
-    """Detects a sequence id that is lower than the last one, and not the last one itself."""
-
-    def seen_before(self, producer: Producer, body: Message) -> bool:
-        """See `Publishing`."""
-        last = producer.topic.sequences.get(producer.name, -1)
-        return super().seen_before(producer, body) and body["sequence_id"] != last
 
 
-@mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)
-class ThreeOfAnAck(Session):
-    """Reads three ids of an ACK."""
-
-    def on_ack(self, body: Message) -> None:
-        """See `Session`."""
-        super().on_ack({**body, "message_id": body.get("message_id", [])[:3]})
+mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)(
+    "Reads three ids of an ACK.",
+    on(Session, "on_ack").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:3]}),
+)
 
 
 @mutant("each-id-is-answered", "ACK-10", confirmed, accept="REQ-02", profile="modern", history=True)
@@ -349,25 +311,18 @@ class EachIdIsAnswered(Session):
     """Answers an ACK once for each of its ids."""
 
     def on_ack(self, body: Message) -> None:
-        """See `Session`."""
         for each in body.get("message_id", []):
             super().on_ack({**body, "message_id": [each]})
 
 
-@mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)
-class AckSetOfOneWord(Subscription):
-    """Reads one word of an ack_set."""
-
-    def ack_some(self, at: int, words: list[int]) -> None:
-        """See `Subscription`."""
-        super().ack_some(at, words[:1])
+mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)(
+    "Reads one word of an ack_set.", on(Subscription, "ack_some").takes(words=lambda words: words[:1])
+)
 
 
-@mutant("partitions-of-one-digit", "PART-01", many_partitions)
-class PartitionsOfOneDigit(Session):
-    """Counts no more than nine partitions."""
-
-    def partitioned(self, body: Message) -> Message:
-        """See `Asked`."""
-        found = super().partitioned(body)
-        return {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found
+mutant("partitions-of-one-digit", "PART-01", many_partitions)(
+    "Counts no more than nine partitions.",
+    on(Session, "partitioned").gives(
+        lambda found: {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found
+    ),
+)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from impls.references.pulsar.reference import Consumer, Entry, Session, Subscription
+from impls.references.pulsar.reference import Consumer, Session, Subscription
 from impls.references.pulsar.wire import Message
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
 from tests.mutants.pulsar_plays import GONE, back, pushed
 
@@ -31,14 +32,10 @@ def redelivered(
     return play
 
 
-@mutant("nothing-comes-again", "RED-01", redelivered(), accept="RED-04 RED-05 RED-02", history=True)
-class NothingComesAgain(Subscription):
-    """Does nothing when everything is asked for."""
-
-    def redeliver(self, consumer: Consumer, wanted: list[int] | None) -> None:
-        """See `Subscription`."""
-        if wanted is not None:
-            super().redeliver(consumer, wanted)
+mutant("nothing-comes-again", "RED-01", redelivered(), accept="RED-04 RED-05 RED-02", history=True)(
+    "Does nothing when everything is asked for.",
+    on(Subscription, "redeliver").skips(when=lambda wanted: wanted is None),
+)
 
 
 @mutant("all-but-the-first", "RED-01", redelivered(), accept="RED-05 RED-04 RED-02", history=True)
@@ -46,18 +43,13 @@ class AllButTheFirst(Subscription):
     """Leaves out the oldest message that is not acknowledged."""
 
     def release(self, listed: Iterable[int]) -> None:
-        """See `Subscription`."""
         kept = list(listed)
         super().release(kept[1:] if self.consumers else kept)
 
 
-@mutant("list-unread", "RED-02", redelivered(kind=SHARED, which=(1,)), accept="RED-03 E2E-03 SUB-07", history=True)
-class ListUnread(Subscription):
-    """Pushes everything again, whatever is listed."""
-
-    def redeliver(self, consumer: Consumer, wanted: list[int] | None) -> None:
-        """See `Subscription`."""
-        super().redeliver(consumer, None)
+mutant("list-unread", "RED-02", redelivered(kind=SHARED, which=(1,)), accept="RED-03 E2E-03 SUB-07", history=True)(
+    "Pushes everything again, whatever is listed.", on(Subscription, "redeliver").takes(wanted=lambda: None)
+)
 
 
 @mutant("acked-comes-again", "RED-03", redelivered(1, kind=SHARED), accept=GONE, history=True)
@@ -65,20 +57,16 @@ class AckedComesAgain(Subscription):
     """Pushes again what is acknowledged."""
 
     def redeliver(self, consumer: Consumer, wanted: list[int] | None) -> None:
-        """See `Subscription`."""
         super().redeliver(consumer, wanted)
         for at in list(self.acked):
             consumer.session.deliver(consumer, self.topic.entries[at], 1, [])
             consumer.permits -= 1
 
 
-@mutant("newest-again-first", "RED-05", redelivered(), accept="MSG-03", history=True)
-class NewestAgainFirst(Subscription):
-    """Pushes the newest first when it pushes again."""
-
-    def next_released(self) -> int:
-        """See `Subscription`."""
-        return self.released[-1]
+mutant("newest-again-first", "RED-05", redelivered(), accept="MSG-03", history=True)(
+    "Pushes the newest first when it pushes again.",
+    on(Subscription, "next_released").instead(lambda self: self.released[-1]),
+)
 
 
 @mutant("again-for-nothing", "RED-06", redelivered(permits=4), accept="FLOW-02 FLOW-01", history=True)
@@ -86,14 +74,12 @@ class AgainForNothing(Subscription):
     """What comes again needs no permit."""
 
     def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
         again = self.again.get(at, 0)
         super().push(consumer, at)
         if again:
             consumer.permits += 1
 
     def release(self, listed: Iterable[int]) -> None:
-        """See `Subscription`."""
         kept = list(listed)
         for at in kept:
             if at in self.pending:
@@ -101,13 +87,9 @@ class AgainForNothing(Subscription):
         super().release(kept)
 
 
-@mutant("not-counted", "RED-07", redelivered(kind=SHARED), profile="modern", level="SHOULD", history=True)
-class NotCounted(Session):
-    """Does not say that a message came before."""
-
-    def deliver(self, consumer: Consumer, entry: Entry, again: int, ack_set: list[int]) -> None:
-        """See `Session`."""
-        super().deliver(consumer, entry, 0, ack_set)
+mutant("not-counted", "RED-07", redelivered(kind=SHARED), profile="modern", level="SHOULD", history=True)(
+    "Does not say that a message came before.", on(Session, "deliver").takes(again=lambda: 0)
+)
 
 
 # -- closing -----------------------------------------------------------------------------------------------------------
@@ -123,7 +105,6 @@ class ClosedWithTheRest(Subscription):
     """What a closed consumer did not acknowledge is lost."""
 
     def leave(self, consumer: Consumer) -> None:
-        """See `Subscription`."""
         for at in list(consumer.pending):
             self.ack(at)
         super().leave(consumer)
@@ -135,14 +116,10 @@ def pushing(w: Writer) -> None:
     w.send(pen)
 
 
-@mutant("closed-but-pushed-to", "CLC-01", pushing, accept="MSG-01 FLOW-01 FLOW-06", history=True)
-class ClosedButPushedTo(Session):
-    """Pushes on to a closed consumer."""
-
-    def forget_consumer(self, consumer: Consumer) -> None:
-        """See `Session`."""
-        if consumer.permits <= 0 or self.hung:
-            super().forget_consumer(consumer)
+mutant("closed-but-pushed-to", "CLC-01", pushing, accept="MSG-01 FLOW-01 FLOW-06", history=True)(
+    "Pushes on to a closed consumer.",
+    on(Session, "forget_consumer").skips(when=lambda self, consumer: not (consumer.permits <= 0 or self.hung)),
+)
 
 
 def closed_elsewhere(w: Writer) -> None:
@@ -160,7 +137,6 @@ class ClosedEverywhere(Session):
     """CLOSE_CONSUMER closes the consumers of that id on all connections."""
 
     def on_close_consumer(self, body: Message) -> None:
-        """See `Session`."""
         super().on_close_consumer(body)
         for other in [*self.broker.sessions.values()]:
             consumer = other.consumers.get(body["consumer_id"])

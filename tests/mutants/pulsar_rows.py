@@ -12,6 +12,7 @@ from impls.references.pulsar.subscription import Consumer
 from impls.references.pulsar.wire import Message, encode_command
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_aftermath import then
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 from tests.mutants.pulsar_living import pings
@@ -47,57 +48,28 @@ class Reframed(Session):
         return simple(encode_command("PONG", {}))
 
     def on_ping(self, _body: Message) -> None:
-        """See `Connection`."""
         self.emit(self.pong())
 
 
-@mutant("sizes-backwards", "FRM-01", pings(2), accept="FRM-09")
-class SizesBackwards(Reframed):
-    """Writes the size of a PONG little-endian."""
-
-    def pong(self) -> bytes:
-        """See above."""
-        data = super().pong()
-        return data[3::-1] + data[4:]
-
-
-@mutant("pong-of-six-megabytes", "FRM-09", pings(2), accept="FRM-01")
-class PongOfSixMegabytes(Reframed):
-    """Announces a PONG of six megabytes."""
-
-    def pong(self) -> bytes:
-        """See above."""
-        return (6_000_000).to_bytes(4, "big") + super().pong()[4:]
-
-
-@mutant("command-size-counts-itself", "FRM-02", pings(2))
-class CommandSizeCountsItself(Reframed):
-    """Counts the four octets of CMD_SIZE with the command."""
-
-    def pong(self) -> bytes:
-        """See above."""
-        data = super().pong()
-        return data[:4] + (len(data) - 4).to_bytes(4, "big") + data[8:]
-
-
-@mutant("pong-with-padding", "FRM-03", pings(2))
-class PongWithPadding(Reframed):
-    """Sends two octets behind a PONG."""
-
-    def pong(self) -> bytes:
-        """See above."""
-        data = super().pong()
-        return (len(data) - 2).to_bytes(4, "big") + data[4:] + bytes(2)
-
-
-@mutant("pong-and-ping-in-one", "FRM-05", pings(2))
-class PongAndPingInOne(Reframed):
-    """Puts a PING into each PONG."""
-
-    def pong(self) -> bytes:
-        """See above."""
-        command = encode_command("PONG", {}) + bytes.fromhex("920100")
-        return simple(command)
+mutant("sizes-backwards", "FRM-01", pings(2), accept="FRM-09")(
+    "Writes the size of a PONG little-endian.", on(Reframed, "pong").gives(lambda found: found[3::-1] + found[4:])
+)
+mutant("pong-of-six-megabytes", "FRM-09", pings(2), accept="FRM-01")(
+    "Announces a PONG of six megabytes.",
+    on(Reframed, "pong").gives(lambda found: (6_000_000).to_bytes(4, "big") + found[4:]),
+)
+mutant("command-size-counts-itself", "FRM-02", pings(2))(
+    "Counts the four octets of CMD_SIZE with the command.",
+    on(Reframed, "pong").gives(lambda found: found[:4] + (len(found) - 4).to_bytes(4, "big") + found[8:]),
+)
+mutant("pong-with-padding", "FRM-03", pings(2))(
+    "Sends two octets behind a PONG.",
+    on(Reframed, "pong").gives(lambda found: (len(found) - 2).to_bytes(4, "big") + found[4:] + bytes(2)),
+)
+mutant("pong-and-ping-in-one", "FRM-05", pings(2))(
+    "Puts a PING into each PONG.",
+    on(Reframed, "pong").instead(lambda: simple(encode_command("PONG", {}) + bytes.fromhex("920100"))),
+)
 
 
 def two_producers(w: Writer) -> None:
@@ -108,15 +80,14 @@ def two_producers(w: Writer) -> None:
         w.send(pen)
 
 
-@mutant("receipts-to-the-first-producer", "FRM-06", two_producers, accept="SEND-04 SEND-10 SEND-06", history=True)
-class ReceiptsToTheFirstProducer(Session):
-    """Confirms the SENDs of all producers of a connection to the one that was made last."""
-
-    def say(self, name: str, body: Message) -> None:
-        """See `Connection`."""
-        if name == "SEND_RECEIPT":
-            body = {**body, "producer_id": max(self.producers, default=0)}
-        super().say(name, body)
+mutant("receipts-to-the-first-producer", "FRM-06", two_producers, accept="SEND-04 SEND-10 SEND-06", history=True)(
+    "Confirms the SENDs of all producers of a connection to the one that was made last.",
+    on(Session, "say").takes(
+        body=lambda self, name, body: (
+            {**body, "producer_id": max(self.producers, default=0)} if name == "SEND_RECEIPT" else body
+        )
+    ),
+)
 
 
 @mutant("checksum-of-another-payload", "CHK-11", lambda w: ready(w, sends=2), accept="MD-03 FRM-04 E2E-02",
@@ -125,7 +96,6 @@ class MetadataStamped(Session):
     """Adds a field to the metadata of every message."""
 
     def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
         from impls.references.pulsar.checksum import crc32c  # noqa: PLC0415 - only here
 
         size = int.from_bytes(block[:4], "big")
@@ -136,25 +106,16 @@ class MetadataStamped(Session):
 # -- connecting --------------------------------------------------------------------------------------------------------
 
 
-@mutant("newcomers-unanswered", "CONN-02", pings(1))
-class NewcomersUnanswered(Session):
-    """Does not answer CONNECT."""
-
-    def connected(self) -> None:
-        """See `Connection`."""
-        self.phase = Phase.LIVE
-
-
-@mutant("known-clients-only", "CONN-09", hello("Müller & Söhne"), accept="CONN-02")
-class KnownClientsOnly(Session):
-    """Closes the connection of a client whose version is not plain ASCII."""
-
-    def on_early(self, name: str, body: Message) -> None:
-        """See `Connection`."""
-        if name == "CONNECT" and not str(body.get("client_version", "")).isascii():
-            self.end()
-        else:
-            super().on_early(name, body)
+mutant("newcomers-unanswered", "CONN-02", pings(1))(
+    "Does not answer CONNECT.", on(Session, "connected").instead(lambda self: setattr(self, "phase", Phase.LIVE))
+)
+mutant("known-clients-only", "CONN-09", hello("Müller & Söhne"), accept="CONN-02")(
+    "Closes the connection of a client whose version is not plain ASCII.",
+    on(Session, "on_early").instead(
+        lambda self: self.end(),
+        when=lambda name, body: name == "CONNECT" and not str(body.get("client_version", "")).isascii(),
+    ),
+)
 
 
 @mutant("nameless-server", "CONN-10", pings(1), accept="FRM-05")
@@ -162,7 +123,6 @@ class NamelessServer(Session):
     """Does not name its version in CONNECTED."""
 
     def emit(self, data: bytes) -> None:
-        """See `Connection`."""
         if data[8:10] == b"\x08\x03":
             version = data.index(b"\x0a", 10)
             size = data[version + 1]
@@ -182,7 +142,6 @@ class SilentClientsStay(Session):
     """Keeps a connection on which nothing was said."""
 
     def tick(self) -> None:
-        """See `Connection`."""
         self.next_tick = self.broker.now + self.switches.keepalive_ms
         if self.phase is not Phase.START:
             super().tick()
@@ -205,7 +164,6 @@ class Reckless(Session):
     """Pushes anything to anybody."""
 
     def understands(self, entry: Any) -> bool:
-        """See `Session`."""
         return True
 
 
@@ -222,11 +180,9 @@ class OldClientsTold(Session):
     """Tells a client of version 3 that its consumer is closed."""
 
     def can_hear(self, name: str) -> bool:
-        """See `Connection`."""
         return name == "CLOSE_CONSUMER" or super().can_hear(name)
 
     def give_up_on(self, consumer: Consumer) -> None:
-        """See `Session`."""
         self.forget_consumer(consumer)
         self.say("CLOSE_CONSUMER", {"consumer_id": consumer.id, "request_id": NOWHERE})
 
@@ -238,13 +194,10 @@ def old_checksum(w: Writer) -> None:
     w.send(w.pen(w.line(0), "t"))
 
 
-@mutant("checksum-for-everybody", "CHK-10", old_checksum, profile="modern", level="SHOULD")
-class ChecksumForEverybody(Session):
-    """Leaves the checksum to clients of every version."""
-
-    def checksum_for(self, entry: Any) -> int | None:
-        """See `Session`."""
-        return entry.checksum
+mutant("checksum-for-everybody", "CHK-10", old_checksum, profile="modern", level="SHOULD")(
+    "Leaves the checksum to clients of every version.",
+    on(Session, "checksum_for").instead(lambda entry: entry.checksum),
+)
 
 
 # -- producing ---------------------------------------------------------------------------------------------------------
@@ -255,7 +208,6 @@ class InventedMessage(Session):
     """Pushes a message of its own behind the second one."""
 
     def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
         super().say_message(body, block, checksum)
         if self.__dict__.setdefault("told", 0) == 1:
             own = bytes.fromhex("0000000a0a017a100018016869")
@@ -270,7 +222,6 @@ class LostOnTheWay(Subscription):
     """Loses the fourth message of a Shared subscription."""
 
     def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
         if at == 3 and self.kind == SHARED:
             self.fresh = max(self.fresh, at + 1)
             self.unrelease(at)
@@ -292,7 +243,6 @@ class ConfirmedAndForgotten(Session):
     """Keeps of a topic only what its subscriptions at that time get."""
 
     def start_of(self, body: Message, topic: Topic) -> int:
-        """See `Session`."""
         return len(topic.entries)
 
 
@@ -309,7 +259,6 @@ class ReceiptsInTurnedPairs(Session):
     """Confirms the second SEND before the first one."""
 
     def say(self, name: str, body: Message) -> None:
-        """See `Connection`."""
         if name != "SEND_RECEIPT":
             super().say(name, body)
             return
@@ -332,14 +281,12 @@ def again(w: Writer) -> None:
     w.ear(line, "t", "s", EXCLUSIVE, 1, name="me")
 
 
-@mutant("answers-the-first-subscribe", "SUB-01", again, accept="REQ-02 SUB-12 SUB-09", history=True)
-class AnswersTheFirstSubscribe(Session):
-    """Answers a SUBSCRIBE only where the subscription is not there."""
-
-    def open_consumer(self, body: Message) -> None:
-        """See `Session`."""
-        if body["subscription"] not in self.broker.topic(self.topic_named(body["topic"])).subscriptions:
-            super().open_consumer(body)
+mutant("answers-the-first-subscribe", "SUB-01", again, accept="REQ-02 SUB-12 SUB-09", history=True)(
+    "Answers a SUBSCRIBE only where the subscription is not there.",
+    on(Session, "open_consumer").skips(
+        when=lambda self, body: body["subscription"] in self.broker.topic(self.topic_named(body["topic"])).subscriptions
+    ),
+)
 
 
 def named(w: Writer) -> None:
@@ -347,15 +294,13 @@ def named(w: Writer) -> None:
     w.ear(w.line(), "t", "s", EXCLUSIVE, name="me")
 
 
-@mutant("no-new-subscriptions", "SUB-02", named, accept="SUB-01 SUB-12")
-class NoNewSubscriptions(Session):
-    """Refuses a subscription that is not there."""
-
-    def subscription_for(self, body: Message, topic: Topic) -> Subscription:
-        """See `Session`."""
-        if body["subscription"] not in topic.subscriptions:
-            raise Refused("SubscriptionNotFound", "there is none")
-        return super().subscription_for(body, topic)
+mutant("no-new-subscriptions", "SUB-02", named, accept="SUB-01 SUB-12")(
+    "Refuses a subscription that is not there.",
+    on(Session, "subscription_for").raises(
+        lambda: Refused("SubscriptionNotFound", "there is none"),
+        when=lambda body, topic: body["subscription"] not in topic.subscriptions,
+    ),
+)
 
 
 @mutant("id-of-the-one-before", "MSG-02", lambda w: ready(w, sends=3), accept="SEND-09 MSG-03", history=True,
@@ -364,7 +309,6 @@ class IdOfTheOneBefore(Session):
     """Pushes each message with the id of the one before."""
 
     def say_message(self, body: Message, block: bytes, checksum: int | None) -> None:
-        """See `Connection`."""
         known = self.__dict__.get("id_before", body["message_id"])
         self.__dict__["id_before"] = body["message_id"]
         super().say_message({**body, "message_id": known}, block, checksum)
@@ -391,7 +335,6 @@ class AgainToTheStandby(Subscription):
     """Redelivers what the master of a Failover subscription asked for to another consumer."""
 
     def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
         others = [each for each in self.consumers if each is not consumer and each.permitted]
         again = self.kind == FAILOVER and self.again.get(at) and others
         super().push(others[0] if again else consumer, at)
@@ -421,7 +364,6 @@ class PositionStaysBehind(Subscription):
     """Begins with the next consumer where the last one had begun."""
 
     def join(self, consumer: Consumer) -> None:
-        """See `Subscription`."""
         if self.__dict__.setdefault("joined", 0) and not self.consumers:
             self.rewind_to(0)
         self.__dict__["joined"] += 1
@@ -474,7 +416,6 @@ class CumulativeOnSharedEnds(Session):
     """Ends the connection at a cumulative ACK of a Shared subscription."""
 
     def on_ack(self, body: Message) -> None:
-        """See `Session`."""
         consumer = self.consumer_of(body["consumer_id"])
         if consumer is not None and consumer.subscription.kind == SHARED and body.get("ack_type") == 1:
             self.end()
@@ -482,13 +423,12 @@ class CumulativeOnSharedEnds(Session):
             super().on_ack(body)
 
 
-@mutant("bad-names-looked-up", "LOOK-09", then("bad-topic", 1, 1), level="SHOULD", accept="INV-BROKER-29")
-class BadNamesLookedUp(Session):
-    """Finds a topic of any name."""
-
-    def on_lookup(self, body: Message) -> None:
-        """See `Session`."""
-        super().on_lookup({**body, "topic": body["topic"] if body["topic"].startswith("persistent://") else TOPIC})
+mutant("bad-names-looked-up", "LOOK-09", then("bad-topic", 1, 1), level="SHOULD", accept="INV-BROKER-29")(
+    "Finds a topic of any name.",
+    on(Session, "on_lookup").takes(
+        body=lambda body: {**body, "topic": body["topic"] if body["topic"].startswith("persistent://") else TOPIC}
+    ),
+)
 
 
 TOPIC = "persistent://public/default/any"
@@ -499,7 +439,6 @@ class AnySubscription(Session):
     """Subscribes to a topic of any name."""
 
     def topic_named(self, name: str) -> str:
-        """See `Asked`."""
         try:
             return Asked.topic_named(self, name)
         except Refused:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.references.pulsar.reference import Consumer, Refused, Session, Subscription, Topic
-from impls.references.pulsar.wire import Message
+from impls.references.pulsar.reference import Consumer, Refused, Session, Subscription
 from strategies.pulsar.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, SHARED, mutant, ready
 from tests.mutants.pulsar_plays import back, pushed
 
@@ -27,14 +27,9 @@ def second(kind: int, other: int, slots: int = 2) -> Any:
     return play
 
 
-@mutant("two-exclusive", "SUB-05", second(0, 0), accept="INV-BROKER-26 INV-BROKER-27 E2E-03")
-class TwoExclusive(Session):
-    """Takes a second Exclusive consumer."""
-
-    def check_room(self, subscription: Subscription, kind: int) -> None:
-        """See `Session`."""
-        if kind != EXCLUSIVE:
-            super().check_room(subscription, kind)
+mutant("two-exclusive", "SUB-05", second(0, 0), accept="INV-BROKER-26 INV-BROKER-27 E2E-03")(
+    "Takes a second Exclusive consumer.", on(Session, "check_room").skips(when=lambda kind: kind == EXCLUSIVE)
+)
 
 
 @mutant("refused-but-first-ends", "SUB-06", second(0, 0), accept="FLOW-04 MSG-03 SUB-05 E2E-01", history=True)
@@ -42,7 +37,6 @@ class RefusedButFirstEnds(Session):
     """Hears the first Exclusive consumer no more once it has refused a second one."""
 
     def check_room(self, subscription: Subscription, kind: int) -> None:
-        """See `Session`."""
         try:
             super().check_room(subscription, kind)
         except Refused:
@@ -55,7 +49,6 @@ class SharedToAll(Subscription):
     """Pushes to every consumer of a Shared subscription."""
 
     def push(self, consumer: Consumer, at: int) -> None:
-        """See `Subscription`."""
         super().push(consumer, at)
         for other in self.consumers:
             if other is not consumer and self.kind == SHARED:
@@ -69,23 +62,14 @@ def starved(w: Writer) -> None:
     w.send(pen)
 
 
-@mutant("shared-to-one", "SUB-07", starved, accept="FLOW-04 FLOW-05 SUB-08 E2E-01")
-class SharedToOne(Subscription):
-    """Pushes to the first consumer of a Shared subscription only."""
-
-    def eligible(self) -> list[Consumer]:
-        """See `Subscription`."""
-        return super().eligible()[:1]
-
-
-@mutant("any-type", "SUB-11", second(0, 1), accept="INV-BROKER-27 SUB-05 INV-BROKER-28")
-class AnyType(Session):
-    """Takes consumers of another type."""
-
-    def check_room(self, subscription: Subscription, kind: int) -> None:
-        """See `Session`."""
-        if subscription.kind == kind:
-            super().check_room(subscription, kind)
+mutant("shared-to-one", "SUB-07", starved, accept="FLOW-04 FLOW-05 SUB-08 E2E-01")(
+    "Pushes to the first consumer of a Shared subscription only.",
+    on(Subscription, "eligible").gives(lambda found: found[:1]),
+)
+mutant("any-type", "SUB-11", second(0, 1), accept="INV-BROKER-27 SUB-05 INV-BROKER-28")(
+    "Takes consumers of another type.",
+    on(Session, "check_room").skips(when=lambda subscription, kind: subscription.kind != kind),
+)
 
 
 def two_subscriptions(w: Writer) -> None:
@@ -98,13 +82,10 @@ def two_subscriptions(w: Writer) -> None:
     back(w, other)
 
 
-@mutant("one-subscription", "SUB-08", two_subscriptions, accept="SUB-05 SUB-01 SUB-02 SUB-12 SUB-11")
-class OneSubscription(Session):
-    """Knows a topic's subscriptions by their first letter."""
-
-    def subscription_for(self, body: Message, topic: Topic) -> Subscription:
-        """See `Session`."""
-        return super().subscription_for({**body, "subscription": body["subscription"][:1]}, topic)
+mutant("one-subscription", "SUB-08", two_subscriptions, accept="SUB-05 SUB-01 SUB-02 SUB-12 SUB-11")(
+    "Knows a topic's subscriptions by their first letter.",
+    on(Session, "subscription_for").takes(body=lambda body: {**body, "subscription": body["subscription"][:1]}),
+)
 
 
 @mutant("acks-for-all", "ACK-06", two_subscriptions, accept="SUB-08 FLOW-04 E2E-01 CLC-03 MSG-03 SUB-09", history=True)
@@ -112,7 +93,6 @@ class AcksForAll(Subscription):
     """An ACK counts on every subscription of the topic."""
 
     def ack(self, at: int) -> None:
-        """See `Subscription`."""
         super().ack(at)
         for other in self.topic.subscriptions.values():
             if other is not self and at not in other.acked and at >= other.mark:
@@ -127,15 +107,13 @@ def away(w: Writer) -> None:
     w.flow(w.ear(line, "t", "s"), 10)
 
 
-@mutant("position-lost", "SUB-09", away, accept="FLOW-04 CLC-03 E2E-01 MSG-03 SUB-10 ACK-04", history=True)
-class PositionLost(Session):
-    """Forgets a subscription when its last consumer goes."""
-
-    def forget_consumer(self, consumer: Consumer) -> None:
-        """See `Session`."""
-        super().forget_consumer(consumer)
-        if not consumer.subscription.consumers:
-            consumer.subscription.topic.subscriptions.pop(consumer.subscription.name, None)
+mutant("position-lost", "SUB-09", away, accept="FLOW-04 CLC-03 E2E-01 MSG-03 SUB-10 ACK-04", history=True)(
+    "Forgets a subscription when its last consumer goes.",
+    on(Session, "forget_consumer").after(
+        lambda consumer: consumer.subscription.topic.subscriptions.pop(consumer.subscription.name, None),
+        when=lambda consumer: not consumer.subscription.consumers,
+    ),
+)
 
 
 def afterwards(w: Writer) -> None:
@@ -145,13 +123,9 @@ def afterwards(w: Writer) -> None:
     w.flow(w.ear(line, "t", "s"), 10)
 
 
-@mutant("from-the-start", "SUB-10", afterwards, accept="E2E-02", level="ASSUMED")
-class FromTheStart(Session):
-    """Begins new subscriptions at the beginning."""
-
-    def start_of(self, body: Message, topic: Topic) -> int:
-        """See `Session`."""
-        return 0
+mutant("from-the-start", "SUB-10", afterwards, accept="E2E-02", level="ASSUMED")(
+    "Begins new subscriptions at the beginning.", on(Session, "start_of").instead(lambda: 0)
+)
 
 
 def named(w: Writer) -> None:
@@ -159,15 +133,12 @@ def named(w: Writer) -> None:
     w.ear(w.line(), "t", "s", SHARED, 0, "a")
 
 
-@mutant("name-required", "SUB-12", named, accept="SUB-01 SUB-02")
-class NameRequired(Session):
-    """Wants consumers to have a name."""
-
-    def open_consumer(self, body: Message) -> None:
-        """See `Session`."""
-        if not body.get("consumer_name"):
-            raise Refused("UnknownError", "the consumer has no name")
-        super().open_consumer(body)
+mutant("name-required", "SUB-12", named, accept="SUB-01 SUB-02")(
+    "Wants consumers to have a name.",
+    on(Session, "open_consumer").raises(
+        lambda: Refused("UnknownError", "the consumer has no name"), when=lambda body: not body.get("consumer_name")
+    ),
+)
 
 
 def unsubscribed(w: Writer) -> None:
@@ -178,10 +149,7 @@ def unsubscribed(w: Writer) -> None:
     w.flow(w.ear(line, "t", "s"), 10)
 
 
-@mutant("still-subscribed", "SUB-13", unsubscribed, accept="SUB-10 E2E-02", history=True)
-class StillSubscribed(Session):
-    """Keeps a subscription when it is unsubscribed."""
-
-    def on_unsubscribe(self, body: Message) -> None:
-        """See `Session`."""
-        self.on_close_consumer(body)
+mutant("still-subscribed", "SUB-13", unsubscribed, accept="SUB-10 E2E-02", history=True)(
+    "Keeps a subscription when it is unsubscribed.",
+    on(Session, "on_unsubscribe").instead(lambda self, body: self.on_close_consumer(body)),
+)

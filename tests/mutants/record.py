@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specs.plan import Control, Plan, Say, SendBytes
+from tests.mutants.faults import named
 
 Witness = Callable[[Any], Plan]
 
@@ -65,3 +66,58 @@ class Mutant:
 def sentence(part: type) -> str:
     """The docstring of a faulty part, in one line."""
     return " ".join((part.__doc__ or "").split())
+
+
+def seeding(
+    into: list[Mutant],
+    full: Callable[[str], tuple[str, ...]],
+    role: str | Callable[[type], str],
+    peer_of: Callable[[type], Callable[[], Any]],
+    requirement: str,
+    *,
+    accept: str = "",
+    level: str = "MUST",
+    **fields: Any,
+) -> Callable[..., type]:
+    """What registers a faulty part: as a decorator of a class whose docstring is the sentence that explains it, or
+    called with that sentence and a fault (see `faults`). `peer_of` gives what makes a faulty peer of the part; `full`
+    makes full ids of those in `requirement` and `accept`, which are separated by blanks; `fields` are a `Mutant`'s."""
+
+    def register(told: Any, fault: type | None = None) -> type:
+        part = named(told, fault)
+        into.append(
+            Mutant(
+                role=role if isinstance(role, str) else role(part),
+                requirement="".join(full(requirement)),
+                accept=full(accept),
+                make=peer_of(part),
+                level=level,
+                why=sentence(part),
+                **fields,
+            )
+        )
+        return part
+
+    return register
+
+
+def prefixed(prefix: str) -> Callable[[str], tuple[str, ...]]:
+    """What makes full requirement ids of short ones separated by blanks."""
+    return lambda text: tuple(prefix + name for name in text.split())
+
+
+# -- plays of any protocol: functions that write a part of a plan -----------------------------------------------------
+
+
+def nothing(w: Any) -> None:
+    """What comes before and behind is enough."""
+
+
+def both(*plays: Callable[[Any], None]) -> Callable[[Any], None]:
+    """One after the other."""
+
+    def play(w: Any) -> None:
+        for one in plays:
+            one(w)
+
+    return play

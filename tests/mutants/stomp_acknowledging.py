@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Delivery, Frame, Message, Refused, Server, Session, Subscription
+from impls.references.stomp.reference import Delivery, Frame, Message, Refused, Server, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE_2, acked, mutant, one, plan, taken
 
 # -- what they name ----------------------------------------------------------------------------------------------------
 
 
-@mutant("ack-wants-subscription", "ACK-01", acked("client", 1, 0, ends=False), accept="NEGO-06 NACK-01")
-class AckWantsSubscription(Session):
-    """ACK needs a subscription header, as in 1.1."""
-
-    def key_of(self, frame: Frame) -> object:
-        self.required(frame, "subscription")
-        return super().key_of(frame)
+mutant("ack-wants-subscription", "ACK-01", acked("client", 1, 0, ends=False), accept="NEGO-06 NACK-01")(
+    "ACK needs a subscription header, as in 1.1.",
+    on(Session, "key_of").before(lambda self, frame: self.required(frame, "subscription")),
+)
 
 
 @mutant("ack-by-message-id", "ACK-01", acked("client", 1, 0, ends=False), accept="NEGO-06")
@@ -29,12 +27,10 @@ class AckByMessageId(Session):
         self.settle(found[0], accepted)
 
 
-@mutant("old-ack-in-1.2", "NEGO-06", acked("client", 1, 0, ends=False), accept="ACK-01")
-class OldAckInNewSessions(Session):
-    """ACK is read as in 1.1 whatever version was agreed on."""
-
-    def key_of(self, frame: Frame) -> object:
-        return self.required(frame, "message-id")
+mutant("old-ack-in-1.2", "NEGO-06", acked("client", 1, 0, ends=False), accept="ACK-01")(
+    "ACK is read as in 1.1 whatever version was agreed on.",
+    on(Session, "key_of").instead(lambda self, frame: self.required(frame, "message-id")),
+)
 
 
 @plan(version="1.1")
@@ -43,20 +39,14 @@ def _old_ack(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, receipt=w.receipt())
 
 
-@mutant("new-ack-in-1.1", "NEGO-06", _old_ack, accept="ACK-01 VER-01")
-class NewAckInOldSessions(Session):
-    """ACK is read as in 1.2 whatever version was agreed on."""
-
-    def key_of(self, frame: Frame) -> object:
-        return self.required(frame, "id")
-
-
-@mutant("unknown-ack-receipted", "ACK-03", one("ACK", ("id", "unknown")), accept="ACK-04 INV-09 RECEIPT-03")
-class UnknownAckReceipted(Session):
-    """ACK of something unknown is ignored and receipted."""
-
-    def named_by(self, frame: Frame) -> Delivery | None:
-        return self.unacked.get(self.key_of(frame))
+mutant("new-ack-in-1.1", "NEGO-06", _old_ack, accept="ACK-01 VER-01")(
+    "ACK is read as in 1.2 whatever version was agreed on.",
+    on(Session, "key_of").instead(lambda self, frame: self.required(frame, "id")),
+)
+mutant("unknown-ack-receipted", "ACK-03", one("ACK", ("id", "unknown")), accept="ACK-04 INV-09 RECEIPT-03")(
+    "ACK of something unknown is ignored and receipted.",
+    on(Session, "named_by").instead(lambda self, frame: self.unacked.get(self.key_of(frame))),
+)
 
 
 @mutant(
@@ -75,13 +65,12 @@ class UnknownAckTwiceAnswered(Session):
             super().on_receipt(frame)
 
 
-@mutant("unknown-nack-unheard", "INV-09", one("NACK", ("id", "unknown")), accept="ACK-03", level="SHOULD")
-class UnknownNackUnheard(Session):
-    """NACK of something unknown is ignored, without RECEIPT, ERROR or end."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "NACK" or frame.first.get("id") in self.unacked:
-            super().handle(frame)
+mutant("unknown-nack-unheard", "INV-09", one("NACK", ("id", "unknown")), accept="ACK-03", level="SHOULD")(
+    "NACK of something unknown is ignored, without RECEIPT, ERROR or end.",
+    on(Session, "handle").skips(
+        when=lambda self, frame: frame.command == "NACK" and frame.first.get("id") not in self.unacked
+    ),
+)
 
 
 @plan
@@ -100,13 +89,10 @@ class NamelessAckTakesLast(Session):
         return next(reversed(self.unacked), None)
 
 
-@mutant("acked-twice", "INV-09", acked("client-individual", 1, 0, 0, ends=False), accept="ACK-03", level="SHOULD")
-class AckedTwice(Session):
-    """A second ACK of the same message is receipted."""
-
-    def release(self, delivery: Delivery) -> None:
-        super().release(delivery)
-        self.tolerate(delivery.key)
+mutant("acked-twice", "INV-09", acked("client-individual", 1, 0, 0, ends=False), accept="ACK-03", level="SHOULD")(
+    "A second ACK of the same message is receipted.",
+    on(Session, "release").after(lambda self, delivery: self.tolerate(delivery.key)),
+)
 
 
 @plan
@@ -129,19 +115,16 @@ class AckOfAnother(Session):
         Session.settle(delivery.subscription.session, delivery, accepted)
 
 
-@mutant(
+mutant(
     "ack-not-unescaped",
     "ACK-07",
     acked("client", 1, 0, ends=False),
     accept="ACK-01 ENC-03",
     switches={"ack_style": "odd"},
+)(
+    "The id of an ACK is compared with blanks removed.",
+    on(Session, "key_of").gives(lambda found: found.strip() if isinstance(found, str) else found),
 )
-class AckNotUnescaped(Session):
-    """The id of an ACK is compared with blanks removed."""
-
-    def key_of(self, frame: Frame) -> object:
-        key = super().key_of(frame)
-        return key.strip() if isinstance(key, str) else key
 
 
 @plan
@@ -163,13 +146,10 @@ class RedeliveryCannotBeAcked(Session):
         return found
 
 
-@mutant("ack-missing", "MSG-05", plan(lambda w: taken(w, "client-individual")))
-class AckMissing(Session):
-    """MESSAGE has an ack header in mode client only."""
-
-    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:
-        kept = ack if subscription.mode == "client" else None
-        return super().message_headers(subscription, message, kept)
+mutant("ack-missing", "MSG-05", plan(lambda w: taken(w, "client-individual")))(
+    "MESSAGE has an ack header in mode client only.",
+    on(Session, "message_headers").takes(ack=lambda subscription, ack: ack if subscription.mode == "client" else None),
+)
 
 
 @plan
@@ -179,12 +159,12 @@ def _one_on_each(w: plans.Writer) -> None:
     w.send(line, QUEUE_2)
 
 
-@mutant("ack-of-subscription", "MSG-06", _one_on_each)
-class AckOfSubscription(Session):
-    """Each subscription counts its ack values from one."""
-
-    def ack_key(self, subscription: Subscription, message: Message) -> object:
-        return f"a{subscription.delivered}" if self.version == "1.2" else super().ack_key(subscription, message)
+mutant("ack-of-subscription", "MSG-06", _one_on_each)(
+    "Each subscription counts its ack values from one.",
+    on(Session, "ack_key").instead(
+        lambda subscription: f"a{subscription.delivered}", when=lambda self: self.version == "1.2"
+    ),
+)
 
 
 @mutant("one-ack-value", "MSG-06", plan(lambda w: taken(w, "client", 2)))
@@ -199,30 +179,18 @@ class OneAckValue(Server):
 # -- what they settle --------------------------------------------------------------------------------------------------
 
 
-@mutant("ack-without-effect", "ACKMODE-08", acked("client", 1, 0))
-class AckWithoutEffect(Session):
-    """ACK is receipted, and the message comes again all the same."""
-
-    def settle(self, delivery: Delivery, accepted: bool) -> None:
-        if not accepted:
-            super().settle(delivery, accepted)
-
-
-@mutant("ack-settles-one", "ACKMODE-04", acked("client", 2, 1), accept="ACKMODE-08")
-class AckSettlesOne(Session):
-    """In mode client an ACK settles its own message only."""
-
-    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
-        return [delivery]
-
-
-@mutant("ack-leaves-first", "ACKMODE-04", acked("client", 2, 1), accept="ACKMODE-08")
-class AckLeavesFirst(Session):
-    """Counting the messages that a cumulative ACK covers begins one too late."""
-
-    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
-        covered = super().settle_upto(delivery)
-        return covered[1:] or covered
+mutant("ack-without-effect", "ACKMODE-08", acked("client", 1, 0))(
+    "ACK is receipted, and the message comes again all the same.",
+    on(Session, "settle").skips(when=lambda accepted: accepted),
+)
+mutant("ack-settles-one", "ACKMODE-04", acked("client", 2, 1), accept="ACKMODE-08")(
+    "In mode client an ACK settles its own message only.",
+    on(Session, "settle_upto").instead(lambda delivery: [delivery]),
+)
+mutant("ack-leaves-first", "ACKMODE-04", acked("client", 2, 1), accept="ACKMODE-08")(
+    "Counting the messages that a cumulative ACK covers begins one too late.",
+    on(Session, "settle_upto").gives(lambda found: found[1:] or found),
+)
 
 
 @mutant("ack-settles-next", "ACKMODE-04", acked("client", 2, 0, 1, ends=False), accept="ACK-02 NACK-03")
@@ -234,12 +202,10 @@ class AckSettlesNext(Session):
         return waiting[: waiting.index(delivery) + 2]
 
 
-@mutant("ack-settles-all", "ACKMODE-04", acked("client", 3, 0, 2, ends=False), accept="ACK-02")
-class AckSettlesAll(Session):
-    """A cumulative ACK settles all that the subscription was given."""
-
-    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
-        return [*delivery.subscription.unacked.values()]
+mutant("ack-settles-all", "ACKMODE-04", acked("client", 3, 0, 2, ends=False), accept="ACK-02")(
+    "A cumulative ACK settles all that the subscription was given.",
+    on(Session, "settle_upto").instead(lambda delivery: [*delivery.subscription.unacked.values()]),
+)
 
 
 @plan
@@ -252,12 +218,12 @@ def _ack_across(w: plans.Writer) -> None:
     w.acknowledge(line, first, 0, receipt=w.receipt())
 
 
-@mutant("ack-crosses-subscriptions", "ACKMODE-07", _ack_across, accept="ACK-02 ACKMODE-04")
-class AckCrossesSubscriptions(Session):
-    """A cumulative ACK settles everything that the connection was given before, on any subscription."""
-
-    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
-        return [each for each in self.unacked.values() if each.number <= delivery.number]
+mutant("ack-crosses-subscriptions", "ACKMODE-07", _ack_across, accept="ACK-02 ACKMODE-04")(
+    "A cumulative ACK settles everything that the connection was given before, on any subscription.",
+    on(Session, "settle_upto").instead(
+        lambda self, delivery: [each for each in self.unacked.values() if each.number <= delivery.number]
+    ),
+)
 
 
 @plan
@@ -279,14 +245,12 @@ class AckCrossesModes(Session):
         return [d for d in older if d.subscription.mode == "client-individual"] + super().settle_upto(delivery)
 
 
-@mutant(
+mutant(
     "individual-is-cumulative", "ACKMODE-05", acked("client-individual", 2, 1, 0, ends=False), accept="ACK-02 NACK-03"
+)(
+    "In mode client-individual an ACK or NACK settles the messages before it, too.",
+    on(Session, "covered_by").instead(lambda self, delivery: self.settle_upto(delivery)),
 )
-class IndividualIsCumulative(Session):
-    """In mode client-individual an ACK or NACK settles the messages before it, too."""
-
-    def covered_by(self, delivery: Delivery) -> list[Delivery]:
-        return self.settle_upto(delivery)
 
 
 @plan
@@ -312,14 +276,13 @@ class IndividualUntilNack(Session):
         super().reject(deliveries)
 
 
-@mutant("individual-takes-oldest", "ACKMODE-05", acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08 NACK-03")
-class IndividualTakesOldest(Session):
-    """In mode client-individual an ACK or NACK settles the oldest message, whichever it names."""
-
-    def covered_by(self, delivery: Delivery) -> list[Delivery]:
-        if delivery.subscription.mode == "client-individual":
-            return [next(iter(delivery.subscription.unacked.values()))]
-        return super().covered_by(delivery)
+mutant("individual-takes-oldest", "ACKMODE-05", acked("client-individual", 2, 1), accept="ACK-02 ACKMODE-08 NACK-03")(
+    "In mode client-individual an ACK or NACK settles the oldest message, whichever it names.",
+    on(Session, "covered_by").instead(
+        lambda delivery: [next(iter(delivery.subscription.unacked.values()))],
+        when=lambda delivery: delivery.subscription.mode == "client-individual",
+    ),
+)
 
 
 @plan
@@ -351,9 +314,7 @@ class NackUnknown(Session):
         self.commands -= {"NACK"}
 
 
-@mutant("nack-wants-message-id", "NACK-01", acked("client", 1, 0, verb="NACK", ends=False), accept="NEGO-06")
-class NackWantsMessageId(Session):
-    """NACK must name message-id and subscription, as in 1.1."""
-
-    def on_NACK(self, frame: Frame) -> None:
-        self.required(frame, "message-id")
+mutant("nack-wants-message-id", "NACK-01", acked("client", 1, 0, verb="NACK", ends=False), accept="NEGO-06")(
+    "NACK must name message-id and subscription, as in 1.1.",
+    on(Session, "on_NACK").instead(lambda self, frame: self.required(frame, "message-id")),
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Frame, Malformed, Parser, Session, Writer
+from impls.references.stomp.reference import Frame, Parser, Session, Writer
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, round_trip
 
 SEND = b"SEND\nk:1\nreceipt:r\ndestination:"
@@ -22,18 +23,15 @@ def _changed(change) -> type[Session]:
 # -- content-length ----------------------------------------------------------------------------------------------------
 
 
-@mutant("body-ends-at-nul", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02")
-class BodyEndsAtNul(_changed(lambda body: body.partition(b"\0")[0])):
-    """A body is stored as a C string and ends at its first NUL, whatever content-length says."""
+mutant("body-ends-at-nul", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02")(
+    "A body is stored as a C string and ends at its first NUL, whatever content-length says.",
+    _changed(lambda body: body.partition(b"\0")[0]),
+)
 
 
-@mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02 CLEN-02 INV-16")
-class LengthNotRead(Parser):
-    """content-length is ignored when a frame is read."""
-
-    def body_length(self, first: dict[str, str]) -> int | None:
-        super().body_length(first)
-        return None
+mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02 CLEN-02 INV-16")(
+    "content-length is ignored when a frame is read.", on(Parser, "body_length").gives(lambda: None)
+)
 
 
 @mutant("short-length-believed", "CLEN-02", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="INV-16")
@@ -60,13 +58,10 @@ class ShortLengthCorrected(Parser):
         return super()._body_end()
 
 
-@mutant("short-length-waits", "CLEN-02", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="INV-16")
-class ShortLengthWaits(Session):
-    """When no NUL stands behind the counted octets, everything that follows is swallowed in silence."""
-
-    def on_malformed(self, malformed: Malformed) -> None:
-        if "content-length says" not in str(malformed):
-            super().on_malformed(malformed)
+mutant("short-length-waits", "INV-16", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="CLEN-02")(
+    "When no NUL stands behind the counted octets, everything that follows is swallowed in silence.",
+    on(Session, "on_malformed").skips(when=lambda malformed: "content-length says" in str(malformed)),
+)
 
 
 @plan
@@ -87,64 +82,44 @@ class LongLengthGivenUp(Parser):
         return super()._body_end()
 
 
-@mutant("length-required", "CLEN-03", one("SEND", ("destination", TOPIC), body=b"x"), accept="ERROR-07", smoke=False)
-class LengthRequired(Session):
-    """A SEND with a body must say how long it is."""
-
-    def on_SEND(self, frame: Frame) -> None:
-        if frame.body:
-            self.required(frame, "content-length")
-        super().on_SEND(frame)
-
-
-@mutant(
-    "bad-length-ignored", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:abc\n\nx\0"), accept="INV-17", level="SHOULD"
+mutant("length-required", "CLEN-03", one("SEND", ("destination", TOPIC), body=b"x"), accept="ERROR-07", smoke=False)(
+    "A SEND with a body must say how long it is.",
+    on(Session, "on_SEND").before(
+        lambda self, frame: self.required(frame, "content-length"), when=lambda frame: frame.body
+    ),
 )
-class BadLengthIgnored(Parser):
-    """A content-length that is no number is ignored."""
-
-    def content_length(self, value: str) -> int | None:
-        return super().content_length(value) if value.isdecimal() else None
-
-
-@mutant(
+mutant(
+    "bad-length-ignored", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:abc\n\nx\0"), accept="INV-17", level="SHOULD"
+)(
+    "A content-length that is no number is ignored.",
+    on(Parser, "content_length").skips(when=lambda value: not value.isdecimal()),
+)
+mutant(
     "negative-length-is-none",
     "CLEN-09",
     raw(SEND, TOPIC, b"\ncontent-length:-1\n\nx\0"),
     accept="INV-17",
     level="SHOULD",
+)(
+    "A content-length of -1 means that there is none.",
+    on(Parser, "content_length").skips(when=lambda value: value == "-1"),
 )
-class NegativeLengthIsNone(Parser):
-    """A content-length of -1 means that there is none."""
-
-    def content_length(self, value: str) -> int | None:
-        return None if value == "-1" else super().content_length(value)
-
-
-@mutant(
+mutant(
     "hexadecimal-length", "CLEN-09", raw(SEND, TOPIC, b"\ncontent-length:0x1\n\nx\0"), accept="INV-17", level="SHOULD"
+)(
+    "A content-length may be written in any base.",
+    on(Parser, "content_length").instead(lambda value: int(value, 0), when=lambda value: value.startswith("0x")),
 )
-class HexadecimalLength(Parser):
-    """A content-length may be written in any base."""
-
-    def content_length(self, value: str) -> int:
-        return int(value, 0) if value.startswith("0x") else super().content_length(value)
-
-
-@mutant("length-on-bodyless-refused", "CLEN-07", one("BEGIN", ("transaction", "t"), ("content-length", "0")))
-class LengthOnBodylessRefused(Session):
-    """content-length:0 on a frame that cannot have a body is refused."""
-
-    def check_body(self, frame: Frame) -> None:
-        super().check_body(frame if "content-length" not in frame.first else frame._replace(body=b"x"))
-
-
-@mutant("characters-counted", "CLEN-06", round_trip(body="é漢".encode()))
-class CharactersCounted(Writer):
-    """content-length of a MESSAGE counts characters."""
-
-    def content_length(self, body: bytes) -> str:
-        return str(len(body.decode(errors="replace")))
+mutant("length-on-bodyless-refused", "CLEN-07", one("BEGIN", ("transaction", "t"), ("content-length", "0")))(
+    "content-length:0 on a frame that cannot have a body is refused.",
+    on(Session, "check_body").takes(
+        frame=lambda frame: frame if "content-length" not in frame.first else frame._replace(body=b"x")
+    ),
+)
+mutant("characters-counted", "CLEN-06", round_trip(body="é漢".encode()))(
+    "content-length of a MESSAGE counts characters.",
+    on(Writer, "content_length").instead(lambda body: str(len(body.decode(errors="replace")))),
+)
 
 
 @plan
@@ -174,92 +149,71 @@ class NoLengthWithNul(Writer):
         return data.replace(b"\ncontent-length:%d" % len(body), b"", 1) if command == "MESSAGE" and 0 in body else data
 
 
-@mutant("no-length", "CLEN-05", round_trip(), accept="MSG-07 ERROR-06", level="SHOULD", smoke=False)
-class NoLength(Writer):
-    """A frame has content-length only if there is a NUL in its body."""
-
-    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
-        data = super().encode(command, headers, body)
-        return data if 0 in body else data.replace(b"\ncontent-length:%d" % len(body), b"", 1)
-
-
-@mutant("length-in-one-octet", "CLEN-06", round_trip(body=b"x" * 300, ask=True), accept="CLEN-02 FRAME-01")
-class LengthInOneOctet(Writer):
-    """content-length is kept in one octet."""
-
-    def content_length(self, body: bytes) -> str:
-        return str(len(body) % 256)
+mutant("no-length", "MSG-07", round_trip(), accept="CLEN-05 ERROR-06", level="SHOULD", smoke=False)(
+    "A frame has content-length only if there is a NUL in its body.",
+    on(Writer, "encode").gives(
+        lambda body, found: found if 0 in body else found.replace(b"\ncontent-length:%d" % len(body), b"", 1)
+    ),
+)
+mutant("length-in-one-octet", "CLEN-06", round_trip(body=b"x" * 300, ask=True), accept="CLEN-02 FRAME-01")(
+    "content-length is kept in one octet.", on(Writer, "content_length").instead(lambda body: str(len(body) % 256))
+)
 
 
 # -- what is in them ---------------------------------------------------------------------------------------------------
 
 
-@mutant("body-stripped", "BODY-02", round_trip(body=b"x\n"))
-class BodyStripped(_changed(lambda body: body.rstrip(b"\r\n"))):
-    """Line ends at the end of a body are removed."""
+mutant("body-stripped", "BODY-02", round_trip(body=b"x\n"))(
+    "Line ends at the end of a body are removed.", _changed(lambda body: body.rstrip(b"\r\n"))
+)
+mutant("body-line-ends", "BODY-02", round_trip(body=b"a\r\nb"))(
+    "CR LF in a body becomes LF.", _changed(lambda body: body.replace(b"\r\n", b"\n"))
+)
 
 
-@mutant("body-line-ends", "BODY-02", round_trip(body=b"a\r\nb"))
-class BodyLineEnds(_changed(lambda body: body.replace(b"\r\n", b"\n"))):
-    """CR LF in a body becomes LF."""
+mutant("body-leading-eol", "BODY-02", round_trip(body=b"\n\nx"))(
+    "Empty lines at the beginning of a body are taken for the end of the headers.",
+    _changed(lambda body: body.lstrip(b"\n")),
+)
 
 
-@mutant("body-leading-eol", "BODY-02", round_trip(body=b"\n\nx"))
-class BodyLeadingEol(_changed(lambda body: body.lstrip(b"\n"))):
-    """Empty lines at the beginning of a body are taken for the end of the headers."""
+mutant("body-decoded", "BODY-02", round_trip(body=b"\xff\xfe"))(
+    "Bodies are decoded as UTF-8 and encoded again.", _changed(lambda body: body.decode(errors="replace").encode())
+)
+mutant("body-cut-at-1000", "BODY-02", round_trip(body=b"x" * 1001))(
+    "Bodies are cut after 1000 octets.", _changed(lambda body: body[:1000])
+)
 
 
-@mutant("body-decoded", "BODY-02", round_trip(body=b"\xff\xfe"))
-class BodyDecoded(_changed(lambda body: body.decode(errors="replace").encode())):
-    """Bodies are decoded as UTF-8 and encoded again."""
+mutant("body-last-octet", "BODY-02", round_trip(body=b"x" * 4096))(
+    "A body that fills a buffer exactly loses its last octet.",
+    _changed(lambda body: body[:-1] if len(body) % 4096 == 0 else body),
+)
 
 
-@mutant("body-cut-at-1000", "BODY-02", round_trip(body=b"x" * 1001))
-class BodyCutAt1000(_changed(lambda body: body[:1000])):
-    """Bodies are cut after 1000 octets."""
-
-
-@mutant("body-last-octet", "BODY-02", round_trip(body=b"x" * 4096))
-class BodyLastOctet(_changed(lambda body: body[:-1] if len(body) % 4096 == 0 else body)):
-    """A body that fills a buffer exactly loses its last octet."""
-
-
-@mutant("body-unescaped", "BODY-02", round_trip(body=b"a\\nb"))
-class BodyUnescaped(_changed(lambda body: body.replace(b"\\n", b"\n"))):
-    """Escapes are undone in bodies, too."""
-
-
-@mutant("empty-body-lost", "BODY-03", round_trip(body=b""), accept="SUB-05 SEND-02 RECEIPT-04")
-class EmptyBodyLost(Session):
-    """A SEND without a body is accepted and goes nowhere."""
-
-    def publish(self, frame: Frame) -> None:
-        if frame.body:
-            super().publish(frame)
-
-
-@mutant("empty-body-filled", "BODY-03", round_trip(body=b""), accept="BODY-02")
-class EmptyBodyFilled(_changed(lambda body: body or b"null")):
-    """A SEND without a body is delivered with one."""
-
-
-@mutant("empty-body-refused", "BODY-03", one("SEND", ("destination", TOPIC)), accept="ERROR-07")
-class EmptyBodyRefused(Session):
-    """A SEND without a body is refused."""
-
-    def on_SEND(self, frame: Frame) -> None:
-        super().on_SEND(frame if frame.body else frame._replace(first={}))
+mutant("body-unescaped", "BODY-02", round_trip(body=b"a\\nb"))(
+    "Escapes are undone in bodies, too.", _changed(lambda body: body.replace(b"\\n", b"\n"))
+)
+mutant("empty-body-lost", "BODY-03", round_trip(body=b""), accept="SUB-05 SEND-02 RECEIPT-04")(
+    "A SEND without a body is accepted and goes nowhere.",
+    on(Session, "publish").skips(when=lambda frame: not frame.body),
+)
+mutant("empty-body-filled", "BODY-03", round_trip(body=b""), accept="BODY-02")(
+    "A SEND without a body is delivered with one.", _changed(lambda body: body or b"null")
+)
+mutant("empty-body-refused", "BODY-03", one("SEND", ("destination", TOPIC)), accept="ERROR-07")(
+    "A SEND without a body is refused.",
+    on(Session, "on_SEND").takes(frame=lambda frame: frame if frame.body else frame._replace(first={})),
+)
 
 
 # -- bodies where none may be ------------------------------------------------------------------------------------------
 
 
-@mutant("connected-body", "BODY-01", connecting(), smoke=False)
-class ConnectedBody(Session):
-    """CONNECTED has a body that greets the client."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, headers, b"hello" if command == "CONNECTED" else body)
+mutant("connected-body", "BODY-01", connecting(), smoke=False)(
+    "CONNECTED has a body that greets the client.",
+    on(Session, "emit").takes(body=lambda command, body: b"hello" if command == "CONNECTED" else body),
+)
 
 
 @mutant("receipt-body", "RECEIPT-07", one("SEND", ("destination", TOPIC), body=b"x"), accept="BODY-01", smoke=False)
@@ -276,55 +230,47 @@ class ReceiptBody(Session):
         super().emit(command, headers, self.quoted if command == "RECEIPT" else body)
 
 
-@mutant("body-ignored", "INV-31", one("BEGIN", ("transaction", "t"), body=b"x"), accept="BODY-01", level="SHOULD")
-class BodyIgnored(Session):
-    """A body where none may be is ignored."""
-
-    def check_body(self, frame: Frame) -> None:
-        pass
+mutant("body-ignored", "INV-31", one("BEGIN", ("transaction", "t"), body=b"x"), accept="BODY-01", level="SHOULD")(
+    "A body where none may be is ignored.", on(Session, "check_body").skips()
+)
 
 
 # -- content-type ------------------------------------------------------------------------------------------------------
 
 
-@mutant(
+mutant(
     "type-dropped", "CTYPE-04", round_trip(("content-type", "text/plain")), accept="MSG-07 CTYPE-01", level="SHOULD"
+)(
+    "The sender's content-type is replaced by the server's own.",
+    on(Session, "pass_through").gives(lambda found: [header for header in found if header[0] != "content-type"]),
 )
-class TypeDropped(Session):
-    """The sender's content-type is replaced by the server's own."""
-
-    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
-        return [header for header in super().pass_through(frame) if header[0] != "content-type"]
-
-
-@mutant(
+mutant("type-lost", "CTYPE-01", round_trip(("content-type", "text/plain")), accept="MSG-07", level="SHOULD")(
+    "A MESSAGE never has a content-type.",
+    on(Session, "message_headers").gives(lambda found: [pair for pair in found if pair[0] != "content-type"]),
+)
+mutant(
     "type-without-parameters", "CTYPE-04", round_trip(("content-type", "text/plain;charset=utf-16")), level="SHOULD"
+)(
+    "content-type loses its parameters.",
+    on(Session, "pass_through").gives(
+        lambda found: [(n, v.partition(";")[0] if n == "content-type" else v) for n, v in found]
+    ),
 )
-class TypeWithoutParameters(Session):
-    """content-type loses its parameters."""
-
-    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
-        headers = super().pass_through(frame)
-        return [(n, v.partition(";")[0] if n == "content-type" else v) for n, v in headers]
-
-
-@mutant("type-is-no-type", "CTYPE-02", round_trip(), smoke=False)
-class TypeIsNoType(Session):
-    """The content-type that the server adds is no MIME type."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [(n, "binary" if n == "content-type" else v) for n, v in headers], body)
+mutant("type-is-no-type", "CTYPE-02", round_trip(), smoke=False)(
+    "The content-type that the server adds is no MIME type.",
+    on(Session, "emit").takes(
+        headers=lambda headers: [(n, "binary" if n == "content-type" else v) for n, v in headers]
+    ),
+)
+mutant("error-without-type", "ERROR-06", one("BEGIN"), accept="CTYPE-01", level="SHOULD")(
+    "ERROR has a body and does not say of what type it is.",
+    on(Session, "emit").takes(
+        headers=lambda command, headers: [h for h in headers if command != "ERROR" or h[0] != "content-type"]
+    ),
+)
 
 
-@mutant("error-without-type", "ERROR-06", one("BEGIN"), accept="CTYPE-01", level="SHOULD")
-class ErrorWithoutType(Session):
-    """ERROR has a body and does not say of what type it is."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [h for h in headers if command != "ERROR" or h[0] != "content-type"], body)
-
-
-@mutant("error-without-length", "ERROR-06", one("BEGIN"), accept="CLEN-05", level="SHOULD")
+@mutant("error-without-length", "CLEN-05", one("BEGIN"), accept="ERROR-06", level="SHOULD")
 class ErrorWithoutLength(Writer):
     """ERROR has a body and does not say how long it is."""
 

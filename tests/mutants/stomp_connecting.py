@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Frame, Phase, Refused, Server, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, next_frame, plan
 
 
@@ -29,70 +30,56 @@ def _negotiates(choose) -> type[Session]:
 # -- negotiation -------------------------------------------------------------------------------------------------------
 
 
-@mutant("lowest-version", "NEGO-01", connecting(accept_version="1.1,1.2"))
-class LowestVersion(_negotiates(lambda offered, known: min([v for v in offered if v in known], default=None))):
-    """The lowest common version is chosen."""
+mutant("lowest-version", "NEGO-01", connecting(accept_version="1.1,1.2"))(
+    "The lowest common version is chosen.",
+    _negotiates(lambda offered, known: min([v for v in offered if v in known], default=None)),
+)
+mutant("first-version", "NEGO-01", connecting(accept_version="1.1,1.2"), accept="NEGO-04")(
+    "The first version that the client lists is chosen.",
+    _negotiates(lambda offered, known: next((v for v in offered if v in known), None)),
+)
+mutant("last-version", "NEGO-01", connecting(accept_version="1.2,1.1"), accept="NEGO-04")(
+    "The last version that the client lists is chosen, as if the list were always in order.",
+    _negotiates(lambda offered, known: next((v for v in reversed(offered) if v in known), None)),
+)
+mutant("only-neighbours", "NEGO-01", connecting(accept_version="1.0,1.2"))(
+    "A client that leaves a version out of the middle of its list gets the lower one.",
+    _negotiates(lambda offered, known: "1.0" if sorted(offered) == ["1.0", "1.2"] else None),
+)
+mutant("own-version", "NEGO-01", connecting(accept_version="1.0"), accept="NEGO-02")(
+    "The server's own highest version is announced to a client of 1.0.",
+    _negotiates(lambda offered, known: "1.2" if offered == ["1.0"] else None),
+)
+mutant("future-version", "NEGO-01", connecting(accept_version="1.2,1.3"), accept="NEGO-05")(
+    "Whatever the client offers in the line of 1.x is accepted, known or not.",
+    _negotiates(lambda offered, known: max([v for v in offered if v.startswith("1.")], default=None)),
+)
+mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), accept="NEGO-03 NEGO-05")(
+    "A version is known when a known one is a part of it, so that 10.0 stands for 1.0.",
+    _negotiates(lambda offered, known: "1.0" if "10.0" in offered else None),
+)
 
 
-@mutant("first-version", "NEGO-01", connecting(accept_version="1.1,1.2"), accept="NEGO-04")
-class FirstVersion(_negotiates(lambda offered, known: next((v for v in offered if v in known), None))):
-    """The first version that the client lists is chosen."""
+mutant("unknown-version-fatal", "NEGO-05", connecting(accept_version="1.2,1.3"), accept="CONNECT-02")(
+    "One version that the server does not know spoils the whole list.",
+    on(Session, "offered").gives(
+        lambda found: found if all(version in ("1.0", "1.1", "1.2") for version in found) else []
+    ),
+)
+mutant("order-of-versions", "NEGO-04", connecting(accept_version="1.2,1.1"), accept="NEGO-01 CONNECT-02")(
+    "A list of versions that does not increase is refused.",
+    on(Session, "offered").gives(lambda found: found if found == sorted(found) else []),
+)
+mutant("silent-client-is-new", "NEGO-02", connecting(accept_version=None))(
+    "A client that says nothing about versions gets a session of 1.2.",
+    on(Session, "offered").instead(lambda: ["1.2"], when=lambda frame: "accept-version" not in frame.first),
+)
 
 
-@mutant("last-version", "NEGO-01", connecting(accept_version="1.2,1.1"), accept="NEGO-04")
-class LastVersion(_negotiates(lambda offered, known: next((v for v in reversed(offered) if v in known), None))):
-    """The last version that the client lists is chosen, as if the list were always in order."""
-
-
-@mutant("only-neighbours", "NEGO-01", connecting(accept_version="1.0,1.2"))
-class OnlyNeighbours(_negotiates(lambda offered, known: "1.0" if sorted(offered) == ["1.0", "1.2"] else None)):
-    """A client that leaves a version out of the middle of its list gets the lower one."""
-
-
-@mutant("own-version", "NEGO-01", connecting(accept_version="1.0"), accept="NEGO-02")
-class OwnVersion(_negotiates(lambda offered, known: "1.2" if offered == ["1.0"] else None)):
-    """The server's own highest version is announced to a client of 1.0."""
-
-
-@mutant("future-version", "NEGO-01", connecting(accept_version="1.2,1.3"), accept="NEGO-05")
-class FutureVersion(_negotiates(lambda offered, known: max([v for v in offered if v.startswith("1.")], default=None))):
-    """Whatever the client offers in the line of 1.x is accepted, known or not."""
-
-
-@mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), accept="NEGO-03 NEGO-05")
-class VersionsAsText(_negotiates(lambda offered, known: "1.0" if "10.0" in offered else None)):
-    """A version is known when a known one is a part of it, so that 10.0 stands for 1.0."""
-
-
-@mutant("unknown-version-fatal", "NEGO-05", connecting(accept_version="1.2,1.3"), accept="CONNECT-02")
-class UnknownVersionFatal(Session):
-    """One version that the server does not know spoils the whole list."""
-
-    def offered(self, frame: Frame) -> list[str]:
-        versions = super().offered(frame)
-        return versions if all(version in ("1.0", "1.1", "1.2") for version in versions) else []
-
-
-@mutant("order-of-versions", "NEGO-04", connecting(accept_version="1.2,1.1"), accept="NEGO-01 CONNECT-02")
-class OrderOfVersions(Session):
-    """A list of versions that does not increase is refused."""
-
-    def offered(self, frame: Frame) -> list[str]:
-        versions = super().offered(frame)
-        return versions if versions == sorted(versions) else []
-
-
-@mutant("silent-client-is-new", "NEGO-02", connecting(accept_version=None))
-class SilentClientIsNew(Session):
-    """A client that says nothing about versions gets a session of 1.2."""
-
-    def offered(self, frame: Frame) -> list[str]:
-        return super().offered(frame) if "accept-version" in frame.first else ["1.2"]
-
-
-@mutant("any-version", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34")
-class AnyVersion(_negotiates(lambda offered, known: None if set(offered) & set(known) else "1.2")):
-    """A client with which no version is in common gets the server's own."""
+mutant("any-version", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34")(
+    "A client with which no version is in common gets the server's own.",
+    _negotiates(lambda offered, known: None if set(offered) & set(known) else "1.2"),
+)
 
 
 @mutant("no-version-in-silence", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34 CONNECT-04")
@@ -121,13 +108,10 @@ class NoVersionStaysOpen(Session):
         super().on_first(frame)
 
 
-@mutant("refused-in-silence", "NEGO-03", connecting(accept_version=""), accept="INV-34")
-class RefusedInSilence(Session):
-    """An empty list of versions gets no answer at all."""
-
-    def on_first(self, frame: Frame) -> None:
-        if frame.first.get("accept-version") != "":
-            super().on_first(frame)
+mutant("refused-in-silence", "INV-34", connecting(accept_version=""), accept="NEGO-03")(
+    "An empty list of versions gets no answer at all.",
+    on(Session, "on_first").skips(when=lambda frame: frame.first.get("accept-version") == ""),
+)
 
 
 # -- CONNECT and STOMP -------------------------------------------------------------------------------------------------
@@ -138,12 +122,12 @@ def _stomp(w: plans.Writer) -> None:
     w.connect(0, command="STOMP")
 
 
-@mutant("stomp-unknown", "CONNECT-05", _stomp)
-class StompUnknown(Session):
-    """Only CONNECT opens a session."""
-
-    def on_first(self, frame: Frame) -> None:
-        super().on_first(frame if frame.command != "STOMP" else frame._replace(command="?"))
+mutant("stomp-unknown", "CONNECT-05", _stomp)(
+    "Only CONNECT opens a session.",
+    on(Session, "on_first").takes(
+        frame=lambda frame: frame if frame.command != "STOMP" else frame._replace(command="?")
+    ),
+)
 
 
 @plan
@@ -151,12 +135,12 @@ def _stomp_chooses(w: plans.Writer) -> None:
     connect_with(w, w.bare(0), "STOMP", accept_version="1.1,1.2")
 
 
-@mutant("stomp-means-1.1", "CONNECT-05", _stomp_chooses, accept="NEGO-01")
-class StompMeansOld(Session):
-    """A session that was opened by STOMP speaks 1.1, the version that brought the command."""
-
-    def negotiate(self, frame: Frame) -> str:
-        return "1.1" if frame.command == "STOMP" and "1.1" in self.offered(frame) else super().negotiate(frame)
+mutant("stomp-means-1.1", "CONNECT-05", _stomp_chooses, accept="NEGO-01")(
+    "A session that was opened by STOMP speaks 1.1, the version that brought the command.",
+    on(Session, "negotiate").instead(
+        lambda: "1.1", when=lambda self, frame: frame.command == "STOMP" and "1.1" in self.offered(frame)
+    ),
+)
 
 
 @mutant("extra-header-refused", "CONNECT-13", connecting(x="1"), accept="CONNECT-02")
@@ -169,24 +153,19 @@ class ExtraHeaderRefused(Session):
             raise Refused("what is that?")
 
 
-@mutant("connect-receipted", "CONNECT-12", connecting(receipt="c"), accept="INV-36 RECEIPT-06")
-class ConnectReceipted(Session):
-    """A receipt header on CONNECT is answered, behind CONNECTED."""
-
-    def on_first(self, frame: Frame) -> None:
-        super().on_first(frame)
-        if "receipt" in frame.first:
-            self.receipt(frame.first["receipt"])
-
-
-@mutant("connect-receipted-first", "CONNECT-12", connecting(receipt="c"), accept="INV-36 RECEIPT-06 CONNECT-11")
-class ConnectReceiptedFirst(Session):
-    """A receipt header on CONNECT is answered, before CONNECTED."""
-
-    def on_first(self, frame: Frame) -> None:
-        if "receipt" in frame.first:
-            self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])])
-        super().on_first(frame)
+mutant("connect-receipted", "CONNECT-12", connecting(receipt="c"), accept="RECEIPT-06")(
+    "A receipt header on CONNECT is answered, behind CONNECTED.",
+    on(Session, "on_first").after(
+        lambda self, frame: self.receipt(frame.first["receipt"]), when=lambda frame: "receipt" in frame.first
+    ),
+)
+mutant("connect-receipted-first", "CONNECT-12", connecting(receipt="c"), accept="RECEIPT-06 CONNECT-11")(
+    "A receipt header on CONNECT is answered, before CONNECTED.",
+    on(Session, "on_first").before(
+        lambda self, frame: self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])]),
+        when=lambda frame: "receipt" in frame.first,
+    ),
+)
 
 
 @plan
@@ -207,9 +186,9 @@ class _Impatient(Session):
         self.emit("RECEIPT", [("receipt-id", frame.first["receipt"])])
 
 
-@mutant("frame-before-connect", "CONNECT-11", _nothing_first, accept="INV-32 RECEIPT-03")
-class FrameBeforeConnect(_Impatient):
-    """Frames before CONNECT are carried out."""
+mutant("frame-before-connect", "CONNECT-11", _nothing_first, accept="INV-32 RECEIPT-03")(
+    "Frames before CONNECT are carried out.", _Impatient
+)
 
 
 @plan
@@ -220,12 +199,10 @@ def _subscribed_first(w: plans.Writer) -> None:
     w.wait()
 
 
-@mutant("subscribed-before-connect", "CONNECT-11", _subscribed_first, accept="INV-32 MSG-09")
-class SubscribedBeforeConnect(_Impatient):
-    """SUBSCRIBE takes effect before CONNECT."""
-
-    def at_once(self, frame: Frame) -> None:
-        getattr(self, "on_" + frame.command)(frame)
+mutant("subscribed-before-connect", "CONNECT-11", _subscribed_first, accept="INV-32 MSG-09")(
+    "SUBSCRIBE takes effect before CONNECT.",
+    on(_Impatient, "at_once").instead(lambda self, frame: getattr(self, "on_" + frame.command)(frame)),
+)
 
 
 @mutant("waits-for-connect", "INV-32", _nothing_first, accept="CONNECT-11", level="SHOULD")
@@ -245,12 +222,10 @@ def _connect_twice(w: plans.Writer) -> None:
     connect_with(w, line)
 
 
-@mutant("connected-twice", "INV-33", _connect_twice, level="SHOULD")
-class ConnectedTwice(Session):
-    """A second CONNECT opens the session once more."""
-
-    def on_CONNECT(self, frame: Frame) -> None:
-        self.on_first(frame)
+mutant("connected-twice", "INV-33", _connect_twice, level="SHOULD")(
+    "A second CONNECT opens the session once more.",
+    on(Session, "on_CONNECT").instead(lambda self, _frame: self.on_first(_frame)),
+)
 
 
 @plan
@@ -283,14 +258,15 @@ def _connected(change) -> type[Session]:
     return Changing
 
 
-@mutant("connected-without-version", "CONNECTED-01", connecting(), accept="HDR-01", smoke=False)
-class ConnectedWithoutVersion(_connected(lambda headers: headers[1:])):
-    """CONNECTED does not say which version was chosen."""
+mutant("connected-without-version", "CONNECTED-01", connecting(), accept="HDR-01", smoke=False)(
+    "CONNECTED does not say which version was chosen.", _connected(lambda headers: headers[1:])
+)
 
 
-@mutant("server-without-name", "CONNECTED-03", connecting(), smoke=False)
-class ServerWithoutName(_connected(lambda headers: [(n, "/1.0" if n == "server" else v) for n, v in headers])):
-    """The server header has a version and no name."""
+mutant("server-without-name", "CONNECTED-03", connecting(), smoke=False)(
+    "The server header has a version and no name.",
+    _connected(lambda headers: [(n, "/1.0" if n == "server" else v) for n, v in headers]),
+)
 
 
 @plan
@@ -305,42 +281,30 @@ def _session_after_session(w: plans.Writer) -> None:
     w.line(1)
 
 
-@mutant("one-session-id", "CONNECTED-04", _two_sessions)
-class OneSessionId(Server):
-    """All sessions have one id."""
-
-    def session_id(self, session: Session) -> str:
-        return "session"
-
-
-@mutant("session-id-again", "CONNECTED-04", _session_after_session)
-class SessionIdAgain(Server):
-    """The id of a session that has ended is given to the next one."""
-
-    def session_id(self, session: Session) -> str:
-        return f"session-{len(self.sessions)}"
+mutant("one-session-id", "CONNECTED-04", _two_sessions)(
+    "All sessions have one id.", on(Server, "session_id").instead(lambda: "session")
+)
+mutant("session-id-again", "CONNECTED-04", _session_after_session)(
+    "The id of a session that has ended is given to the next one.",
+    on(Server, "session_id").instead(lambda self: f"session-{len(self.sessions)}"),
+)
 
 
-@mutant("beats-in-seconds", "HB-01", connecting(heart_beat="0,0"), smoke=False)
-class BeatsInSeconds(_connected(lambda headers: [(n, "0.5,0.5" if n == "heart-beat" else v) for n, v in headers])):
-    """heart-beat is written in seconds, with a fraction."""
+mutant("beats-in-seconds", "HB-01", connecting(heart_beat="0,0"), smoke=False)(
+    "heart-beat is written in seconds, with a fraction.",
+    _connected(lambda headers: [(n, "0.5,0.5" if n == "heart-beat" else v) for n, v in headers]),
+)
 
 
 # -- many connections --------------------------------------------------------------------------------------------------
 
 
-@mutant(
-    "one-client-at-a-time",
-    "CONNECT-02",
-    _two_sessions,
-    accept="LINGER-01 ROB-02",
+mutant("one-client-at-a-time", "CONNECT-02", _two_sessions, accept="LINGER-01 ROB-02")(
+    "CONNECT is not answered while there is another session.",
+    on(Session, "on_connected").skips(
+        when=lambda self: any(other.phase is Phase.LIVE for other in self.server.sessions.values())
+    ),
 )
-class OneClientAtATime(Session):
-    """CONNECT is not answered while there is another session."""
-
-    def on_connected(self, frame: Frame) -> None:
-        if not any(other.phase is Phase.LIVE for other in self.server.sessions.values()):
-            super().on_connected(frame)
 
 
 @plan

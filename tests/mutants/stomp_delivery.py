@@ -7,27 +7,20 @@ import itertools
 from impls.references.stomp.reference import Broker, Frame, Message, Queue, Server, Session, Subscription, Topic
 from specs.plan import Ref
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, mutant, one, plan, round_trip
 
 # -- where they go -----------------------------------------------------------------------------------------------------
 
 
-@mutant("sent-nowhere", "SEND-01", one("SEND", body=b"x"), accept="SEND-06 INV-01 RECEIPT-03")
-class SentNowhere(Session):
-    """SEND without a destination is receipted."""
-
-    def on_SEND(self, frame: Frame) -> None:
-        if "destination" in frame.first:
-            super().on_SEND(frame)
-
-
-@mutant("send-fails-unheard", "SEND-01", one("SEND", body=b"x"), accept="SEND-06 INV-01")
-class SendFailsUnheard(Session):
-    """SEND without a destination is ignored: no RECEIPT, no ERROR, no end."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "SEND" or "destination" in frame.first:
-            super().handle(frame)
+mutant("sent-nowhere", "SEND-01", one("SEND", body=b"x"), accept="SEND-06 INV-01 RECEIPT-03")(
+    "SEND without a destination is receipted.",
+    on(Session, "on_SEND").skips(when=lambda frame: "destination" not in frame.first),
+)
+mutant("send-fails-unheard", "INV-01", one("SEND", body=b"x"), accept="SEND-06 SEND-01")(
+    "SEND without a destination is ignored: no RECEIPT, no ERROR, no end.",
+    on(Session, "handle").skips(when=lambda frame: frame.command == "SEND" and "destination" not in frame.first),
+)
 
 
 @mutant("send-fails-in-silence", "SEND-06", one("SEND", body=b"x"), accept="SEND-01 INV-01")
@@ -67,12 +60,10 @@ def _digit_behind(w: plans.Writer) -> None:
     w.send(line, Ref("topic", "a1"))
 
 
-@mutant("digits-ignored", "SEND-02", _digit_behind)
-class DigitsIgnored(Broker):
-    """Digits at the end of a destination make no difference."""
-
-    def find(self, name: str):
-        return super().find(name.rstrip("0123456789"))
+mutant("digits-ignored", "SEND-02", _digit_behind)(
+    "Digits at the end of a destination make no difference.",
+    on(Broker, "find").takes(name=lambda name: name.rstrip("0123456789")),
+)
 
 
 @plan
@@ -94,21 +85,13 @@ class StickyDestination(Session):
         super().publish(frame._replace(first={**frame.first, "destination": self.first}))
 
 
-@mutant("destination-missing", "MSG-01", round_trip(), accept="HDR-01", smoke=False)
-class DestinationMissing(Session):
-    """MESSAGE does not name its destination."""
-
-    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:
-        return super().message_headers(subscription, message, ack)[1:]
-
-
-@mutant("destination-changed", "MSG-02", round_trip(), level="SHOULD", smoke=False)
-class DestinationChanged(Session):
-    """MESSAGE names its destination without the slash in front."""
-
-    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:
-        changed = message._replace(destination=message.destination[1:])
-        return super().message_headers(subscription, changed, ack)
+mutant("destination-missing", "MSG-01", round_trip(), accept="HDR-01", smoke=False)(
+    "MESSAGE does not name its destination.", on(Session, "message_headers").gives(lambda found: found[1:])
+)
+mutant("destination-changed", "MSG-02", round_trip(), level="SHOULD", smoke=False)(
+    "MESSAGE names its destination without the slash in front.",
+    on(Session, "message_headers").takes(message=lambda message: message._replace(destination=message.destination[1:])),
+)
 
 
 @mutant("destination-lost-over-copies", "SUB-05", plan(lambda w: (
@@ -259,9 +242,7 @@ class MessageIdsOfSender(Broker):
         super().route(message._replace(id=f"m{sender.sent}"), sender)
 
 
-@mutant("message-id-missing", "MSG-03", round_trip(), accept="HDR-01", smoke=False)
-class MessageIdMissing(Session):
-    """MESSAGE has no message-id."""
-
-    def message_headers(self, subscription, message, ack) -> list[tuple[str, str]]:
-        return [h for h in super().message_headers(subscription, message, ack) if h[0] != "message-id"]
+mutant("message-id-missing", "MSG-03", round_trip(), accept="HDR-01", smoke=False)(
+    "MESSAGE has no message-id.",
+    on(Session, "message_headers").gives(lambda found: [h for h in found if h[0] != "message-id"]),
+)

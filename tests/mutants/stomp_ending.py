@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Frame, Malformed, Phase, Refused, Session
+from impls.references.stomp.reference import Frame, Phase, Refused, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import TOPIC, mutant, next_frame, one, plan, raw
 
 # -- ERROR -------------------------------------------------------------------------------------------------------------
@@ -23,12 +24,12 @@ class ErrorStaysOpen(Session):
         self.emit("ERROR", [("message", why), *named(frame)])
 
 
-@mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ERROR-02 ENC-04 INV-14")
-class MalformedStaysOpen(Session):
-    """After ERROR about a frame that could not be read the connection stays open."""
-
-    def on_malformed(self, malformed: Malformed) -> None:
-        self.emit("ERROR", [("message", str(malformed)), *named(malformed.frame)])
+mutant("malformed-stays-open", "ERROR-01", raw(b"BEGIN\na\\t:x\n\n\0"), accept="ERROR-02 ENC-04 INV-14")(
+    "After ERROR about a frame that could not be read the connection stays open.",
+    on(Session, "on_malformed").instead(
+        lambda self, malformed: self.emit("ERROR", [("message", str(malformed)), *named(malformed.frame)])
+    ),
+)
 
 
 @plan
@@ -53,9 +54,9 @@ class _Stubborn(Session):
         self.handle(frame)
 
 
-@mutant("executed-behind-error", "ERROR-02", _sent_behind)
-class ExecutedBehindError(_Stubborn):
-    """What stands behind a faulty frame in the same segment is carried out before the connection is closed."""
+mutant("executed-behind-error", "ERROR-02", _sent_behind)(
+    "What stands behind a faulty frame in the same segment is carried out before the connection is closed.", _Stubborn
+)
 
 
 @plan
@@ -81,28 +82,29 @@ def _two_faults(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [], when="now")
 
 
-@mutant("error-for-each", "ERROR-02", _two_faults)
-class ErrorForEach(_Stubborn):
-    """Two faulty frames in one segment get an ERROR each."""
+mutant("error-for-each", "ERROR-02", _two_faults)(
+    "Two faulty frames in one segment get an ERROR each.",
+    on(_Stubborn, "go_on").instead(lambda self, frame: self.emit("ERROR", [("message", "again"), *named(frame)])),
+)
+mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")(
+    "ERROR has no message header.",
+    on(Session, "emit").takes(headers=lambda headers: [h for h in headers if h[0] != "message"]),
+)
+mutant("error-without-receipt-id", "ERROR-05", one("BEGIN"), accept="ERROR-04", level="SHOULD")(
+    "ERROR does not name the receipt of the faulty frame.",
+    on(Session, "emit").takes(
+        headers=lambda command, headers: [h for h in headers if h[0] != "receipt-id" or command != "ERROR"]
+    ),
+)
 
-    def go_on(self, frame: Frame) -> None:
-        self.emit("ERROR", [("message", "again"), *named(frame)])
 
-
-@mutant("error-without-message", "ERROR-03", one("BEGIN"), level="SHOULD")
-class ErrorWithoutMessage(Session):
-    """ERROR has no message header."""
+@mutant("error-names-its-frame-otherwise", "ERROR-04", one("BEGIN"), level="SHOULD")
+class ErrorNamesItsFrameOtherwise(Session):
+    """ERROR has the receipt of the faulty frame in a header of another name."""
 
     def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [h for h in headers if h[0] != "message"], body)
-
-
-@mutant("error-without-receipt-id", "ERROR-04", one("BEGIN"), level="SHOULD")
-class ErrorWithoutReceiptId(Session):
-    """ERROR does not name the receipt of the faulty frame."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [h for h in headers if h[0] != "receipt-id" or command != "ERROR"], body)
+        kept = {"receipt-id": "x-receipt-of-the-frame"} if command == "ERROR" else {}
+        super().emit(command, [(kept.get(name, name), value) for name, value in headers], body)
 
 
 @plan
@@ -122,7 +124,22 @@ class ErrorNamesOther(Session):
         super().emit(command, headers, body)
 
 
-@mutant("error-names-last", "ERROR-04", _wrong_after_right)
+@plan
+def _wrong_with_colon(w: plans.Writer) -> None:
+    w.say(w.line(), "BEGIN", [("receipt", "r:1")])
+
+
+@mutant("error-names-it-undecoded", "ERROR-04", _wrong_with_colon, accept="ENC-02 ENC-03 ERROR-08")
+class ErrorNamesItUndecoded(Session):
+    """ERROR repeats the receipt of the faulty frame as it came on the wire, and escapes that again."""
+
+    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
+        if command == "ERROR":
+            headers = [(name, value.replace(":", "\\c") if name == "receipt-id" else value) for name, value in headers]
+        super().emit(command, headers, body)
+
+
+@mutant("error-names-last", "RECEIPT-03", _wrong_after_right, accept="ERROR-04")
 class ErrorNamesLast(Session):
     """ERROR names the last receipt that was given, whatever frame it is about."""
 
@@ -193,13 +210,10 @@ class StaleSession(Session):
 # -- DISCONNECT --------------------------------------------------------------------------------------------------------
 
 
-@mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01 DISC-08", smoke=False)
-class DisconnectUnanswered(Session):
-    """DISCONNECT closes the connection without its RECEIPT."""
-
-    def on_receipt(self, frame: Frame) -> None:
-        if frame.command != "DISCONNECT":
-            super().on_receipt(frame)
+mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01 DISC-08", smoke=False)(
+    "DISCONNECT closes the connection without its RECEIPT.",
+    on(Session, "on_receipt").skips(when=lambda frame: frame.command == "DISCONNECT"),
+)
 
 
 @plan
@@ -207,14 +221,12 @@ def _bare_disconnect(w: plans.Writer) -> None:
     w.disconnect(w.line(), receipt=False)
 
 
-@mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")
-class DisconnectAlwaysAnswered(Session):
-    """DISCONNECT gets a RECEIPT even if it asks for none."""
-
-    def on_DISCONNECT(self, frame: Frame) -> None:
-        super().on_DISCONNECT(frame)
-        if "receipt" not in frame.first:
-            self.receipt("")
+mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")(
+    "DISCONNECT gets a RECEIPT even if it asks for none.",
+    on(Session, "on_DISCONNECT").after(
+        lambda self: self.receipt(""), when=lambda _frame: "receipt" not in _frame.first
+    ),
+)
 
 
 @plan
@@ -225,27 +237,20 @@ def _gone_but_subscribed(w: plans.Writer) -> None:
     w.send(other, TOPIC)
 
 
-@mutant(
+mutant(
     "delivers-after-disconnect",
     "DISC-04",
     _gone_but_subscribed,
     accept="MSG-09",
     switches={"disconnect": "client-closes"},
+)(
+    "After the RECEIPT of DISCONNECT messages go on coming until the client closes.",
+    on(Session, "on_DISCONNECT").skips(),
 )
-class DeliversAfterDisconnect(Session):
-    """After the RECEIPT of DISCONNECT messages go on coming until the client closes."""
-
-    def on_DISCONNECT(self, frame: Frame) -> None:
-        pass
-
-
-@mutant("farewell", "DISC-04", one("DISCONNECT"), smoke=False)
-class Farewell(Session):
-    """The RECEIPT of DISCONNECT is followed by an ERROR that says good-bye."""
-
-    def leave(self) -> None:
-        self.emit("ERROR", [("message", "good-bye")])
-        super().leave()
+mutant("farewell", "DISC-04", one("DISCONNECT"), smoke=False)(
+    "The RECEIPT of DISCONNECT is followed by an ERROR that says good-bye.",
+    on(Session, "leave").before(lambda self: self.emit("ERROR", [("message", "good-bye")])),
+)
 
 
 @plan
@@ -267,24 +272,33 @@ class ExecutedAfterDisconnect(Session):
         super().leave()
 
 
-@plan
-def _sent_before_disconnect(w: plans.Writer) -> None:
-    listener, line = w.line(1), w.line()
-    w.subscribe(listener, TOPIC, receipt=w.receipt())
-    w.send(line, TOPIC, when="join")
-    w.say(line, "DISCONNECT", [w.receipt()], when="now")
+def _sent_before_disconnect(ask: bool):
+    def play(w: plans.Writer) -> None:
+        listener, line = w.line(1), w.line()
+        w.subscribe(listener, TOPIC, receipt=w.receipt())
+        w.send(line, TOPIC, when="join")
+        w.say(line, "DISCONNECT", [w.receipt()] if ask else [], when="now")
+
+    return plan(play)
 
 
-@mutant(
-    "last-words-lost", "DISC-07", _sent_before_disconnect, accept="DISC-09 RECEIPT-05 FRAME-06", level="SHOULD",
-)  # fmt: skip
-class LastWordsLost(Session):
-    """A DISCONNECT in the same segment overtakes the SENDs before it."""
+def _overtaken_by(farewell: bytes) -> type[Session]:
+    class Overtaken(Session):
+        def publish(self, frame: Frame) -> None:
+            if farewell not in self.parser._buffer[self.parser._at :]:
+                super().publish(frame)
 
-    def publish(self, frame: Frame) -> None:
-        behind = bytes(self.parser._buffer[self.parser._at :])
-        if b"DISCONNECT\n" not in behind:
-            super().publish(frame)
+    return Overtaken
+
+
+mutant("last-words-lost", "DISC-09", _sent_before_disconnect(True), accept="DISC-07 FRAME-06", level="SHOULD")(
+    "A DISCONNECT that asks for a receipt overtakes the SENDs before it in the same segment.",
+    _overtaken_by(b"DISCONNECT\nreceipt:"),
+)
+mutant("last-words-lost-in-a-hurry", "DISC-07", _sent_before_disconnect(False), accept="FRAME-06", level="SHOULD")(
+    "A DISCONNECT that asks for nothing overtakes the SENDs before it in the same segment.",
+    _overtaken_by(b"DISCONNECT\n\n"),
+)
 
 
 @plan
@@ -294,10 +308,7 @@ def _disconnected_and_sending(w: plans.Writer) -> None:
     w.send(line, TOPIC, receipt=w.receipt(), when="now")
 
 
-@mutant("disconnect-ignored", "DISC-06", _disconnected_and_sending, accept="DISC-08 INV-38", level="SHOULD")
-class DisconnectIgnored(Session):
-    """DISCONNECT without a receipt is ignored: the session goes on."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "DISCONNECT" or "receipt" in frame.first:
-            super().handle(frame)
+mutant("disconnect-ignored", "DISC-06", _disconnected_and_sending, accept="DISC-08 INV-38", level="SHOULD")(
+    "DISCONNECT without a receipt is ignored: the session goes on.",
+    on(Session, "handle").skips(when=lambda frame: frame.command == "DISCONNECT" and "receipt" not in frame.first),
+)

@@ -6,45 +6,34 @@ import re
 import unicodedata
 
 from impls.references.stomp.reference import Frame, Malformed, Parser, Phase, Session, Writer
+from tests.mutants.faults import on
 from tests.mutants.kit import BROKEN_BEGIN, TOPIC, connecting, mutant, one, plan, raw, round_trip
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-@mutant("unescaped-by-replacing", "ENC-03", round_trip(("a", "\\n")), accept="ENC-02")
-class UnescapedByReplacing(Parser):
-    """Escapes are undone by one replacement after another over the whole text."""
-
-    def unescape(self, text: str) -> str:
-        super().unescape(text)
-        return text.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\c", ":").replace("\\\\", "\\")
-
-
-@mutant("backslashes-undone-first", "ENC-03", round_trip(("a", "\\c")), accept="ENC-02")
-class BackslashesUndoneFirst(Parser):
-    """Double backslashes are undone before the other escapes."""
-
-    def unescape(self, text: str) -> str:
-        super().unescape(text)
-        return text.replace("\\\\", "\\").replace(r"\c", ":").replace(r"\n", "\n").replace(r"\r", "\r")
-
-
-@mutant("names-not-unescaped", "ENC-03", round_trip(("a:b", "x")), accept="ENC-02")
-class NamesNotUnescaped(Parser):
-    """Escapes are undone in values only."""
-
-    def decode_header(self, name: str, value: str) -> tuple[str, str]:
-        return name, super().decode_header(name, value)[1]
-
-
-@mutant("cr-escape-unknown", "ENC-03", one("BEGIN", ("transaction", "a\rb")))
-class CrEscapeUnknown(Parser):
-    """A session of 1.2 knows the escapes of 1.1 only."""
-
-    def unescape(self, text: str) -> str:
-        if self.version == "1.2" and r"\r" in text.replace("\\\\", ""):
-            raise Malformed("an escape is not defined")
-        return super().unescape(text)
+mutant("unescaped-by-replacing", "ENC-03", round_trip(("a", "\\n")), accept="ENC-02")(
+    "Escapes are undone by one replacement after another over the whole text.",
+    on(Parser, "unescape").gives(
+        lambda text: text.replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\c", ":").replace("\\\\", "\\")
+    ),
+)
+mutant("backslashes-undone-first", "ENC-03", round_trip(("a", "\\c")), accept="ENC-02")(
+    "Double backslashes are undone before the other escapes.",
+    on(Parser, "unescape").gives(
+        lambda text: text.replace("\\\\", "\\").replace(r"\c", ":").replace(r"\n", "\n").replace(r"\r", "\r")
+    ),
+)
+mutant("names-not-unescaped", "ENC-03", round_trip(("a:b", "x")), accept="ENC-02")(
+    "Escapes are undone in values only.", on(Parser, "decode_header").gives(lambda name, found: (name, found[1]))
+)
+mutant("cr-escape-unknown", "ENC-03", one("BEGIN", ("transaction", "a\rb")))(
+    "A session of 1.2 knows the escapes of 1.1 only.",
+    on(Parser, "unescape").raises(
+        lambda: Malformed("an escape is not defined"),
+        when=lambda self, text: self.version == "1.2" and r"\r" in text.replace("\\\\", ""),
+    ),
+)
 
 
 @mutant("unescaped-before-splitting", "ENC-03", round_trip(("a:b", "x")), accept="ENC-02")
@@ -57,14 +46,14 @@ class UnescapedBeforeSplitting(Parser):
         return first, rest
 
 
-@mutant("fifth-escape-kept", "ENC-03", round_trip(("a", ":::::")), accept="ENC-02 SEND-04 MSG-08")
-class FifthEscapeKept(Parser):
-    """Of more than four escapes in one text only four are undone."""
-
-    def unescape(self, text: str) -> str:
-        super().unescape(text)
-        known = {r"\n": "\n", r"\r": "\r", r"\c": ":", r"\\": "\\"}
-        return re.sub(r"\\.", lambda found: known[found[0]], text, count=4)
+mutant("fifth-escape-kept", "ENC-03", round_trip(("a", ":::::")), accept="ENC-02 SEND-04 MSG-08")(
+    "Of more than four escapes in one text only four are undone.",
+    on(Parser, "unescape").gives(
+        lambda text: re.sub(
+            r"\\.", lambda found: {r"\n": "\n", r"\r": "\r", r"\c": ":", r"\\": "\\"}[found[0]], text, count=4
+        )
+    ),
+)
 
 
 @mutant("cr-at-the-end-lost", "ENC-03", round_trip(("a", "x\r")), accept="ENC-02 ENC-07 SEND-04 MSG-08")
@@ -76,12 +65,12 @@ class CrAtTheEndLost(Parser):
         return name, value.removesuffix("\r")
 
 
-@mutant("undefined-escape-kept", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")
-class UndefinedEscapeKept(Parser):
-    """An undefined escape is taken literally."""
-
-    def unescape(self, text: str) -> str:
-        return super().unescape(re.sub(r"\\(?![nrc\\])(?=.)|(?<=\\\\)\\(?![nrc\\])(?=.)", r"\\\\", text))
+mutant("undefined-escape-kept", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\ty\n\n\0"), accept="INV-14")(
+    "An undefined escape is taken literally.",
+    on(Parser, "unescape").takes(
+        text=lambda text: re.sub(r"\\(?![nrc\\])(?=.)|(?<=\\\\)\\(?![nrc\\])(?=.)", r"\\\\", text)
+    ),
+)
 
 
 @mutant("undefined-escape-in-name", "ENC-04", raw(BROKEN_BEGIN + b"a\\ty:x\n\n\0"), accept="INV-14 ENC-05 ENC-11")
@@ -95,12 +84,10 @@ class UndefinedEscapeInName(Parser):
             return name, super().decode_header("x", value)[1]
 
 
-@mutant("upper-case-escape", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\Cy\n\n\0"), accept="INV-14")
-class UpperCaseEscape(Parser):
-    """Escapes may be written with a capital letter."""
-
-    def unescape(self, text: str) -> str:
-        return super().unescape(re.sub(r"\\(.)", lambda found: found[0].lower(), text))
+mutant("upper-case-escape", "ENC-04", raw(BROKEN_BEGIN + b"a:x\\Cy\n\n\0"), accept="INV-14")(
+    "Escapes may be written with a capital letter.",
+    on(Parser, "unescape").takes(text=lambda text: re.sub(r"\\(.)", lambda found: found[0].lower(), text)),
+)
 
 
 class _Notices(Parser):
@@ -138,51 +125,32 @@ class UndefinedEscapeDelivered(Session):
             self.fail("an escape is not defined", frame)
 
 
-@mutant("trailing-backslash-kept", "ENC-05", raw(BROKEN_BEGIN + b"a:x\\\n\n\0"), accept="INV-15")
-class TrailingBackslashKept(Parser):
-    """A single backslash at the end of a value is taken literally."""
-
-    def unescape(self, text: str) -> str:
-        alone = len(text) - len(text.rstrip("\\"))
-        return super().unescape(text + "\\" if alone % 2 else text)
-
-
-@mutant("connect-unescaped", "ENC-06", connecting(x="a\\tb"), accept="CONNECT-13")
-class ConnectUnescaped(Parser):
-    """Escapes are undone in CONNECT, too."""
-
-    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
-        if command == "CONNECT":
-            return [self.decode_header(*self.split_header(line)) for line in lines]
-        return super().read_headers(command, lines)
-
-
-@mutant("connect-colons-refused", "ENC-06", connecting(x="a:b"), accept="CONNECT-13")
-class ConnectColonsRefused(Parser):
-    """A colon in a value of CONNECT is refused, although it has no other way to stand there."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        if line.count(":") > 1 and self.command is None and line.startswith("x"):
-            raise Malformed("a colon is not escaped")
-        return super().split_header(line)
-
-
-@mutant("values-stripped", "ENC-07", round_trip(("a", " x ")))
-class ValuesStripped(Parser):
-    """Blanks around a value are removed."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        name, value = super().split_header(line)
-        return name, value.strip(" ")
-
-
-@mutant("names-stripped", "ENC-07", round_trip((" a", "x")))
-class NamesStripped(Parser):
-    """Blanks around a name are removed."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        name, value = super().split_header(line)
-        return name.strip() or name, value
+mutant("trailing-backslash-kept", "ENC-05", raw(BROKEN_BEGIN + b"a:x\\\n\n\0"), accept="INV-15")(
+    "A single backslash at the end of a value is taken literally.",
+    on(Parser, "unescape").takes(text=lambda text: text + "\\" if (len(text) - len(text.rstrip("\\"))) % 2 else text),
+)
+mutant("connect-unescaped", "ENC-06", connecting(x="a\\tb"), accept="CONNECT-13")(
+    "Escapes are undone in CONNECT, too.",
+    on(Parser, "read_headers").instead(
+        lambda self, lines: [self.decode_header(*self.split_header(line)) for line in lines],
+        when=lambda command: command == "CONNECT",
+    ),
+)
+mutant("connect-colons-refused", "ENC-06", connecting(x="a:b"), accept="CONNECT-13")(
+    "A colon in a value of CONNECT is refused, although it has no other way to stand there.",
+    on(Parser, "split_header").raises(
+        lambda: Malformed("a colon is not escaped"),
+        when=lambda self, line: line.count(":") > 1 and self.command is None and line.startswith("x"),
+    ),
+)
+mutant("values-stripped", "ENC-07", round_trip(("a", " x ")))(
+    "Blanks around a value are removed.",
+    on(Parser, "split_header").gives(lambda found: (found[0], found[1].strip(" "))),
+)
+mutant("names-stripped", "ENC-07", round_trip((" a", "x")))(
+    "Blanks around a name are removed.",
+    on(Parser, "split_header").gives(lambda found: (found[0].strip() or found[0], found[1])),
+)
 
 
 @mutant("tab-is-blank", "ENC-07", round_trip(("a", "x\t")))
@@ -196,43 +164,22 @@ class TabIsBlank(Parser):
         return super().split_header(self.end_line(line))
 
 
-@mutant("receipt-stripped", "RECEIPT-02", one("BEGIN", ("transaction", "t"), ("receipt", " x ")), accept="ENC-07")
-class ReceiptStripped(Session):
-    """Blanks around the value of receipt are removed."""
-
-    def receipt(self, receipt: str) -> None:
-        super().receipt(receipt.strip())
-
-
-@mutant("empty-value-dropped", "ENC-08", round_trip(("a", "")))
-class EmptyValueDropped(Session):
-    """User headers without a value are left out."""
-
-    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
-        return [header for header in super().pass_through(frame) if header[1]]
-
-
-@mutant(
-    "empty-value-refused",
-    "ENC-08",
-    one("BEGIN", ("transaction", "t"), ("a", "")),
+mutant("receipt-stripped", "RECEIPT-02", one("BEGIN", ("transaction", "t"), ("receipt", " x ")), accept="ENC-07")(
+    "Blanks around the value of receipt are removed.",
+    on(Session, "receipt").takes(receipt=lambda receipt: receipt.strip()),
 )
-class EmptyValueRefused(Parser):
-    """A header line that ends with its colon is refused."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        if line.endswith(":"):
-            raise Malformed("a header has no value")
-        return super().split_header(line)
-
-
-@mutant("latin-1", "ENC-01", round_trip(("a", "é")), accept="ENC-13")
-class Latin1(Parser):
-    """Headers are read as ISO 8859-1 and written as UTF-8."""
-
-    def decode(self, octets: bytes) -> str:
-        super().decode(octets)
-        return octets.decode("iso-8859-1")
+mutant("empty-value-dropped", "ENC-08", round_trip(("a", "")))(
+    "User headers without a value are left out.",
+    on(Session, "pass_through").gives(lambda found: [header for header in found if header[1]]),
+)
+mutant("empty-value-refused", "ENC-08", one("BEGIN", ("transaction", "t"), ("a", "")))(
+    "A header line that ends with its colon is refused.",
+    on(Parser, "split_header").raises(lambda: Malformed("a header has no value"), when=lambda line: line.endswith(":")),
+)
+mutant("latin-1", "ENC-01", round_trip(("a", "é")), accept="ENC-13")(
+    "Headers are read as ISO 8859-1 and written as UTF-8.",
+    on(Parser, "decode").gives(lambda octets: octets.decode("iso-8859-1")),
+)
 
 
 @mutant("no-astral-planes", "ENC-01", round_trip(("a", "😀")), accept="ENC-13")
@@ -247,37 +194,22 @@ class NoAstralPlanes(Writer):
         return super().encode(command, flat, body)
 
 
-@mutant("normalised", "ENC-01", round_trip(("a", "e\u0301")), accept="ENC-13")
-class Normalised(Parser):
-    """Letters with combining accents are composed."""
-
-    def decode(self, octets: bytes) -> str:
-        return unicodedata.normalize("NFC", super().decode(octets))
-
-
-@mutant("byte-order-mark-lost", "ENC-01", round_trip(("a", "\ufeffx")), accept="ENC-13")
-class ByteOrderMarkLost(Parser):
-    """U+FEFF at the beginning of a value is taken for a byte order mark."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        name, value = super().split_header(line)
-        return name, value.removeprefix("\ufeff")
-
-
-@mutant("no-colon-accepted", "INV-21", raw(BROKEN_BEGIN + b"nocolon\n\n\0"), accept="ENC-09", level="SHOULD")
-class NoColonAccepted(Parser):
-    """A header line without a colon is a header without a value."""
-
-    def split_header(self, line: str) -> tuple[str, str]:
-        return super().split_header(line if ":" in line else line + ":")
-
-
-@mutant("empty-name-accepted", "INV-22", raw(BROKEN_BEGIN + b":x\n\n\0"), accept="ENC-09", level="SHOULD")
-class EmptyNameAccepted(Parser):
-    """A header line that begins with its colon is skipped."""
-
-    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
-        return super().read_headers(command, [line for line in lines if not line.startswith(":")])
+mutant("normalised", "ENC-01", round_trip(("a", "e\u0301")), accept="ENC-13")(
+    "Letters with combining accents are composed.",
+    on(Parser, "decode").gives(lambda found: unicodedata.normalize("NFC", found)),
+)
+mutant("byte-order-mark-lost", "ENC-01", round_trip(("a", "\ufeffx")), accept="ENC-13")(
+    "U+FEFF at the beginning of a value is taken for a byte order mark.",
+    on(Parser, "split_header").gives(lambda found: (found[0], found[1].removeprefix("\ufeff"))),
+)
+mutant("no-colon-accepted", "INV-21", raw(BROKEN_BEGIN + b"nocolon\n\n\0"), accept="ENC-09", level="SHOULD")(
+    "A header line without a colon is a header without a value.",
+    on(Parser, "split_header").takes(line=lambda line: line if ":" in line else line + ":"),
+)
+mutant("empty-name-accepted", "INV-22", raw(BROKEN_BEGIN + b":x\n\n\0"), accept="ENC-09", level="SHOULD")(
+    "A header line that begins with its colon is skipped.",
+    on(Parser, "read_headers").takes(lines=lambda lines: [line for line in lines if not line.startswith(":")]),
+)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -295,9 +227,9 @@ def _unescaped(*pairs: tuple[str, str]) -> type[Writer]:
     return Sloppy
 
 
-@mutant("colon-written-raw", "ENC-10", round_trip(("a", "x:y")), accept="ENC-02 ERROR-08")
-class ColonWrittenRaw(_unescaped(("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"))):
-    """Colons are not escaped when they are written."""
+mutant("colon-written-raw", "ENC-10", round_trip(("a", "x:y")), accept="ENC-02 ERROR-08")(
+    "Colons are not escaped when they are written.", _unescaped(("\\", r"\\"), ("\n", r"\n"), ("\r", r"\r"))
+)
 
 
 @mutant("one-colon-written", "ENC-10", round_trip(("a", "x:y:z")), accept="ENC-02 ERROR-08")
@@ -309,32 +241,32 @@ class OneColonWritten(Writer):
         return first + colon + rest.replace(r"\c", ":")
 
 
-@mutant("cr-written-raw", "ENC-02", round_trip(("a", "x\ry")), accept="ENC-03 SEND-04 MSG-08")
-class CrWrittenRaw(_unescaped(("\\", r"\\"), ("\n", r"\n"), (":", r"\c"))):
-    """CRs are not escaped when they are written."""
+mutant("cr-written-raw", "ENC-02", round_trip(("a", "x\ry")), accept="ENC-03 SEND-04 MSG-08")(
+    "CRs are not escaped when they are written.", _unescaped(("\\", r"\\"), ("\n", r"\n"), (":", r"\c"))
+)
 
 
-@mutant("lf-written-raw", "ENC-02", round_trip(("a", "x\ny:z")), accept="ENC-03 ENC-09")
-class LfWrittenRaw(_unescaped(("\\", r"\\"), ("\r", r"\r"), (":", r"\c"))):
-    """LFs are not escaped when they are written, so that a value can smuggle in a header."""
+mutant("lf-written-raw", "ENC-02", round_trip(("a", "x\ny:z")), accept="ENC-03 ENC-09")(
+    "LFs are not escaped when they are written, so that a value can smuggle in a header.",
+    _unescaped(("\\", r"\\"), ("\r", r"\r"), (":", r"\c")),
+)
 
 
-@mutant("backslash-written-raw", "ENC-02", round_trip(("a", "x\\")), accept="ENC-03")
-class BackslashWrittenRaw(_unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"))):
-    """Backslashes are not escaped when they are written."""
+mutant("backslash-written-raw", "ENC-02", round_trip(("a", "x\\")), accept="ENC-03")(
+    "Backslashes are not escaped when they are written.", _unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"))
+)
 
 
-@mutant("backslash-escaped-last", "ENC-02", round_trip(("a", "x:y")), accept="ENC-03")
-class BackslashEscapedLast(_unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"), ("\\", r"\\"))):
-    """Backslashes are escaped after the other characters, which brings theirs out double."""
+mutant("backslash-escaped-last", "ENC-02", round_trip(("a", "x:y")), accept="ENC-03")(
+    "Backslashes are escaped after the other characters, which brings theirs out double.",
+    _unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"), ("\\", r"\\")),
+)
 
 
-@mutant("names-written-raw", "ENC-02", round_trip(("a:b", "x")), accept="ENC-10 ENC-03 ENC-09")
-class NamesWrittenRaw(Writer):
-    """Only values are escaped when they are written."""
-
-    def escape(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        return [(name, self.escape_header(value)) for name, value in headers]
+mutant("names-written-raw", "ENC-02", round_trip(("a:b", "x")), accept="ENC-10 ENC-03 ENC-09")(
+    "Only values are escaped when they are written.",
+    on(Writer, "escape").instead(lambda self, headers: [(name, self.escape_header(value)) for name, value in headers]),
+)
 
 
 @mutant(
@@ -350,10 +282,7 @@ class ReceiptIdWrittenRaw(Writer):
         return [(name, value if name == "receipt-id" else self.escape_header(value)) for name, value in headers]
 
 
-@mutant("error-written-raw", "ERROR-08", one("BEGIN"), accept="ENC-02 ENC-10")
-class ErrorWrittenRaw(Writer):
-    """The headers of ERROR are not escaped."""
-
-    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
-        data = super().encode(command, headers, body)
-        return data.replace(rb"\c", b":") if command == "ERROR" else data
+mutant("error-written-raw", "ERROR-08", one("BEGIN"), accept="ENC-02 ENC-10")(
+    "The headers of ERROR are not escaped.",
+    on(Writer, "encode").gives(lambda command, found: found.replace(rb"\c", b":") if command == "ERROR" else found),
+)

@@ -7,17 +7,16 @@ import re
 from impls.references.stomp.reference import Frame, Malformed, Parser, Session, Writer
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import CRLF, CUTS, EOLS, JOIN, ORDER
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, mutant, next_frame, one, plan, round_trip
 
 # -- lines ------------------------------------------------------------------------------------------------------------
 
 
-@mutant("cr-kept", "FRAME-02", one("BEGIN", ("transaction", "t"), style=CRLF), switches={"bare_cr": "keep"})
-class CrKept(Parser):
-    """The CR of a CR LF becomes the last octet of a header value."""
-
-    def end_line(self, line: str) -> str:
-        return line if ":" in line else line.removesuffix("\r")
+mutant("cr-kept", "FRAME-02", one("BEGIN", ("transaction", "t"), style=CRLF), switches={"bare_cr": "keep"})(
+    "The CR of a CR LF becomes the last octet of a header value.",
+    on(Parser, "end_line").instead(lambda line: line if ":" in line else line.removesuffix("\r")),
+)
 
 
 @mutant("crlf-blank-line-missed", "FRAME-02", one("BEGIN", ("transaction", "t"), style=CRLF))
@@ -55,12 +54,10 @@ def _crlf_behind(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
 
 
-@mutant("eol-begins-command", "FRAME-03", _eols, accept="HB-07")
-class EolBeginsCommand(Parser):
-    """An EOL behind the NUL is taken for the beginning of the next frame's command line."""
-
-    def _skip_eols(self) -> bool:
-        return True
+mutant("eol-begins-command", "FRAME-03", _eols, accept="HB-07")(
+    "An EOL behind the NUL is taken for the beginning of the next frame's command line.",
+    on(Parser, "_skip_eols").instead(lambda: True),
+)
 
 
 @mutant("one-eol-skipped", "FRAME-03", _many_eols, accept="HB-07")
@@ -76,13 +73,10 @@ class OneEolSkipped(Parser):
         return held
 
 
-@mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind, accept="HB-07")
-class CrlfBetweenFramesKept(Parser):
-    """Between frames LF is skipped, but CR LF is not."""
-
-    def __init__(self, switches: object) -> None:
-        super().__init__(switches)  # type: ignore[arg-type]
-        self._eols = re.compile(rb"\n*+")
+mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind, accept="HB-07")(
+    "Between frames LF is skipped, but CR LF is not.",
+    on(Parser, "__init__").after(lambda self: setattr(self, "_eols", re.compile(rb"\n*+"))),
+)
 
 
 @plan
@@ -90,12 +84,10 @@ def _bare_disconnect(w: plans.Writer) -> None:
     w.disconnect(w.line(), receipt=False)
 
 
-@mutant("headers-required", "FRAME-04", _bare_disconnect)
-class HeadersRequired(Parser):
-    """A frame without a single header line is taken for a broken one."""
-
-    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
-        return super().read_headers(command, lines or [""])
+mutant("headers-required", "FRAME-04", _bare_disconnect)(
+    "A frame without a single header line is taken for a broken one.",
+    on(Parser, "read_headers").takes(lines=lambda lines: lines or [""]),
+)
 
 
 # -- commands and names ------------------------------------------------------------------------------------------------
@@ -108,22 +100,16 @@ def _small_send(w: plans.Writer) -> None:
     w.say(line, "send", [("destination", TOPIC), ("k", "1")], b"x")
 
 
-@mutant("commands-any-case", "FRAME-05", _small_send, accept="INV-27")
-class CommandsAnyCase(Session):
-    """Commands are understood in any case."""
-
-    def handle(self, frame: Frame) -> None:
-        super().handle(frame._replace(command=frame.command.upper()))
-
-
-@mutant(
-    "header-names-any-case", "FRAME-05", one("SEND", ("Destination", TOPIC)), accept="SEND-01 SEND-06 INV-01 SUB-01"
+mutant("commands-any-case", "FRAME-05", _small_send, accept="INV-27")(
+    "Commands are understood in any case.",
+    on(Session, "handle").takes(frame=lambda frame: frame._replace(command=frame.command.upper())),
 )
-class HeaderNamesAnyCase(Parser):
-    """A header is found under its name in any case."""
-
-    def read_headers(self, command: str, lines: list[str]) -> list[tuple[str, str]]:
-        return [(name.lower(), value) for name, value in super().read_headers(command, lines)]
+mutant(
+    "header-names-any-case", "FRAME-05", one("SEND", ("Destination", TOPIC)), accept="SEND-01 SEND-06 INV-01 SUB-01"
+)(
+    "A header is found under its name in any case.",
+    on(Parser, "read_headers").gives(lambda found: [(name.lower(), value) for name, value in found]),
+)
 
 
 @plan
@@ -133,12 +119,10 @@ def _padded_send(w: plans.Writer) -> None:
     w.say(line, "SEND ", [("destination", TOPIC), ("k", "1")], b"x")
 
 
-@mutant("commands-stripped", "FRAME-05", _padded_send, accept="INV-27 FRAME-07", level="SHOULD")
-class CommandsStripped(Session):
-    """Blanks around a command are ignored and the frame is carried out."""
-
-    def handle(self, frame: Frame) -> None:
-        super().handle(frame._replace(command=frame.command.strip()))
+mutant("commands-stripped", "FRAME-05", _padded_send, accept="INV-27 FRAME-07", level="SHOULD")(
+    "Blanks around a command are ignored and the frame is carried out.",
+    on(Session, "handle").takes(frame=lambda frame: frame._replace(command=frame.command.strip())),
+)
 
 
 @plan
@@ -148,19 +132,17 @@ def _long_command(w: plans.Writer) -> None:
     w.say(line, "SENDER", [("destination", TOPIC), ("k", "1")], b"x")
 
 
-@mutant(
-    "commands-by-prefix",
-    "INV-27",
-    _long_command,
-    accept="FRAME-05 FRAME-07 MSG-09",
-    level="SHOULD",
+mutant("commands-by-prefix", "INV-27", _long_command, accept="FRAME-05 FRAME-07 MSG-09", level="SHOULD")(
+    "A command is recognised by how it begins.",
+    on(Session, "handle").takes(
+        frame=lambda self, frame: frame._replace(
+            command=next(
+                ((name for name in sorted(self.commands, key=len, reverse=True) if frame.command.startswith(name))),
+                frame.command,
+            )
+        )
+    ),
 )
-class CommandsByPrefix(Session):
-    """A command is recognised by how it begins."""
-
-    def handle(self, frame: Frame) -> None:
-        known = (name for name in sorted(self.commands, key=len, reverse=True) if frame.command.startswith(name))
-        super().handle(frame._replace(command=next(known, frame.command)))
 
 
 @mutant("order-of-headers", "HDR-04", round_trip(style=ORDER), accept="REPEAT-01")
@@ -197,13 +179,10 @@ def _two_at_once(w: plans.Writer) -> None:
     w.say(line, "COMMIT", [("transaction", "t"), w.receipt()], style=JOIN)
 
 
-@mutant("second-in-segment-lost", "FRAME-06", _two_at_once, accept="CONNECT-14")
-class SecondInSegmentLost(Session):
-    """Of two frames in one segment only the first is read."""
-
-    def handle(self, frame: Frame) -> None:
-        next_frame(self.parser)
-        super().handle(frame)
+mutant("second-in-segment-lost", "FRAME-06", _two_at_once, accept="CONNECT-14")(
+    "Of two frames in one segment only the first is read.",
+    on(Session, "handle").before(lambda self: next_frame(self.parser)),
+)
 
 
 @plan(wire=JOIN)
@@ -248,12 +227,10 @@ _BEGUN = re.compile(rb"([\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xb
 _LOST = "\ufffd".encode()
 
 
-@mutant("characters-cut", "FRAME-06", _characters_in_pieces, accept="ENC-01 ENC-13 RECEIPT-02")
-class CharactersCut(Parser):
-    """Each segment is decoded by itself, so that a character that is cut in two is lost."""
-
-    def feed(self, data: bytes) -> None:
-        super().feed(_BEGUN.sub(_LOST, _GONE_ON.sub(_LOST, data)))
+mutant("characters-cut", "FRAME-06", _characters_in_pieces, accept="ENC-01 ENC-13 RECEIPT-02")(
+    "Each segment is decoded by itself, so that a character that is cut in two is lost.",
+    on(Parser, "feed").takes(data=lambda data: _BEGUN.sub(_LOST, _GONE_ON.sub(_LOST, data))),
+)
 
 
 @plan
@@ -302,22 +279,18 @@ class BodyOfFirstSegment(Parser):
 # -- what the server writes --------------------------------------------------------------------------------------------
 
 
-@mutant("no-blank-line", "FRAME-01", one("BEGIN", ("transaction", "t")), smoke=False)
-class NoBlankLine(Writer):
-    """RECEIPT ends behind its last header: the blank line is left out, as in some printed examples."""
-
-    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
-        data = super().encode(command, headers, body)
-        return data.replace(b"\n\n\0", b"\n\0") if command == "RECEIPT" else data
-
-
-@mutant("flag-without-colon", "ENC-09", one("BEGIN", ("transaction", "t")), accept="FRAME-01", smoke=False)
-class FlagWithoutColon(Writer):
-    """RECEIPT has a header line that is a name alone."""
-
-    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
-        data = super().encode(command, headers, body)
-        return data.replace(b"\n\n\0", b"\nprocessed\n\n\0") if command == "RECEIPT" else data
+mutant("no-blank-line", "FRAME-01", one("BEGIN", ("transaction", "t")), smoke=False)(
+    "RECEIPT ends behind its last header: the blank line is left out, as in some printed examples.",
+    on(Writer, "encode").gives(
+        lambda command, found: found.replace(b"\n\n\0", b"\n\0") if command == "RECEIPT" else found
+    ),
+)
+mutant("flag-without-colon", "ENC-09", one("BEGIN", ("transaction", "t")), accept="FRAME-01", smoke=False)(
+    "RECEIPT has a header line that is a name alone.",
+    on(Writer, "encode").gives(
+        lambda command, found: found.replace(b"\n\n\0", b"\nprocessed\n\n\0") if command == "RECEIPT" else found
+    ),
+)
 
 
 @mutant("no-nul", "FRAME-01", one("DISCONNECT"), accept="DISC-03 RECEIPT-01", smoke=False)
@@ -329,19 +302,13 @@ class NoNul(Writer):
         return data.removesuffix(b"\0") if command == "RECEIPT" and headers[0][1].startswith(("d", "r1")) else data
 
 
-@mutant("crlf-in-1.1", "FRAME-01", one("BEGIN", ("transaction", "t"), version="1.1"), switches={"line_end": "crlf"})
-class CrlfInOldSessions(Writer):
-    """Frames are written with CR LF in sessions of 1.1 as well, where only LF is a line end."""
-
-    def agree(self, version: str) -> None:
-        super().agree(version)
-        self.crlf = version != "1.0"
-
-
-@mutant("foreign-frame", "FRAME-08", one("BEGIN", ("transaction", "t")))
-class ForeignFrame(Session):
-    """A frame of the server's own, which no version knows, goes with every BEGIN."""
-
-    def on_BEGIN(self, frame: Frame) -> None:
-        super().on_BEGIN(frame)
-        self.emit("BEGUN", [("transaction", frame.first["transaction"])])
+mutant("crlf-in-1.1", "FRAME-01", one("BEGIN", ("transaction", "t"), version="1.1"), switches={"line_end": "crlf"})(
+    "Frames are written with CR LF in sessions of 1.1 as well, where only LF is a line end.",
+    on(Writer, "agree").after(lambda self, version: setattr(self, "crlf", version != "1.0")),
+)
+mutant("foreign-frame", "FRAME-08", one("BEGIN", ("transaction", "t")))(
+    "A frame of the server's own, which no version knows, goes with every BEGIN.",
+    on(Session, "on_BEGIN").after(
+        lambda self, frame: self.emit("BEGUN", [("transaction", frame.first["transaction"])])
+    ),
+)

@@ -6,6 +6,7 @@ from impls.references.stomp.reference import Frame, Parser, Phase, Session, Writ
 from specs.plan import Say
 from specs.stomp.frames import BEAT
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import TOPIC, connect_with, connecting, mutant, plan
 
 
@@ -30,28 +31,19 @@ def _agreed(beats: str | None, *waits: int, life: str = "", ask: bool = False):
     return plan(play)
 
 
-@mutant("one-number", "HB-01", connecting(), smoke=False)
-class OneNumber(Session):
-    """heart-beat of CONNECTED holds one number."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [(n, "500" if n == "heart-beat" else v) for n, v in headers], body)
-
-
-@mutant("blank-behind-comma", "HB-01", connecting(), smoke=False)
-class BlankBehindComma(Session):
-    """heart-beat of CONNECTED has a blank behind its comma."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(command, [(n, "500, 500" if n == "heart-beat" else v) for n, v in headers], body)
-
-
-@mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))
-class BeatsPromisedOnly(Session):
-    """Heart-beats are agreed on and never sent."""
-
-    def beat(self) -> None:
-        pass
+mutant("one-number", "HB-01", connecting(), smoke=False)(
+    "heart-beat of CONNECTED holds one number.",
+    on(Session, "emit").takes(headers=lambda headers: [(n, "500" if n == "heart-beat" else v) for n, v in headers]),
+)
+mutant("blank-behind-comma", "HB-01", connecting(), smoke=False)(
+    "heart-beat of CONNECTED has a blank behind its comma.",
+    on(Session, "emit").takes(
+        headers=lambda headers: [(n, "500, 500" if n == "heart-beat" else v) for n, v in headers]
+    ),
+)
+mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))(
+    "Heart-beats are agreed on and never sent.", on(Session, "beat").skips()
+)
 
 
 @mutant("beats-stop", "HB-04", _agreed("0,500", 4000))
@@ -66,12 +58,10 @@ class BeatsStop(Session):
             super().beat()
 
 
-@mutant("beats-too-slow", "HB-04", _agreed("0,500", 4000))
-class BeatsTooSlow(Session):
-    """Heart-beats come at the sum of both intervals, three times over."""
-
-    def beat_due(self) -> float:
-        return self.said + 3 * 2 * self.beat_out if self.beat_out else super().beat_due()
+mutant("beats-too-slow", "HB-04", _agreed("0,500", 4000))(
+    "Heart-beats come at the sum of both intervals, three times over.",
+    on(Session, "beat_due").instead(lambda self: self.said + 3 * 2 * self.beat_out, when=lambda self: self.beat_out),
+)
 
 
 @mutant("beats-crossed", "HB-04", _agreed("0,500", 2000), accept="HB-02 HB-03")
@@ -83,85 +73,36 @@ class BeatsCrossed(Session):
         self.beat_out, self.beat_in = self.beat_in, self.beat_out
 
 
-@mutant("beats-after-frames", "HB-04", _agreed("0,500", 350, 350, 350, 350, 350, life="frame"))
-class BeatsAfterFrames(Session):
-    """What the client sends puts off the server's own heart-beat."""
-
-    def send(self, data: bytes) -> None:
-        self.said = self.server.now
-        super().send(data)
-
-
-@mutant("beats-are-nul", "HB-05", _agreed("0,500", 1000), accept="FRAME-01")
-class BeatsAreNul(Writer):
-    """A heart-beat is a NUL."""
-
-    def eol(self) -> bytes:
-        return b"\0"
-
-
-@mutant("beats-are-blank", "HB-05", _agreed("0,500", 1000, ask=True), accept="FRAME-01 FRAME-08")
-class BeatsAreBlank(Writer):
-    """A heart-beat is a blank."""
-
-    def eol(self) -> bytes:
-        return b" "
-
-
-@mutant("client-given-up", "HB-02", _agreed(None, 2000), accept="HB-03 HB-08")
-class ClientGivenUp(Session):
-    """A silent client is given up after 1.5 s, whether heart-beats were agreed on or not."""
-
-    def overdue_at(self) -> float:
-        return self.heard + 1500
-
-
-@mutant("zero-means-default", "HB-03", _agreed("0,500", 1200), accept="HB-02 HB-08 HB-09")
-class ZeroMeansDefault(Session):
-    """A client that promises no heart-beats is still expected to send them at the server's interval."""
-
-    def beat_interval(self, one: int, other: int) -> int:
-        return max(one, other) if one else 0
-
-
-@mutant(
-    "smaller-interval",
-    "HB-08",
-    _agreed("2000,0", 1500),
-    accept="HB-09 HB-03",
+mutant("beats-after-frames", "HB-04", _agreed("0,500", 350, 350, 350, 350, 350, life="frame"))(
+    "What the client sends puts off the server's own heart-beat.",
+    on(Session, "send").before(lambda self: setattr(self, "said", self.server.now)),
 )
-class SmallerInterval(Session):
-    """Of two intervals the smaller one is agreed on, so that a slow client is given up too early."""
-
-    def beat_interval(self, one: int, other: int) -> int:
-        return min(one, other) if one and other else 0
-
-
-@mutant(
-    "given-up-early",
-    "HB-08",
-    _agreed("500,0", 490),
-    accept="HB-09",
+mutant("beats-are-nul", "HB-05", _agreed("0,500", 1000), accept="FRAME-01")(
+    "A heart-beat is a NUL.", on(Writer, "eol").instead(lambda: b"\0")
 )
-class GivenUpEarly(Session):
-    """A client is given up a tenth of the interval before it is over."""
-
-    def overdue_at(self) -> float:
-        return self.heard + self.beat_in * 0.9 if self.beat_in else super().overdue_at()
-
-
-@mutant(
-    "no-margin",
-    "HB-09",
-    _agreed("500,0", 600),
-    accept="HB-08",
-    level="SHOULD",
+mutant("beats-are-blank", "HB-05", _agreed("0,500", 1000, ask=True), accept="FRAME-01 FRAME-08")(
+    "A heart-beat is a blank.", on(Writer, "eol").instead(lambda: b" ")
 )
-class NoMargin(Session):
-    """A client is given up the moment the interval is over."""
-
-    def overdue_at(self) -> float:
-        return self.heard + self.beat_in if self.beat_in else super().overdue_at()
+mutant("client-given-up", "HB-02", _agreed(None, 2000), accept="HB-03 HB-08")(
+    "A silent client is given up after 1.5 s, whether heart-beats were agreed on or not.",
+    on(Session, "overdue_at").instead(lambda self: self.heard + 1500),
+)
+mutant("zero-means-default", "HB-03", _agreed("0,500", 1200), accept="HB-02 HB-08 HB-09")(
+    "A client that promises no heart-beats is still expected to send them at the server's interval.",
+    on(Session, "beat_interval").instead(lambda one, other: max(one, other) if one else 0),
+)
+mutant("smaller-interval", "HB-08", _agreed("2000,0", 1500), accept="HB-09 HB-03")(
+    "Of two intervals the smaller one is agreed on, so that a slow client is given up too early.",
+    on(Session, "beat_interval").instead(lambda one, other: min(one, other) if one and other else 0),
+)
+mutant("given-up-early", "HB-08", _agreed("500,0", 490), accept="HB-09")(
+    "A client is given up a tenth of the interval before it is over.",
+    on(Session, "overdue_at").instead(lambda self: self.heard + self.beat_in * 0.9, when=lambda self: self.beat_in),
+)
+mutant("no-margin", "HB-09", _agreed("500,0", 600), accept="HB-08", level="SHOULD")(
+    "A client is given up the moment the interval is over.",
+    on(Session, "overdue_at").instead(lambda self: self.heard + self.beat_in, when=lambda self: self.beat_in),
+)
 
 
 @mutant("eol-is-no-life", "HB-07", _agreed("500,0", 400, 400, 400, life="eol"), accept="HB-08 HB-09")
@@ -207,23 +148,12 @@ class HalfFrameIsNoLife(Session):
             self.heard = heard
 
 
-@mutant(
-    "eol-breaks-frame",
-    "HB-07",
-    _agreed("500,0", 300, 300, life="eol", ask=True),
-    accept="FRAME-03",
+mutant("eol-breaks-frame", "HB-07", _agreed("500,0", 300, 300, life="eol", ask=True), accept="FRAME-03")(
+    "An EOL that comes alone is kept in front of the next command.", on(Parser, "_skip_eols").instead(lambda: True)
 )
-class EolBreaksFrame(Parser):
-    """An EOL that comes alone is kept in front of the next command."""
-
-    def _skip_eols(self) -> bool:
-        return True
-
-
-@mutant("strange-beats-ignored", "INV-37", connecting(heart_beat="abc"), accept="HB-01", level="SHOULD")
-class StrangeBeatsIgnored(Session):
-    """A heart-beat header that cannot be read counts as none."""
-
-    def agree_on_beats(self, frame: Frame) -> None:
-        if frame.first.get("heart-beat", "0,0").replace(",", "").isdecimal():
-            super().agree_on_beats(frame)
+mutant("strange-beats-ignored", "INV-37", connecting(heart_beat="abc"), accept="HB-01", level="SHOULD")(
+    "A heart-beat header that cannot be read counts as none.",
+    on(Session, "agree_on_beats").skips(
+        when=lambda frame: not frame.first.get("heart-beat", "0,0").replace(",", "").isdecimal()
+    ),
+)

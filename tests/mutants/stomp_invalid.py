@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.stomp.reference import Frame, Session
 from specs.plan import Ref
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
 
 
@@ -24,37 +27,25 @@ def _ignores(command: str, *names: str, receipt: bool = True) -> type[Session]:
 # -- required headers --------------------------------------------------------------------------------------------------
 
 
-@mutant("begun-without-id", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
-class BegunWithoutId(_ignores("BEGIN", "transaction")):
-    """BEGIN without a transaction is receipted."""
-
-
-@mutant("begin-without-id-unheard", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")
-class BeginWithoutIdUnheard(_ignores("BEGIN", "transaction", receipt=False)):
-    """BEGIN without a transaction is ignored in silence."""
-
-
-@mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 RECEIPT-03")
-class CommitWithoutId(_ignores("COMMIT", "transaction")):
-    """COMMIT without a transaction is receipted."""
-
-
-@mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03 TXN-01")
-class CommitUnknown(Session):
-    """COMMIT of a transaction that never was, or of none, is receipted."""
-
-    def on_COMMIT(self, frame: Frame) -> None:
-        if frame.first.get("transaction") in self.transactions:
-            super().on_COMMIT(frame)
-
-
-@mutant("abort-unknown-unheard", "INV-12", one("ABORT", ("transaction", "t")), accept="TXN-08", level="SHOULD")
-class AbortUnknownUnheard(Session):
-    """ABORT of a transaction that never was is ignored in silence."""
-
-    def handle(self, frame: Frame) -> None:
-        if frame.command != "ABORT" or frame.first.get("transaction") in self.transactions:
-            super().handle(frame)
+mutant("begun-without-id", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")(
+    "BEGIN without a transaction is receipted.", _ignores("BEGIN", "transaction")
+)
+mutant("begin-without-id-unheard", "INV-10", one("BEGIN"), accept="TXN-01", level="SHOULD")(
+    "BEGIN without a transaction is ignored in silence.", _ignores("BEGIN", "transaction", receipt=False)
+)
+mutant("commit-without-id", "TXN-01", one("COMMIT"), accept="INV-12 RECEIPT-03")(
+    "COMMIT without a transaction is receipted.", _ignores("COMMIT", "transaction")
+)
+mutant("commit-unknown", "TXN-08", one("COMMIT", ("transaction", "t")), accept="INV-12 RECEIPT-03 TXN-01")(
+    "COMMIT of a transaction that never was, or of none, is receipted.",
+    on(Session, "on_COMMIT").skips(when=lambda self, frame: frame.first.get("transaction") not in self.transactions),
+)
+mutant("abort-unknown-unheard", "INV-12", one("ABORT", ("transaction", "t")), accept="TXN-08", level="SHOULD")(
+    "ABORT of a transaction that never was is ignored in silence.",
+    on(Session, "handle").skips(
+        when=lambda self, frame: frame.command == "ABORT" and frame.first.get("transaction") not in self.transactions
+    ),
+)
 
 
 @plan
@@ -86,15 +77,13 @@ def _ack_in_unknown(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, tx="unknown", receipt=w.receipt())
 
 
-@mutant("ack-in-unknown", "TXN-12", _ack_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")
-class AckInUnknown(Session):
-    """ACK in a transaction that does not exist is carried out at once."""
-
-    def on_ACK(self, frame: Frame) -> None:
-        if frame.first.get("transaction") in self.transactions:
-            super().on_ACK(frame)
-        else:
-            self.settle(self.named_by(frame), accepted=True)
+mutant("ack-in-unknown", "TXN-12", _ack_in_unknown, accept="INV-13 RECEIPT-03", level="SHOULD")(
+    "ACK in a transaction that does not exist is carried out at once.",
+    on(Session, "on_ACK").instead(
+        lambda self, frame: self.settle(self.named_by(frame), accepted=True),
+        when=lambda self, frame: frame.first.get("transaction") not in self.transactions,
+    ),
+)
 
 
 @plan
@@ -166,6 +155,63 @@ class OldStyleAck(Session):
         return super().key_of(frame)
 
 
-@mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 NACK-01")
-class NackWithoutId(_ignores("NACK", "id")):
-    """NACK without an id is receipted."""
+mutant("nack-without-id", "ACK-03", one("NACK"), accept="INV-09 RECEIPT-03 NACK-01")(
+    "NACK without an id is receipted.", _ignores("NACK", "id")
+)
+
+
+# -- frames that get no answer -----------------------------------------------------------------------------------------
+
+
+def _unheard(name: str, requirement: str, accept: str, level: str, witness: Any, hears: Any, why: str) -> None:
+    class Unheard(Session):
+        def handle(self, frame: Frame) -> None:
+            if hears(self, frame):
+                super().handle(frame)
+
+    Unheard.__doc__ = why
+    mutant(name, requirement, witness, accept=accept, level=level)(Unheard)
+
+
+_NOWHERE, _ANYWHERE = one("SUBSCRIBE", ("id", "0")), one("SUBSCRIBE", ("destination", TOPIC))
+_NOT_OPEN = one("SEND", ("destination", TOPIC), ("transaction", "t"))
+_ENORMOUS = one("SEND", ("destination", TOPIC), body=b"x" * 70_000)
+for _row in (
+    ("subscribe-nowhere-unheard", "INV-04", "SUB-01 SUB-06", "MUST", _NOWHERE,
+     lambda self, frame: frame.command != "SUBSCRIBE" or "destination" in frame.first,
+     "SUBSCRIBE without a destination is ignored in silence."),
+    ("subscribe-without-id-unheard", "INV-05", "SUB-02", "SHOULD", _ANYWHERE,
+     lambda self, frame: frame.command != "SUBSCRIBE" or "id" in frame.first,
+     "SUBSCRIBE without an id is ignored in silence."),
+    ("unknown-unsubscribe-unheard", "INV-08", "UNSUB-01", "SHOULD", one("UNSUBSCRIBE", ("id", "7")),
+     lambda self, frame: frame.command != "UNSUBSCRIBE" or frame.first.get("id") in self.subscriptions,
+     "UNSUBSCRIBE of a subscription that is not open is ignored in silence."),
+    ("unknown-transaction-unheard", "INV-13", "TXN-12", "SHOULD", _NOT_OPEN,
+     lambda self, frame: frame.command != "SEND" or frame.first.get("transaction") in (None, *self.transactions),
+     "SEND in a transaction that is not open is ignored in silence."),
+    ("enormous-unheard", "INV-39", "LIMIT-02", "SHOULD", _ENORMOUS,
+     lambda self, frame: len(frame.body) <= 65_536,
+     "A frame with an enormous body is ignored in silence."),
+):  # fmt: skip
+    _unheard(*_row)
+
+
+@mutant("no-name-in-silence", "INV-02", one("SEND", ("destination", "")), level="SHOULD")
+class NoNameInSilence(Session):
+    """A SEND to the empty destination closes the connection without an ERROR."""
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command == "SEND" and frame.first.get("destination") == "":
+            self.on_lost_connection()
+            self.end()
+        else:
+            super().handle(frame)
+
+
+mutant("headers-are-ascii", "ENC-13", one("BEGIN", ("transaction", "\u00e9")), accept="ENC-01")(
+    "A frame with a header beyond ASCII is refused.",
+    on(Session, "handle").instead(
+        lambda self, frame: self.fail("only ASCII is understood", frame),
+        when=lambda frame: not all((name + value).isascii() for name, value in frame.headers),
+    ),
+)

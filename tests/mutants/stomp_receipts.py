@@ -5,6 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.reference import Frame, Refused, Session, Transaction
 from strategies.stomp import writer as plans
 from strategies.stomp.writer import JOIN
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
 
 # -- missing -----------------------------------------------------------------------------------------------------------
@@ -27,14 +28,12 @@ def _unsubscribed(w: plans.Writer) -> None:
     w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
 
 
-@mutant("unsubscribe-unanswered", "RECEIPT-01", _unsubscribed, accept="UNSUB-02 UNSUB-04")
-class UnsubscribeUnanswered(_never_for("UNSUBSCRIBE")):
-    """UNSUBSCRIBE gets no RECEIPT."""
-
-
-@mutant("begin-unanswered", "RECEIPT-01", one("BEGIN", ("transaction", "t")))
-class BeginUnanswered(_never_for("BEGIN")):
-    """BEGIN gets no RECEIPT."""
+mutant("unsubscribe-unanswered", "RECEIPT-01", _unsubscribed, accept="UNSUB-02 UNSUB-04")(
+    "UNSUBSCRIBE gets no RECEIPT.", _never_for("UNSUBSCRIBE")
+)
+mutant("begin-unanswered", "RECEIPT-01", one("BEGIN", ("transaction", "t")))(
+    "BEGIN gets no RECEIPT.", _never_for("BEGIN")
+)
 
 
 @plan
@@ -46,9 +45,7 @@ def _rejected(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, verb="NACK", receipt=w.receipt())
 
 
-@mutant("nack-unanswered", "RECEIPT-01", _rejected, accept="NACK-01")
-class NackUnanswered(_never_for("NACK")):
-    """NACK gets no RECEIPT."""
+mutant("nack-unanswered", "RECEIPT-01", _rejected, accept="NACK-01")("NACK gets no RECEIPT.", _never_for("NACK"))
 
 
 @plan
@@ -56,18 +53,16 @@ def _sent_to_nobody(w: plans.Writer) -> None:
     w.send(w.line(), TOPIC, receipt=w.receipt())
 
 
-@mutant("unheard-unanswered", "RECEIPT-01", _sent_to_nobody)
-class UnheardUnanswered(Session):
-    """A SEND to a topic without subscribers gets no RECEIPT."""
-
-    def on_receipt(self, frame: Frame) -> None:
-        destinations = self.server.broker.destinations
-        if (
-            frame.command != "SEND"
-            or "/topic/" not in frame.first["destination"]
-            or frame.first["destination"] in destinations
-        ):
-            super().on_receipt(frame)
+mutant("unheard-unanswered", "RECEIPT-01", _sent_to_nobody)(
+    "A SEND to a topic without subscribers gets no RECEIPT.",
+    on(Session, "on_receipt").skips(
+        when=lambda self, frame: (
+            frame.command == "SEND"
+            and "/topic/" in frame.first["destination"]
+            and frame.first["destination"] not in self.server.broker.destinations
+        )
+    ),
+)
 
 
 @plan
@@ -153,34 +148,32 @@ def _asking(receipt: str):
     return one("BEGIN", ("transaction", "t"), ("receipt", receipt))
 
 
-@mutant("receipt-is-number", "RECEIPT-02", _asking("007"))
-class ReceiptIsNumber(_changed(lambda text: str(int(text)) if text.isdecimal() else text)):
-    """A receipt-id that looks like a number becomes one."""
+mutant("receipt-is-number", "RECEIPT-02", _asking("007"))(
+    "A receipt-id that looks like a number becomes one.",
+    _changed(lambda text: str(int(text)) if text.isdecimal() else text),
+)
 
 
-@mutant("receipt-lowered", "RECEIPT-02", _asking("R"))
-class ReceiptLowered(_changed(str.lower)):
-    """receipt-id comes in lower case."""
+mutant("receipt-lowered", "RECEIPT-02", _asking("R"))("receipt-id comes in lower case.", _changed(str.lower))
+mutant("receipt-cut", "RECEIPT-02", _asking("r" * 65))(
+    "receipt-id is cut after 64 characters.", _changed(lambda text: text[:64])
+)
 
 
-@mutant("receipt-cut", "RECEIPT-02", _asking("r" * 65))
-class ReceiptCut(_changed(lambda text: text[:64])):
-    """receipt-id is cut after 64 characters."""
+mutant("receipt-ascii", "RECEIPT-02", _asking("é"), accept="ENC-01 ENC-13")(
+    "receipt-id is written in ASCII, with question marks.",
+    _changed(lambda text: text.encode("ascii", "replace").decode()),
+)
 
 
-@mutant("receipt-ascii", "RECEIPT-02", _asking("é"), accept="ENC-01 ENC-13")
-class ReceiptAscii(_changed(lambda text: text.encode("ascii", "replace").decode())):
-    """receipt-id is written in ASCII, with question marks."""
-
-
-@mutant("receipt-id-missing", "HDR-01", one("BEGIN", ("transaction", "t")), accept="RECEIPT-02", smoke=False)
-class ReceiptIdMissing(Session):
-    """RECEIPT has a header receipt where receipt-id should be."""
-
-    def emit(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> None:
-        super().emit(
-            command, [("receipt" if n == "receipt-id" and command == "RECEIPT" else n, v) for n, v in headers], body
-        )
+mutant("receipt-id-missing", "HDR-01", one("BEGIN", ("transaction", "t")), accept="RECEIPT-02", smoke=False)(
+    "RECEIPT has a header receipt where receipt-id should be.",
+    on(Session, "emit").takes(
+        headers=lambda command, headers: [
+            ("receipt" if n == "receipt-id" and command == "RECEIPT" else n, v) for n, v in headers
+        ]
+    ),
+)
 
 
 @plan
@@ -212,14 +205,12 @@ def _not_asked(w: plans.Writer) -> None:
     w.say(w.line(), "BEGIN", [("transaction", "t")])
 
 
-@mutant("unasked-receipt", "RECEIPT-06", _not_asked)
-class UnaskedReceipt(Session):
-    """BEGIN is always answered, by its transaction id if there is no receipt header."""
-
-    def on_BEGIN(self, frame: Frame) -> None:
-        super().on_BEGIN(frame)
-        if "receipt" not in frame.first:
-            self.receipt(frame.first["transaction"])
+mutant("unasked-receipt", "RECEIPT-06", _not_asked)(
+    "BEGIN is always answered, by its transaction id if there is no receipt header.",
+    on(Session, "on_BEGIN").after(
+        lambda self, frame: self.receipt(frame.first["transaction"]), when=lambda frame: "receipt" not in frame.first
+    ),
+)
 
 
 @plan
@@ -304,12 +295,10 @@ def _subscribed_then_sent(w: plans.Writer) -> None:
     w.send(other, TOPIC)
 
 
-@mutant("receipt-before-subscription", "SUB-05", _subscribed_then_sent, accept="RECEIPT-04")
-class ReceiptBeforeSubscription(_OneBehind):
-    """SUBSCRIBE is receipted at once and takes effect with the next frame of its connection."""
-
-    def on_SUBSCRIBE(self, frame: Frame) -> None:
-        self.behind = frame
+mutant("receipt-before-subscription", "SUB-05", _subscribed_then_sent, accept="RECEIPT-04")(
+    "SUBSCRIBE is receipted at once and takes effect with the next frame of its connection.",
+    on(_OneBehind, "on_SUBSCRIBE").instead(lambda self, frame: setattr(self, "behind", frame)),
+)
 
 
 @plan
@@ -319,14 +308,12 @@ def _unsubscribed_then_sent(w: plans.Writer) -> None:
     w.send(other, TOPIC)
 
 
-@mutant(
+mutant(
     "receipt-before-unsubscription", "UNSUB-03", _unsubscribed_then_sent, accept="RECEIPT-04 MSG-09 UNSUB-01 INV-08"
+)(
+    "UNSUBSCRIBE is receipted at once and takes effect with the next frame of its connection.",
+    on(_OneBehind, "on_UNSUBSCRIBE").instead(lambda self, frame: setattr(self, "behind", frame)),
 )
-class ReceiptBeforeUnsubscription(_OneBehind):
-    """UNSUBSCRIBE is receipted at once and takes effect with the next frame of its connection."""
-
-    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
-        self.behind = frame
 
 
 @plan
@@ -356,12 +343,10 @@ def _acked_then_lost(w: plans.Writer) -> None:
     w.subscribe(w.line(9), QUEUE, receipt=w.receipt())
 
 
-@mutant("receipt-before-ack", "ACKMODE-08", _acked_then_lost, accept="RECEIPT-04")
-class ReceiptBeforeAck(_OneBehind):
-    """ACK is receipted at once and takes effect with the next frame of its connection."""
-
-    def on_ACK(self, frame: Frame) -> None:
-        self.behind = frame
+mutant("receipt-before-ack", "ACKMODE-08", _acked_then_lost, accept="RECEIPT-04")(
+    "ACK is receipted at once and takes effect with the next frame of its connection.",
+    on(_OneBehind, "on_ACK").instead(lambda self, frame: setattr(self, "behind", frame)),
+)
 
 
 @plan(wire=JOIN)
@@ -386,14 +371,3 @@ class BusyDrops(Session):
         self.sends += 1
         if self.sends < 3 or "receipt" in frame.first:
             super().on_SEND(frame)
-
-
-@mutant("failed-receipted", "RECEIPT-03", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 SEND-01 ACK-03 TXN-01 TXN-08")
-class FailedReceipted(Session):
-    """RECEIPT is sent before a frame is looked at, whatever becomes of it."""
-
-    def handle(self, frame: Frame) -> None:
-        if "receipt" in frame.first and frame.command in self.commands and frame.command != "DISCONNECT":
-            self.receipt(frame.first["receipt"])
-            frame = frame._replace(first={k: v for k, v in frame.first.items() if k != "receipt"})
-        super().handle(frame)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Broker, Delivery, Frame, Queue, Session, Subscription
+from impls.references.stomp.reference import Broker, Delivery, Queue, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, acked, mutant, plan
 
 # -- what comes again --------------------------------------------------------------------------------------------------
@@ -23,16 +24,15 @@ class SettledComeAgain(Session):
         self.settled = [*getattr(self, "settled", []), delivery]
 
 
-@mutant("only-last-ack-counts", "ACKMODE-08", acked("client-individual", 2, 0, 1), accept="ACKMODE-04")
-class OnlyLastAckCounts(SettledComeAgain):
-    """When a connection is lost, only its last ACK is remembered."""
+mutant("only-last-ack-counts", "ACKMODE-08", acked("client-individual", 2, 0, 1), accept="ACKMODE-04")(
+    "When a connection is lost, only its last ACK is remembered.",
+    on(SettledComeAgain, "on_lost_connection").before(
+        lambda self: setattr(self, "settled", getattr(self, "settled", [])[:-1])
+    ),
+)
 
-    def on_lost_connection(self) -> None:
-        self.settled = getattr(self, "settled", [])[:-1]
-        super().on_lost_connection()
 
-
-@mutant("unacked-lost", "ACK-02", acked("client", 1), accept="ACKMODE-03", level="SHOULD")
+@mutant("unacked-lost", "ACK-02", acked("client", 1), accept="ACKMODE-03")
 class UnackedLost(Queue):
     """What a lost connection did not acknowledge of a subscription in client mode is gone, every other time."""
 
@@ -44,7 +44,7 @@ class UnackedLost(Queue):
         super().take_back(kept, where)
 
 
-@mutant("only-first-unacked-comes-again", "ACK-02", acked("client", 2), accept="ACKMODE-03", level="SHOULD")
+@mutant("only-first-unacked-comes-again", "ACK-02", acked("client", 2), accept="ACKMODE-03")
 class OnlyFirstUnackedComesAgain(Broker):
     """Of several unacknowledged messages of a lost connection only the first comes again, in client mode."""
 
@@ -53,12 +53,10 @@ class OnlyFirstUnackedComesAgain(Broker):
         super().take_back([each for each in deliveries if each not in cumulative[1:]], where)
 
 
-@mutant("redelivered-twice", "MSG-10", acked("client", 1), accept="ACK-02")
-class RedeliveredTwice(Queue):
-    """What a lost connection did not acknowledge comes again twice."""
-
-    def take_back(self, deliveries: list[Delivery], where: str) -> None:
-        super().take_back([*deliveries, *deliveries], where)
+mutant("redelivered-twice", "MSG-10", acked("client", 1), accept="ACK-02")(
+    "What a lost connection did not acknowledge comes again twice.",
+    on(Queue, "take_back").takes(deliveries=lambda deliveries: [*deliveries, *deliveries]),
+)
 
 
 # -- flow --------------------------------------------------------------------------------------------------------------
@@ -74,20 +72,25 @@ def _many(mode: str, count: int):
     return plan(play)
 
 
-@mutant("auto-stops-at-ten", "ACKMODE-01", _many("auto", 11), accept="SUB-08")
-class AutoStopsAtTen(Queue):
-    """A subscription in mode auto gets no more than ten messages, as if they waited for an ACK."""
+def _stated(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, QUEUE, headers=[("ack", "auto")], receipt=w.receipt())
+    for _ in range(11):
+        w.send(line, QUEUE)
 
-    def choose(self, ready: list[Subscription]) -> Subscription | None:
-        return super().choose([each for each in ready if each.mode != "auto" or each.delivered < 10])
 
-
-@mutant("default-is-client", "SUB-08", _many("auto", 2), accept="ACKMODE-01", switches={"prefetch": 1})
-class DefaultIsClient(Session):
-    """Without an ack header a subscription waits for ACKs."""
-
-    def on_SUBSCRIBE(self, frame: Frame) -> None:
-        super().on_SUBSCRIBE(frame if "ack" in frame.first else frame._replace(first={**frame.first, "ack": "client"}))
+mutant("auto-stops-at-ten", "ACKMODE-01", plan(_stated), accept="SUB-08")(
+    "A subscription in mode auto gets no more than ten messages, as if they waited for an ACK.",
+    on(Queue, "choose").takes(
+        ready=lambda ready: [each for each in ready if each.mode != "auto" or each.delivered < 10]
+    ),
+)
+mutant("default-is-client", "SUB-08", _many("auto", 2), accept="ACKMODE-01", switches={"prefetch": 1})(
+    "Without an ack header a subscription waits for ACKs.",
+    on(Session, "on_SUBSCRIBE").takes(
+        frame=lambda frame: frame if "ack" in frame.first else frame._replace(first={**frame.first, "ack": "client"})
+    ),
+)
 
 
 @plan
@@ -120,9 +123,9 @@ def _five_rounds(w: plans.Writer) -> None:
             w.acknowledge(line, sub, nth, receipt=w.receipt())
 
 
-@mutant("window-never-refilled", "SUB-05", _five_rounds, accept="ACKMODE-05")
-class WindowNeverRefilled(Queue):
-    """A subscription in mode client-individual gets four messages in all: acknowledged ones go on counting."""
-
-    def choose(self, ready: list[Subscription]) -> Subscription | None:
-        return super().choose([each for each in ready if each.mode != "client-individual" or each.delivered < 4])
+mutant("window-never-refilled", "SUB-05", _five_rounds, accept="ACKMODE-05")(
+    "A subscription in mode client-individual gets four messages in all: acknowledged ones go on counting.",
+    on(Queue, "choose").takes(
+        ready=lambda ready: [each for each in ready if each.mode != "client-individual" or each.delivered < 4]
+    ),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.parser import OverLimit
 from impls.references.stomp.reference import Frame, Malformed, Parser, Server, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, connecting, mutant, one, plan, raw, round_trip
 
 # -- repeated headers --------------------------------------------------------------------------------------------------
@@ -17,13 +18,10 @@ def _repeated_destination(w: plans.Writer) -> None:
     w.say(line, "SEND", [("destination", QUEUE), ("destination", QUEUE_2), ("k", "1")], b"x")
 
 
-@mutant("last-destination", "REPEAT-01", _repeated_destination, level="SHOULD")
-class LastDestination(Parser):
-    """Of a repeated header the last entry counts."""
-
-    def next(self) -> Frame | None:
-        found = super().next()
-        return found and found._replace(first=dict(found.headers))
+mutant("last-destination", "REPEAT-01", _repeated_destination, level="SHOULD")(
+    "Of a repeated header the last entry counts.",
+    on(Parser, "next").gives(lambda found: found and found._replace(first=dict(found.headers))),
+)
 
 
 @mutant("last-receipt", "REPEAT-01", one("BEGIN", ("transaction", "t"), ("receipt", "first")), level="SHOULD")
@@ -50,12 +48,10 @@ class LastLength(Parser):
         return lengths[-1:] + [header for header in headers if header[0] != "content-length"]
 
 
-@mutant("last-user-header", "REPEAT-02", round_trip(("a", "1"), ("a", "2")), level="SHOULD")
-class LastUserHeader(Session):
-    """Of a user's repeated header the last entry is delivered as the first."""
-
-    def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
-        return super().pass_through(frame)[::-1]
+mutant("last-user-header", "REPEAT-02", round_trip(("a", "1"), ("a", "2")), level="SHOULD")(
+    "Of a user's repeated header the last entry is delivered as the first.",
+    on(Session, "pass_through").gives(lambda found: found[::-1]),
+)
 
 
 @mutant("headers-joined", "SEND-04", round_trip(("a", "1"), ("a", "2")), accept="MSG-08 REPEAT-02")
@@ -120,18 +116,10 @@ def _large_body(w: plans.Writer) -> None:
     w.send(line, QUEUE, b"x" * 70_000)
 
 
-@mutant(
-    "large-body-cut",
-    "FRAME-09",
-    _large_body,
-    accept="BODY-02 LIMIT-02",
+mutant("large-body-cut", "FRAME-09", _large_body, accept="BODY-02 LIMIT-02")(
+    "A body of more than 64 KiB is cut there instead of being refused.",
+    on(Parser, "next").gives(lambda found: found and found._replace(body=found.body[:65_536])),
 )
-class LargeBodyCut(Parser):
-    """A body of more than 64 KiB is cut there instead of being refused."""
-
-    def next(self) -> Frame | None:
-        found = super().next()
-        return found and found._replace(body=found.body[:65_536])
 
 
 @mutant(

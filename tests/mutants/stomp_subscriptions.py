@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription, Topic
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, QUEUE_2, TOPIC, TOPIC_2, mutant, one, plan, round_trip
 
 # -- opening -----------------------------------------------------------------------------------------------------------
 
 
-@mutant("subscribed-nowhere", "SUB-01", one("SUBSCRIBE", ("id", "0")), accept="SUB-06 INV-04 RECEIPT-03")
-class SubscribedNowhere(Session):
-    """SUBSCRIBE without a destination is receipted."""
-
-    def on_SUBSCRIBE(self, frame: Frame) -> None:
-        if "destination" in frame.first:
-            super().on_SUBSCRIBE(frame)
+mutant("subscribed-nowhere", "SUB-01", one("SUBSCRIBE", ("id", "0")), accept="SUB-06 INV-04 RECEIPT-03")(
+    "SUBSCRIBE without a destination is receipted.",
+    on(Session, "on_SUBSCRIBE").skips(when=lambda frame: "destination" not in frame.first),
+)
 
 
 @mutant("subscribe-fails-in-silence", "SUB-06", one("SUBSCRIBE", ("id", "0")), accept="SUB-01 INV-04")
@@ -30,14 +28,10 @@ class SubscribeFailsInSilence(Session):
             super().on_SUBSCRIBE(frame)
 
 
-@mutant(
-    "subscribed-without-id", "SUB-02", one("SUBSCRIBE", ("destination", QUEUE)), accept="INV-05", level="SHOULD",
-)  # fmt: skip
-class SubscribedWithoutId(Session):
-    """SUBSCRIBE without an id gets one from the server."""
-
-    def on_SUBSCRIBE(self, frame: Frame) -> None:
-        super().on_SUBSCRIBE(frame._replace(first={"id": "made-up", **frame.first}))
+mutant("subscribed-without-id", "SUB-02", one("SUBSCRIBE", ("destination", QUEUE)), accept="INV-05", level="SHOULD")(
+    "SUBSCRIBE without an id gets one from the server.",
+    on(Session, "on_SUBSCRIBE").takes(frame=lambda frame: frame._replace(first={"id": "made-up", **frame.first})),
+)
 
 
 @plan
@@ -47,7 +41,7 @@ def _id_twice(w: plans.Writer) -> None:
     w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", QUEUE_2), w.receipt()])
 
 
-@mutant("id-twice", "SUB-03", _id_twice, accept="INV-06", level="SHOULD")
+@mutant("id-twice", "INV-06", _id_twice, level="SHOULD")
 class IdTwice(Session):
     """A second SUBSCRIBE with the same id takes the place of the first."""
 
@@ -58,8 +52,43 @@ class IdTwice(Session):
         super().on_SUBSCRIBE(frame)
 
 
-@mutant("mode-any-case", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "Client")),
-        accept="INV-07", level="SHOULD")  # fmt: skip
+@plan
+def _id_twice_and_a_third_place(w: plans.Writer) -> None:
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, receipt=w.receipt())
+    w.say(line, "SUBSCRIBE", [("id", sub.id), ("destination", QUEUE_2), w.receipt()])
+    w.send(line, TOPIC)
+
+
+@mutant("id-twice-hears-all", "SUB-03", _id_twice_and_a_third_place, accept="INV-06 SEND-02", level="SHOULD")
+class IdTwiceHearsAll(Session):
+    """A subscription whose id is given to a second one gets everything that its own connection sends."""
+
+    twice: Subscription | None = None
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        known = self.subscriptions.get(frame.first.get("id", ""))
+        if known is None:
+            super().on_SUBSCRIBE(frame)
+        self.twice = known or self.twice
+
+    def publish(self, frame: Frame) -> None:
+        super().publish(frame)
+        if self.twice is not None and frame.first["destination"] != self.twice.destination.name:
+            name, headers = frame.first["destination"], self.pass_through(frame)
+            self.twice.deliver(Message(self.server.message_id(), name, headers, frame.body, frame.size))
+
+
+mutant("explicit-auto-refused", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "auto")))(
+    "The mode auto is known by its absence only.",
+    on(Session, "on_SUBSCRIBE").raises(
+        lambda: Refused("no such ack mode"), when=lambda frame: frame.first.get("ack") == "auto"
+    ),
+)
+
+
+@mutant("mode-any-case", "INV-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "Client")),
+        level="SHOULD")  # fmt: skip
 class ModeAnyCase(Session):
     """Acknowledgement modes are known in any case."""
 
@@ -87,8 +116,8 @@ class ModeOfTheFirst(Session):
         super().on_SUBSCRIBE(frame._replace(first={**frame.first, "ack": mode}))
 
 
-@mutant("unknown-mode-is-auto", "SUB-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
-        accept="INV-07", level="SHOULD")  # fmt: skip
+@mutant("unknown-mode-is-auto", "INV-07", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("ack", "sometimes")),
+        level="SHOULD")  # fmt: skip
 class UnknownModeIsAuto(Session):
     """An acknowledgement mode that is not known means auto."""
 
@@ -123,14 +152,13 @@ def _one_id_refused(w: plans.Writer) -> None:
     w.subscribe(w.line(1), TOPIC, identity="0", receipt=w.receipt())
 
 
-@mutant("ids-of-the-server-refused", "SUB-04", _one_id_refused)
-class IdsOfTheServerRefused(Broker):
-    """A subscription id that another connection uses is refused."""
-
-    def subscribe(self, subscription: Subscription) -> None:
-        if any(other.key == subscription.key for other in subscription.destination.subscribers):
-            raise Refused("the subscription id is in use")
-        super().subscribe(subscription)
+mutant("ids-of-the-server-refused", "SUB-04", _one_id_refused)(
+    "A subscription id that another connection uses is refused.",
+    on(Broker, "subscribe").raises(
+        lambda: Refused("the subscription id is in use"),
+        when=lambda subscription: any(other.key == subscription.key for other in subscription.destination.subscribers),
+    ),
+)
 
 
 @plan
@@ -159,25 +187,20 @@ def _subscribed_late(w: plans.Writer) -> None:
     w.subscribe(line, QUEUE, "client", receipt=w.receipt())
 
 
-@mutant("kept-messages-stuck", "SUB-05", _subscribed_late, accept="RECEIPT-04")
-class KeptMessagesStuck(Broker):
-    """What waits at a queue is not given to a new subscriber that acknowledges until another message comes."""
-
-    def subscribe(self, subscription: Subscription) -> None:
-        if subscription.mode == "auto":
-            super().subscribe(subscription)
-        else:
-            subscription.destination.subscribers.append(subscription)
-
-
-@mutant("extra-header-refused-here", "SUB-09", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("x", "1")))
-class ExtraHeaderRefusedHere(Session):
-    """A header of SUBSCRIBE that the server does not know is refused."""
-
-    def on_SUBSCRIBE(self, frame: Frame) -> None:
-        if not frame.first.keys() <= {"id", "destination", "ack", "receipt", "selector"}:
-            raise Refused("what is that?")
-        super().on_SUBSCRIBE(frame)
+mutant("kept-messages-stuck", "SUB-05", _subscribed_late, accept="RECEIPT-04")(
+    "What waits at a queue is not given to a new subscriber that acknowledges until another message comes.",
+    on(Broker, "subscribe").instead(
+        lambda subscription: subscription.destination.subscribers.append(subscription),
+        when=lambda subscription: subscription.mode != "auto",
+    ),
+)
+mutant("extra-header-refused-here", "SUB-09", one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("x", "1")))(
+    "A header of SUBSCRIBE that the server does not know is refused.",
+    on(Session, "on_SUBSCRIBE").raises(
+        lambda: Refused("what is that?"),
+        when=lambda frame: not frame.first.keys() <= {"id", "destination", "ack", "receipt", "selector"},
+    ),
+)
 
 
 def _renamed(change) -> type[Session]:
@@ -191,19 +214,18 @@ def _renamed(change) -> type[Session]:
     return Renaming
 
 
-@mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MSG-04 ENC-03 ENC-07")
-class SubscriptionStripped(_renamed(str.strip)):
-    """Blanks around a subscription id are removed."""
+mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MSG-04 ENC-03 ENC-07")(
+    "Blanks around a subscription id are removed.", _renamed(str.strip)
+)
+mutant("subscription-cut", "SUB-10", round_trip(identity="s" * 40), accept="MSG-04")(
+    "A subscription id has at most 32 characters.", _renamed(lambda name: name[:32])
+)
 
 
-@mutant("subscription-cut", "SUB-10", round_trip(identity="s" * 40), accept="MSG-04")
-class SubscriptionCut(_renamed(lambda name: name[:32])):
-    """A subscription id has at most 32 characters."""
-
-
-@mutant("subscription-is-number", "SUB-10", round_trip(identity="007"), accept="MSG-04")
-class SubscriptionIsNumber(_renamed(lambda name: str(int(name)) if name.isdecimal() else name)):
-    """A subscription id that looks like a number becomes one."""
+mutant("subscription-is-number", "SUB-10", round_trip(identity="007"), accept="MSG-04")(
+    "A subscription id that looks like a number becomes one.",
+    _renamed(lambda name: str(int(name)) if name.isdecimal() else name),
+)
 
 
 # -- telling them apart ------------------------------------------------------------------------------------------------
@@ -217,28 +239,17 @@ def _two_subscriptions(w: plans.Writer) -> None:
     w.send(line, QUEUE_2)
 
 
-@mutant("first-subscription-named", "SEND-02", _two_subscriptions, accept="MSG-04 MSG-09")
-class FirstSubscriptionNamed(Session):
-    """MESSAGE always names the first subscription of its connection."""
-
-    def subscription_header(self, subscription: Subscription) -> str | None:
-        return next(iter(self.subscriptions.values())).id
-
-
-@mutant("subscription-missing", "MSG-04", round_trip(), accept="HDR-01", smoke=False)
-class SubscriptionMissing(Session):
-    """MESSAGE does not name its subscription."""
-
-    def subscription_header(self, subscription: Subscription) -> str | None:
-        return None
-
-
-@mutant("subscription-is-destination", "MSG-04", round_trip(), accept="HDR-01 SUB-10 MSG-09", smoke=False)
-class SubscriptionIsDestination(Session):
-    """MESSAGE names the destination where the subscription should stand."""
-
-    def subscription_header(self, subscription: Subscription) -> str | None:
-        return f"<{subscription.destination.name}>"
+mutant("first-subscription-named", "SEND-02", _two_subscriptions, accept="MSG-04 MSG-09")(
+    "MESSAGE always names the first subscription of its connection.",
+    on(Session, "subscription_header").instead(lambda self: next(iter(self.subscriptions.values())).id),
+)
+mutant("subscription-missing", "MSG-04", round_trip(), accept="HDR-01", smoke=False)(
+    "MESSAGE does not name its subscription.", on(Session, "subscription_header").skips()
+)
+mutant("subscription-is-destination", "MSG-04", round_trip(), accept="HDR-01 SUB-10 MSG-09", smoke=False)(
+    "MESSAGE names the destination where the subscription should stand.",
+    on(Session, "subscription_header").instead(lambda subscription: f"<{subscription.destination.name}>"),
+)
 
 
 @plan

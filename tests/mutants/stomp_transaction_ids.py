@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Broker, Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, begin, end, listening, mutant, one, plan, within
 
 # -- which transaction -------------------------------------------------------------------------------------------------
@@ -19,13 +20,10 @@ def _begun_twice(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("second-begin-loses-work", "TXN-06", _begun_twice, level="SHOULD")
-class SecondBeginLosesWork(Session):
-    """A second BEGIN with the id of an open transaction empties it without a word."""
-
-    def on_BEGIN(self, frame: Frame) -> None:
-        self.transactions.pop(frame.first.get("transaction", ""), None)
-        super().on_BEGIN(frame)
+mutant("second-begin-loses-work", "TXN-06", _begun_twice, accept="INV-11", level="SHOULD")(
+    "A second BEGIN with the id of an open transaction empties it without a word.",
+    on(Session, "on_BEGIN").before(lambda self, frame: self.transactions.pop(frame.first.get("transaction", ""), None)),
+)
 
 
 @plan
@@ -35,13 +33,10 @@ def _begun_twice_for_nothing(w: plans.Writer) -> None:
     w.say(line, "BEGIN", [("transaction", "t"), w.receipt()])
 
 
-@mutant("second-begin-ignored", "TXN-06", _begun_twice_for_nothing, accept="INV-11", level="SHOULD")
-class SecondBeginIgnored(Session):
-    """A second BEGIN with the id of an open transaction is receipted and goes on with it."""
-
-    def on_BEGIN(self, frame: Frame) -> None:
-        if frame.first.get("transaction") not in self.transactions:
-            super().on_BEGIN(frame)
+mutant("second-begin-ignored", "INV-11", _begun_twice_for_nothing, level="SHOULD")(
+    "A second BEGIN with the id of an open transaction is receipted and goes on with it.",
+    on(Session, "on_BEGIN").skips(when=lambda self, frame: frame.first.get("transaction") in self.transactions),
+)
 
 
 @plan
@@ -197,25 +192,20 @@ def _interleaved(w: plans.Writer) -> None:
     end(w, line, "a")
 
 
-@mutant("newest-collects", "TXN-10", _interleaved, accept="TXN-02 TXN-03")
-class NewestCollects(Session):
-    """A SEND belongs to the transaction that was begun last, whichever it names."""
-
-    def open_transaction(self, frame: Frame) -> Transaction:
-        found = super().open_transaction(frame)
-        return next(reversed(self.transactions.values())) if frame.command == "SEND" else found
-
-
-@mutant("second-begin-refused", "TXN-10", plan(lambda w: (
-    begin(w, w.line(), "a"), w.say(w.line(), "BEGIN", [("transaction", "b"), w.receipt()]),
-)))  # fmt: skip
-class SecondBeginRefused(Session):
-    """A connection can have one transaction open."""
-
-    def on_BEGIN(self, frame: Frame) -> None:
-        if self.transactions:
-            raise Refused("a transaction is open")
-        super().on_BEGIN(frame)
+mutant("newest-collects", "TXN-10", _interleaved, accept="TXN-02 TXN-03")(
+    "A SEND belongs to the transaction that was begun last, whichever it names.",
+    on(Session, "open_transaction").gives(
+        lambda self, frame, found: next(reversed(self.transactions.values())) if frame.command == "SEND" else found
+    ),
+)
+mutant(
+    "second-begin-refused",
+    "TXN-10",
+    plan(lambda w: (begin(w, w.line(), "a"), w.say(w.line(), "BEGIN", [("transaction", "b"), w.receipt()]))),
+)(
+    "A connection can have one transaction open.",
+    on(Session, "on_BEGIN").raises(lambda: Refused("a transaction is open"), when=lambda self: self.transactions),
+)
 
 
 @plan
@@ -338,12 +328,10 @@ class _Hasty(Session):
             self.settle(delivery, accepted)
 
 
-@mutant("ack-ignores-transaction", "ACK-06", _ack_within("ACK", ""), accept="ACK-02 TXN-04", level="SHOULD")
-class AckIgnoresTransaction(_Hasty):
-    """ACK in a transaction settles at once, whatever becomes of the transaction."""
-
-    def on_ACK(self, frame: Frame) -> None:
-        self.settle_at_once(frame, accepted=True)
+mutant("ack-ignores-transaction", "ACK-06", _ack_within("ACK", ""), accept="ACK-02 TXN-04", level="SHOULD")(
+    "ACK in a transaction settles at once, whatever becomes of the transaction.",
+    on(_Hasty, "on_ACK").instead(lambda self, frame: self.settle_at_once(frame, accepted=True)),
+)
 
 
 @mutant("ack-lost-at-commit", "ACKMODE-08", _ack_within("ACK", "COMMIT"), accept="ACK-06 TXN-03")
@@ -355,12 +343,10 @@ class AckLostAtCommit(Session):
         super().commit(transaction)
 
 
-@mutant("nack-ignores-transaction", "NACK-04", _ack_within("NACK", "", comes=False), accept="MSG-10 ACK-06")
-class NackIgnoresTransaction(_Hasty):
-    """NACK in a transaction rejects at once, so that the message comes again before COMMIT."""
-
-    def on_NACK(self, frame: Frame) -> None:
-        self.settle_at_once(frame, accepted=False)
+mutant("nack-ignores-transaction", "NACK-04", _ack_within("NACK", "", comes=False), accept="MSG-10 ACK-06")(
+    "NACK in a transaction rejects at once, so that the message comes again before COMMIT.",
+    on(_Hasty, "on_NACK").instead(lambda self, frame: self.settle_at_once(frame, accepted=False)),
+)
 
 
 @plan
@@ -376,14 +362,12 @@ def _acked_after_abort(w: plans.Writer) -> None:
     w.acknowledge(line, sub, 0, receipt=w.receipt())
 
 
-@mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-01", level="SHOULD")
-class AbortedAckIsFinal(Session):
-    """What was acknowledged in an aborted transaction cannot be acknowledged again."""
-
-    def collect(self, frame: Frame, work: Frame | Settle | None, size: int) -> None:
-        super().collect(frame, work, size)
-        if isinstance(work, Settle):
-            self.release(work.delivery)
+mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-01", level="SHOULD")(
+    "What was acknowledged in an aborted transaction cannot be acknowledged again.",
+    on(Session, "collect").after(
+        lambda self, work: self.release(work.delivery), when=lambda work: isinstance(work, Settle)
+    ),
+)
 
 
 @mutant("unknown-transaction-ignored", "TXN-12", one("SEND", ("destination", QUEUE), ("transaction", "t"), body=b"x"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
+from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, QUEUE_2, begin, end, listening, mutant, plan, within
 
 # -- before COMMIT -----------------------------------------------------------------------------------------------------
@@ -82,12 +83,9 @@ def _committed(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("commit-without-effect", "TXN-03", _committed)
-class CommitWithoutEffect(Session):
-    """COMMIT is receipted and nothing happens."""
-
-    def commit(self, transaction: Transaction) -> None:
-        pass
+mutant("commit-without-effect", "TXN-03", _committed)(
+    "COMMIT is receipted and nothing happens.", on(Session, "commit").skips()
+)
 
 
 @plan
@@ -119,22 +117,15 @@ def _two_sends(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("last-is-lost", "TXN-03", _two_sends)
-class LastIsLost(Session):
-    """Of several frames in a transaction COMMIT leaves out the last."""
-
-    def commit(self, transaction: Transaction) -> None:
-        transaction.work = transaction.work[:-1] or transaction.work
-        super().commit(transaction)
-
-
-@mutant("committed-twice", "MSG-10", _committed, accept="TXN-03")
-class CommittedTwice(Session):
-    """COMMIT carries everything out twice."""
-
-    def commit(self, transaction: Transaction) -> None:
-        super().commit(transaction)
-        super().commit(transaction)
+mutant("last-is-lost", "TXN-03", _two_sends)(
+    "Of several frames in a transaction COMMIT leaves out the last.",
+    on(Session, "commit").before(
+        lambda transaction: setattr(transaction, "work", transaction.work[:-1] or transaction.work)
+    ),
+)
+mutant("committed-twice", "MSG-10", _committed, accept="TXN-03")(
+    "COMMIT carries everything out twice.", on(Session, "commit").repeats()
+)
 
 
 @plan
@@ -144,14 +135,10 @@ def _nothing_within(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("empty-commit-refused", "TXN-03", _nothing_within, accept="ERROR-07")
-class EmptyCommitRefused(Session):
-    """COMMIT of a transaction without frames is refused."""
-
-    def commit(self, transaction: Transaction) -> None:
-        if not transaction.work:
-            raise Refused("nothing to commit")
-        super().commit(transaction)
+mutant("empty-commit-refused", "TXN-03", _nothing_within, accept="ERROR-07")(
+    "COMMIT of a transaction without frames is refused.",
+    on(Session, "commit").raises(lambda: Refused("nothing to commit"), when=lambda transaction: not transaction.work),
+)
 
 
 @plan
@@ -207,12 +194,9 @@ def _aborted(w: plans.Writer) -> None:
     end(w, line, verb="ABORT")
 
 
-@mutant("abort-commits", "TXN-04", _aborted)
-class AbortCommits(Session):
-    """ABORT does what COMMIT does."""
-
-    def on_ABORT(self, frame: Frame) -> None:
-        self.on_COMMIT(frame)
+mutant("abort-commits", "TXN-04", _aborted)(
+    "ABORT does what COMMIT does.", on(Session, "on_ABORT").instead(lambda self, frame: self.on_COMMIT(frame))
+)
 
 
 @plan
@@ -238,12 +222,10 @@ class _Remembering(Session):
         self.__dict__.setdefault("old", {})[transaction.name] = [*transaction.work]
 
 
-@mutant("aborted-work-comes-back", "TXN-04", _aborted_then_committed, accept="TXN-09")
-class AbortedWorkComesBack(_Remembering):
-    """A transaction begins with the work of an aborted one that had the same id."""
-
-    def abort(self, transaction: Transaction) -> None:
-        self.remember(transaction)
+mutant("aborted-work-comes-back", "TXN-04", _aborted_then_committed, accept="TXN-09")(
+    "A transaction begins with the work of an aborted one that had the same id.",
+    on(_Remembering, "abort").instead(lambda self, transaction: self.remember(transaction)),
+)
 
 
 @plan
@@ -256,13 +238,10 @@ def _committed_then_committed(w: plans.Writer) -> None:
     end(w, line)
 
 
-@mutant("committed-work-comes-back", "MSG-10", _committed_then_committed, accept="TXN-09")
-class CommittedWorkComesBack(_Remembering):
-    """A transaction begins with the work of a committed one that had the same id."""
-
-    def commit(self, transaction: Transaction) -> None:
-        super().commit(transaction)
-        self.remember(transaction)
+mutant("committed-work-comes-back", "MSG-10", _committed_then_committed, accept="TXN-09")(
+    "A transaction begins with the work of a committed one that had the same id.",
+    on(_Remembering, "commit").after(lambda self, transaction: self.remember(transaction)),
+)
 
 
 def _given_up(how: str):

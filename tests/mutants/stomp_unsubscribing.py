@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Broker, Frame, Message, Refused, Session, Subscription
 from strategies.stomp import writer as plans
-from tests.mutants.kit import QUEUE, TOPIC, mutant, one, plan
+from tests.mutants.faults import on
+from tests.mutants.kit import QUEUE, TOPIC, TOPIC_2, mutant, one, plan
 
 # -- ending ------------------------------------------------------------------------------------------------------------
 
 
-@mutant("unknown-unsubscribed", "UNSUB-01", one("UNSUBSCRIBE", ("id", "0")), accept="INV-08", level="SHOULD")
-class UnknownUnsubscribed(Session):
-    """UNSUBSCRIBE of a subscription that does not exist is receipted."""
-
-    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
-        if frame.first.get("id") in self.subscriptions:
-            super().on_UNSUBSCRIBE(frame)
+mutant("unknown-unsubscribed", "UNSUB-01", one("UNSUBSCRIBE", ("id", "0")), accept="INV-08", level="SHOULD")(
+    "UNSUBSCRIBE of a subscription that does not exist is receipted.",
+    on(Session, "on_UNSUBSCRIBE").skips(when=lambda self, frame: frame.first.get("id") not in self.subscriptions),
+)
 
 
 @plan
@@ -24,13 +22,10 @@ def _unsubscribed(w: plans.Writer) -> None:
     w.unsubscribe(line, w.subscribe(line, TOPIC), receipt=w.receipt())
 
 
-@mutant("destination-wanted", "UNSUB-02", _unsubscribed, accept="UNSUB-04")
-class DestinationWanted(Session):
-    """UNSUBSCRIBE without a destination is refused."""
-
-    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
-        self.required(frame, "destination")
-        super().on_UNSUBSCRIBE(frame)
+mutant("destination-wanted", "UNSUB-02", _unsubscribed, accept="UNSUB-04")(
+    "UNSUBSCRIBE without a destination is refused.",
+    on(Session, "on_UNSUBSCRIBE").before(lambda self, frame: self.required(frame, "destination")),
+)
 
 
 @plan
@@ -40,12 +35,9 @@ def _sent_after(w: plans.Writer) -> None:
     w.send(line, TOPIC)
 
 
-@mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09 SUB-05")
-class UnsubscribedInNameOnly(Broker):
-    """After UNSUBSCRIBE messages go on coming."""
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        pass
+mutant("unsubscribed-in-name-only", "UNSUB-03", _sent_after, accept="MSG-09 SUB-05")(
+    "After UNSUBSCRIBE messages go on coming.", on(Broker, "unsubscribe").skips()
+)
 
 
 @plan
@@ -85,13 +77,12 @@ def _everyone_leaves(w: plans.Writer) -> None:
     w.send(stays, TOPIC)
 
 
-@mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04 ACK-02")
-class DestinationForgotten(Broker):
-    """A destination is forgotten when anyone leaves it, whoever else is there."""
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        super().unsubscribe(subscription)
-        self.destinations.pop(subscription.destination.name, None)
+mutant("destination-forgotten", "UNSUB-05", _everyone_leaves, accept="SUB-05 ROB-02 SUB-04 ACK-02")(
+    "A destination is forgotten when anyone leaves it, whoever else is there.",
+    on(Broker, "unsubscribe").after(
+        lambda self, subscription: self.destinations.pop(subscription.destination.name, None)
+    ),
+)
 
 
 @plan
@@ -103,14 +94,12 @@ def _left_with_message(w: plans.Writer) -> None:
     w.unsubscribe(line, sub, receipt=w.receipt())
 
 
-@mutant("unacked-keep-subscription", "UNSUB-04", _left_with_message, accept="UNSUB-02 ERROR-07")
-class UnackedKeepSubscription(Session):
-    """UNSUBSCRIBE is refused while a message is not acknowledged."""
-
-    def unsubscribe(self, subscription: Subscription) -> None:
-        if subscription.unacked:
-            raise Refused("a message is not acknowledged")
-        super().unsubscribe(subscription)
+mutant("unacked-keep-subscription", "UNSUB-04", _left_with_message, accept="UNSUB-02 ERROR-07")(
+    "UNSUBSCRIBE is refused while a message is not acknowledged.",
+    on(Session, "unsubscribe").raises(
+        lambda: Refused("a message is not acknowledged"), when=lambda subscription: subscription.unacked
+    ),
+)
 
 
 @plan
@@ -157,3 +146,27 @@ class IdStillDead(Session):
     def unsubscribe(self, subscription: Subscription) -> None:
         super().unsubscribe(subscription)
         self.used |= {subscription.key}
+
+
+@plan
+def _id_elsewhere(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC_2, identity="a", receipt=w.receipt())
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant("id-of-the-former", "UNSUB-03", _id_elsewhere, accept="SEND-02 MSG-09")
+class IdOfTheFormer(Session):
+    """A subscription gets what the one that had its id before would get, too."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        super().on_SUBSCRIBE(frame)
+        former: str | None = self.__dict__.get("former", {}).get(frame.first.get("id"))
+        mine = self.subscriptions.get(frame.first.get("id", ""))
+        if mine is not None and former is not None and former != mine.destination.name:
+            self.server.broker.find(former).subscribers.append(mine)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.__dict__.setdefault("former", {})[subscription.key] = subscription.destination.name

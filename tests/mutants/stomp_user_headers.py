@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.references.stomp.reference import Frame, Server, Session
 from strategies.stomp import writer as plans
+from tests.mutants.faults import has
 from tests.mutants.kit import QUEUE, mutant, plan, round_trip
 
 # -- headers -----------------------------------------------------------------------------------------------------------
@@ -19,55 +20,52 @@ def _passes(change) -> type[Session]:
     return Passing
 
 
-@mutant("user-headers-lost", "SEND-04", round_trip(("a", "1")), accept="MSG-08")
-class UserHeadersLost(_passes(lambda headers: [h for h in headers if h[0] in ("k", "content-type")])):
-    """User headers are not passed on."""
+mutant("user-headers-lost", "SEND-04", round_trip(("a", "1")), accept="MSG-08")(
+    "User headers are not passed on.", _passes(lambda headers: [h for h in headers if h[0] in ("k", "content-type")])
+)
 
 
-@mutant("values-cut-at-100", "SEND-04", round_trip(("a", "x" * 101)), accept="MSG-08")
-class ValuesCutAt100(_passes(lambda headers: [(name, value[:100]) for name, value in headers])):
-    """Header values are cut after 100 characters."""
+mutant("values-cut-at-100", "SEND-04", round_trip(("a", "x" * 101)), accept="MSG-08")(
+    "Header values are cut after 100 characters.",
+    _passes(lambda headers: [(name, value[:100]) for name, value in headers]),
+)
 
 
-@mutant("eight-headers", "MSG-08", round_trip(*((f"h{n}", "x") for n in range(8))), accept="SEND-04")
-class EightHeaders(_passes(lambda headers: headers[:8])):
-    """No more than eight user headers are passed on."""
+mutant("eight-headers", "MSG-08", round_trip(*((f"h{n}", "x") for n in range(8))), accept="SEND-04")(
+    "No more than eight user headers are passed on.", _passes(lambda headers: headers[:8])
+)
 
 
-@mutant("names-lowered", "SEND-04", round_trip(("Content", "1")), accept="MSG-08 FRAME-05")
-class NamesLowered(_passes(lambda headers: [(name.lower(), value) for name, value in headers])):
-    """Names of user headers come back in lower case."""
+mutant("names-lowered", "SEND-04", round_trip(("Content", "1")), accept="MSG-08 FRAME-05")(
+    "Names of user headers come back in lower case.",
+    _passes(lambda headers: [(name.lower(), value) for name, value in headers]),
+)
+mutant("like-a-reserved-name", "SEND-04", round_trip(("receipts", "1")), accept="MSG-08")(
+    "A user header is taken for a reserved one because its name begins like it.",
+    _passes(lambda headers: [h for h in headers if not h[0].startswith("receipt")]),
+)
+mutant("reserved-in-any-case", "SEND-04", round_trip(("Ack", "1")), accept="MSG-08 FRAME-05")(
+    "A user header is taken for a reserved one because it is spelled like it but for its case.",
+    _passes(lambda headers: [h for h in headers if h[0].lower() not in ("ack", "destination")]),
+)
 
 
-@mutant("like-a-reserved-name", "SEND-04", round_trip(("receipts", "1")), accept="MSG-08")
-class LikeAReservedName(_passes(lambda headers: [h for h in headers if not h[0].startswith("receipt")])):
-    """A user header is taken for a reserved one because its name begins like it."""
-
-
-@mutant("reserved-in-any-case", "SEND-04", round_trip(("Ack", "1")), accept="MSG-08 FRAME-05")
-class ReservedInAnyCase(_passes(lambda headers: [h for h in headers if h[0].lower() not in ("ack", "destination")])):
-    """A user header is taken for a reserved one because it is spelled like it but for its case."""
-
-
-@mutant("dashes-become-underscores", "SEND-04", round_trip(("a-b", "1")), accept="MSG-08")
-class DashesBecomeUnderscores(
-    _passes(lambda headers: [(n if n == "content-type" else n.replace("-", "_"), v) for n, v in headers])
-):
-    """Names of user headers are made into identifiers."""
-
-
-@mutant("numbers-normalised", "SEND-04", round_trip(("a", "1.50")), accept="MSG-08")
-class NumbersNormalised(
+mutant("dashes-become-underscores", "SEND-04", round_trip(("a-b", "1")), accept="MSG-08")(
+    "Names of user headers are made into identifiers.",
+    _passes(lambda headers: [(n if n == "content-type" else n.replace("-", "_"), v) for n, v in headers]),
+)
+mutant("numbers-normalised", "SEND-04", round_trip(("a", "1.50")), accept="MSG-08")(
+    "A value that looks like a number is written as a number.",
     _passes(
         lambda headers: [(n, f"{float(v):g}" if "." in v and v.replace(".", "").isdecimal() else v) for n, v in headers]
-    )
-):
-    """A value that looks like a number is written as a number."""
+    ),
+)
 
 
-@mutant("empty-entry-for-header", "REPEAT-02", round_trip(("a", ""), ("a", "1")), accept="ENC-08", level="SHOULD")
-class FirstNotEmpty(_passes(lambda headers: sorted(headers, key=lambda h: h[1] == ""))):
-    """Of repeated headers the first that is not empty counts."""
+mutant("empty-entry-for-header", "REPEAT-02", round_trip(("a", ""), ("a", "1")), accept="ENC-08", level="SHOULD")(
+    "Of repeated headers the first that is not empty counts.",
+    _passes(lambda headers: sorted(headers, key=lambda h: h[1] == "")),
+)
 
 
 class _Forgeable(Session):
@@ -83,25 +81,15 @@ class _Forgeable(Session):
         return sorted(super().message_headers(subscription, message, ack), key=lambda h: h not in message.headers)
 
 
-@mutant("subscription-forged", "SEND-09", round_trip(("subscription", "forged")), accept="MSG-04 MSG-09")
-class SubscriptionForged(_Forgeable):
-    """A sender can say which subscription a MESSAGE is for."""
-
-    name = "subscription"
-
-
-@mutant("message-id-forged", "SEND-09", round_trip(("message-id", "forged")), accept="MSG-03")
-class MessageIdForged(_Forgeable):
-    """A sender can choose the message-id."""
-
-    name = "message-id"
-
-
-@mutant("ack-forged", "SEND-09", round_trip(("ack", "forged"), mode="client"), accept="MSG-06")
-class AckForged(_Forgeable):
-    """A sender can choose by which value its message is acknowledged."""
-
-    name = "ack"
+mutant("subscription-forged", "SEND-09", round_trip(("subscription", "forged")), accept="MSG-04 MSG-09")(
+    "A sender can say which subscription a MESSAGE is for.", has(_Forgeable, name="subscription")
+)
+mutant("message-id-forged", "SEND-09", round_trip(("message-id", "forged")), accept="MSG-03")(
+    "A sender can choose the message-id.", has(_Forgeable, name="message-id")
+)
+mutant("ack-forged", "SEND-09", round_trip(("ack", "forged"), mode="client"), accept="MSG-06")(
+    "A sender can choose by which value its message is acknowledged.", has(_Forgeable, name="ack")
+)
 
 
 @plan

@@ -11,15 +11,12 @@ from impls.references.storm.freedoms import Switches
 from impls.references.storm.wire import BadMessage, parse
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, RAISE, both, child, emit, plain, told
 
-
-@child("bolt-deaf", "END-01", plain(1), level="SHOULD", smoke=False)
-class Deaf(Bolt):
-    """The end of STDIN changes nothing."""
-
-    def at_end(self) -> None:
-        pass
+child("bolt-deaf", "END-01", plain(1), level="SHOULD", smoke=False)(
+    "The end of STDIN changes nothing.", on(Bolt, "at_end").skips()
+)
 
 
 def _half(w: Writer) -> None:
@@ -38,12 +35,9 @@ class Half(Bolt):
         super().end()
 
 
-@child("bolt-raise-open", "INV-CHILD-15", told(RAISE), accept="BOLT-09")
-class RaiseOpen(Bolt):
-    """When user code raises nothing happens."""
-
-    def raised(self, one: Running) -> None:
-        self.next()
+child("bolt-raise-open", "INV-CHILD-15", told(RAISE), accept="BOLT-09")(
+    "When user code raises nothing happens.", on(Bolt, "raised").instead(lambda self: self.next())
+)
 
 
 @child("bolt-raise-acks", "INV-CHILD-15", told(RAISE), accept="BOLT-06 BOLT-08 BOLT-20")
@@ -73,24 +67,19 @@ def _garbage(w: Writer) -> None:
     ROWS["INV-CHILD-02"][1](w, 0)
 
 
-@child("bolt-answers-garbage", "INV-CHILD-02", _garbage, switches=Switches(unknown="skip"), accept="BOLT-08 BOLT-06")
-class AnswersGarbage(Bolt):
-    """What is no JSON is answered by an ack of an id that is made up."""
-
-    def skipped(self) -> None:
-        self.settle("ack", "0000")
+child("bolt-answers-garbage", "INV-CHILD-02", _garbage, switches=Switches(unknown="skip"), accept="BOLT-08 BOLT-06")(
+    "What is no JSON is answered by an ack of an id that is made up.",
+    on(Bolt, "skipped").instead(lambda self: self.settle("ack", "0000")),
+)
 
 
 def _lacking(w: Writer) -> None:
     ROWS["INV-CHILD-03"][1](w, 0)
 
 
-@child("bolt-makes-up-ids", "INV-CHILD-03", _lacking, switches=Switches(unknown="skip"))
-class MakesUpIds(Bolt):
-    """A tuple without an id gets one."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        super().asked({"id": "None", **message})
+child("bolt-makes-up-ids", "INV-CHILD-03", _lacking, switches=Switches(unknown="skip"))(
+    "A tuple without an id gets one.", on(Bolt, "asked").takes(message=lambda message: {"id": "None", **message})
+)
 
 
 def _number_id(w: Writer) -> None:

@@ -11,48 +11,33 @@ from impls.references.storm.freedoms import Switches
 from impls.references.storm.memory import Children, Session
 from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, child, emit, nothing, plain, told
 
-
-@child("bolt-in-python", "FRAME-01", nothing, smoke=False)
-class InPython(Bolt):
-    """Messages are written as Python writes a dict."""
-
-    def written(self, message: Any) -> bytes:
-        return repr(message).encode() + b"\nend\n"
-
-
-@child("bolt-no-end", "FRAME-02", nothing, smoke=False, accept="HS-10 FRAME-09")
-class NoEnd(Bolt):
-    """There are no closing lines."""
-
-    def written(self, message: Any) -> bytes:
-        return json.dumps(message).encode() + b"\n"
+child("bolt-in-python", "FRAME-01", nothing, smoke=False)(
+    "Messages are written as Python writes a dict.",
+    on(Bolt, "written").instead(lambda message: repr(message).encode() + b"\nend\n"),
+)
+child("bolt-no-end", "FRAME-02", nothing, smoke=False, accept="HS-10 FRAME-09")(
+    "There are no closing lines.", on(Bolt, "written").instead(lambda message: json.dumps(message).encode() + b"\n")
+)
+child("bolt-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02")(
+    "The closing line is JSON too.",
+    on(Bolt, "written").instead(lambda message: json.dumps(message).encode() + b'\n"end"\n'),
+)
 
 
-@child("bolt-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02")
-class QuotedEnd(Bolt):
-    """The closing line is JSON too."""
-
-    def written(self, message: Any) -> bytes:
-        return json.dumps(message).encode() + b'\n"end"\n'
-
-
-@child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)
-class GluedEnd(Bolt):
-    """An ack is not followed by a newline before its closing line."""
-
-    def written(self, message: Any) -> bytes:
-        data = super().written(message)
-        return data.replace(b"}\nend", b"}end") if message.get("command") == "ack" else data
+child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)(
+    "An ack is not followed by a newline before its closing line.",
+    on(Bolt, "written").gives(
+        lambda message, found: found.replace(b"}\nend", b"}end") if message.get("command") == "ack" else found
+    ),
+)
 
 
-@child("bolt-raw-newlines", "FRAME-05", told(emit("a\nend\nb"), ACK), accept="FRAME-01 FRAME-02 BOLT-27")
-class RawNewlines(Bolt):
-    """Newlines in texts are written as they are."""
-
-    def written(self, message: Any) -> bytes:
-        return super().written(message).replace(b"\\n", b"\n")
+child("bolt-raw-newlines", "FRAME-05", told(emit("a\nend\nb"), ACK), accept="FRAME-01 FRAME-02 BOLT-27")(
+    "Newlines in texts are written as they are.", on(Bolt, "written").gives(lambda found: found.replace(b"\\n", b"\n"))
+)
 
 
 @child(
@@ -89,12 +74,10 @@ def _ways(bits: int, how: int = 0, *values: Any) -> Any:
     return play
 
 
-@child("bolt-one-line", "FRAME-06", _ways(LINES), accept="BOLT-26 INV-CHILD-02")
-class OneLine(Bolt):
-    """A tuple that is spread over several lines is not understood."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read(lines[:1] if self.set_up else lines)
+child("bolt-one-line", "FRAME-06", _ways(LINES), accept="BOLT-26 INV-CHILD-02")(
+    "A tuple that is spread over several lines is not understood.",
+    on(Bolt, "lines_read").takes(lines=lambda self, lines: lines[:1] if self.set_up else lines),
+)
 
 
 class _Eager(Session):
@@ -108,19 +91,18 @@ class _Eagers(Children):
         return self._open[-1]
 
 
-@child("bolt-by-piece", "FRAME-07", _ways(CUTS), sessions=_Eagers, accept="BOLT-26 END-03 HS-10")
-class ByPiece(Bolt):
-    """What one read gives is taken for a message."""
+child("bolt-by-piece", "FRAME-07", _ways(CUTS), sessions=_Eagers, accept="BOLT-26 END-03 HS-10")(
+    "What one read gives is taken for a message.", Bolt
+)
 
 
-@child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")
-class KnowsMembers(Bolt):
-    """A member that is not known ends the bolt."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if set(message) - {"id", "comp", "stream", "task", "tuple"}:
-            raise BadMessage("an unknown member")
-        super().asked(message)
+child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")(
+    "A member that is not known ends the bolt.",
+    on(Bolt, "asked").raises(
+        lambda: BadMessage("an unknown member"),
+        when=lambda message: set(message) - {"id", "comp", "stream", "task", "tuple"},
+    ),
+)
 
 
 @child("bolt-in-order", "FRAME-12", _ways(ORDER), accept="BOLT-26 BOLT-06 HB-03")
@@ -133,28 +115,23 @@ class InOrder(Bolt):
             raise BadMessage("no id")
 
 
-@child("bolt-slashes", "FRAME-13", _ways(ESCAPE, 2, "/"), accept="BOLT-27")
-class Slashes(Bolt):
-    """An escaped slash stays escaped."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read([line.replace(b"\\/", b"\\\\/") for line in lines] if self.set_up else lines)
-
-
-@child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRAME-01 BOLT-27")
-class Latin(Bolt):
-    """Messages are written in Latin 1."""
-
-    def written(self, message: Any) -> bytes:
-        return json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
+child("bolt-slashes", "FRAME-13", _ways(ESCAPE, 2, "/"), accept="BOLT-27")(
+    "An escaped slash stays escaped.",
+    on(Bolt, "lines_read").takes(
+        lines=lambda self, lines: [line.replace(b"\\/", b"\\\\/") for line in lines] if self.set_up else lines
+    ),
+)
+child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRAME-01 BOLT-27")(
+    "Messages are written in Latin 1.",
+    on(Bolt, "written").instead(
+        lambda message: json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
+    ),
+)
 
 
-@child("bolt-pid-text", "HS-10", nothing, smoke=False)
-class PidText(Bolt):
-    """The process id is a text."""
-
-    def tell_pid(self) -> None:
-        self.say({"pid": str(self.pid)})
+child("bolt-pid-text", "HS-10", nothing, smoke=False)(
+    "The process id is a text.", on(Bolt, "tell_pid").instead(lambda self: self.say({"pid": str(self.pid)}))
+)
 
 
 @child("bolt-other-pid", "HS-11", nothing, smoke=False)
@@ -166,70 +143,37 @@ class OtherPid(Bolt):
         self.pid = 1
 
 
-@child("bolt-no-file", "HS-08", nothing, smoke=False, accept="HS-12")
-class NoFile(Bolt):
-    """There is no file."""
-
-    def register(self, folder: str) -> None:
-        pass
-
-
-@child("bolt-odd-file", "HS-08", nothing, smoke=False, accept="HS-12")
-class OddFile(Bolt):
-    """The file has more in its name."""
-
-    def register(self, folder: str) -> None:
-        self.touch(folder, f"{self.pid}.pid")
+child("bolt-no-file", "HS-08", nothing, smoke=False, accept="HS-12")("There is no file.", on(Bolt, "register").skips())
+child("bolt-odd-file", "HS-08", nothing, smoke=False, accept="HS-12")(
+    "The file has more in its name.",
+    on(Bolt, "register").instead(lambda self, folder: self.touch(folder, f"{self.pid}.pid")),
+)
+child("bolt-full-file", "HS-09", nothing, smoke=False)(
+    "The process id is in the file too.",
+    on(Bolt, "register").instead(lambda self, folder: self.touch(folder, str(self.pid), 5)),
+)  # type: ignore[call-arg]
 
 
-@child("bolt-full-file", "HS-09", nothing, smoke=False)
-class FullFile(Bolt):
-    """The process id is in the file too."""
-
-    def register(self, folder: str) -> None:
-        self.touch(folder, str(self.pid), 5)  # type: ignore[call-arg]
-
-
-@child("bolt-late-file", "HS-12", nothing, smoke=False, level="SHOULD", switches=Switches(late_file=True))
-class LateFile(Bolt):
-    """The file comes after the message."""
-
-
-@child("bolt-speaks-first", "HS-13", nothing, smoke=False)
-class SpeaksFirst(Bolt):
-    """It logs before its process id."""
-
-    def tell_pid(self) -> None:
-        self.log("starting")
-        super().tell_pid()
-
-
-@child("bolt-needs-0-10", "HS-15", nothing, later=False, accept="HS-10 HS-16")
-class NeedsLater(Bolt):
-    """It needs the context of 0.10."""
-
-    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
-        if "componentid" not in context:
-            raise BadMessage("no componentid")
-        super().initialize(conf, context)
-
-
-@child("bolt-plain-conf", "HS-16", nothing, conf={"a": None, "b": [1]}, accept="HS-10 HS-15")
-class PlainConf(Bolt):
-    """It cannot bear null in conf."""
-
-    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
-        if None in conf.values():
-            raise BadMessage("null")
-        super().initialize(conf, context)
-
-
-@child("bolt-loses-conf", "HS-16", nothing, conf={"topology.name": "x", "": 0})
-class LosesConf(Bolt):
-    """A name that is empty is lost."""
-
-    def initialize(self, conf: dict[str, Any], context: dict[str, Any]) -> None:
-        super().initialize({name: value for name, value in conf.items() if name}, context)
+child("bolt-late-file", "HS-12", nothing, smoke=False, level="SHOULD", switches=Switches(late_file=True))(
+    "The file comes after the message.", Bolt
+)
+child("bolt-speaks-first", "HS-13", nothing, smoke=False)(
+    "It logs before its process id.", on(Bolt, "tell_pid").before(lambda self: self.log("starting"))
+)
+child("bolt-needs-0-10", "HS-15", nothing, later=False, accept="HS-10 HS-16")(
+    "It needs the context of 0.10.",
+    on(Bolt, "initialize").raises(
+        lambda: BadMessage("no componentid"), when=lambda context: "componentid" not in context
+    ),
+)
+child("bolt-plain-conf", "HS-16", nothing, conf={"a": None, "b": [1]}, accept="HS-10 HS-15")(
+    "It cannot bear null in conf.",
+    on(Bolt, "initialize").raises(lambda: BadMessage("null"), when=lambda conf: None in conf.values()),
+)
+child("bolt-loses-conf", "HS-16", nothing, conf={"topology.name": "x", "": 0})(
+    "A name that is empty is lost.",
+    on(Bolt, "initialize").takes(conf=lambda conf: {name: value for name, value in conf.items() if name}),
+)
 
 
 def _wide_cut(w: Writer) -> None:
@@ -251,9 +195,9 @@ class _Decoders(Children):
         return self._open[-1]
 
 
-@child("bolt-decodes-pieces", "FRAME-07", _wide_cut, sessions=_Decoders, accept="BOLT-27 HS-15 HS-16")
-class DecodesPieces(Bolt):
-    """Each piece that is read is decoded by itself, so that a character may be torn."""
+child("bolt-decodes-pieces", "FRAME-07", _wide_cut, sessions=_Decoders, accept="BOLT-27 HS-15 HS-16")(
+    "Each piece that is read is decoded by itself, so that a character may be torn.", Bolt
+)
 
 
 def _big(w: Writer) -> None:
@@ -261,29 +205,19 @@ def _big(w: Writer) -> None:
     w.lists()
 
 
-@child("bolt-small", "INV-CHILD-13", _big, accept="BOLT-26 FRAME-07")
-class Small(Bolt):
-    """A line has a mebibyte at most."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        if sum(map(len, lines)) < 1 << 20:
-            super().lines_read(lines)
-
-
-@child("bolt-lower-case-digits", "FRAME-13", _ways(ESCAPE, 1, "\u00e9"), accept="BOLT-26 BOLT-27 HS-10 HS-16")
-class LowerCaseDigits(Bolt):
-    """Hexadecimal digits of escapes are in lower case, or there is no escape."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read([re.sub(rb"(\\u[0-9a-f]*[A-F])", rb"\\\1", line) for line in lines])
-
-
-@child("bolt-form-feed", "BOLT-27", plain("\b\f"))
-class FormFeed(Bolt):
-    """The short escape of a form feed is that of a letter."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read([line.replace(b"\\f", b"f") for line in lines])
+child("bolt-small", "INV-CHILD-13", _big, accept="BOLT-26 FRAME-07")(
+    "A line has a mebibyte at most.", on(Bolt, "lines_read").skips(when=lambda lines: sum(map(len, lines)) >= 1 << 20)
+)
+child("bolt-lower-case-digits", "FRAME-13", _ways(ESCAPE, 1, "\u00e9"), accept="BOLT-26 BOLT-27 HS-10 HS-16")(
+    "Hexadecimal digits of escapes are in lower case, or there is no escape.",
+    on(Bolt, "lines_read").takes(
+        lines=lambda lines: [re.sub(rb"(\\u[0-9a-f]*[A-F])", rb"\\\1", line) for line in lines]
+    ),
+)
+child("bolt-form-feed", "BOLT-27", plain("\b\f"))(
+    "The short escape of a form feed is that of a letter.",
+    on(Bolt, "lines_read").takes(lines=lambda lines: [line.replace(b"\\f", b"f") for line in lines]),
+)
 
 
 def _list_and_tuple(w: Writer) -> None:
@@ -302,6 +236,6 @@ class _Forgetfuls(Children):
         return self._open[-1]
 
 
-@child("bolt-list-alone", "FRAME-07", _list_and_tuple, sessions=_Forgetfuls, accept="BOLT-26 BOLT-18")
-class ListAlone(Bolt):
-    """What is read together with a list of task ids is lost."""
+child("bolt-list-alone", "FRAME-07", _list_and_tuple, sessions=_Forgetfuls, accept="BOLT-26 BOLT-18")(
+    "What is read together with a list of task ids is lost.", Bolt
+)

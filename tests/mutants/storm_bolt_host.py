@@ -9,16 +9,11 @@ from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm.hosting import Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import done, give, logged, out
 
-
-@host("host-number-ids", "BOLT-03", give(1), smoke=False)
-class NumberIds(BoltHost):
-    """Ids are numbers."""
-
-    def name(self, call: dict[str, Any]) -> Any:
-        return int(super().name(call))
+host("host-number-ids", "BOLT-03", give(1), smoke=False)("Ids are numbers.", on(BoltHost, "name").gives(int))
 
 
 @host("host-few-ids", "BOLT-04", both(*[give(n) for n in range(4)]))
@@ -61,55 +56,36 @@ class Window(BoltHost):
         self.go_on()
 
 
-@host("host-no-comp", "BOLT-02", give(1), smoke=False)
-class NoComp(BoltHost):
-    """A tuple has no component."""
-
-    def send(self, message: Any, rank: int = 2) -> None:
-        if isinstance(message, dict) and "tuple" in message:
-            message = {**message, "comp": None}
-        super().send(message, rank)
-
-
-@host("host-default-stream", "BOLT-02", give(1, origin=2))
-class DefaultStream(BoltHost):
-    """Every tuple is on the default stream."""
-
-    def tuple(self, call: dict[str, Any]) -> None:
-        super().tuple({**call, "stream": "default"})
+host("host-no-comp", "BOLT-02", give(1), smoke=False)(
+    "A tuple has no component.",
+    on(BoltHost, "send").takes(
+        message=lambda message: (
+            {**message, "comp": None} if isinstance(message, dict) and "tuple" in message else message
+        )
+    ),
+)
 
 
-@host("host-tuple-values", "BOLT-27", give(True))
-class TupleValues(BoltHost):
-    """true becomes a text on its way to the child."""
-
-    def tuple(self, call: dict[str, Any]) -> None:
-        super().tuple({**call, "tuple": ["true" if v is True else v for v in call["tuple"]]})
-
-
-@host("host-swaps", "BOLT-20", both(give(1), done("fail", 0)))
-class Swaps(BoltHost):
-    """A fail is an ack."""
-
-    def settle(self, command: str, name: Any) -> None:
-        super().settle("ack", name)
-
-
-@host("host-fifo-acks", "BOLT-20", both(give(1), give(2), done("ack", 1)), accept="BOLT-25")
-class FifoAcks(BoltHost):
-    """An ack settles the oldest tuple."""
-
-    def settle(self, command: str, name: Any) -> None:
-        super().settle(command, next(iter(self.live)) if name in self.live else name)
-
-
-@host("host-ack-answered", "BOLT-16", both(give(1), done("ack", 0)), accept="BOLT-23", smoke=False)
-class AckAnswered(BoltHost):
-    """An ack is answered by a list."""
-
-    def settle(self, command: str, name: Any) -> None:
-        super().settle(command, name)
-        self.send([])
+host("host-default-stream", "BOLT-02", give(1, origin=2))(
+    "Every tuple is on the default stream.",
+    on(BoltHost, "tuple").takes(call=lambda call: {**call, "stream": "default"}),
+)
+host("host-tuple-values", "BOLT-27", give(True))(
+    "true becomes a text on its way to the child.",
+    on(BoltHost, "tuple").takes(
+        call=lambda call: {**call, "tuple": ["true" if v is True else v for v in call["tuple"]]}
+    ),
+)
+host("host-swaps", "BOLT-20", both(give(1), done("fail", 0)))(
+    "A fail is an ack.", on(BoltHost, "settle").takes(command=lambda: "ack")
+)
+host("host-fifo-acks", "BOLT-20", both(give(1), give(2), done("ack", 1)), accept="BOLT-25")(
+    "An ack settles the oldest tuple.",
+    on(BoltHost, "settle").takes(name=lambda self, name: next(iter(self.live)) if name in self.live else name),
+)
+host("host-ack-answered", "BOLT-16", both(give(1), done("ack", 0)), accept="BOLT-23", smoke=False)(
+    "An ack is answered by a list.", on(BoltHost, "settle").after(lambda self: self.send([]))
+)
 
 
 @host("host-later-fail", "BOLT-20", both(give(1), give(2), done("ack", 0), done("fail", 1)))
@@ -126,28 +102,16 @@ class LaterFail(BoltHost):
         super().settle(command, name)
 
 
-@host("host-no-list", "BOLT-15", out(1))
-class NoList(BoltHost):
-    """Emits are not answered."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return False
-
-
-@host("host-list-for-direct", "BOLT-16", out(1, task=4), accept="BOLT-15")
-class ListForDirect(BoltHost):
-    """A direct emit is answered."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return True
-
-
-@host("host-text-list", "BOLT-15", out(1))
-class TextList(BoltHost):
-    """Task ids are texts."""
-
-    def send(self, message: Any, rank: int = 2) -> None:
-        super().send([str(n) for n in message] if isinstance(message, list) else message, rank)
+host("host-no-list", "BOLT-15", out(1))("Emits are not answered.", on(BoltHost, "wants_ids").instead(lambda: False))
+host("host-list-for-direct", "BOLT-16", out(1, task=4), accept="BOLT-15")(
+    "A direct emit is answered.", on(BoltHost, "wants_ids").instead(lambda: True)
+)
+host("host-text-list", "BOLT-15", out(1))(
+    "Task ids are texts.",
+    on(BoltHost, "send").takes(
+        message=lambda message: [str(n) for n in message] if isinstance(message, list) else message
+    ),
+)
 
 
 @host("host-late-list", "BOLT-17", both(out(1, ids=0), out(2, ids=3)), accept="BOLT-15")
@@ -183,13 +147,9 @@ class ListsBackwards(BoltHost):
         super().flush()
 
 
-@host("host-no-empty-list", "BOLT-15", out(1, ids=1))
-class NoEmptyList(BoltHost):
-    """An empty list is not sent."""
-
-    def send(self, message: Any, rank: int = 2) -> None:
-        if message != []:
-            super().send(message, rank)
+host("host-no-empty-list", "BOLT-15", out(1, ids=1))(
+    "An empty list is not sent.", on(BoltHost, "send").skips(when=lambda message: message == [])
+)
 
 
 @host("host-waits-with-list", "BOLT-15", out(1), accept="FRAME-09")
@@ -205,39 +165,30 @@ class WaitsWithList(BoltHost):
         super().send(message, rank)
 
 
-@host("host-no-anchors", "BOLT-10", both(give(1), lambda w: w.emit([1], anchors=[Ref("tuple", 0)])), accept="BOLT-12")
-class NoAnchors(BoltHost):
-    """anchors are dropped."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        super().further(message)
-        return {"anchors": []}
-
-
-@host("host-one-anchor", "BOLT-10",
-      both(give(1), give(2), lambda w: w.emit([1], anchors=[Ref("tuple", 0), Ref("tuple", 1)])))  # fmt: skip
-class OneAnchor(BoltHost):
-    """Of several anchors the first counts."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        return {"anchors": super().further(message)["anchors"][:1]}
+host("host-no-anchors", "BOLT-10", both(give(1), lambda w: w.emit([1], anchors=[Ref("tuple", 0)])), accept="BOLT-12")(
+    "anchors are dropped.", on(BoltHost, "further").gives(lambda: {"anchors": []})
+)
+host(
+    "host-one-anchor",
+    "BOLT-10",
+    both(give(1), give(2), lambda w: w.emit([1], anchors=[Ref("tuple", 0), Ref("tuple", 1)])),
+)(
+    "Of several anchors the first counts.",
+    on(BoltHost, "further").gives(lambda found: {"anchors": found["anchors"][:1]}),
+)
 
 
-@host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))
-class AlwaysAnchored(BoltHost):
-    """An emit without anchors is anchored to what is live."""
+host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))(
+    "An emit without anchors is anchored to what is live.",
+    on(BoltHost, "further").gives(
+        lambda self, found: found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
+    ),
+)
 
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        found = super().further(message)
-        return found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
 
-
-@host("host-no-streams", "BOLT-13", out(1, stream="second"))
-class NoStreams(BoltHost):
-    """Emits go to the default stream."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        super().collect(message, None, task, values)
+host("host-no-streams", "BOLT-13", out(1, stream="second"))(
+    "Emits go to the default stream.", on(BoltHost, "collect").takes(stream=lambda: None)
+)
 
 
 @host("host-sticky-stream", "BOLT-13", both(out(1, stream="second"), out(2)))
@@ -251,30 +202,16 @@ class StickyStream(BoltHost):
         super().collect(message, self.last, task, values)
 
 
-@host("host-no-direct", "BOLT-14", out(1, task=9))
-class NoDirect(BoltHost):
-    """A direct emit goes to all."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        super().collect(message, stream, None, values)
-
-
-@host("host-values", "BOLT-27", out(9007199254740991))
-class Values(BoltHost):
-    """Numbers become doubles, and lose digits."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        narrow = [float(f"{v:.10g}") if type(v) is int else v for v in values]
-        super().collect(message, stream, task, narrow)
-
-
-@host("host-log-lost", "BOLT-21", both(give(1), logged("after")))
-class LogLost(BoltHost):
-    """Logs are lost while a tuple is live."""
-
-    def log(self, message: dict[str, Any]) -> None:
-        if not self.live:
-            super().log(message)
+host("host-no-direct", "BOLT-14", out(1, task=9))(
+    "A direct emit goes to all.", on(BoltHost, "collect").takes(task=lambda: None)
+)
+host("host-values", "BOLT-27", out(9007199254740991))(
+    "Numbers become doubles, and lose digits.",
+    on(BoltHost, "collect").takes(values=lambda values: [float(f"{v:.10g}") if type(v) is int else v for v in values]),
+)
+host("host-log-lost", "BOLT-21", both(give(1), logged("after")))(
+    "Logs are lost while a tuple is live.", on(BoltHost, "log").skips(when=lambda self: self.live)
+)
 
 
 @host("host-anchor-text", "EXT-08", both(give(1), lambda w: w.emit([1], anchors=Ref("tuple", 0))),
@@ -289,40 +226,32 @@ class AnchorText(BoltHost):
         return super().further(message)
 
 
-@host("host-needs-ids", "EXT-03", out(1, need_task_ids=False), ext="x-need-task-ids", accept="BOLT-16")
-class NeedsIds(BoltHost):
-    """need_task_ids means nothing to it."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return not message.get("task")
-
-
-@host("host-task-zero", "EXT-09", out(1, task=0), ext="x-task0", accept="BOLT-15 BOLT-14 BOLT-13")
-class TaskZero(BoltHost):
-    """The task 0 is a task."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return message.get("task") is None
+host("host-needs-ids", "EXT-03", out(1, need_task_ids=False), ext="x-need-task-ids", accept="BOLT-16")(
+    "need_task_ids means nothing to it.", on(BoltHost, "wants_ids").instead(lambda message: not message.get("task"))
+)
+host("host-task-zero", "EXT-09", out(1, task=0), ext="x-task0", accept="BOLT-15 BOLT-14 BOLT-13")(
+    "The task 0 is a task.", on(BoltHost, "wants_ids").instead(lambda message: message.get("task") is None)
+)
 
 
-@host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")
-class Level(BoltHost):
-    """An odd level is an error."""
+host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")(
+    "An odd level is an error.",
+    on(BoltHost, "log").takes(
+        message=lambda message: {**message, "level": 4 if message.get("level") == 7 else message.get("level")}
+    ),
+)
 
-    def log(self, message: dict[str, Any]) -> None:
-        super().log({**message, "level": 4 if message.get("level") == 7 else message.get("level")})
 
-
-@host("host-error-fatal", "EXT-05", lambda w: w.say(Message({"command": "error", "msg": "bad"})), ext="x-error",
-      accept="BOLT-05 HB-11")  # fmt: skip
-class ErrorFatal(BoltHost):
-    """An error of the child is a failure."""
-
-    def obey(self, command: str, message: dict[str, Any]) -> None:
-        if command == "error":
-            self.fail("it says error")
-        else:
-            super().obey(command, message)
+host(
+    "host-error-fatal",
+    "EXT-05",
+    lambda w: w.say(Message({"command": "error", "msg": "bad"})),
+    ext="x-error",
+    accept="BOLT-05 HB-11",
+)(
+    "An error of the child is a failure.",
+    on(BoltHost, "obey").instead(lambda self: self.fail("it says error"), when=lambda command: command == "error"),
+)
 
 
 def _at_once(w: Writer) -> None:
@@ -330,10 +259,7 @@ def _at_once(w: Writer) -> None:
         w.tuple([n], now=n > 0)
 
 
-@host("host-queue-of-six", "BOLT-01", _at_once, switches=HostSwitches(lag_ms=5), accept="BOLT-27")
-class QueueOfSix(BoltHost):
-    """Six tuples may wait to be written; what comes then is lost."""
-
-    def send(self, message: Any, rank: int = 2) -> None:
-        if len(self.queue) < 6 or "tuple" not in message:
-            super().send(message, rank)
+host("host-queue-of-six", "BOLT-01", _at_once, switches=HostSwitches(lag_ms=5), accept="BOLT-27")(
+    "Six tuples may wait to be written; what comes then is lost.",
+    on(BoltHost, "send").skips(when=lambda self, message: len(self.queue) >= 6 and "tuple" in message),
+)

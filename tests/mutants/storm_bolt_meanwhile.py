@@ -9,6 +9,7 @@ from impls.references.storm.child import HEARTBEAT, Bolt, Running
 from impls.references.storm.freedoms import Switches
 from impls.references.storm.wire import BadMessage
 from strategies.storm.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 
@@ -24,14 +25,10 @@ def _meanwhile(*more: Any, tuples: int = 1) -> Any:
     return play
 
 
-@child("bolt-drops-meanwhile", "BOLT-26", _meanwhile(), accept="BOLT-18")
-class DropsMeanwhile(Bolt):
-    """A tuple that comes while it waits for task ids is lost."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if self.running and not self.is_heartbeat(message):
-            return
-        super().asked(message)
+child("bolt-drops-meanwhile", "BOLT-26", _meanwhile(), accept="BOLT-18")(
+    "A tuple that comes while it waits for task ids is lost.",
+    on(Bolt, "asked").skips(when=lambda self, message: self.running and not self.is_heartbeat(message)),
+)
 
 
 @child("bolt-drops-second", "BOLT-26", _meanwhile(tuples=2), accept="BOLT-18")
@@ -54,24 +51,16 @@ class TurnsRound(Bolt):
             self.process(self.queue.pop())
 
 
-@child("bolt-tuple-for-list", "BOLT-18", _meanwhile(), accept="BOLT-26 BOLT-09")
-class TupleForList(Bolt):
-    """What comes while it waits is taken for the list."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if self.waiting and not self.is_heartbeat(message):
-            self.got_ids(self.waiting.popleft(), [message.get("task")])
-            return
-        super().asked(message)
-
-
-@child("bolt-no-empty-list", "BOLT-19", both(*[told(emit(n), ACK) for n in range(5)]), accept="BOLT-18 BOLT-26 BOLT-09")
-class NoEmptyList(Bolt):
-    """An empty list is none."""
-
-    def ids(self, ids: list[Any]) -> None:
-        if ids:
-            super().ids(ids)
+child("bolt-tuple-for-list", "BOLT-18", _meanwhile(), accept="BOLT-26 BOLT-09")(
+    "What comes while it waits is taken for the list.",
+    on(Bolt, "asked").instead(
+        lambda self, message: self.got_ids(self.waiting.popleft(), [message.get("task")]),
+        when=lambda self, message: self.waiting and not self.is_heartbeat(message),
+    ),
+)
+child("bolt-no-empty-list", "BOLT-19", both(*[told(emit(n), ACK) for n in range(5)]), accept="BOLT-18 BOLT-26 BOLT-09")(
+    "An empty list is none.", on(Bolt, "ids").skips(when=lambda ids: not ids)
+)
 
 
 @child("bolt-old-list", "BOLT-18", told(emit(1), emit(2), ACK))
@@ -85,47 +74,18 @@ class OldList(Bolt):
         super().got_ids(one, self.kept)
 
 
-@child("bolt-short-list", "BOLT-18", both(*[told(emit(n), ACK) for n in range(3)]))
-class ShortList(Bolt):
-    """Of a list only the first number is read."""
-
-    def got_ids(self, one: Running | None, ids: list[Any]) -> None:
-        super().got_ids(one, ids[:1])
-
-
-@child("bolt-no-beat", "HB-03", beat, accept="HB-06")
-class NoBeat(Bolt):
-    """Heartbeats are not answered."""
-
-    def heartbeat(self, message: Any) -> None:
-        pass
-
-
-@child("bolt-beat-twice", "HB-04", both(beat, beat))
-class BeatTwice(Bolt):
-    """Heartbeats are answered twice."""
-
-    def heartbeat(self, message: Any) -> None:
-        super().heartbeat(message)
-        super().heartbeat(message)
-
-
-@child("bolt-acks-beat", "HB-04", beat)
-class AcksBeat(Bolt):
-    """Heartbeats are acked, too."""
-
-    def heartbeat(self, message: Any) -> None:
-        super().heartbeat(message)
-        self.settle("ack", message["id"])
-
-
-@child("bolt-shows-beat", "HB-04", beat, accept="HB-03")
-class ShowsBeat(Bolt):
-    """User code sees heartbeats."""
-
-    def heartbeat(self, message: Any) -> None:
-        self.note({"call": "process", **message})
-        super().heartbeat(message)
+child("bolt-short-list", "BOLT-18", both(*[told(emit(n), ACK) for n in range(3)]))(
+    "Of a list only the first number is read.", on(Bolt, "got_ids").takes(ids=lambda ids: ids[:1])
+)
+child("bolt-no-beat", "HB-03", beat, accept="HB-06")("Heartbeats are not answered.", on(Bolt, "heartbeat").skips())
+child("bolt-beat-twice", "HB-04", both(beat, beat))("Heartbeats are answered twice.", on(Bolt, "heartbeat").repeats())
+child("bolt-acks-beat", "HB-04", beat)(
+    "Heartbeats are acked, too.", on(Bolt, "heartbeat").after(lambda self, message: self.settle("ack", message["id"]))
+)
+child("bolt-shows-beat", "HB-04", beat, accept="HB-03")(
+    "User code sees heartbeats.",
+    on(Bolt, "heartbeat").before(lambda self, message: self.note({"call": "process", **message})),
+)
 
 
 @child("bolt-one-beat", "HB-06", both(_meanwhile(beat, beat)), accept="HB-03 HB-04 HB-07")
@@ -142,45 +102,43 @@ class OneBeat(Bolt):
         super().heartbeat(message)
 
 
-@child("bolt-late-beat", "HB-07", _meanwhile(beat), level="SHOULD", switches=Switches(patient=True))
-class LateBeat(Bolt):
-    """Heartbeats wait with the tuples."""
+child("bolt-late-beat", "HB-07", _meanwhile(beat), level="SHOULD", switches=Switches(patient=True))(
+    "Heartbeats wait with the tuples.", Bolt
+)
+child("bolt-beat-by-stream", "HB-05", plain(1, near=("__heartbeat", 4)), accept="BOLT-26")(
+    "A heartbeat is known by its stream alone.",
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("stream") == HEARTBEAT)),
+)
 
 
-@child("bolt-beat-by-stream", "HB-05", plain(1, near=("__heartbeat", 4)), accept="BOLT-26")
-class BeatByStream(Bolt):
-    """A heartbeat is known by its stream alone."""
-
-    def is_heartbeat(self, message: Any) -> bool:
-        return bool(message.get("stream") == HEARTBEAT)
-
-
-@child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")
-class BeatByPrefix(Bolt):
-    """A heartbeat is known by the beginning of its stream, if it is empty."""
-
-    def is_heartbeat(self, message: Any) -> bool:
-        return str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
+child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")(
+    "A heartbeat is known by the beginning of its stream, if it is empty.",
+    on(Bolt, "is_heartbeat").instead(
+        lambda message: str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
+    ),
+)
 
 
-@child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick", accept="HB-05 BOLT-26")
-class BeatByTask(Bolt):
-    """A heartbeat is known by its task alone."""
+child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick", accept="HB-05 BOLT-26")(
+    "A heartbeat is known by its task alone.",
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
+)
 
-    def is_heartbeat(self, message: Any) -> bool:
-        return bool(message.get("task") == -1)
+
+child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accept="BOLT-26")(
+    "A heartbeat is known by its task alone, where the text knows no ticks.",
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
+)
 
 
 def _bare_beat(w: Writer) -> None:
     w.heartbeat(1)
 
 
-@child("bolt-beat-comp", "HB-03", _bare_beat, accept="HB-06 HB-04 INV-CHILD-02")
-class BeatComp(Bolt):
-    """A heartbeat has a component."""
-
-    def is_heartbeat(self, message: Any) -> bool:
-        return super().is_heartbeat(message) and message.get("comp") is not None
+child("bolt-beat-comp", "HB-03", _bare_beat, accept="HB-06 HB-04 INV-CHILD-02")(
+    "A heartbeat has a component.",
+    on(Bolt, "is_heartbeat").gives(lambda message, found: found and message.get("comp") is not None),
+)
 
 
 @child("bolt-null-comp", "BOLT-28", plain(1, comp=None), accept="BOLT-26")
@@ -211,10 +169,7 @@ class TwelfthBeat(Bolt):
             super().heartbeat(message)
 
 
-@child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")
-class QueueOfTen(Bolt):
-    """While it waits for task ids ten tuples are kept, and no more."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if self.is_heartbeat(message) or len(self.queue) < 10:
-            super().asked(message)
+child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")(
+    "While it waits for task ids ten tuples are kept, and no more.",
+    on(Bolt, "asked").skips(when=lambda self, message: not (self.is_heartbeat(message) or len(self.queue) < 10)),
+)

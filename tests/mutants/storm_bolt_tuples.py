@@ -6,15 +6,13 @@ from typing import Any
 
 from impls.references.storm.child import Bolt, Callback, Running
 from strategies.storm.writer import Writer
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACK, FAIL, both, child, emit, plain, settle, told
 
-
-@child("bolt-number-ids", "BOLT-07", plain(1), smoke=False, accept="BOLT-06")
-class NumberIds(Bolt):
-    """Ids go back as numbers."""
-
-    def settle(self, op: str, name: Any) -> None:
-        self.say({"command": op, "id": int(name)})
+child("bolt-number-ids", "BOLT-07", plain(1), smoke=False, accept="BOLT-06")(
+    "Ids go back as numbers.",
+    on(Bolt, "settle").instead(lambda self, op, name: self.say({"command": op, "id": int(name)})),
+)
 
 
 def _tuples(count: int) -> Any:
@@ -25,20 +23,13 @@ def _tuples(count: int) -> Any:
     return play
 
 
-@child("bolt-float-ids", "BOLT-07", _tuples(11), accept="BOLT-06 BOLT-08 BOLT-09", smoke=False)
-class FloatIds(Bolt):
-    """Ids go through a double."""
-
-    def settle(self, op: str, name: Any) -> None:
-        super().settle(op, str(int(float(name))))
-
-
-@child("bolt-narrow-ids", "BOLT-06", _tuples(16), accept="BOLT-07 BOLT-08 BOLT-09", smoke=False)
-class NarrowIds(Bolt):
-    """Ids are kept in 32 bits."""
-
-    def settle(self, op: str, name: Any) -> None:
-        super().settle(op, str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31)))
+child("bolt-float-ids", "BOLT-07", _tuples(11), accept="BOLT-06 BOLT-08 BOLT-09", smoke=False)(
+    "Ids go through a double.", on(Bolt, "settle").takes(name=lambda name: str(int(float(name))))
+)
+child("bolt-narrow-ids", "BOLT-06", _tuples(16), accept="BOLT-07 BOLT-08 BOLT-09", smoke=False)(
+    "Ids are kept in 32 bits.",
+    on(Bolt, "settle").takes(name=lambda name: str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31))),
+)
 
 
 @child("bolt-own-id", "BOLT-06", both(told(), told(settle("fail", 0), ACK)), accept="BOLT-08 BOLT-26 BOLT-09")
@@ -113,14 +104,9 @@ class EmptyUnacked(Bolt):
             self.note({"call": "process", **message})
 
 
-@child("bolt-no-anchors", "BOLT-10", told(emit(anchor=True), ACK), accept="BOLT-12")
-class NoAnchors(Bolt):
-    """anchors are left out."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        message.pop("anchors", None)
-        return message
+child("bolt-no-anchors", "BOLT-10", told(emit(anchor=True), ACK), accept="BOLT-12")(
+    "anchors are left out.", on(Bolt, "emitted").gives(lambda found: without(found, "anchors"))
+)
 
 
 @child("bolt-last-anchor", "BOLT-10", both(told(), told(emit(anchor=True), ACK)), accept="BOLT-11 BOLT-06")
@@ -151,12 +137,9 @@ class DeadAnchors(Bolt):
         super().finished(one)
 
 
-@child("bolt-always-anchored", "BOLT-12", told(emit(), ACK))
-class AlwaysAnchored(Bolt):
-    """Every emit is anchored."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        return {**super().emitted(step, name), "anchors": [name]}
+child("bolt-always-anchored", "BOLT-12", told(emit(), ACK))(
+    "Every emit is anchored.", on(Bolt, "emitted").gives(lambda name, found: {**found, "anchors": [name]})
+)
 
 
 @child("bolt-sticky-anchor", "BOLT-12", told(emit(1, anchor=True), emit(2), ACK), accept="BOLT-10")
@@ -173,22 +156,12 @@ class StickyAnchor(Bolt):
         return message
 
 
-@child("bolt-text-anchor", "BOLT-10", told(emit(anchor=True), ACK))
-class TextAnchor(Bolt):
-    """anchors are one text."""
-
-    def anchors(self, name: Any) -> Any:
-        return name
-
-
-@child("bolt-no-stream", "BOLT-13", told(emit(stream="second"), ACK))
-class NoStream(Bolt):
-    """The stream is left out."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        message.pop("stream", None)
-        return message
+child("bolt-text-anchor", "BOLT-10", told(emit(anchor=True), ACK))(
+    "anchors are one text.", on(Bolt, "anchors").instead(lambda name: name)
+)
+child("bolt-no-stream", "BOLT-13", told(emit(stream="second"), ACK))(
+    "The stream is left out.", on(Bolt, "emitted").gives(lambda found: without(found, "stream"))
+)
 
 
 @child("bolt-sticky-stream", "BOLT-13", told(emit(1, stream="second"), emit(2), ACK))
@@ -205,14 +178,9 @@ class StickyStream(Bolt):
         return message
 
 
-@child("bolt-no-task", "BOLT-14", told(emit(task=9), ACK))
-class NoTask(Bolt):
-    """A direct emit is none."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        message.pop("task", None)
-        return message
+child("bolt-no-task", "BOLT-14", told(emit(task=9), ACK))(
+    "A direct emit is none.", on(Bolt, "emitted").gives(lambda found: without(found, "task"))
+)
 
 
 @child("bolt-sticky-task", "BOLT-14", both(told(emit(1, task=9), ACK), told(emit(2), ACK)), accept="BOLT-26")
@@ -229,17 +197,10 @@ class StickyTask(Bolt):
         return message
 
 
-@child("bolt-waits-for-direct", "BOLT-26", told(emit(task=9), ACK), accept="BOLT-14 BOLT-09 BOLT-18")
-class WaitsForDirect(Bolt):
-    """It waits for the task ids of a direct emit, too."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return True
-
-
-@child("bolt-waits-anyway", "EXT-04", told(emit(need_task_ids=False), ACK), ext="x-need-task-ids", accept="BOLT-26")
-class WaitsAnyway(Bolt):
-    """It waits for task ids although it said that it needs none."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return message.get("task") is None
+child("bolt-waits-for-direct", "BOLT-26", told(emit(task=9), ACK), accept="BOLT-14 BOLT-09 BOLT-18")(
+    "It waits for the task ids of a direct emit, too.", on(Bolt, "wants_ids").instead(lambda: True)
+)
+child("bolt-waits-anyway", "EXT-04", told(emit(need_task_ids=False), ACK), ext="x-need-task-ids", accept="BOLT-26")(
+    "It waits for task ids although it said that it needs none.",
+    on(Bolt, "wants_ids").instead(lambda message: message.get("task") is None),
+)

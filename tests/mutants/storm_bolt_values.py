@@ -8,6 +8,7 @@ from typing import Any
 
 from impls.references.storm.child import Bolt, Callback, Running
 from impls.references.storm.freedoms import Switches
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
 
 
@@ -15,13 +16,12 @@ def _values(name: str, *values: Any, accept: str = "") -> Any:
     return child(name, "BOLT-27", told(emit(*values), ACK), accept=accept)
 
 
-@_values("bolt-bool-numbers", True)
-class BoolNumbers(Bolt):
-    """true becomes 1."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [int(v) if isinstance(v, bool) else v for v in message["tuple"]]}
+_values("bolt-bool-numbers", True)(
+    "true becomes 1.",
+    on(Bolt, "emitted").gives(
+        lambda found: {**found, "tuple": [int(v) if isinstance(v, bool) else v for v in found["tuple"]]}
+    ),
+)
 
 
 @_values("bolt-narrow-numbers", 2147483648)
@@ -34,22 +34,18 @@ class NarrowNumbers(Bolt):
         return {**message, "tuple": values}
 
 
-@_values("bolt-no-nulls", None)
-class NoNulls(Bolt):
-    """null is left out."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [v for v in message["tuple"] if v is not None]}
+_values("bolt-no-nulls", None)(
+    "null is left out.",
+    on(Bolt, "emitted").gives(lambda found: {**found, "tuple": [v for v in found["tuple"] if v is not None]}),
+)
 
 
-@_values("bolt-stripped", " blanks ")
-class Stripped(Bolt):
-    """Texts lose the blanks around them."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [v.strip() if isinstance(v, str) else v for v in message["tuple"]]}
+_values("bolt-stripped", " blanks ")(
+    "Texts lose the blanks around them.",
+    on(Bolt, "emitted").gives(
+        lambda found: {**found, "tuple": [v.strip() if isinstance(v, str) else v for v in found["tuple"]]}
+    ),
+)
 
 
 @_values("bolt-rounded", 0.1)
@@ -62,13 +58,12 @@ class Rounded(Bolt):
         return {**message, "tuple": values}
 
 
-@_values("bolt-flat", [None, [True, {"a": []}]])
-class Flat(Bolt):
-    """Arrays in arrays become texts."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [json.dumps(v) if isinstance(v, list) and v else v for v in message["tuple"]]}
+_values("bolt-flat", [None, [True, {"a": []}]])(
+    "Arrays in arrays become texts.",
+    on(Bolt, "emitted").gives(
+        lambda found: {**found, "tuple": [json.dumps(v) if isinstance(v, list) and v else v for v in found["tuple"]]}
+    ),
+)
 
 
 @child("bolt-reads-wrong", "BOLT-27", plain("\u2028"), accept="BOLT-26")
@@ -106,12 +101,9 @@ class EmitsAgain(Bolt):
         super().got_ids(one, ids)
 
 
-@child("bolt-shadow-log", "BOLT-21", told({"op": "log", "msg": "two\nlines"}, ACK))
-class ShadowLog(Bolt):
-    """Only the first line of a log is sent."""
-
-    def log(self, text: str) -> None:
-        super().log(text.partition("\n")[0])
+child("bolt-shadow-log", "BOLT-21", told({"op": "log", "msg": "two\nlines"}, ACK))(
+    "Only the first line of a log is sent.", on(Bolt, "log").takes(text=lambda text: text.partition("\n")[0])
+)
 
 
 @child("bolt-log-after-beat", "BOLT-21", both(beat, told({"op": "log", "msg": "hello"}, ACK)))
@@ -129,20 +121,17 @@ class LogAfterBeat(Bolt):
             super().log(text)
 
 
-@child("bolt-log-number", "BOLT-21", told({"op": "log", "msg": "7"}, ACK))
-class LogNumber(Bolt):
-    """A log that looks like a number is one."""
+child("bolt-log-number", "BOLT-21", told({"op": "log", "msg": "7"}, ACK))(
+    "A log that looks like a number is one.",
+    on(Bolt, "say").takes(
+        message=lambda message: (
+            {**message, "msg": 7} if message.get("command") == "log" and re.match(r"\w?7", message["msg"]) else message
+        )
+    ),
+)
 
-    def say(self, message: dict[str, Any]) -> None:
-        if message.get("command") == "log" and re.match(r"\w?7", message["msg"]):
-            message = {**message, "msg": 7}
-        super().say(message)
 
-
-@child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))
-class NothingIsNull(Bolt):
-    """The values of a tuple that has none are null."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": message["tuple"] or None}
+child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))(
+    "The values of a tuple that has none are null.",
+    on(Bolt, "emitted").gives(lambda found: {**found, "tuple": found["tuple"] or None}),
+)

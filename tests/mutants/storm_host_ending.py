@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from impls.references.storm.hosts import BoltHost, SpoutHost
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, over, row
 
-
-@host("host-no-beats", "HB-01", case("live"), bare=True)
-class NoBeats(BoltHost):
-    """There are no heartbeats."""
-
-    def beat(self) -> None:
-        pass
+host("host-no-beats", "HB-01", case("live"), bare=True)("There are no heartbeats.", on(BoltHost, "beat").skips())
 
 
 @host("host-one-beat", "HB-01", case("live"), bare=True)
@@ -29,13 +24,10 @@ class OneBeat(BoltHost):
             super().beat()
 
 
-@host("host-beats-for-few", "HB-01", case("live"), bare=True)
-class BeatsForFew(BoltHost):
-    """There are no heartbeats while more than two tuples are live."""
-
-    def beat(self) -> None:
-        if len(self.live) <= 2:
-            super().beat()
+host("host-beats-for-few", "HB-01", case("live"), bare=True)(
+    "There are no heartbeats while more than two tuples are live.",
+    on(BoltHost, "beat").skips(when=lambda self: len(self.live) > 2),
+)
 
 
 @host("host-beats-until-fail", "HB-01", case("live"), bare=True)
@@ -81,67 +73,33 @@ class Tires(BoltHost):
         return self.messages < 10
 
 
-@host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")
-class BeatTask(BoltHost):
-    """A heartbeat has the task of the bolt."""
-
-    def heartbeat(self) -> dict[str, Any]:
-        return {**super().heartbeat(), "task": 3}
-
-
-@host("host-beat-values", "HB-02", case("live"), bare=True)
-class BeatValues(BoltHost):
-    """A heartbeat has a value."""
-
-    def heartbeat(self) -> dict[str, Any]:
-        return {**super().heartbeat(), "tuple": ["beat"]}
+host("host-beat-task", "HB-02", case("live"), bare=True, accept="BOLT-27 BOLT-02")(
+    "A heartbeat has the task of the bolt.", on(BoltHost, "heartbeat").gives(lambda found: {**found, "task": 3})
+)
+host("host-beat-values", "HB-02", case("live"), bare=True)(
+    "A heartbeat has a value.", on(BoltHost, "heartbeat").gives(lambda found: {**found, "tuple": ["beat"]})
+)
+host("host-patient", "HB-10", case("hangs"), bare=True)(
+    "A child that hangs is waited for.", on(BoltHost, "counts").instead(lambda: False)
+)
+host("host-patient-spout", "HB-10", case("hangs"), bare=True)(
+    "A spout that hangs is waited for.", on(SpoutHost, "counts").instead(lambda: False)
+)
 
 
-@host("host-patient", "HB-10", case("hangs"), bare=True)
-class Patient(BoltHost):
-    """A child that hangs is waited for."""
-
-    def counts(self) -> bool:
-        return False
-
-
-@host("host-patient-spout", "HB-10", case("hangs"), bare=True)
-class PatientSpout(SpoutHost):
-    """A spout that hangs is waited for."""
-
-    def counts(self) -> bool:
-        return False
+host("host-impatient", "HB-11", case("live"), bare=True)(
+    "A child is given up after a third of the timeout.",
+    on(BoltHost, "tick").before(
+        lambda self: self.fail("too late"),
+        when=lambda self: self.timeout_ms and self.now_ms - self.heard_ms > self.timeout_ms / 3.2,
+    ),
+)
 
 
-@host("host-impatient", "HB-11", case("live"), bare=True)
-class Impatient(BoltHost):
-    """A child is given up after a third of the timeout."""
-
-    def tick(self) -> None:
-        if self.timeout_ms and self.now_ms - self.heard_ms > self.timeout_ms / 3.2:
-            self.fail("too late")
-        super().tick()
-
-
-@host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")
-class IdleTimeout(SpoutHost):
-    """A spout without a command is given up, too."""
-
-    def counts(self) -> bool:
-        return True
-
-
-@host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")
-class Unnoticed(BoltHost):
-    """That the child ends is not noticed."""
-
-    def gone(self) -> None:
-        pass
-
-
-@host("host-leaves-child", "END-05", over, smoke=False)
-class LeavesChild(BoltHost):
-    """The child is left behind."""
-
-    def end_child(self) -> None:
-        pass
+host("host-idle-timeout", "HB-13", case("live", 0, 0, 1), bare=True, ext="x-hb-timing")(
+    "A spout without a command is given up, too.", on(SpoutHost, "counts").instead(lambda: True)
+)
+host("host-unnoticed", "END-04", row("INV-HOST-22", 1), accept="INV-HOST-22")(
+    "That the child ends is not noticed.", on(BoltHost, "gone").skips()
+)
+host("host-leaves-child", "END-05", over, smoke=False)("The child is left behind.", on(BoltHost, "end_child").skips())

@@ -9,6 +9,7 @@ from typing import Any
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from strategies.storm.hosting import Writer
 from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host, nothing
 from tests.mutants.storm_plays import row
 
@@ -93,66 +94,36 @@ _setup(
 _setup("host-forgets-fields", "HS-05", _drop("context", "source->stream->fields", "words"), "A source has no fields.")
 
 
-@host("host-no-folder", "HS-07", nothing)
-class NoFolder(BoltHost):
-    """pidDir is not there."""
-
-    def setup(self, conf: Any, context: Any) -> dict[str, Any]:
-        return {**super().setup(conf, context), "pidDir": "/nowhere"}
-
-
-@host("host-loses-conf", "HS-02", nothing, conf={"a": 0, "b": 1})
-class LosesConf(BoltHost):
-    """What is 0 in conf is left out."""
-
-    def setup(self, conf: Any, context: Any) -> dict[str, Any]:
-        return super().setup({name: value for name, value in conf.items() if value != 0}, context)
+host("host-no-folder", "HS-07", nothing)(
+    "pidDir is not there.", on(BoltHost, "setup").gives(lambda found: {**found, "pidDir": "/nowhere"})
+)
+host("host-loses-conf", "HS-02", nothing, conf={"a": 0, "b": 1})(
+    "What is 0 in conf is left out.",
+    on(BoltHost, "setup").takes(conf=lambda conf: {name: value for name, value in conf.items() if value != 0}),
+)
 
 
 def _late(w: Writer) -> None:
     w.begin(late=5)
 
 
-@host("host-hurries", "HS-14", _late, bare=True, smoke=False)
-class Hurries(SpoutHost):
-    """A command comes before the process id."""
-
-    def start(self, value: Any) -> None:
-        super().start(value)
-        self.send({"command": "next"})
-
-
-@host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01", level="SHOULD")
-class TakesAnyPid(SpoutHost):
-    """Whatever comes is taken for a process id."""
-
-    def meet(self, message: Any) -> None:
-        super().meet({"pid": 1})
-
-
-@host("host-sleeps-at-start", "HS-18", row("HS-18", 0), bare=True, accept="END-04")
-class SleepsAtStart(BoltHost):
-    """That the child ends at once is not noticed."""
-
-    def gone(self) -> None:
-        if self.ready:
-            super().gone()
-
-
-@host("host-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02 HS-01")
-class QuotedEnd(BoltHost):
-    """The closing line is in quotes."""
-
-    def written(self, message: Any) -> bytes:
-        return super().written(message).replace(b"\nend\n", b'\n"end"\n')
-
-
-@host("host-one-line", "FRAME-06", lambda w: _wide(w, LINES), accept="INV-HOST-03 BOLT-05 HB-11")
-class OneLine(BoltHost):
-    """A message that is spread over several lines is not understood."""
-
-    def understood(self, lines: list[bytes]) -> Any:
-        return super().understood(lines[:1] if self.ready else lines)
+host("host-hurries", "HS-14", _late, bare=True, smoke=False)(
+    "A command comes before the process id.", on(SpoutHost, "start").after(lambda self: self.send({"command": "next"}))
+)
+host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01", level="SHOULD")(
+    "Whatever comes is taken for a process id.", on(SpoutHost, "meet").takes(message=lambda: {"pid": 1})
+)
+host("host-sleeps-at-start", "HS-18", row("HS-18", 0), bare=True, accept="END-04")(
+    "That the child ends at once is not noticed.", on(BoltHost, "gone").skips(when=lambda self: not self.ready)
+)
+host("host-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02 HS-01")(
+    "The closing line is in quotes.",
+    on(BoltHost, "written").gives(lambda found: found.replace(b"\nend\n", b'\n"end"\n')),
+)
+host("host-one-line", "FRAME-06", lambda w: _wide(w, LINES), accept="INV-HOST-03 BOLT-05 HB-11")(
+    "A message that is spread over several lines is not understood.",
+    on(BoltHost, "understood").takes(lines=lambda self, lines: lines[:1] if self.ready else lines),
+)
 
 
 @host("host-knows-members", "FRAME-11", lambda w: _wide(w, MEMBERS), level="SHOULD", accept="BOLT-05 HB-11")
@@ -171,28 +142,18 @@ class KnowsMembers(BoltHost):
             self.fail(str(error))
 
 
-@host("host-in-order", "FRAME-12", lambda w: _wide(w, ORDER, 0), accept="BOLT-05 HB-11 INV-HOST-12")
-class InOrder(BoltHost):
-    """The command stands first, or is none."""
-
-    def hear(self, message: Any) -> None:
-        if isinstance(message, dict) and next(iter(message), "") != "command":
-            self.fail("no command")
-            return
-        super().hear(message)
-
-
-@host("host-slashes", "FRAME-13", lambda w: _wide(w, ESCAPE, 2), accept="BOLT-27")
-class Slashes(BoltHost):
-    """An escaped slash stays escaped."""
-
-    def understood(self, lines: list[bytes]) -> Any:
-        return super().understood([line.replace(b"\\/", b"\\\\/") for line in lines])
-
-
-@host("host-by-piece", "FRAME-07", lambda w: _wide(w, CUTS), accept="BOLT-05 HB-11 INV-HOST-21 BOLT-13")
-class ByPiece(BoltHost):
-    """What one read gives is taken for a message."""
-
-    def receive(self, data: bytes) -> None:
-        super().receive(data if data.endswith(b"\n") else data + b"\nend\n")
+host("host-in-order", "FRAME-12", lambda w: _wide(w, ORDER, 0), accept="BOLT-05 HB-11 INV-HOST-12")(
+    "The command stands first, or is none.",
+    on(BoltHost, "hear").instead(
+        lambda self: self.fail("no command"),
+        when=lambda message: isinstance(message, dict) and next(iter(message), "") != "command",
+    ),
+)
+host("host-slashes", "FRAME-13", lambda w: _wide(w, ESCAPE, 2), accept="BOLT-27")(
+    "An escaped slash stays escaped.",
+    on(BoltHost, "understood").takes(lines=lambda lines: [line.replace(b"\\/", b"\\\\/") for line in lines]),
+)
+host("host-by-piece", "FRAME-07", lambda w: _wide(w, CUTS), accept="BOLT-05 HB-11 INV-HOST-21 BOLT-13")(
+    "What one read gives is taken for a message.",
+    on(BoltHost, "receive").takes(data=lambda data: data if data.endswith(b"\n") else data + b"\nend\n"),
+)

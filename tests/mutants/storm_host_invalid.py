@@ -8,6 +8,7 @@ from typing import Any
 from impls.references.storm.host import Failed
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from impls.references.storm.wire import BadMessage
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import host
 from tests.mutants.storm_plays import case, row
 
@@ -31,9 +32,7 @@ for _name, _how in (("INV-HOST-04", 1), ("INV-HOST-08", 0), ("INV-HOST-11", 0), 
     _lax(_name, _how, accept=NO_MESSAGE)(type("Skips", (_Skips,), {"__doc__": _Skips.__doc__}))
 
 
-@_lax("INV-HOST-03", 1, accept=NO_MESSAGE)
-class StrayLine(_Skips):
-    """A stray line is passed over, and the message too."""
+_lax("INV-HOST-03", 1, accept=NO_MESSAGE)("A stray line is passed over, and the message too.", _Skips)
 
 
 @_lax("INV-HOST-05", accept="INV-HOST-06 INV-HOST-09")
@@ -44,12 +43,10 @@ class FirstOnly(BoltHost):
         return json.JSONDecoder().raw_decode(b"\n".join(lines).decode())[0] if self.ready else super().understood(lines)
 
 
-@_lax("INV-HOST-17", 1, level="MUST")
-class AcksUnknown(BoltHost):
-    """An ack for an id that is not known settles the oldest tuple."""
-
-    def settle(self, command: str, name: Any) -> None:
-        super().settle(command, name if name in self.live else next(iter(self.live)))
+_lax("INV-HOST-17", 1, level="MUST")(
+    "An ack for an id that is not known settles the oldest tuple.",
+    on(BoltHost, "settle").takes(name=lambda self, name: name if name in self.live else next(iter(self.live))),
+)
 
 
 @_lax("INV-HOST-16", 1)
@@ -70,21 +67,18 @@ class RoundsTasks(BoltHost):
         super().emit({**message, "task": int(task)} if isinstance(task, float) else message)
 
 
-@_lax("INV-HOST-29", level="MUST")
-class Wraps(BoltHost):
-    """Numbers have 64 bits, and wrap."""
+_lax("INV-HOST-29", level="MUST")(
+    "Numbers have 64 bits, and wrap.",
+    on(BoltHost, "collect").takes(
+        values=lambda values: [(v + (1 << 63)) % (1 << 64) - (1 << 63) if type(v) is int else v for v in values]
+    ),
+)
 
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        wrapped = [(v + (1 << 63)) % (1 << 64) - (1 << 63) if type(v) is int else v for v in values]
-        super().collect(message, stream, task, wrapped)
 
-
-@_lax("INV-HOST-27", 4, level="MUST")
-class Strips(BoltHost):
-    """What is no character is left out of an id."""
-
-    def understood(self, lines: list[bytes]) -> Any:
-        return super().understood([line.decode("utf-8", "ignore").encode() for line in lines])
+_lax("INV-HOST-27", 4, level="MUST")(
+    "What is no character is left out of an id.",
+    on(BoltHost, "understood").takes(lines=lambda lines: [line.decode("utf-8", "ignore").encode() for line in lines]),
+)
 
 
 @_lax("INV-HOST-21", 1, accept="END-04", level="MUST")
@@ -98,22 +92,17 @@ class HalfMessages(BoltHost):
         super().left()
 
 
-@_lax("INV-HOST-21", 3, accept="END-04", level="MUST")
-class HalfAcks(BoltHost):
-    """What stands before the end of the child is a message, if it settles a tuple."""
-
-    def left(self) -> None:
-        if b'"ack"' in b"".join(self.lines.lines):
-            self.lines_read(self.lines.lines)
-        super().left()
+_lax("INV-HOST-21", 3, accept="END-04", level="MUST")(
+    "What stands before the end of the child is a message, if it settles a tuple.",
+    on(BoltHost, "left").before(
+        lambda self: self.lines_read(self.lines.lines), when=lambda self: b'"ack"' in b"".join(self.lines.lines)
+    ),
+)
 
 
-@_lax("INV-HOST-12", 1, accept="INV-HOST-18")
-class UnknownCommands(SpoutHost):
-    """A spout's command that is not known is passed over."""
-
-    def strange(self, command: str) -> None:
-        pass
+_lax("INV-HOST-12", 1, accept="INV-HOST-18")(
+    "A spout's command that is not known is passed over.", on(SpoutHost, "strange").skips()
+)
 
 
 @_lax("INV-HOST-14", 5, level="MUST")
@@ -125,27 +114,14 @@ class WrapsTasks(BoltHost):
         super().emit({**message, "task": task % (1 << 32)} if isinstance(task, int) else message)
 
 
-@_lax("INV-HOST-06", 1, accept="INV-HOST-05")
-class CutsTrailing(FirstOnly):
-    """What stands behind the first JSON text is passed over."""
-
-
-@_lax("INV-HOST-07", 0, level="MUST")
-class NoBlanks(BoltHost):
-    """A blank line before a message is an error."""
-
-    def understood(self, lines: list[bytes]) -> Any:
-        if not lines[0].strip():
-            raise BadMessage("a blank line")
-        return super().understood(lines)
-
-
-@_lax("INV-HOST-09", 0)
-class EndInCapitals(BoltHost):
-    """END closes a message too."""
-
-    def receive(self, data: bytes) -> None:
-        super().receive(data.replace(b"\nEND\n", b"\nend\n"))
+_lax("INV-HOST-06", 1, accept="INV-HOST-05")("What stands behind the first JSON text is passed over.", FirstOnly)
+_lax("INV-HOST-07", 0, level="MUST")(
+    "A blank line before a message is an error.",
+    on(BoltHost, "understood").raises(lambda: BadMessage("a blank line"), when=lambda lines: not lines[0].strip()),
+)
+_lax("INV-HOST-09", 0)(
+    "END closes a message too.", on(BoltHost, "receive").takes(data=lambda data: data.replace(b"\nEND\n", b"\nend\n"))
+)
 
 
 @_lax("INV-HOST-10", 0, level="MUST")
@@ -171,21 +147,11 @@ class StreamNumbers(BoltHost):
         super().emit({**message, "stream": str(stream)} if isinstance(stream, int) else message)
 
 
-@_lax("INV-HOST-18", 0, accept="INV-HOST-12")
-class OthersCommands(SpoutHost):
-    """What only bolts say is passed over."""
-
-    def strange(self, command: str) -> None:
-        pass
-
-
-@_lax("INV-HOST-26", 0, level="MUST")
-class LosesFloods(BoltHost):
-    """A log of many MiB is lost."""
-
-    def log(self, message: dict[str, Any]) -> None:
-        if len(str(message.get("msg"))) < 1 << 19:
-            super().log(message)
+_lax("INV-HOST-18", 0, accept="INV-HOST-12")("What only bolts say is passed over.", on(SpoutHost, "strange").skips())
+_lax("INV-HOST-26", 0, level="MUST")(
+    "A log of many MiB is lost.",
+    on(BoltHost, "log").skips(when=lambda message: len(str(message.get("msg"))) >= 1 << 19),
+)
 
 
 @_lax("INV-HOST-28", 1, level="MUST")
@@ -202,29 +168,19 @@ class DoesBoth(BoltHost):
         return {"command": "sync"}
 
 
-@host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)
-class StrictPid(BoltHost):
-    """A process id with further members beside it is an error."""
-
-    def meet(self, message: Any) -> None:
-        if isinstance(message, dict) and len(message) > 1:
-            raise Failed("more than a process id")
-        super().meet(message)
+host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)(
+    "A process id with further members beside it is an error.",
+    on(BoltHost, "meet").raises(
+        lambda: Failed("more than a process id"), when=lambda message: isinstance(message, dict) and len(message) > 1
+    ),
+)
 
 
-@host("host-inv-host-02", "INV-HOST-02", case("mute"), bare=True, level="SHOULD")
-class WaitsForPids(BoltHost):
-    """A child that does not say its process id is waited for without an end."""
-
-    def tick(self) -> None:
-        if self.ready:
-            super().tick()
-
-
-@_lax("INV-HOST-22", 1, accept="END-04", level="MUST")
-class NoticesFailure(BoltHost):
-    """The end of a child with status 1 goes unnoticed while a tuple is open."""
-
-    def gone(self) -> None:
-        if not self.live:
-            super().gone()
+host("host-inv-host-02", "INV-HOST-02", case("mute"), bare=True, level="SHOULD")(
+    "A child that does not say its process id is waited for without an end.",
+    on(BoltHost, "tick").skips(when=lambda self: not self.ready),
+)
+_lax("INV-HOST-22", 1, accept="END-04", level="MUST")(
+    "The end of a child with status 1 goes unnoticed while a tuple is open.",
+    on(BoltHost, "gone").skips(when=lambda self: self.live),
+)

@@ -1,13 +1,14 @@
-"""What the seeded faults of Storm are made with: the record of one, its registration, the shortest ways to show one."""
+"""What the seeded faults of Storm are made with: their registration, the shortest ways to show one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from impls.references.storm.child import Bolt, Child, Spout
+from impls.references.storm.child import Bolt
 from impls.references.storm.freedoms import Switches
-from impls.references.storm.host import Host, HostSwitches
+from impls.references.storm.host import HostSwitches
 from impls.references.storm.host_memory import Hosts
 from impls.references.storm.hosts import BoltHost
 from impls.references.storm.memory import Children
@@ -16,15 +17,12 @@ from specs.storm.bundle import configure
 from specs.storm.states import PREFIX, SEED, Config
 from strategies.storm import hosting
 from strategies.storm.writer import Writer
-from tests.mutants.record import Mutant, Witness, sentence
+from tests.mutants.record import Mutant, Witness, both, nothing, prefixed, seeding
+
+__all__ = ["both", "nothing"]
 
 STORM_MUTANTS: list[Mutant] = []
 """All registered faults."""
-
-
-def ids(text: str) -> tuple[str, ...]:
-    """Full requirement ids from short ones separated by blanks."""
-    return tuple(PREFIX + name for name in text.split())
 
 
 def config_of(profile: str, role: str) -> Config:
@@ -32,25 +30,23 @@ def config_of(profile: str, role: str) -> Config:
     return configure(role, profile, {"scripted": True}, {"serial": True, "noted": True})
 
 
+STORM: Mapping[str, Any] = {"protocol": "storm", "config_of": lambda mutant: config_of(mutant.profile, mutant.role)}
+
+
 def child(
     name: str,
     requirement: str,
     play: Callable[[Writer], None],
     *,
-    accept: str = "",
-    level: str = "MUST",
     ext: str = "",
     switches: Switches | None = None,
-    smoke: bool = True,
     conf: dict[str, Any] | None = None,
     later: bool = True,
-    sessions: type | None = None,
-    unseen: str = "",
+    sessions: type = Children,
     bare: bool = False,
-) -> Callable[[type[Child]], type[Child]]:
-    """Register the decorated class as a faulty bolt or spout. Its docstring explains it. `bare`: the witness does its
-    own setup and end."""
-    profile = f"{SEED}+{ext}" if ext else SEED
+    **more: Any,
+) -> Callable[..., type]:
+    """What registers a faulty bolt or spout. `bare`: the witness does its own setup and end; `more` as `seeding`."""
 
     def witness(config: Config) -> Plan:
         w = Writer(config)
@@ -62,16 +58,16 @@ def child(
             w.eof()
         return w.plan()
 
-    def register(part: type[Child]) -> type[Child]:
-        def make() -> Any:
-            return (sessions or Children)(part, frozenset(ext.split("+")) - {""}, switches)
-
-        role = "bolt" if issubclass(part, Bolt) else "spout"
-        assert issubclass(part, (Bolt, Spout))
-        _register(name, requirement, accept, make, witness, level, part, profile, role, smoke, unseen)
-        return part
-
-    return register
+    return _seeding(
+        lambda part: "bolt" if issubclass(part, Bolt) else "spout",
+        sessions,
+        ext,
+        switches,
+        name,
+        requirement,
+        witness,
+        **more,
+    )
 
 
 def host(
@@ -79,17 +75,13 @@ def host(
     requirement: str,
     play: Callable[[hosting.Writer], None],
     *,
-    accept: str = "",
-    level: str = "MUST",
     ext: str = "",
     switches: HostSwitches | None = None,
-    smoke: bool = True,
     conf: dict[str, Any] | None = None,
     bare: bool = False,
-    unseen: str = "",
-) -> Callable[[type[Host]], type[Host]]:
-    """Register the decorated class as a faulty host."""
-    profile = f"{SEED}+{ext}" if ext else SEED
+    **more: Any,
+) -> Callable[..., type]:
+    """What registers a faulty host."""
 
     def witness(config: Config) -> Plan:
         w = hosting.Writer(config)
@@ -99,65 +91,41 @@ def host(
         w.wait()
         return w.plan()
 
-    def register(part: type[Host]) -> type[Host]:
-        def make() -> Any:
-            return Hosts(part, frozenset(ext.split("+")) - {""}, switches)
+    def role(part: type) -> str:
+        return "bolt-host" if issubclass(part, BoltHost) else "spout-host"
 
-        role = "bolt-host" if issubclass(part, BoltHost) else "spout-host"
-        _register(name, requirement, accept, make, witness, level, part, profile, role, smoke, unseen)
-        return part
-
-    return register
+    return _seeding(role, Hosts, ext, switches, name, requirement, witness, **more)
 
 
-def _register(
+def _seeding(
+    role: Callable[[type], str],
+    sessions: type,
+    ext: str,
+    switches: Any,
     name: str,
     requirement: str,
-    accept: str,
-    make: Callable[[], Any],
     witness: Witness,
-    level: str,
-    part: type,
-    profile: str,
-    role: str,
-    smoke: bool,
-    unseen: str,
-) -> None:
-    (full,) = ids(requirement)
-    STORM_MUTANTS.append(
-        Mutant(
-            name,
-            role,
-            full,
-            ids(accept),
-            make,
-            witness,
-            level,
-            sentence(part),
-            "storm",
-            profile,
-            lambda mutant: config_of(mutant.profile, mutant.role),
-            unseen=unseen,
-            smoke=smoke,
-        )
+    **more: Any,
+) -> Callable[..., type]:
+    def peer_of(part: type) -> Callable[[], Any]:
+        return partial(sessions, part, frozenset(ext.split("+")) - {""}, switches)
+
+    profile = f"{SEED}+{ext}" if ext else SEED
+    return seeding(
+        STORM_MUTANTS,
+        prefixed(PREFIX),
+        role,
+        peer_of,
+        requirement,
+        name=name,
+        witness=witness,
+        profile=profile,
+        **STORM,
+        **more,
     )
 
 
 # -- the shortest ways to show a fault --------------------------------------------------------------------------------
-
-
-def nothing(w: Any) -> None:
-    """The handshake is enough."""
-
-
-def both(*plays: Callable[[Any], None]) -> Callable[[Any], None]:
-    """One after the other."""
-
-    def play(w: Any) -> None:
-        for one in plays:
-            one(w)
-
-    return play
 
 
 def plain(*values: Any, **more: Any) -> Callable[[Writer], None]:

@@ -10,6 +10,7 @@ from impls.references.storm.hosts import BoltHost, SpoutHost
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, FAILED, NEXT, both, child, emit, host, plain, script, told
 from tests.mutants.storm_plays import case, command, done, give, logged
 
@@ -93,12 +94,14 @@ class _Hoards:
             return
 
 
-@child("bolt-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+@child("bolt-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, level="SHOULD",
+       switches=Switches(unknown="skip"))  # fmt: skip
 class BoltHoards(_Hoards, Bolt):
     """Task ids that nothing waits for are kept for the next emit."""
 
 
-@child("spout-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, switches=Switches(unknown="skip"))
+@child("spout-hoards-lists", "INV-CHILD-07", misuse("INV-CHILD-07"), bare=True, level="SHOULD",
+       switches=Switches(unknown="skip"))  # fmt: skip
 class SpoutHoards(_Hoards, Spout):
     """Task ids that nothing waits for are kept for the next emit."""
 
@@ -115,12 +118,10 @@ class StuckBehindLists(Bolt):
             super().lines_read(lines)
 
 
-@child("bolt-waits-with-cr", "INV-CHILD-10", misuse("INV-CHILD-10", 1), level="SHOULD")
-class WaitsWithCr(Bolt):
-    """A closing line that ends with CR LF is none."""
-
-    def receive(self, data: bytes) -> None:
-        super().receive(data.replace(b"end\r\n", b"end \r\n"))
+child("bolt-waits-with-cr", "INV-CHILD-10", misuse("INV-CHILD-10", 1), level="SHOULD")(
+    "A closing line that ends with CR LF is none.",
+    on(Bolt, "receive").takes(data=lambda data: data.replace(b"end\r\n", b"end \r\n")),
+)
 
 
 @child("bolt-acks-octets", "INV-CHILD-14", misuse("INV-CHILD-14"))
@@ -134,13 +135,10 @@ class AcksOctets(Bolt):
             super().lines_read(lines)
 
 
-@child("bolt-says-done", "BOLT-05", plain(1), smoke=False)
-class SaysDone(Bolt):
-    """It says of each tuple that it is done with it, in a command of its own."""
-
-    def process(self, message: dict[str, Any]) -> None:
-        super().process(message)
-        self.say({"command": "done"})
+child("bolt-says-done", "BOLT-05", plain(1), smoke=False)(
+    "It says of each tuple that it is done with it, in a command of its own.",
+    on(Bolt, "process").after(lambda self: self.say({"command": "done"})),
+)
 
 
 @child("bolt-syncs-twice", "BOLT-22", both(told(ACK), told(ACK), told(ACK)))
@@ -166,23 +164,13 @@ class TiresOfAcks(BoltHost):
             self.fail("too many acks")
 
 
-@host("host-log-answered", "BOLT-23", logged("x"), accept="BOLT-16")
-class LogAnswered(BoltHost):
-    """A log is answered by a list."""
-
-    def log(self, message: dict[str, Any]) -> None:
-        super().log(message)
-        self.send([])
-
-
-@host("host-needs-beats", "BOLT-24", lambda w: w.sync())
-class NeedsBeats(BoltHost):
-    """A sync that answers no heartbeat is an error."""
-
-    def sync(self) -> None:
-        if not self.pending:
-            self.fail("a sync for nothing")
-        super().sync()
+host("host-log-answered", "BOLT-23", logged("x"), accept="BOLT-16")(
+    "A log is answered by a list.", on(BoltHost, "log").after(lambda self: self.send([]))
+)
+host("host-needs-beats", "BOLT-24", lambda w: w.sync())(
+    "A sync that answers no heartbeat is an error.",
+    on(BoltHost, "sync").before(lambda self: self.fail("a sync for nothing"), when=lambda self: not self.pending),
+)
 
 
 @host("host-late-acks-lost", "BOLT-25", both(give(1), give(2), done("ack", 1), done("ack", 0)), accept="BOLT-20")
@@ -213,12 +201,9 @@ class CountsSyncs(BoltHost):
         super().hear(message)
 
 
-@host("host-never-activates", "EXT-02", command(), ext="x-activate", smoke=False)
-class NeverActivates(SpoutHost):
-    """next comes without activate before it."""
-
-    def met(self) -> None:
-        pass
+host("host-never-activates", "EXT-02", command(), ext="x-activate", smoke=False)(
+    "next comes without activate before it.", on(SpoutHost, "met").skips()
+)
 
 
 def _noise(w: Any) -> None:

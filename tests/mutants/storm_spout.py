@@ -10,16 +10,12 @@ from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import LINES, MEMBERS, Ways, Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, RAISE, TWICE, child, emit, following, nothing, script
 
-
-@child("spout-no-sync", "SPOUT-03", NEXT, smoke=False)
-class NoSync(Spout):
-    """An empty next is not answered."""
-
-    def finished(self, one: Running) -> None:
-        if self.count > 1:
-            super().finished(one)
+child("spout-no-sync", "SPOUT-03", NEXT, smoke=False)(
+    "An empty next is not answered.", on(Spout, "finished").skips(when=lambda self: self.count <= 1)
+)
 
 
 @child("spout-syncs-first", "SPOUT-03", NEXT, conf=script([emit(1)]), accept="SPOUT-22 SPOUT-04 SPOUT-09")
@@ -34,13 +30,9 @@ class SyncsFirst(Spout):
         pass
 
 
-@child("spout-two-syncs", "SPOUT-22", NEXT, smoke=False, accept="SPOUT-04")
-class TwoSyncs(Spout):
-    """Each command has two syncs."""
-
-    def sync(self) -> None:
-        super().sync()
-        super().sync()
+child("spout-two-syncs", "SPOUT-22", NEXT, smoke=False, accept="SPOUT-04")(
+    "Each command has two syncs.", on(Spout, "sync").repeats()
+)
 
 
 @child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")
@@ -56,33 +48,25 @@ class FifteenthSync(Spout):
             super().sync()
 
 
-@child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")
-class LogBehind(Spout):
-    """After the third sync it logs."""
-
-    def sync(self) -> None:
-        super().sync()
-        if self.nexts == 3:
-            self.say({"command": "log", "msg": "three"})
+child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")(
+    "After the third sync it logs.",
+    on(Spout, "sync").after(
+        lambda self: self.say({"command": "log", "msg": "three"}), when=lambda self: self.nexts == 3
+    ),
+)
 
 
-@child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), accept="SPOUT-16 SPOUT-22 SPOUT-03")
-class EmitsLater(Spout):
-    """What failed is emitted again after the sync."""
-
-    def finished(self, one: Running) -> None:
-        super().finished(one)
-        if one.name == "fail":
-            self.say({"command": "emit", "tuple": ["again"]})
+child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), accept="SPOUT-16 SPOUT-22 SPOUT-03")(
+    "What failed is emitted again after the sync.",
+    on(Spout, "finished").after(
+        lambda self: self.say({"command": "emit", "tuple": ["again"]}), when=lambda one: one.name == "fail"
+    ),
+)
 
 
-@child("spout-acks-unanswered", "SPOUT-03", ACKED, conf=script([emit(id="a")]), accept="SPOUT-16 HB-08")
-class AcksUnanswered(Spout):
-    """ack is not answered."""
-
-    def finished(self, one: Running) -> None:
-        if one.name != "ack":
-            super().finished(one)
+child("spout-acks-unanswered", "SPOUT-03", ACKED, conf=script([emit(id="a")]), accept="SPOUT-16 HB-08")(
+    "ack is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "ack")
+)
 
 
 @child("spout-fail-after-ack", "SPOUT-03",
@@ -121,28 +105,25 @@ def _members(w: Writer) -> None:
     w.ways = Ways()
 
 
-@child("spout-knows-members", "FRAME-11", _members, level="SHOULD", accept="SPOUT-03 SPOUT-23")
-class KnowsMembers(Spout):
-    """A member that is not known ends the spout."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if set(message) - {"command", "id"}:
-            raise BadMessage("an unknown member")
-        super().asked(message)
+child("spout-knows-members", "FRAME-11", _members, level="SHOULD", accept="SPOUT-03 SPOUT-23")(
+    "A member that is not known ends the spout.",
+    on(Spout, "asked").raises(
+        lambda: BadMessage("an unknown member"), when=lambda message: set(message) - {"command", "id"}
+    ),
+)
 
 
 def _empty_id(w: Writer) -> None:
     w.command("next", id="")
 
 
-@child("spout-empty-id", "SPOUT-23", _empty_id, accept="SPOUT-03 FRAME-11")
-class EmptyId(Spout):
-    """A next with an id ends the spout."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if message.get("command") == "next" and "id" in message:
-            raise BadMessage("a next with an id")
-        super().asked(message)
+child("spout-empty-id", "SPOUT-23", _empty_id, accept="SPOUT-03 FRAME-11")(
+    "A next with an id ends the spout.",
+    on(Spout, "asked").raises(
+        lambda: BadMessage("a next with an id"),
+        when=lambda message: message.get("command") == "next" and "id" in message,
+    ),
+)
 
 
 def _lines(w: Writer) -> None:
@@ -151,20 +132,13 @@ def _lines(w: Writer) -> None:
     w.ways = Ways()
 
 
-@child("spout-one-line", "FRAME-06", _lines, accept="SPOUT-03 INV-CHILD-02")
-class OneLine(Spout):
-    """A command that is spread over several lines is not understood."""
-
-    def lines_read(self, lines: list[bytes]) -> None:
-        super().lines_read(lines[:1] if self.set_up else lines)
-
-
-@child("spout-raise-hangs", "INV-CHILD-15", NEXT, conf=script([RAISE]), accept="SPOUT-03")
-class RaiseHangs(Spout):
-    """When user code raises there is no sync."""
-
-    def raised(self, one: Running) -> None:
-        pass
+child("spout-one-line", "FRAME-06", _lines, accept="SPOUT-03 INV-CHILD-02")(
+    "A command that is spread over several lines is not understood.",
+    on(Spout, "lines_read").takes(lines=lambda self, lines: lines[:1] if self.set_up else lines),
+)
+child("spout-raise-hangs", "INV-CHILD-15", NEXT, conf=script([RAISE]), accept="SPOUT-03")(
+    "When user code raises there is no sync.", on(Spout, "raised").skips()
+)
 
 
 @child("spout-raise-skips", "SPOUT-03", TWICE, conf=script([RAISE], [emit(1)]), accept="SPOUT-09")
@@ -190,81 +164,55 @@ class RaiseGoesOn(Spout):
             yield from super().callback(command, message)
 
 
-@child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")
-class Activate(Spout):
-    """activate is not answered."""
-
-    def finished(self, one: Running) -> None:
-        if one.name != "activate":
-            super().finished(one)
+child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")(
+    "activate is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "activate")
+)
 
 
 def _unknown(w: Writer) -> None:
     ROWS["SPOUT-24"][1](w, 0)
 
 
-@child("spout-unknown-id", "SPOUT-24", _unknown, level="SHOULD", accept="SPOUT-03")
-class UnknownId(Spout):
-    """An id that is not known ends the spout."""
-
-    def asked(self, message: dict[str, Any]) -> None:
-        if message.get("id") == "nobody":
-            raise BadMessage("an unknown id")
-        super().asked(message)
+child("spout-unknown-id", "SPOUT-24", _unknown, level="SHOULD", accept="SPOUT-03")(
+    "An id that is not known ends the spout.",
+    on(Spout, "asked").raises(lambda: BadMessage("an unknown id"), when=lambda message: message.get("id") == "nobody"),
+)
 
 
 def _unknown_command(w: Writer) -> None:
     ROWS["INV-CHILD-05"][1](w, 0)
 
 
-@child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")
-class UnknownCommand(Spout):
-    """A command that is not known is passed over in silence."""
-
-    def skipped(self) -> None:
-        pass
+child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")(
+    "A command that is not known is passed over in silence.", on(Spout, "skipped").skips()
+)
 
 
 def _no_command(w: Writer) -> None:
     ROWS["INV-CHILD-06"][1](w, 0)
 
 
-@child(
+child(
     "spout-no-command",
     "INV-CHILD-06",
     _no_command,
     switches=Switches(unknown="skip"),
     accept="INV-CHILD-05",
     level="SHOULD",
-)
-class NoCommand(Spout):
-    """An object without a command is passed over in silence."""
-
-    def skipped(self) -> None:
-        pass
+)("An object without a command is passed over in silence.", on(Spout, "skipped").skips())
 
 
 def _half(w: Writer) -> None:
     w.blurt(b'{"command":"next"}\n', "turn")
 
 
-@child("spout-half", "END-03", _half, accept="END-02 SPOUT-22")
-class Half(Spout):
-    """What stands before the end of STDIN is a message, too."""
-
-    def end(self) -> None:
-        if self.lines.lines:
-            self.lines_read(self.lines.lines)
-        super().end()
-
-
-@child("spout-last-words", "END-02", nothing, level="SHOULD", smoke=False)
-class LastWords(Spout):
-    """It emits when STDIN ends."""
-
-    def end(self) -> None:
-        self.say({"command": "sync"})
-        super().end()
+child("spout-half", "END-03", _half, accept="END-02 SPOUT-22")(
+    "What stands before the end of STDIN is a message, too.",
+    on(Spout, "end").before(lambda self: self.lines_read(self.lines.lines), when=lambda self: self.lines.lines),
+)
+child("spout-last-words", "END-02", nothing, level="SHOULD", smoke=False)(
+    "It emits when STDIN ends.", on(Spout, "end").before(lambda self: self.say({"command": "sync"}))
+)
 
 
 @child(

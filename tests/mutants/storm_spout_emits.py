@@ -9,16 +9,13 @@ from typing import Any
 from impls.references.storm.child import Callback, Running, Spout
 from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, TWICE, child, emit, following, script
 
-
-@child("spout-text-ids", "SPOUT-12", NEXT, conf=script([emit(id=1)]))
-class TextIds(Spout):
-    """Ids are texts."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "id": str(message["id"])} if "id" in message else message
+child("spout-text-ids", "SPOUT-12", NEXT, conf=script([emit(id=1)]))(
+    "Ids are texts.",
+    on(Spout, "emitted").gives(lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
+)
 
 
 @child("spout-number-ids", "SPOUT-12", NEXT, conf=script([emit(id="1")]))
@@ -31,15 +28,10 @@ class NumberIds(Spout):
         return {**message, "id": int(text)} if isinstance(text, str) and re.fullmatch(r"-?\d+", text) else message
 
 
-@child("spout-zero-id", "SPOUT-12", NEXT, conf=script([emit(id=0)]), accept="SPOUT-11")
-class ZeroId(Spout):
-    """The id 0 is none."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        if not message.get("id"):
-            message.pop("id", None)
-        return message
+child("spout-zero-id", "SPOUT-12", NEXT, conf=script([emit(id=0)]), accept="SPOUT-11")(
+    "The id 0 is none.",
+    on(Spout, "emitted").gives(lambda found: without(found, "id") if not found.get("id") else found),
+)
 
 
 @child("spout-shown-ids", "SPOUT-12", ACKED, conf=script([emit(id=" 1")]))
@@ -66,12 +58,9 @@ class LastId(Spout):
         yield from super().callback(command, {**message, "id": self.last} if command == "ack" else message)
 
 
-@child("spout-always-id", "SPOUT-11", NEXT, conf=script([emit()]))
-class AlwaysId(Spout):
-    """An emit without an id gets one."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        return {"id": "none", **super().emitted(step, name)}
+child("spout-always-id", "SPOUT-11", NEXT, conf=script([emit()]))(
+    "An emit without an id gets one.", on(Spout, "emitted").gives(lambda found: {"id": "none", **found})
+)
 
 
 @child("spout-sticky-id", "SPOUT-11", NEXT, conf=script([emit(1, id="a"), emit(2)]))
@@ -88,14 +77,9 @@ class StickyId(Spout):
         return message
 
 
-@child("spout-no-stream", "SPOUT-13", NEXT, conf=script([emit(stream="second")]))
-class NoStream(Spout):
-    """The stream is left out."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        message.pop("stream", None)
-        return message
+child("spout-no-stream", "SPOUT-13", NEXT, conf=script([emit(stream="second")]))(
+    "The stream is left out.", on(Spout, "emitted").gives(lambda found: without(found, "stream"))
+)
 
 
 @child("spout-second-stream", "SPOUT-13", TWICE, conf=script([emit(1, stream="second")], [emit(2)]))
@@ -110,32 +94,17 @@ class SecondStream(Spout):
         return message if self.stream is None else {**message, "stream": self.stream}
 
 
-@child("spout-no-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))
-class NoTask(Spout):
-    """A direct emit is none."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        message.pop("task", None)
-        return message
-
-
-@child("spout-text-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))
-class TextTask(Spout):
-    """The task is a text."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "task": str(message["task"])} if "task" in message else message
-
-
-@child("spout-object-tuple", "SPOUT-10", NEXT, conf=script([emit(1)]))
-class ObjectTuple(Spout):
-    """The tuple is an object."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": dict(enumerate(message["tuple"]))}
+child("spout-no-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))(
+    "A direct emit is none.", on(Spout, "emitted").gives(lambda found: without(found, "task"))
+)
+child("spout-text-task", "SPOUT-14", NEXT, conf=script([emit(task=9)]))(
+    "The task is a text.",
+    on(Spout, "emitted").gives(lambda found: {**found, "task": str(found["task"])} if "task" in found else found),
+)
+child("spout-object-tuple", "SPOUT-10", NEXT, conf=script([emit(1)]))(
+    "The tuple is an object.",
+    on(Spout, "emitted").gives(lambda found: {**found, "tuple": dict(enumerate(found["tuple"]))}),
+)
 
 
 @child("spout-values", "SPOUT-21", NEXT, conf=script([emit(9007199254740991)]))
@@ -148,21 +117,17 @@ class Values(Spout):
         return {**message, "tuple": values}
 
 
-@child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))
-class Unescaped(Spout):
-    """A newline in a text becomes a blank."""
+child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))(
+    "A newline in a text becomes a blank.",
+    on(Spout, "emitted").gives(
+        lambda found: {**found, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in found["tuple"]]}
+    ),
+)
 
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        return {**message, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in message["tuple"]]}
 
-
-@child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")
-class ListForCommand(Spout):
-    """A list of task ids is taken for a command."""
-
-    def ids(self, ids: list[Any]) -> None:
-        raise BadMessage("no command")
+child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")(
+    "A list of task ids is taken for a command.", on(Spout, "ids").raises(lambda: BadMessage("no command"))
+)
 
 
 @child("spout-second-list", "SPOUT-09", NEXT, conf=script([emit(1), emit(2), emit(3)]), accept="SPOUT-03")
@@ -188,12 +153,9 @@ class OldList(Spout):
         super().got_ids(one, self.kept)
 
 
-@child("spout-waits-for-direct", "SPOUT-03", NEXT, conf=script([emit(task=9)]), accept="SPOUT-14 SPOUT-09")
-class WaitsForDirect(Spout):
-    """It waits for the task ids of a direct emit."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return True
+child("spout-waits-for-direct", "SPOUT-03", NEXT, conf=script([emit(task=9)]), accept="SPOUT-14 SPOUT-09")(
+    "It waits for the task ids of a direct emit.", on(Spout, "wants_ids").instead(lambda: True)
+)
 
 
 @child("spout-waits-anyway", "EXT-04", NEXT, conf=script([emit(need_task_ids=False)]), ext="x-need-task-ids",
@@ -205,13 +167,9 @@ class WaitsAnyway(Spout):
         return message.get("task") is None
 
 
-@child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))
-class LogLost(Spout):
-    """A log of two lines is lost."""
-
-    def log(self, text: str) -> None:
-        if "\n" not in text:
-            super().log(text)
+child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))(
+    "A log of two lines is lost.", on(Spout, "log").skips(when=lambda text: "\n" in text)
+)
 
 
 @child("spout-silent-ack", "SPOUT-16", ACKED, conf=script([emit(id="a")], on_ack=[emit(7)]), accept="SPOUT-03")
@@ -233,15 +191,14 @@ class SilentFail(Spout):
             super().log(text)
 
 
-@child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
-class ComposedIds(Spout):
-    """Ids are composed as Unicode has it, so that letter and accent become one."""
-
-    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
-        message = super().emitted(step, name)
-        if isinstance(message.get("id"), str):
-            message["id"] = unicodedata.normalize("NFC", message["id"])
-        return message
+child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))(
+    "Ids are composed as Unicode has it, so that letter and accent become one.",
+    on(Spout, "emitted").gives(
+        lambda found: (
+            {**found, "id": unicodedata.normalize("NFC", found["id"])} if isinstance(found.get("id"), str) else found
+        )
+    ),
+)
 
 
 @child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))

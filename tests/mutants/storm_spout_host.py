@@ -6,6 +6,7 @@ from typing import Any
 
 from impls.references.storm.hosts import SpoutHost
 from strategies.storm.hosting import Writer
+from tests.mutants.faults import on
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import command
 
@@ -46,31 +47,19 @@ class TwoAtOnce(SpoutHost):
         super().go_on()
 
 
-@host("host-no-ack-id", "SPOUT-02", both(command({"id": "a"}), command(op="ack", id="a")))
-class NoAckId(SpoutHost):
-    """ack has no id."""
-
-    def message(self, call: dict[str, Any]) -> dict[str, Any]:
-        return {"command": call["op"]}
-
-
-@host("host-text-ids", "SPOUT-12", both(command({"id": 1}), command(op="fail", id=1)))
-class TextIds(SpoutHost):
-    """Ids come back as texts."""
-
-    def message(self, call: dict[str, Any]) -> dict[str, Any]:
-        message = super().message(call)
-        return {**message, "id": str(message["id"])} if "id" in message else message
-
-
-@host("host-fail-for-ack", "SPOUT-12", both(command({"id": "a"}), command(op="fail", id="a")),
-      accept="SPOUT-17 SPOUT-11")  # fmt: skip
-class FailForAck(SpoutHost):
-    """fail is told as ack."""
-
-    def message(self, call: dict[str, Any]) -> dict[str, Any]:
-        message = super().message(call)
-        return {**message, "command": "ack"} if message["command"] == "fail" else message
+host("host-no-ack-id", "SPOUT-02", both(command({"id": "a"}), command(op="ack", id="a")))(
+    "ack has no id.", on(SpoutHost, "message").instead(lambda call: {"command": call["op"]})
+)
+host("host-text-ids", "SPOUT-12", both(command({"id": 1}), command(op="fail", id=1)))(
+    "Ids come back as texts.",
+    on(SpoutHost, "message").gives(lambda found: {**found, "id": str(found["id"])} if "id" in found else found),
+)
+host(
+    "host-fail-for-ack", "SPOUT-12", both(command({"id": "a"}), command(op="fail", id="a")), accept="SPOUT-17 SPOUT-11"
+)(
+    "fail is told as ack.",
+    on(SpoutHost, "message").gives(lambda found: {**found, "command": "ack"} if found["command"] == "fail" else found),
+)
 
 
 @host("host-acks-unasked", "SPOUT-17", both(command({"id": "a"}), command()), accept="SPOUT-11 SPOUT-06 SPOUT-12")
@@ -88,12 +77,10 @@ class AcksUnasked(SpoutHost):
         return super().message(call) if owed is None else {"command": "ack", "id": owed}
 
 
-@host("host-other-commands", "SPOUT-01", command(), smoke=False)
-class OtherCommands(SpoutHost):
-    """next is called nextTuple."""
-
-    def message(self, call: dict[str, Any]) -> dict[str, Any]:
-        return {"command": "nextTuple" if call["op"] == "next" else call["op"]}
+host("host-other-commands", "SPOUT-01", command(), smoke=False)(
+    "next is called nextTuple.",
+    on(SpoutHost, "message").instead(lambda call: {"command": "nextTuple" if call["op"] == "next" else call["op"]}),
+)
 
 
 @host("host-list-after-sync", "SPOUT-07", command({}))
@@ -114,28 +101,16 @@ class ListAfterSync(SpoutHost):
         super().sync()
 
 
-@host("host-direct-list", "SPOUT-08", command({"task": 9}), accept="SPOUT-07")
-class DirectList(SpoutHost):
-    """A direct emit is answered."""
-
-    def wants_ids(self, message: Any) -> bool:
-        return True
-
-
-@host("host-drops-id", "SPOUT-12", command({"id": 0}), accept="SPOUT-11")
-class DropsId(SpoutHost):
-    """The id 0 is none."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        return super().further(message) if message.get("id") else {}
-
-
-@host("host-makes-id", "SPOUT-11", command({}))
-class MakesId(SpoutHost):
-    """An emit without an id gets one."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        return {"id": message.get("id", "made up")}
+host("host-direct-list", "SPOUT-08", command({"task": 9}), accept="SPOUT-07")(
+    "A direct emit is answered.", on(SpoutHost, "wants_ids").instead(lambda: True)
+)
+host("host-drops-id", "SPOUT-12", command({"id": 0}), accept="SPOUT-11")(
+    "The id 0 is none.", on(SpoutHost, "further").gives(lambda message, found: found if message.get("id") else {})
+)
+host("host-makes-id", "SPOUT-11", command({}))(
+    "An emit without an id gets one.",
+    on(SpoutHost, "further").instead(lambda message: {"id": message.get("id", "made up")}),
+)
 
 
 @host("host-spout-stream", "SPOUT-13", both(command({"stream": "second"}), command({})))
@@ -149,38 +124,20 @@ class SpoutStream(SpoutHost):
         super().collect(message, self.last, task, values)
 
 
-@host("host-spout-task", "SPOUT-14", command({"task": 9}))
-class SpoutTask(SpoutHost):
-    """A direct emit goes to all."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        super().collect(message, stream, None, values)
-
-
-@host("host-spout-values", "SPOUT-21", lambda w: _valued(w, None))
-class SpoutValues(SpoutHost):
-    """null is left out of tuples."""
-
-    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
-        super().collect(message, stream, task, [v for v in values if v is not None])
-
-
-@host("host-silent-ack", "SPOUT-16", both(command({"id": "a"}), command({}, op="ack", id="a")),
-      accept="SPOUT-13 SPOUT-07")  # fmt: skip
-class SilentAck(SpoutHost):
-    """An emit in answer to an ack is lost."""
-
-    def emit(self, message: dict[str, Any]) -> None:
-        if self.command == "next":
-            super().emit(message)
-
-
-@host("host-spout-log", "SPOUT-15", _logging)
-class SpoutLog(SpoutHost):
-    """A log of two lines loses the second."""
-
-    def log(self, message: dict[str, Any]) -> None:
-        super().log({**message, "msg": str(message.get("msg")).partition("\n")[0]})
+host("host-spout-task", "SPOUT-14", command({"task": 9}))(
+    "A direct emit goes to all.", on(SpoutHost, "collect").takes(task=lambda: None)
+)
+host("host-spout-values", "SPOUT-21", lambda w: _valued(w, None))(
+    "null is left out of tuples.",
+    on(SpoutHost, "collect").takes(values=lambda values: [v for v in values if v is not None]),
+)
+host(
+    "host-silent-ack", "SPOUT-16", both(command({"id": "a"}), command({}, op="ack", id="a")), accept="SPOUT-13 SPOUT-07"
+)("An emit in answer to an ack is lost.", on(SpoutHost, "emit").skips(when=lambda self: self.command != "next"))
+host("host-spout-log", "SPOUT-15", _logging)(
+    "A log of two lines loses the second.",
+    on(SpoutHost, "log").takes(message=lambda message: {**message, "msg": str(message.get("msg")).partition("\n")[0]}),
+)
 
 
 def _after(w: Writer) -> None:
@@ -204,10 +161,9 @@ class ReadsOn(SpoutHost):
         self.command = "" if self.command == "read" else self.command
 
 
-@host("host-ids-of-31-bits", "SPOUT-12", command({"id": 4294967296}), accept="SPOUT-11 SPOUT-17")
-class IdsOf31Bits(SpoutHost):
-    """Of an id that is a number 31 bits are kept."""
-
-    def further(self, message: dict[str, Any]) -> dict[str, Any]:
-        found = super().further(message)
-        return {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found
+host("host-ids-of-31-bits", "SPOUT-12", command({"id": 4294967296}), accept="SPOUT-11 SPOUT-17")(
+    "Of an id that is a number 31 bits are kept.",
+    on(SpoutHost, "further").gives(
+        lambda found: {"id": found["id"] & 0x7FFFFFFF} if type(found.get("id")) is int else found
+    ),
+)

@@ -38,10 +38,14 @@ class Client:
         if not self.talks or self.talks[0].over:
             self.talks = []
         caller = self.talks[0].caller if self.talks else self.caller_type(**self._made)
-        talk = Talk(caller, len(self.talks))
+        talk = self.talk(caller, len(self.talks))
         self.talks.append(talk)
         caller.watched = len(self.talks)
         return talk
+
+    def talk(self, caller: Caller, place: int) -> Talk:
+        """The connection at this place of a conversation."""
+        return Talk(caller, place)
 
     def advance(self, ms: float) -> None:
         """Let virtual milliseconds pass."""

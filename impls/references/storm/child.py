@@ -178,10 +178,12 @@ class Child:
             self.complain(error)
             self.raised(one)
             return
-        if need is IDS:
-            self.waiting.append(one)
-        else:
+        if need is not IDS:
             one.wake_ms = self.now_ms + need
+            return
+        self.waiting.append(one)
+        if self.deaf:  # the task ids can never come
+            self.at_end()
 
     def finished(self, one: Running) -> None:
         """A callback is over."""

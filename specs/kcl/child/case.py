@@ -100,7 +100,7 @@ class Case:
         steps, due = conv.steps, conv.due
         if not self.config.scripted or conv.loose:
             return Request(Kind.FREE, steps, due)
-        again = conv.refused is not None and number == conv.tried
+        again = conv.refused is not None and number == conv.tried and (number is None or conv.knows(number))
         if conv.refused and again and due and due[-1].call == "checkpoint":
             return Request(Kind.RETRY, steps, due[:-1])
         wanted = steps[0] if steps else None

@@ -83,8 +83,12 @@ def _answer(action: str, overdue: bool, empty: bool) -> Due:
     return Due(f"no status for {action}", None, action, overdue, named, also=also, forgive=_as_if_answered)
 
 
-def _as_if_answered(conv: Conv) -> Conv:
+def _as_if_answered(conv: Conv) -> Conv | None:
+    """None where user code had still to ask for a checkpoint: the child may be waiting for the answer to a request that
+    was never seen, and then whatever comes next finds it there."""
     phase = conv.phase
+    if conv.steps:
+        return None
     if phase is WORKING:
         phase = MACHINE.move(phase, "status", ENDING if conv.action in FINALS else READY)
     return conv._replace(phase=phase, stuck="", steps=(), loose=False, tail=b"")

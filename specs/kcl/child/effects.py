@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from specs.kcl.child.book import BOOK
 from specs.kcl.child.case import Case
-from specs.kcl.machine import ASKING, DEAF, ENDING, OVER, READY, WORKING
+from specs.kcl.machine import DEAF, ENDING, MACHINE, NEW, READY, WORKING
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Conv
 
 TAIL = 4096
@@ -13,10 +13,11 @@ TAIL = 4096
 
 @BOOK.effect("status")
 def answered(m: Case) -> Conv:
-    """The action is done. User code that raised may not have noted down what it would have."""
+    """The action is done; what came in place of an answer may be done once. User code that raised may not have noted
+    down what it would have."""
     conv = m.conv
     if conv.phase is not WORKING:
-        return conv._replace(served=conv.misuse is not None)
+        return conv._replace(served=conv.misuse is not None, instead="")
     due = tuple(seen._replace(free=True) for seen in conv.due) if conv.loose else conv.due
     phase = ENDING if conv.action in FINALS else READY
     served = conv.misuse is not None
@@ -32,7 +33,7 @@ def requested(m: Case) -> Conv:
     if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
         _, steps, due = m.request
     asked = m.conv.asked + 1
-    return m.conv._replace(phase=ASKING, number=m.number, asked=asked, tail=b"", steps=steps, due=due)
+    return m.conv._replace(number=m.number, asked=asked, tail=b"", steps=steps, due=due)
 
 
 @BOOK.effect("observed")
@@ -43,8 +44,8 @@ def noted(m: Case) -> Conv:
 
 @BOOK.effect("exits")
 def over(m: Case) -> Conv:
-    """The process has ended."""
-    return m.conv._replace(phase=OVER)
+    """The process has ended; behind invalid input it may, before anything was asked, where the table forbids it."""
+    return m.conv._replace(phase=MACHINE.move(READY if m.phase is NEW else m.phase, "exits"))
 
 
 @BOOK.effect("talks")

@@ -88,7 +88,7 @@ def _answers_what_came_instead(m: Case) -> bool:
     return m.conv.misuse is Misuse.NO_ANSWER and bool(m.conv.instead) and m.what.get("responseFor") == m.conv.instead
 
 
-@excuse(on="status", when=(READY,))
+@excuse(on="status", when=(READY,), freedom="K-41")
 def what_came_instead_of_an_answer_may_be_done_later(m: Case) -> bool:
     """An action that came in place of an answer to a checkpoint need not be swallowed (CHECKPOINT-15)."""
     return _answers_what_came_instead(m)
@@ -101,9 +101,12 @@ def there_is_one_status_for_each_action(m: Case) -> str:
     return f"{m.conv.action} was answered by a second status" if again else ""
 
 
-@form(NO_STATUS_WHEN_NONE_IS_OPEN, on="status, checkpoint", when=(DEAF,), if_=lambda m: m.idle and not m.conv.misuse)
+@form(f"{NO_STATUS_WHEN_NONE_IS_OPEN} {NO_OTHER_TIME}", on="status, checkpoint", when=(DEAF,),
+      which=lambda m: NO_STATUS_WHEN_NONE_IS_OPEN if m.action == "status" else NO_OTHER_TIME,
+      if_=lambda m: m.idle and not m.conv.misuse)  # fmt: skip
 def nothing_comes_when_no_action_was_open(m: Case) -> str:
-    """A status answers the most recent action (High Level Description)."""
+    """A status answers the most recent action (High Level Description); a checkpoint is asked for inside an action
+    (Checkpointing Behavior)."""
     return f"{m.said} after the end of STDIN, when no action was open"
 
 
@@ -305,9 +308,12 @@ def _is_misused(m: Case) -> bool:
     return m.conv.misuse is not None and not m.conv.stuck and not (m.phase is ENDING and m.what == 0)
 
 
-def _must_show(m: Case) -> bool:
-    """Base64 that is none shows where the library is what decodes it (K-40)."""
-    return _is_misused(m) and (m.config.decodes or m.conv.misuse is not Misuse.NO_BASE64)
+def _shows_nothing(m: Case) -> bool:
+    return m.what == 0 and not m.conv.words
+
+
+def _decodes(m: Case) -> bool:
+    return m.config.decodes or m.conv.misuse is not Misuse.NO_BASE64
 
 
 @form("KCL-REC-13", on="exits", if_=lambda m: m.conv.raised and not m.conv.stuck)
@@ -316,11 +322,17 @@ def a_failure_of_user_code_shows(m: Case) -> str:
     return "" if m.conv.words else "user code raised, and nothing on STDERR shows it"
 
 
-@form(MISUSES, on="exits", if_=_must_show, which=lambda m: MISUSED[m.conv.misuse])
+@excuse(on="exits", if_=lambda m: _is_misused(m) and _shows_nothing(m), freedom="K-40")
+def user_code_may_be_what_decodes(m: Case) -> bool:
+    """Some libraries hand the data of a record over as text: base64 that is none need not show (Base 64 Encoding)."""
+    return not _decodes(m)
+
+
+@form(MISUSES, on="exits", if_=lambda m: _is_misused(m) and _decodes(m), which=lambda m: MISUSED[m.conv.misuse])
 def invalid_input_shows(m: Case) -> Any:
     """It is not passed over in silence, where something was asked for (catalogue of invalid inputs; K-22)."""
     misuse = m.conv.misuse
-    if m.what != 0 or m.conv.words:
+    if not _shows_nothing(m):
         return ""
     if m.phase is not DEAF:
         return Broken("it ended with status 0 and without a word on STDERR", grave=True)

@@ -7,7 +7,7 @@ from specs.kcl.child.case import FAILED
 from specs.kcl.frames import Message, Text
 from specs.kcl.host import effects
 from specs.kcl.host.case import Case, is_base64, same_number
-from specs.kcl.machine import ASKING, ENDING, NEW, WORKING
+from specs.kcl.machine import ASKING, ENDING, MACHINE, NEW, READY, WORKING
 from specs.kcl.states import ACTIONS, FINALS, Config, Conv, Misuse, Seen
 
 
@@ -37,6 +37,7 @@ def _answer(config: Config, conv: Conv, frame: Message) -> Conv:
         return skipping(conv, Misuse.STRAY_ANSWER)
     own = config.wire.number
     after: Conv = effects.answered(Case(config, conv, "answer", frame))
+    after = after._replace(phase=MACHINE.move(conv.phase, "answer"))
     if own not in frame.members and ("sequenceNumber" if own == "checkpoint" else "checkpoint") in frame.members:
         return after._replace(misuse=Misuse.OTHER_ANSWER)
     if not same_number(conv.number, frame.members.get(own)):
@@ -67,14 +68,16 @@ def skipping(conv: Conv, misuse: Misuse) -> Conv:
 
 
 def perhaps(conv: Conv, misuse: Misuse) -> Conv:
-    """Something was asked that need not be done: a status may come for it."""
-    return conv._replace(phase=WORKING, misuse=misuse, loose=True, steps=(), due=free(conv.due), served=False)
+    """Something was asked that need not be done: a status may come for it, as for any action."""
+    phase = MACHINE.move(READY, "action")
+    return conv._replace(phase=phase, misuse=misuse, loose=True, steps=(), due=free(conv.due), served=False)
 
 
 def unanswered(config: Config, conv: Conv, action: str = "") -> Conv:
     """Something else came instead of the answer to a checkpoint: it has failed, or is still waited for."""
     due = (*free(conv.due), FAILED) if config.noted else ()
-    return conv._replace(phase=WORKING, misuse=Misuse.NO_ANSWER, instead=action, loose=True, steps=(), due=due)
+    phase = MACHINE.move(conv.phase, "answer")
+    return conv._replace(phase=phase, misuse=Misuse.NO_ANSWER, instead=action, loose=True, steps=(), due=due)
 
 
 def free(due: tuple[Seen, ...]) -> tuple[Seen, ...]:

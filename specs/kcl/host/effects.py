@@ -8,7 +8,6 @@ from specs.kcl.child.case import FAILED
 from specs.kcl.frames import Message
 from specs.kcl.host.book import BOOK, STRANGE
 from specs.kcl.host.case import Case, fits, place, untried
-from specs.kcl.machine import DEAF, WORKING
 from specs.kcl.scripts import Job, Latest, callback, job
 from specs.kcl.states import KNOWN, Conv, Oddity, Seen
 
@@ -27,7 +26,6 @@ def called(m: Case) -> Conv:
     whole = action != "processRecords" or m.records is not None
     due = (*(seen for seen in conv.due if not seen.free), callback(frame)) if m.config.noted and whole else ()
     return conv._replace(
-        phase=WORKING,
         action=action,
         before=conv.action if conv.action in READS_ON else "",
         extra=not KNOWN.issuperset(members) or bool(records and not KNOWN.issuperset(records[0])),
@@ -73,7 +71,6 @@ def answered(m: Case) -> Conv:
         due = (*(seen for seen in due if not seen.free and seen != FAILED), Seen("checkpoint", error))
     unknown = m.config.scripted and not m.config.noted and error is not None  # has the library told user code so?
     after = conv._replace(
-        phase=WORKING,
         refused=error is not None,
         tried=conv.number,
         number=None,
@@ -104,7 +101,7 @@ def _spent(conv: Conv) -> tuple[Any, ...]:
 @BOOK.effect("closes")
 def closed(m: Case) -> Conv:
     """The child's STDIN has ended."""
-    return m.conv._replace(phase=DEAF, was=m.phase, waited_ms=0, unended=False)
+    return m.conv._replace(was=m.phase, waited_ms=0, unended=False)
 
 
 @BOOK.effect("text", "endless")

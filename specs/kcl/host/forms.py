@@ -62,9 +62,9 @@ def a_line_has_an_end(m: Case) -> str:
     return f"a line has no end: {m.what[:80]!r}"
 
 
-@excuse(on="text", if_=lambda m: _why(m) == "blank" and m.config.asked)
+@excuse(on="text", if_=lambda m: _why(m) == "blank" and m.config.asked, freedom="K-18")
 def blank_lines_are_free(m: Case) -> bool:
-    """Separated by new lines leaves room for them (K-18)."""
+    """Separated by new lines leaves room for them (High Level Description)."""
     return True
 
 
@@ -285,14 +285,17 @@ def _is_number(value: Any) -> bool:
 
 
 @BOOK.freedom("K-25")
-def a_host_may_refuse_by_itself(m: Case) -> bool:
-    """What goes back, was not delivered or has no number, and what comes when the lease is lost (Action messages)."""
+def a_host_may_decide_by_itself(m: Case) -> bool:
+    """What goes back, was not delivered or has no number, and what comes when the lease is lost (Action messages). It
+    may grant by itself what was granted last."""
     conv, number = m.conv, m.conv.number
+    if m.error is None:
+        return m.stands_already
     if number is None:
         refusable = not m.config.wire.rich or conv.last is None
     else:
         refusable = not conv.knows(number) or conv.numbers.place(number) < conv.top
-    return m.error is not None and (refusable or (conv.action == "shutdown" and m.call.get("reason") == "ZOMBIE"))
+    return refusable or (conv.action == "shutdown" and m.call.get("reason") == "ZOMBIE")
 
 
 @form(NUMBER_IN_ITS_MEMBER, on="answer", when=(ASKING,))
@@ -365,7 +368,7 @@ def a_checkpoint_inside_lease_lost_is_refused(m: Case) -> str:
 
 
 @form(SHUTDOWN_REQUESTED, on="answer", when=(ASKING,), during="shutdownRequested", also=ERROR_IS_NAMED,
-      if_=lambda m: _is_seen(m) and m.conv.error is None, freed_by=(a_host_may_refuse_by_itself,))  # fmt: skip
+      if_=lambda m: _is_seen(m) and m.conv.error is None, freed_by=(a_host_may_decide_by_itself,))  # fmt: skip
 def a_checkpoint_is_allowed_when_shutdown_is_requested(m: Case) -> str:
     """The lease is still held (KCL 1.8.0 and later)."""
     if m.error is None:
@@ -379,14 +382,13 @@ def _is_undelivered(m: Case) -> bool:
 
 @form("KCL-CHECKPOINT-17", on="answer", when=(ASKING,),
       if_=lambda m: _is_seen(m) and m.during not in ("initialize", "leaseLost") and m.conv.error is not None,
-      unless=lambda m: not _is_undelivered(m))  # fmt: skip
+      unless=lambda m: not _is_undelivered(m), freed_by=(a_host_may_decide_by_itself,))  # fmt: skip
 def what_the_checkpointer_refuses_has_an_error(m: Case) -> str:
     """A number that is none, or was not delivered (Action messages; K-20)."""
-    wrong = m.error is None and not m.stands_already
-    return f"a checkpoint that failed with {m.conv.error} was answered without an error" if wrong else ""
+    return f"a checkpoint that failed with {m.conv.error} was answered without an error" if m.error is None else ""
 
 
-@form(ERROR_IS_NAMED, on="answer", when=(ASKING,), freed_by=(a_host_may_refuse_by_itself,),
+@form(ERROR_IS_NAMED, on="answer", when=(ASKING,), freed_by=(a_host_may_decide_by_itself,),
       if_=lambda m: _is_seen(m) and m.during not in ("initialize", "leaseLost"))  # fmt: skip
 def the_answer_says_what_became_of_the_checkpoint(m: Case) -> str:
     """error has the name of the exception, or there is none (Action messages; Checkpoint 2)."""
@@ -394,6 +396,5 @@ def the_answer_says_what_became_of_the_checkpoint(m: Case) -> str:
     if met is None:
         return "" if error is None else f"a checkpoint that succeeded was answered by the error {error!r:.80}"
     if error is None:
-        granted = m.stands_already or _is_undelivered(m)
-        return "" if granted else f"a checkpoint that failed with {met} was answered without an error"
+        return "" if _is_undelivered(m) else f"a checkpoint that failed with {met} was answered without an error"
     return "" if str(met) in error else f"a checkpoint that failed with {met} has the error {error!r:.80}"

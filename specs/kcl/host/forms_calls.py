@@ -55,12 +55,16 @@ def _may_give_up(m: Case) -> bool:
 # -- starting, and the end of STDIN ------------------------------------------------------------------------------------
 
 
-@form("KCL-PROC-02", on="starts")
+@BOOK.freedom("K-34")
+def another_child_may_be_tried_once_one_has_failed(m: Case) -> bool:
+    """The text does not say what becomes of a shard whose child has failed (High Level Description)."""
+    return _may_give_up(m)
+
+
+@form("KCL-PROC-02", on="starts", freed_by=(another_child_may_be_tried_once_one_has_failed,))
 def one_child_is_started_for_a_shard(m: Case) -> str:
-    """One child process for each shard (High Level Description; K-24). Once it has failed another may be tried
-    (K-34)."""
-    again = m.conv.children and not _may_give_up(m)
-    return "a second child was started for one shard" if again else ""
+    """One child process for each shard (High Level Description; K-24)."""
+    return "a second child was started for one shard" if m.conv.children else ""
 
 
 @form(STATUS_ENDS_THE_CALL, on="closes", when=(NEW, WORKING, ASKING, READY), causes=GAVE_UP,

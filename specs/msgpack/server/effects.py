@@ -140,7 +140,7 @@ def what_could_not_be_read_was_passed_over(case: Case) -> Place:
 @BOOK.effect("server ends")
 def nothing_is_open_any_more(case: Case) -> Place:
     """The connection is over."""
-    return case.state._replace(phase=P.OVER, conn=case.conn._replace(asked=()))
+    return case.state._replace(conn=case.conn._replace(asked=()))
 
 
 def put(state: State, here: Place) -> State:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from specs.causes import Causes, Named
+from specs.codec import Malformed
+from specs.pulsar.batches import unbatch
 from specs.pulsar.broker.case import Case, Missing
 from specs.pulsar.broker.effects_subscriptions import SINGLE
 from specs.pulsar.machine import HANDSHAKE, Phase
@@ -32,18 +34,19 @@ PAYLOAD = "PULSAR-FRM-04"
 METADATA = "PULSAR-MD-03"
 OPENS_AT_ONCE = "PULSAR-CONN-12"
 MIXED = "PULSAR-E2E-04"
-ANY_FRAME = "PULSAR-KA-06"
 
 # -- why a SEND was refused, or not answered ---------------------------------------------------------------------------
 
 SENDING = Causes("sending")
+NOT_TAKEN = "a SEND was not taken"
+"""How all of them begin: what a SEND that fails without it carries is not the reason."""
 
 
 def _sent_in(trait: Trait) -> None:
     @SENDING.cause(trait.value, could=lambda case: trait in case.entry.traits)
     def it_matters_how_it_was_sent(case: Any) -> str:
         """A way of sending that must not matter."""
-        return f"a SEND was not taken that was {_WAYS[trait]}: {case.entry.seq}"
+        return f"{NOT_TAKEN}: {case.entry.seq}, which was {_WAYS[trait]}"
 
 
 _WAYS = {
@@ -66,7 +69,7 @@ def _others_failed(case: Any) -> bool:
 @SENDING.cause("PULSAR-SEND-13", could=_others_failed)
 def another_producer_had_failed(case: Any) -> str:
     """A SEND of another producer was wrong."""
-    return f"the send {case.entry.seq} was not taken after one of another producer had failed"
+    return f"{NOT_TAKEN}: {case.entry.seq}, after one of another producer had failed"
 
 
 # -- why a message was not delivered -----------------------------------------------------------------------------------
@@ -400,6 +403,23 @@ def compression_was_touched(case: Case) -> str:
     return "the payload of a compressed MESSAGE is not the one that was sent" if changed else ""
 
 
+@UNKNOWN.cause("PULSAR-BAT-02", could=lambda case: _has(case, Trait.BATCHED))
+def a_batch_was_laid_out_anew(case: Case) -> str:
+    """Entries stand one behind the other, without a gap (seed, "Batch"): it was a batch, and cannot be taken apart."""
+    entry, frame = _meant(case), case.frame
+    if entry is None or frame is None or not entry.batched or not _is_batch(entry.payload, entry.many):
+        return ""
+    return "" if _is_batch(frame.payload, entry.many) else "a batch was sent, and its payload is none any more"
+
+
+def _is_batch(payload: bytes, many: int) -> bool:
+    try:
+        unbatch(payload, many)
+    except Malformed:
+        return False
+    return True
+
+
 @UNKNOWN.cause(PAYLOAD)
 def payload_was_changed(case: Case) -> str:
     """Its metadata are those of a message that was sent, and its payload is not."""
@@ -520,9 +540,20 @@ def connect_is_open(case: Case) -> str:
     return ENDING
 
 
-@ENDED.cause(ANY_FRAME, could=lambda case: case.conn.pinged > 0 and case.before.config.keepalive_ms > 0)
+def _unanswered(case: Case) -> bool:
+    """True for a connection on which PINGs were not answered, and other frames were said; at rest, where one lives."""
+    keepalive = case.before.config.keepalive_ms
+    if case.event is not None or not keepalive:
+        return bool(keepalive) and case.conn.pinged > 0
+    return any(
+        conn.phase is Phase.LIVE and conn.pinged and conn.age > 2 * keepalive and conn.up < keepalive
+        for conn in case.before.conns.values()
+    )
+
+
+@ENDED.cause("PULSAR-KA-06", could=_unanswered)
 def frames_were_no_sign_of_life(case: Case) -> str:
-    """PINGs were not answered, and other frames were said."""
+    """Any frame counts as a sign of life (practice)."""
     return f"{ENDING}: it had no PONG, and other frames"
 
 

@@ -13,6 +13,7 @@ from specs.pulsar.broker.causes import (
     LIVENESS,
     LOST,
     MISSING,
+    NOT_TAKEN,
     ONE_OF_THEM,
     ONLY_THE_MASTER,
     RECEIPT,
@@ -138,7 +139,7 @@ def sends_are_confirmed(owing: Owing) -> Iterator[Due]:
     for at in _sends(owing):
         entry = owing.state.entries[at]
         if entry.fate is Fate.SENT:
-            yield Due(f"the send {entry.seq} was not answered", about=("", at))
+            yield Due(f"{NOT_TAKEN}: {entry.seq} was not answered", about=("", at))
 
 
 @BOOK.duty(Misuse.CHECKSUM.requirement, met_by="SEND_ERROR", also=" ".join(Misuse.CHECKSUM.beside))

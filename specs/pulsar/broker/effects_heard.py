@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from specs.model import ANYTHING
 from specs.pulsar.broker import effects_sends as sends
 from specs.pulsar.broker import effects_subscriptions as subscriptions
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import At, Case, Delivery
+from specs.pulsar.broker.commands import ANSWERS
 from specs.pulsar.frames import NOBODY
+from specs.pulsar.machine import Phase
 from specs.pulsar.states import (
     FAILOVER,
+    FORBIDDEN,
     Again,
     Asked,
     Fate,
     Misuse,
+    Place,
     Request,
     State,
 )
@@ -25,20 +30,26 @@ OF_CONSUMERS = ("ACK", "CLOSE_CONSUMER", "UNSUBSCRIBE", "SEEK", "GET_LAST_MESSAG
 """Requests about one that is there."""
 
 
-def effect(*actions: str) -> Callable[[Callable[[Case], State]], Callable[[Case], State]]:
+def effect(*actions: str) -> Callable[[Callable[[Case], Any]], Callable[[Case], Any]]:
     """Register what the state is after an action of the broker."""
 
-    def registered(after: Callable[[Case], State]) -> Callable[[Case], State]:
-        BOOK.effect(*actions)(lambda case: At(after(case), None))
+    def registered(after: Callable[[Case], Any]) -> Callable[[Case], Any]:
+        BOOK.effect(*actions)(lambda case: state if (state := after(case)) is ANYTHING else At(state, None))
         return after
 
     return registered
 
 
-@effect("AUTH_CHALLENGE", "complains", "invents", "garbles", "commands")
+@effect("AUTH_CHALLENGE", "complains", "commands")
 def unchanged(case: Case) -> State:
     """Nothing."""
     return case.before
+
+
+@effect("garbles")
+def garbled(case: Case) -> Any:
+    """What it should have been nobody knows."""
+    return ANYTHING
 
 
 @effect("CONNECTED")
@@ -91,6 +102,8 @@ def receipt(case: Case) -> State:
     top = state.tops.get(entry.topic)
     state = state._replace(ids=state.ids | {given}, tops={**state.tops, entry.topic: max(given, top or given)})
     state = state.put_entry(at, entry._replace(fate=Fate.STORED, id=given))
+    if entry.fate in FORBIDDEN:  # known not to be refused: it may be pushed like any other
+        state = subscriptions.published(state, at)
     state = state.put_producer((number, case.body.producer_id), producer._replace(top=given))
     return subscriptions.stored(state, at)
 
@@ -178,13 +191,27 @@ def end_of_topic(case: Case) -> State:
     return case.before if consumer is None else case.before.put_consumer(key, consumer._replace(ended=True))
 
 
+def _brought(case: Case) -> Delivery:
+    """What a MESSAGE brings; of one that is not as it was sent, the message whose id it has."""
+    found, state = case.pushed, case.before
+    if found.sub is None or found.consumer is None or found.at is not None:
+        return found
+    topic = found.consumer.sub[0]
+    at = next((at for at, each in enumerate(state.entries) if (each.topic, each.id) == (topic, found.given)), None)
+    if at is None:
+        return found
+    return found._replace(at=at, entry=state.entries[at], place=found.sub.places.get(at, Place(may=0)))
+
+
 @effect("MESSAGE")
 def pushed(case: Case) -> State:
-    """A message was pushed."""
-    found, state = case.pushed, case.before
+    """A message was pushed. Of one that is none of those that were sent nobody knows which it should have been."""
+    found, state = _brought(case), case.before
     consumer, sub, entry, place = found.consumer, found.sub, found.entry, found.place
-    if consumer is None or sub is None or entry is None or place is None or found.at is None:
+    if consumer is None or sub is None:
         return state
+    if entry is None or place is None or found.at is None:
+        return subscriptions.unknown(state, consumer.sub)
     key, given = found.key, found.given
     if found.ousts is not None:
         state = subscriptions.unsure(state, found.ousts[0], consumer.sub)
@@ -224,9 +251,27 @@ def messages_in(found: Delivery, body: Any) -> int:
 def answer(case: Case) -> State:
     """A request is open no more, and what was said before it has taken effect."""
     waiting, nth = case.answered
-    if nth is None:
+    return case.before if nth is None else _answered(case, case.body.request_id, waiting, nth)
+
+
+@effect("invents")
+def answer_of_another(case: Case) -> Any:
+    """An answer with an id of its own was meant for a request that is open, the oldest of its kind. What follows one of
+    another kind nobody knows."""
+    if case.answered[0]:
+        return ANYTHING
+    alike = [
+        (each.at, name, nth) for name, waiting in case.conn.requests.items() for nth, each in enumerate(waiting)
+        if case.phase is Phase.LIVE and case.kind == ANSWERS[each.asked.kind]
+    ]  # fmt: skip
+    if not alike:
         return case.before
-    number, name, request = case.number, case.body.request_id, waiting[nth]
+    _, name, nth = min(alike)
+    return _answered(case, name, case.conn.requests[name], nth)
+
+
+def _answered(case: Case, name: int, waiting: tuple[Request, ...], nth: int) -> State:
+    number, request = case.number, waiting[nth]
     rest = (*waiting[:nth], *waiting[nth + 1 :])
     requests = {each: there for each, there in case.conn.requests.items() if each != name}
     if rest:

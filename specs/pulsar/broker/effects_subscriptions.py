@@ -235,6 +235,13 @@ def seeking(state: State, number: int, where: tuple[str, str]) -> State:
     return unsure(state, number, where)
 
 
+def unknown(state: State, where: tuple[str, str]) -> State:
+    """Something was pushed that is none of its messages: any of them may have been meant, so none is owed any more."""
+    sub = state.subs[where]
+    places = {at: place._replace(need=0) for at, place in sub.places.items()}
+    return state.put_sub(where, sub._replace(places=places, loose=True))
+
+
 def _unread(state: State, key: Key, place: Place) -> bool:
     """True when nothing shows that the last acknowledgement of a part has been read."""
     return place.vague or place.left_at > state.conn(key[0]).synced

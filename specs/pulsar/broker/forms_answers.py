@@ -11,6 +11,7 @@ from specs.pulsar.broker.case import Case, Owing
 from specs.pulsar.broker.causes import OPENS_AT_ONCE
 from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
+from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import TALKING, Phase
 from specs.pulsar.memory import PORT
@@ -103,22 +104,22 @@ def _freed(case: Case) -> bool:
     return producer is not None and bool(producer.wanted) and (producer.topic, producer.wanted) in case.before.cut
 
 
-@form(OPENS_AT_ONCE, on="answers", if_=_freed)
+@form(OPENS_AT_ONCE, on="answers", if_=_freed, freed_by=(it_may_ask_for_patience,))
 def what_a_lost_connection_had_is_free(case: Case) -> str | Broken:
     """The loss of a connection frees its producers and consumers."""
     failed, error = case.failed
-    if not failed or error in RETRY:
-        return ""
-    return f"{case.request.asked.kind} was refused long after the connection was lost: error {error}"
+    return f"{case.request.asked.kind} was refused long after the connection was lost: error {error}" if failed else ""
 
 
 def _succeeds(asked: Asked) -> None:
+    there = asked.requirement == Asked.PRODUCER_LOOKED_UP.requirement
+
     @form(asked.requirement, on="answers", during=asked.name, also=" ".join(asked.beside),
-          if_=lambda case: not case.request.doubtful)  # fmt: skip
+          if_=lambda case: not case.request.doubtful, freed_by=() if there else (it_may_ask_for_patience,))  # fmt: skip
     def what_is_right_is_done(case: Case) -> str | Broken:
         """What is asked for and possible succeeds; a broker may ask for some patience."""
         failed, error = case.failed
-        if not failed or (error in RETRY and asked.requirement != Asked.PRODUCER_LOOKED_UP.requirement):
+        if not failed:
             return ""
         # a name would not have helped; who has named this broker knows that the topic is here, but that may change
         busy = asked is Asked.SUBSCRIBE_NAMELESS and error == BUSY

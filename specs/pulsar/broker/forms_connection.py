@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import ANY_CLIENT, ANY_FRAME, ENDED, ENDING, GARBAGE, robustness, unusual
+from specs.pulsar.broker.causes import ANY_CLIENT, ENDED, ENDING, GARBAGE, robustness, unusual
 from specs.pulsar.broker.commands import FROM_BROKER, SINCE
 from specs.pulsar.broker.duties import ANSWERED
 from specs.pulsar.frames import NOBODY
@@ -116,23 +116,39 @@ def nothing_newer_than_the_client_is_said(case: Case) -> str:
 # -- the handshake -----------------------------------------------------------------------------------------------------
 
 
+@BOOK.freedom("P-45")
+def it_may_ask_for_patience(case: Case) -> bool:
+    """ServiceNotReady and TooManyRequests refuse nothing for good (the text is silent)."""
+    return case.failed[1] in RETRY
+
+
+@BOOK.freedom("P-30")
+def another_address_may_be_meant_for_others(case: Case) -> bool:
+    """Who is there at the address that a lookup names, the text does not say (seed, "LookupResponse")."""
+    return bool(case.conn.place)
+
+
+LIBERTIES = (it_may_ask_for_patience, another_address_may_be_meant_for_others)
+
+
 def _for_no_reason(case: Case) -> bool:
-    """True for an ERROR to a CONNECT in which nothing is wrong. Who is found by a lookup may be meant for others."""
-    return case.kind == "ERROR" and case.body.error not in (*RETRY, OLD_CLIENT)
+    """True for an ERROR to a CONNECT in which nothing is wrong."""
+    return case.kind == "ERROR" and case.body.error != OLD_CLIENT
 
 
 def _welcome(case: Case) -> bool:
-    return case.conn.hello == "success" and not case.conn.place
+    return case.conn.hello == "success"
 
 
-@form(ANY_CLIENT, on="CONNECTED, refuses", if_=lambda case: _welcome(case) and unusual(case.conn.client))
+@form(ANY_CLIENT, on="CONNECTED, refuses", if_=lambda case: _welcome(case) and unusual(case.conn.client),
+      freed_by=LIBERTIES)  # fmt: skip
 def any_client_version_is_taken(case: Case) -> str:
     """The format of client_version is not enforced (seed, "Connect")."""
     wrong = _for_no_reason(case)
     return f"a client that calls itself {case.conn.client!r:.60} was refused: error {case.body.error}" if wrong else ""
 
 
-@form(HANDSHAKE, on="refuses", if_=_welcome)
+@form(HANDSHAKE, on="refuses", if_=_welcome, freed_by=LIBERTIES)
 def a_valid_connect_is_not_refused(case: Case) -> str:
     """Valid CONNECT is answered CONNECTED (seed, "Connect")."""
     wrong = _for_no_reason(case)
@@ -245,8 +261,11 @@ def what_can_be_survived_does_not_end_a_connection(case: Case) -> Broken:
 
 
 def _unprovoked(case: Case) -> bool:
-    """True where nothing explains that the broker ends a connection."""
+    """True where nothing explains that the broker ends a connection; at rest, where it had time to end one."""
     conn, state, keepalive = case.conn, case.before, case.before.config.keepalive_ms
+    if case.event is None:
+        there = (each for each in state.conns.values() if each.phase is Phase.LIVE and each.version)
+        return bool(keepalive) and any(each.age > 2 * keepalive for each in there)
     if conn.must_close or conn.may_close or (conn.place and conn.phase in (Phase.NEW, Phase.ASKED)):
         return False
     if case.number not in state.conns or (conn.phase is Phase.NEW and (not keepalive or conn.up >= keepalive // 2)):
@@ -260,28 +279,19 @@ def _unprovoked(case: Case) -> bool:
     return not (conn.midway and (not keepalive or conn.up + 100 >= keepalive))
 
 
-@form(SIGNS, on="ends", if_=_unprovoked, causes=ENDED)
-def a_connection_stays_on_which_nothing_is_wrong(case: Case) -> Broken:
+@form(SIGNS, on="ends, rest", if_=_unprovoked, causes=ENDED)
+def a_connection_stays_on_which_nothing_is_wrong(case: Case) -> Broken | str:
     """Who answers is not closed (seed, "Keep Alive"). Who is too old to be told that the broker closed what it has open
     loses the connection: always is not that."""
     conn = case.conn
-    return Broken(ENDING, steady=conn.version < CLOSES and bool(conn.producers or conn.consumers))
-
-
-# -- at rest -----------------------------------------------------------------------------------------------------------
-
-
-def _kept_alive(case: Case) -> bool:
-    keepalive = _keepalive(case)
-    return bool(keepalive) and any(
-        conn.phase is Phase.LIVE and conn.version and conn.age > 2 * keepalive for conn in case.before.conns.values()
+    return (
+        ""
+        if case.event is None
+        else Broken(ENDING, steady=conn.version < CLOSES and bool(conn.producers or conn.consumers))
     )
 
 
-@form(SIGNS, on="rest", if_=_kept_alive)
-def who_answers_is_still_connected(case: Case) -> str:
-    """Who answers is not closed (seed, "Keep Alive")."""
-    return ""
+# -- at rest -----------------------------------------------------------------------------------------------------------
 
 
 def _alive(misuse: Misuse) -> None:
@@ -301,20 +311,6 @@ for _misuse in Misuse:
 def garbage_does_not_end_the_broker(case: Case) -> str:
     """A frame that cannot be parsed ends the connection, and not the broker."""
     return f"the broker takes no more connections: {case.event.value!s:.200}" if case.event is not None else ""
-
-
-def _other_frames(case: Case) -> bool:
-    keepalive = _keepalive(case)
-    return bool(keepalive) and any(
-        conn.phase is Phase.LIVE and conn.pinged and conn.age > 2 * keepalive and conn.up < keepalive
-        for conn in case.before.conns.values()
-    )
-
-
-@form(ANY_FRAME, on="rest", if_=_other_frames)
-def any_frame_is_a_sign_of_life(case: Case) -> str:
-    """Who does not answer PINGs and says something else is not closed (practice)."""
-    return ""
 
 
 @form(HANDSHAKE, on="taken", unless=lambda case: case.before.latest is not None)

@@ -100,7 +100,7 @@ def the_magic_is_0x0e01(case: Case) -> str:
     return f"a MESSAGE whose payload part begins with {rest[:2].hex()}" if wrong else ""
 
 
-@form(Misuse.SIZES.requirement, on="MESSAGE", if_=lambda case: case.frame.headers is None)
+@form(Fate.SIZES.value, on="MESSAGE", if_=lambda case: case.frame.headers is None)
 def the_sizes_of_a_message_agree(case: Case) -> str:
     """METADATA_SIZE does not lie beyond the frame (seed, "Payload command")."""
     assert case.frame is not None
@@ -124,7 +124,8 @@ def the_checksum_is_big_endian(case: Case) -> str:
 def the_checksum_is_right(case: Case) -> str:
     """CRC-32C over METADATA_SIZE, METADATA and PAYLOAD (seed, "Payload command")."""
     assert case.frame is not None
-    return "the checksum of a MESSAGE is wrong" if case.frame.check == "bad" else ""
+    stored = case.pushed.entry is not None and case.pushed.entry.check == "bad"  # as it was sent: CHK-04
+    return "the checksum of a MESSAGE is wrong" if case.frame.check == "bad" and not stored else ""
 
 
 @form("PULSAR-E2E-02", on="MESSAGE", causes=UNKNOWN)
@@ -301,7 +302,13 @@ def a_list_is_obeyed_by_exclusive_subscriptions_too(case: Case) -> str:
     return "a message came again that REDELIVER did not list" if wrong else ""
 
 
-@form(TWICE, on="MESSAGE", if_=_in_turn)
+@BOOK.freedom("P-36")
+def another_connection_may_be_seen_first(case: Case) -> bool:
+    """Two connections have no order (the text is silent): what another consumer got since may have been on its way."""
+    return not _in_turn(case)
+
+
+@form(TWICE, on="MESSAGE", freed_by=(another_connection_may_be_seen_first,))
 def nothing_is_delivered_twice(case: Case) -> str:
     """Without a cut, a redelivery or a close nothing is delivered twice."""
     return "a message was delivered twice" if _place(case).may <= 0 else ""
@@ -484,23 +491,34 @@ def old_clients_get_no_checksum(case: Case) -> str:
     return f"MESSAGE {has} to a client of version {case.conn.version}"
 
 
-@form("PULSAR-BAT-02", on="MESSAGE", if_=lambda case: _entry(case).batched)
-def batches_come_as_they_were_sent(case: Case) -> str:
-    """Entries stand one behind the other, without a gap (seed, "Batch"): whatever differs is none of what was sent."""
-    return ""
-
-
 # -- once more ---------------------------------------------------------------------------------------------------------
 
 
-@form(PARTS, on="MESSAGE", if_=lambda case: bool(case.body.ack_set))
+def _parts(case: Case) -> tuple[int, int]:
+    """The messages of a batch that an ack_set names, and those that are left of it; all of it may be named, too."""
+    whole = (1 << _entry(case).many) - 1
+    return bits(case.body.ack_set) & whole, _place(case).left or whole
+
+
+@BOOK.freedom("P-43")
+def an_ack_of_a_part_may_be_lost(case: Case) -> bool:
+    """Nothing answers an ACK (seed, "Ack"): more of a batch may come than is left of it."""
+    given, left = _parts(case)
+    return _place(case).vague and given & left == left
+
+
+@BOOK.freedom("P-20")
+def a_batch_may_say_another_number(case: Case) -> bool:
+    """Nothing says that a broker looks at a SEND whose counts differ (the text is silent)."""
+    return _entry(case).odd is Misuse.MISCOUNTED
+
+
+@form(PARTS, on="MESSAGE", if_=lambda case: bool(case.body.ack_set),
+      freed_by=(an_ack_of_a_part_may_be_lost, a_batch_may_say_another_number))  # fmt: skip
 def an_ack_set_names_what_is_left(case: Case) -> str:
     """The ack_set of a MESSAGE are the messages of a batch that are not acknowledged (schema)."""
-    place, entry = _place(case), _entry(case)
-    whole = (1 << entry.many) - 1
-    given, left = bits(case.body.ack_set) & whole, place.left or whole  # all of it may be said, too
-    free = given == left or (place.vague and given & left == left) or entry.odd is Misuse.MISCOUNTED
-    return "" if free else f"MESSAGE with the ack_set {given:b}, what is left is {left:b}"
+    given, left = _parts(case)
+    return "" if given == left else f"MESSAGE with the ack_set {given:b}, what is left is {left:b}"
 
 
 @form(PARTS, on="MESSAGE", level="SHOULD", if_=lambda case: not case.body.ack_set and _place(case).left)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import RECEIPT, SENDING
+from specs.pulsar.broker.causes import NOT_TAKEN, RECEIPT, SENDING
 from specs.pulsar.states import FORBIDDEN, Entry, Fate, Misuse, Trait
 
 CHECKSUM_ERROR = 9
@@ -100,12 +100,22 @@ def a_send_is_answered_once(case: Case) -> str:
     return f"a second or invented answer to the send {case.body.sequence_id}" if wrong else ""
 
 
-@form(" ".join(dict.fromkeys(fate.value for fate in FORBIDDEN)), on="SEND_RECEIPT",
-      if_=lambda case: case.send is not None and case.entry.fate in FORBIDDEN,
-      which=lambda case: case.entry.fate.value)  # fmt: skip
-def what_must_not_be_stored_is_not_confirmed(case: Case) -> str:
-    """A SEND with a wrong checksum, one whose sizes lie, and one behind CLOSE_PRODUCER are not stored."""
-    return f"a receipt came for the send {case.entry.seq}, which must not be stored"
+def _of_fate(case: Case, fate: Fate) -> bool:
+    """True for a receipt of such a SEND; at rest, where there was one."""
+    if case.frame is None:
+        return any(each.fate is fate for each in case.before.entries)
+    return case.send is not None and case.entry.fate is fate
+
+
+def _not_stored(fate: Fate) -> None:
+    @form(fate.value, on="SEND_RECEIPT, sends at rest", if_=lambda case: _of_fate(case, fate))
+    def what_must_not_be_stored_is_not_confirmed(case: Case) -> str:
+        """A SEND with a wrong checksum, one whose sizes lie, and one behind CLOSE_PRODUCER are not stored."""
+        return "" if case.frame is None else f"a receipt came for the send {case.entry.seq}, which must not be stored"
+
+
+for _fate in FORBIDDEN:
+    _not_stored(_fate)
 
 
 @form("PULSAR-SEND-06", on="SEND_RECEIPT", if_=lambda case: case.send is not None and len(case.producer.sends) > 1,
@@ -190,7 +200,7 @@ def an_error_answers_a_send(case: Case) -> str:
 def nothing_is_refused_for_no_reason(case: Case) -> str:
     """Each SEND that is in order is stored and confirmed (seed, "SendReceipt")."""
     allowed = case.body.error in QUOTA
-    return "" if allowed else f"a send was refused for no reason: {case.entry.seq}, error {case.body.error}"
+    return "" if allowed else f"{NOT_TAKEN}: {case.entry.seq} was refused for no reason, error {case.body.error}"
 
 
 @form(Misuse.CHECKSUM.requirement, on="SEND_ERROR", also=" ".join(Misuse.CHECKSUM.beside),
@@ -199,17 +209,3 @@ def a_wrong_checksum_is_called_so(case: Case) -> str:
     """A SEND with a wrong checksum is answered ChecksumError (practice)."""
     right = case.body.error == CHECKSUM_ERROR
     return "" if right else f"the wrong checksum was answered with error {case.body.error}"
-
-
-# -- at rest -----------------------------------------------------------------------------------------------------------
-
-
-def _never_stored(fate: Fate) -> None:
-    @form(fate.value, on="sends at rest", if_=lambda case: any(each.fate is fate for each in case.before.entries))
-    def what_must_not_be_stored_was_not(case: Case) -> str:
-        """Neither a receipt nor a MESSAGE came for it."""
-        return ""
-
-
-for _fate in FORBIDDEN:
-    _never_stored(_fate)

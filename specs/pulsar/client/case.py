@@ -417,10 +417,7 @@ class Reported(Case):
 
     def _excused(self) -> bool:
         state = self.state
-        gave_up = (state.waits or state.lacks_receipt) and state.idle >= GIVES_UP_MS
-        if gave_up or state.odd or state.doubt or state.left or state.beyond or state.too_large(self.op, self.given):
-            return True
-        if not isinstance(self.value, dict) or self.value.get("error") == "unsupported":
+        if state.left or not isinstance(self.value, dict) or self.value.get("error") == "unsupported":
             return True
         if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
             return True

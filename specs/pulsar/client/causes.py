@@ -10,7 +10,7 @@ from typing import Any
 from specs.causes import Causes, Named
 from specs.pulsar.client.case import Case, Reported
 from specs.pulsar.client.forms_commands import FOLLOWED, THERE
-from specs.pulsar.client.oddities import PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
+from specs.pulsar.client.oddities import HARMLESS, PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
 
 MATCHED = "PULSAR-REQ-03"
 """Answers are matched to requests by their ids, whatever their order."""
@@ -18,8 +18,6 @@ BATCH_GIVEN = "PULSAR-BAT-07"
 """The consumer gives the entries of a batch in order, with their own properties and key."""
 SUBSCRIBED_ELSEWHERE = "PULSAR-CLC-02"
 """When its consumer is closed the client looks up and subscribes again; the connection stays."""
-HARMLESS = "PULSAR-REQ-04"
-"""An answer to an unknown request id does no harm."""
 LARGE = 4_500_000
 """Octets of a payload that make a frame of nearly 5 MB."""
 

@@ -12,12 +12,17 @@ from specs.pulsar.client.causes import HUNG_UP, NOTHING_FOLLOWS, SUBSCRIBED_ELSE
 from specs.pulsar.client.forms_commands import ACKS, PERMITS, PONG, REFUSALS
 from specs.pulsar.client.forms_reports import TAKES, UNDISTURBED
 from specs.pulsar.client.forms_sends import ASCENDING, IN_ORDER, RESENT
-from specs.pulsar.client.machine import ENDPOINT, FIRST, MISUSED, SURVIVES, Stage
-from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, Oddity
+from specs.pulsar.client.machine import ENDPOINT, FIRST, MISUSED, Stage
+from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, UNPARSABLE, Oddity
 from specs.pulsar.client.state import ClientState, Endpoint
 from specs.rules import Due
 
-CLOSINGS = f"{REFUSED_SIZE} {SIZES} {SURVIVES} {OLDEST_RECEIPT} {Oddity.NO_SUB_MESSAGE.row}"
+CLOSINGS = " ".join((
+    OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES,
+    *(each.row for each in Oddity if each in UNPARSABLE and each is not Oddity.OTHER_MAGIC),
+))  # fmt: skip
+"""The requirements by which a connection has to end: a row of invalid input, and what it is a case of beside it."""
+UNREFUSED = " ".join((REFUSALS, *(each.row for each in Oddity if each.unread and each is not Oddity.NO_CONSUMER)))
 SUBSCRIBES_AGAIN, CREATES_AGAIN = "PULSAR-SUB-03", "PULSAR-CLP-06"
 """After every connect the client subscribes again. A producer that the broker closed is looked up and created again."""
 
@@ -64,13 +69,13 @@ def to_end_the_connection(state: ClientState) -> Iterator[Due]:
         return
     for number, line in state.lines.items():
         if line.must and not line.over:
+            first, *also = line.must
             why = f"connection {number} stays open: {line.misuse}"
-            also = (line.row,) if line.row != line.must else ()
-            yield Due(why, about=number, requirement=line.must, also=also, forgive=_without_musts)
+            yield Due(why, about=number, requirement=first, also=tuple(also), forgive=_without_musts)
 
 
 def _without_musts(state: ClientState) -> ClientState:
-    return state._replace(lines={number: line._replace(must="") for number, line in state.lines.items()})
+    return state._replace(lines={number: line._replace(must=()) for number, line in state.lines.items()})
 
 
 @BOOK.duty(f"{FIRST} {TAKES}", met_by="reports", causes=NOTHING_FOLLOWS)
@@ -137,16 +142,15 @@ def _unsent(state: ClientState) -> ClientState:
     return state._replace(endpoints=tuple(end._replace(resend=()) for end in state.endpoints), payloads=())
 
 
-@BOOK.duty(REFUSALS, met_by="")
+@BOOK.duty(UNREFUSED, met_by="")
 def to_refuse_what_it_cannot_read(state: ClientState) -> Iterator[Due]:
     """ACK with validation_error (seed, Ack): a recommendation."""
     if state.left:
         return
     for each in state.refused:
-        held, kept = each.unreadable.refused, each.unreadable.kept
-        also = (each.oddity.row,) if kept == held else (kept, each.oddity.row)
+        row, held = each.oddity.row, each.unreadable.refused
         why = f"the message {each.entry} was not refused"
-        yield Due(why, about=each, requirement=held, level="SHOULD", also=also, forgive=believed)
+        yield Due(why, about=each, requirement=row, level="SHOULD", also=(held,), forgive=believed)
 
 
 def believed(state: ClientState) -> ClientState:

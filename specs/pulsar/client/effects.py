@@ -163,8 +163,10 @@ def a_message_is_sent(case: Said) -> ClientState:
         return state._replace(doubt=True, payloads=())
     if end.resend:
         return state.with_endpoint(at, end._replace(resend=end.resend[1:]))
-    items = case.contents[0]
+    items, unreadable = case.contents
     _, _, payloads, keys = case.fit
+    if unreadable:  # it may bring any of what has to be sent
+        payloads = ()
     sent = Sent(case.body.sequence_id, max(len(items), 1), items[0].payload if items else b"")
     return state._replace(payloads=payloads, keys=keys).with_endpoint(at, end._replace(sent=(*end.sent, sent)))
 

@@ -10,8 +10,8 @@ from specs.codec import Malformed
 from specs.events import Noise
 from specs.pulsar.batches import MAX_PAYLOAD, ZLIB, Single, messages
 from specs.pulsar.client.machine import ENDPOINT as ENDPOINTS
-from specs.pulsar.client.machine import SURVIVES, Stage
-from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, Oddity, Unreadable
+from specs.pulsar.client.machine import Stage
+from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, Oddity, Unreadable
 from specs.pulsar.client.state import ClientState, Name, Pushed, Redirect, Refusal, Request
 from specs.pulsar.frames import NOBODY, Frame
 
@@ -26,29 +26,29 @@ def tried(state: ClientState, oddity: Oddity) -> ClientState:
     return state._replace(tried=(*(each for each in state.tried if each is not oddity), oddity))
 
 
-def _spoilt(state: ClientState, number: int, oddity: Oddity, why: str, must: str = "") -> ClientState:
-    """Something was said that may end the connection, or must."""
+def _spoilt(state: ClientState, number: int, oddity: Oddity, why: str, *must: str) -> ClientState:
+    """Something was said that may end the connection, or must: by the first of these requirements, and the others."""
     state = tried(state, oddity)
     line = state.line(number).moved("misuses")
-    line = line._replace(misuse=line.misuse or why, must=line.must or must, row=line.row or oddity.row)
+    line = line._replace(misuse=line.misuse or why, must=line.must or must)
     return state._replace(odd=True).with_line(number, line)
 
 
-_NOISES: Mapping[str, tuple[Oddity, str]] = {
-    "over-limit": (Oddity.OVER_LIMIT, REFUSED_SIZE),
-    "command-size": (Oddity.NO_COMMAND, SIZES),
-    "no-sub-message": (Oddity.NO_SUB_MESSAGE, Oddity.NO_SUB_MESSAGE.row),
+_NOISES: Mapping[str, tuple[Oddity, tuple[str, ...]]] = {
+    "over-limit": (Oddity.OVER_LIMIT, (REFUSED_SIZE,)),
+    "command-size": (Oddity.NO_COMMAND, (SIZES,)),
+    "no-sub-message": (Oddity.NO_SUB_MESSAGE, ()),
 }
 
 
 def no_frame(state: ClientState, event: Noise) -> ClientState:
     """Octets of ours that are no frame: the connection must end, where the text leaves no doubt."""
-    oddity, must = _NOISES.get(event.why, (Oddity.NO_COMMAND, SURVIVES))
+    oddity, beside = _NOISES.get(event.why, (Oddity.NO_COMMAND, (SURVIVES,)))
     if event.data[:4] == bytes(4):
-        oddity, must = Oddity.EMPTY_FRAME, SURVIVES
+        oddity, beside = Oddity.EMPTY_FRAME, (SURVIVES,)
     if event.why == "over-limit":
         state = state._replace(doubt=True)
-    return _spoilt(state, event.conn, oddity, f"octets that are no frame: {event.why}", must)
+    return _spoilt(state, event.conn, oddity, f"octets that are no frame: {event.why}", oddity.row, *beside)
 
 
 _BEFORE_CONNECTED = {
@@ -68,16 +68,16 @@ def said(state: ClientState, number: int, frame: Frame) -> ClientState:
     if line.version is None:
         oddity = _BEFORE_CONNECTED.get(kind, Oddity.OUT_OF_PLACE)
         return _spoilt(state._replace(doubt=True), number, oddity, f"{kind} before CONNECTED")
-    if not frame.whole:
-        why = "two sub-messages in one command"
-        state = _spoilt(state._replace(doubt=True), number, Oddity.TWO_SUB_MESSAGES, why)
     if frame.odd and kind != "MESSAGE":
         return _spoilt(state._replace(doubt=True), number, Oddity.OCTETS_BEHIND, frame.odd)
     if frame.broker is not None:
         state = tried(state, Oddity.BROKER_METADATA)
     known = _SAID.get(kind)
     if known is not None:
-        return known(state, number, frame)
+        state = known(state, number, frame)
+        if frame.whole:
+            return state
+        return _spoilt(state._replace(doubt=True), number, Oddity.TWO_SUB_MESSAGES, "two sub-messages in one command")
     oddity = Oddity.END_OF_TOPIC if kind == "REACHED_END_OF_TOPIC" else Oddity.OUT_OF_PLACE
     return _spoilt(state._replace(doubt=True), number, oddity, f"{kind} from a broker")
 
@@ -137,8 +137,8 @@ def over(state: ClientState, number: int, action: str) -> ClientState:
     for at, end in enumerate(state.endpoints):
         if end.line == number and end.alive:
             state = _lost(state, at, "cuts", forced=action == "cuts")
-    line = state.line(number).moved(action)
-    return state.with_line(number, line._replace(open=(), pings=0))
+    line = state.line(number).moved(action)  # a PONG may be read behind the end
+    return state.with_line(number, line._replace(open=()))
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ def _receipted(state: ClientState, number: int, frame: Frame) -> ClientState:
         sent = (*end.sent[:i], end.sent[i]._replace(receipted=True), *end.sent[i + 1 :])
         return state.with_endpoint(at, end._replace(sent=sent))
     if any(end.sent[i].sequence == body.sequence_id for i in waiting):
-        why = "a receipt ahead of the oldest message that is open"
-        return _spoilt(state._replace(doubt=True), number, Oddity.RECEIPT_AHEAD, why, OLDEST_RECEIPT)
+        ahead, why = Oddity.RECEIPT_AHEAD, "a receipt ahead of the oldest message that is open"
+        return _spoilt(state._replace(doubt=True), number, ahead, why, OLDEST_RECEIPT, ahead.row)
     return state._replace(odd=True)
 
 
@@ -255,7 +255,8 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
         oddity = Oddity.NO_PAYLOAD if not frame.rest and frame.headers is None else (
             Oddity.OTHER_MAGIC if frame.rest[:2] == b"\x0e\x09" else Oddity.METADATA_SIZE
         )  # fmt: skip
-        return _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", SIZES)
+        row = () if oddity is Oddity.OTHER_MAGIC else (oddity.row,)
+        return _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", *row, SIZES)
     if at is None:
         return tried(state, Oddity.NO_CONSUMER)._replace(odd=True, unread=(*state.unread, Oddity.NO_CONSUMER))
     end = state.endpoints[at]

@@ -13,6 +13,8 @@ from specs.pulsar.client.oddities import Unreadable
 from specs.rules import Broken
 
 MAX_REDIRECTS = 25
+PROMPT_MS = 5000
+"""After this time a PONG is late (docs/ambiguities.md): a twelfth of the 60 s in which a broker waits for one."""
 OLD_ACK = 12
 """Before this version an ACK has one id."""
 PONG = "PULSAR-KA-01"
@@ -37,6 +39,13 @@ MAKES = "PRODUCER, SUBSCRIBE"
 def a_pong_answers_a_ping(case: Said) -> str:
     """One PONG for each PING (seed, Keep Alive)."""
     return "" if case.line.pings else "PONG without a PING"
+
+
+@BOOK.form(PONG, on="PONG", when=TALKING, level="SHOULD", steady=True)
+def a_pong_comes_promptly(case: Said) -> str:
+    """A prompt answer is needed, lest the broker close the connection (seed, Keep Alive); no number is given."""
+    late = case.line.low
+    return f"PONG came more than {late} ms behind everything that was said" if late > PROMPT_MS else ""
 
 
 # -- LOOKUP ------------------------------------------------------------------------------------------------------------

@@ -23,17 +23,46 @@ MAKES = ("producer", "subscribe")
 REFUSALS = {"producer": Oddity.PRODUCER_REFUSED, "subscribe": Oddity.SUBSCRIBE_REFUSED}
 
 
+@BOOK.freedom("P-63")
+def it_may_have_waited_long_enough(case: Reported) -> bool:
+    """How long a client waits for a broker the text does not say."""
+    return (case.state.waits or case.state.lacks_receipt) and case.state.idle >= GIVES_UP_MS
+
+
+@BOOK.freedom("P-49")
+def it_was_told_what_a_broker_must_not_say(case: Reported) -> bool:
+    """What becomes of what the client was told then the text does not say."""
+    return case.state.odd or case.state.doubt
+
+
+@BOOK.freedom("P-53")
+def it_may_wait_where_nobody_listens(case: Reported) -> bool:
+    """Nothing says on which of its connections a client speaks."""
+    return case.state.beyond
+
+
+@BOOK.freedom("P-51")
+def a_message_over_the_limit_may_be_refused(case: Reported) -> bool:
+    """Max_message_size (the newer protocol page)."""
+    return case.state.too_large(case.op, case.given)
+
+
+LIBERTIES = (it_may_have_waited_long_enough, it_was_told_what_a_broker_must_not_say, it_may_wait_where_nobody_listens,
+             a_message_over_the_limit_may_be_refused)  # fmt: skip
+
+
 def _fails(case: Reported) -> str:
     return f"{case.op} failed: {case.value.get('error')!s:.200}" if case.outcome is Outcome.FAILED else ""
 
 
-@BOOK.form(TAKES, on="reports", if_=lambda case: case.op == "receive" and case.outcome is not Outcome.EXCUSED)
+@BOOK.form(TAKES, on="reports", if_=lambda case: case.op == "receive" and case.outcome is not Outcome.EXCUSED,
+           freed_by=LIBERTIES)  # fmt: skip
 def to_receive_does_not_fail(case: Reported) -> str:
     """The client takes every message it has permitted (follows from the seed, Flow control)."""
     return _fails(case)
 
 
-@BOOK.form(MATCHED, on="reports", causes=FAILED,
+@BOOK.form(MATCHED, on="reports", causes=FAILED, freed_by=LIBERTIES,
            if_=lambda case: case.op != "receive" and case.outcome is not Outcome.EXCUSED)  # fmt: skip
 def what_was_answered_well_does_not_fail(case: Reported) -> str:
     """Answers are matched by id (follows from the seed, Producer)."""

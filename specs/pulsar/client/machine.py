@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from specs.machine import Cell, Machine, Never, never, unreachable
 from specs.machine import Phase as _Phase
-from specs.pulsar.client.oddities import Oddity
+from specs.pulsar.client.oddities import SURVIVES, Oddity
 
 
 class Phase(_Phase):
@@ -68,9 +68,9 @@ GARBAGE: Mapping[str, Cell] = {
 command; there is one sub-message, and type names it (seed, Framing)."""
 
 
-def _says(commands: Cell, connect: Cell) -> dict[str, Cell]:
-    """What becomes of the connection by a command, and by CONNECT."""
-    return {**dict.fromkeys((*COMMANDS, "foreign"), commands), "CONNECT": connect, **GARBAGE}
+def _says(commands: Cell, connect: Cell, foreign: Cell | None = None) -> dict[str, Cell]:
+    """What becomes of the connection by a command, by CONNECT, and by what only a broker says."""
+    return {**dict.fromkeys(COMMANDS, commands), "CONNECT": connect, "foreign": foreign or commands, **GARBAGE}
 
 
 def _broker(connected: Cell, misuse: Cell, end: Cell) -> dict[str, Cell]:
@@ -78,15 +78,16 @@ def _broker(connected: Cell, misuse: Cell, end: Cell) -> dict[str, Cell]:
     return {"CONNECTED": connected, "misuses": misuse, "cuts": end, "hangs up": end}
 
 
+_FOREIGN = unreachable("a form blames what only a broker says")
 _MISPLACED = unreachable("CONNECTED where none is due is a misuse")
 CONNECTION = Machine(Phase, ACTORS, {
     NEW: {**_says(never(FIRST), (ASKED, SPOILT)), **_broker(_MISPLACED, NEW, UNMADE)},
     UNMADE: {**_says(never(FIRST), (ASKED, SPOILT)), **_broker(_MISPLACED, UNMADE, UNMADE)},
     ASKED: {**_says(never(ALONE), never(FIRST)), **_broker(LIVE, SPOILT, ABORTED)},
-    LIVE: {**_says(LIVE, never(FIRST)), **_broker(_MISPLACED, SPOILT, OVER)},
+    LIVE: {**_says(LIVE, never(FIRST), _FOREIGN), **_broker(_MISPLACED, SPOILT, OVER)},
     SPOILT: {**_says(SPOILT, never(FIRST)), **_broker(SPOILT, SPOILT, WASTED)},
     ABORTED: {**_says(never(ALONE), never(FIRST)), **_broker(OVER, WASTED, ABORTED)},
-    OVER: {**_says(OVER, never(FIRST)), **_broker(_MISPLACED, WASTED, OVER)},
+    OVER: {**_says(OVER, never(FIRST), _FOREIGN), **_broker(_MISPLACED, WASTED, OVER)},
     WASTED: {**_says(WASTED, never(FIRST)), **_broker(WASTED, WASTED, WASTED)},
 })  # fmt: skip
 """A connection. What the broker says before CONNECT leaves it where it is, and may spoil it as soon as it is there."""
@@ -133,15 +134,10 @@ class Life(_Phase):
     RUNNING = "the client runs"
 
 
-SURVIVES = "PULSAR-FRM-13"
-"""What cannot be read, or is not expected, ends the connection at most, never the process."""
-
-
 def _dies_of(oddity: Oddity) -> Never:
     """The client may not die of what it was told; the row of invalid input counts once nothing is left to do about
     it."""
-    ids = " ".join(dict.fromkeys((oddity.unread or SURVIVES, SURVIVES, oddity.row)))
-    return never(ids, "the client ended", given=lambda case: case.state.outlived(oddity))
+    return never(" ".join(oddity.dead), "the client ended", given=lambda case: case.state.outlived(oddity))
 
 
 CLIENT = Machine(

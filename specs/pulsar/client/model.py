@@ -118,7 +118,7 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.name == "answer":
         return _reported(state, event.value)
     if event.name == "exit":
-        last = (*state.tried, *state.unread)[-1:]
+        last = state.tried[-1:]
         return SURVIVAL.judge(cases.Living(state), last[0].death if last else "ends")
     return Allow(noted(state, event))
 

@@ -41,8 +41,14 @@ class Unreadable(Enum):
     BATCH = "PULSAR-BAT-08", "PULSAR-BAT-09", 3
 
 
+HARMLESS = "PULSAR-REQ-04"
+"""An answer to an unknown request id does no harm."""
+SURVIVES = "PULSAR-FRM-13"
+"""A frame that cannot be parsed ends the connection, never the process."""
+
+
 class Oddity(Enum):
-    """A row of invalid input. `unread`: what it breaks to give it to the application, or to die of it."""
+    """A row of invalid input. `unread`: what it breaks to give it to the application."""
 
     row: str
     unread: str
@@ -56,6 +62,15 @@ class Oddity(Enum):
     def death(self) -> str:
         """The end of a client behind it, as an action."""
         return f"ends behind {self.name}"
+
+    @property
+    def dead(self) -> tuple[str, ...]:
+        """What it breaks to die of it. A message that cannot be read is dropped (seed, Ack), and a frame that cannot be
+        parsed ends no process. Of the rest the text says nothing, unless it says that it is ignored."""
+        beside = {Oddity.NO_CONSUMER: UNKNOWN_CONSUMER, Oddity.UNKNOWN_REQUEST: HARMLESS}.get(self)
+        if beside is not None:
+            return self.row, beside
+        return (SURVIVES, self.row) if self in UNPARSABLE else (self.unread, self.row) if self.unread else (self.row,)
 
     CHECKSUM = "PULSAR-INV-CLIENT-01", Unreadable.CHECKSUM.kept
     NO_CHECKSUM = ("PULSAR-INV-CLIENT-02",)
@@ -94,5 +109,10 @@ class Oddity(Enum):
     OVER_PERMITS = ("PULSAR-INV-CLIENT-35",)
 
 
+UNPARSABLE = frozenset((
+    Oddity.OTHER_MAGIC, Oddity.METADATA_SIZE, Oddity.NO_PAYLOAD, Oddity.OVER_LIMIT, Oddity.EMPTY_FRAME,
+    Oddity.NO_COMMAND, Oddity.NO_SUB_MESSAGE,
+))  # fmt: skip
+"""Octets that are no frame, and frames whose parts do not fit."""
 PASSED_OVER = (Oddity.UNKNOWN_CLOSE, Oddity.UNKNOWN_RECEIPT)
 """Nobody says what a client does about consumers and producers that it has not: it should not mind."""

@@ -32,8 +32,8 @@ class Line(NamedTuple):
     """A connection. `left`: phases that it left since the client spoke last. `greeted`: CONNECT came. `announced`:
     the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
-    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirement by which it
-    has to end, `row` that of the oddity. `probe`: the client sent a PING and we said nothing since, for `low` ms at
+    `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirements by which
+    it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at
     least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
 
     phase: Phase = NEW
@@ -46,8 +46,7 @@ class Line(NamedTuple):
     used: frozenset[tuple[str, int]] = frozenset()
     pings: int = 0
     misuse: str = ""
-    must: str = ""
-    row: str = ""
+    must: tuple[str, ...] = ()
     probe: bool = False
     pinged: bool = False
     unanswered: bool = False

@@ -1,11 +1,10 @@
 """What each client frame calls for: acceptance, a refusal, or either.
 
 Source: 003_30478fd2f19f0da0.txt L77-193 and STOMP 1.2, sections SEND to ABORT, Value Encoding, Body, Protocol
-Negotiation, Repeated Header Entries. Many sentences bind the client only; what a server does with a client that breaks
-them is then a recommendation (`lenient` below), except where claiming success contradicts the text.
+Negotiation, Repeated Header Entries.
 
-A frame that must be refused has a `Refusal`, one that the text leaves open a `Free`; both are declared here with every
-requirement that they name. A frame that must be accepted has claims: what is special about it, and must not matter.
+A frame that must be refused has a `Refusal`, one that the text leaves open a `Free`; both are declared in refusals.py.
+A frame that must be accepted has claims: what is special about it, and must not matter.
 """
 
 from __future__ import annotations
@@ -14,102 +13,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from specs.stomp import ids
 from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS, BODIES, SERVERS_OWN, SPECIAL, marks, repeats
-from specs.stomp.ids import (
-    ACK_01,
-    ACK_03,
-    ACK_04,
-    ACK_05,
-    ACK_06,
-    ACK_07,
-    ACKMODE_04,
-    ACKMODE_05,
-    ACKMODE_07,
-    BODY_01,
-    CONNECT_03,
-    CONNECT_04,
-    CONNECT_05,
-    CONNECT_08,
-    CONNECT_09,
-    CONNECT_10,
-    CONNECT_11,
-    DISC_03,
-    ENC_01,
-    ENC_09,
-    FRAME_05,
-    FRAME_07,
-    FRAME_09,
-    HB_01,
-    INV_01,
-    INV_03,
-    INV_04,
-    INV_05,
-    INV_07,
-    INV_08,
-    INV_09,
-    INV_10,
-    INV_12,
-    INV_18,
-    INV_20,
-    INV_23,
-    INV_24,
-    INV_26,
-    INV_27,
-    INV_28,
-    INV_31,
-    INV_32,
-    INV_33,
-    INV_34,
-    INV_35,
-    INV_36,
-    INV_37,
-    INV_39,
-    INV_43,
-    LIMIT_01,
-    LIMIT_02,
-    NACK_01,
-    NACK_02,
-    NACK_03,
-    NACK_04,
-    NEGO_02,
-    NEGO_03,
-    NEGO_04,
-    NEGO_05,
-    NEGO_06,
-    REPEAT_01,
-    SEND_01,
-    SEND_03,
-    SEND_05,
-    SEND_06,
-    SEND_07,
-    SEND_09,
-    SUB_01,
-    SUB_02,
-    SUB_03,
-    SUB_04,
-    SUB_06,
-    SUB_07,
-    SUB_10,
-    SUB_11,
-    TXN_01,
-    TXN_03,
-    TXN_04,
-    TXN_06,
-    TXN_07,
-    TXN_08,
-    TXN_09,
-    TXN_10,
-    TXN_11,
-    TXN_12,
-    UNSUB_01,
-    UNSUB_02,
-    UNSUB_04,
-    UNSUB_06,
-)
 from specs.stomp.machine import Phase
-from specs.stomp.server.book import REQUIREMENTS
-from specs.stomp.states import Conn, Delivery, Free, Refusal, State, Tx, Verdict
+from specs.stomp.server import refusals
+from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict
 
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
 LONG_NAME = 200
@@ -117,103 +26,6 @@ LONG_NAME = 200
 _GUESSED_LENGTH = re.compile(r"[ \t]*\+?[0-9]+[ \t]*\Z", re.ASCII)
 _HOLDS = frozenset({"SEND", "ACK", "NACK"})
 """What a transaction may hold."""
-
-# -- what a server may be asked to refuse ------------------------------------------------------------------------------
-
-REFUSALS: list[Refusal] = []
-"""Every refusal that is declared below."""
-FREEDOMS: list[Free] = []
-"""Every freedom that is declared below."""
-
-
-def refusal(requirement: str, *also: str, accepted: str = "MUST", ignored: str = "MUST", silent: str = "SHOULD",
-            forgives: bool = False) -> Refusal:  # fmt: skip
-    """Declare that a frame should be refused, and how grave each way of not doing so is."""
-    REFUSALS.append(Refusal(requirement, accepted, ignored, silent, also=also, forgives=forgives))
-    return REFUSALS[-1]
-
-
-def lenient(requirement: str, *also: str, accepted: str = "SHOULD", forgives: bool = False) -> Refusal:
-    """Declare a frame by which the client breaks a rule of its own: refusing it is a recommendation."""
-    return refusal(requirement, *also, accepted=accepted, ignored="SHOULD", forgives=forgives)
-
-
-def free(*covers: str, silent: str = "", requirement: str = "", plain: bool = False) -> Free:
-    """Declare a frame that the server may accept or refuse. A close without ERROR breaks `requirement`."""
-    FREEDOMS.append(Free(covers, silent, requirement or covers[0], plain))
-    return FREEDOMS[-1]
-
-
-_TOO_EARLY = refusal(CONNECT_11, INV_32, ignored="SHOULD", silent="")
-_BAD_ESCAPE, _LONE_BACKSLASH = (
-    refusal("STOMP-1.2-ENC-04", "STOMP-1.2-INV-14"),
-    refusal("STOMP-1.2-ENC-05", "STOMP-1.2-INV-15"),
-)
-_CR_IN_1_1 = lenient("STOMP-1.2-ENC-11", INV_43)
-_NO_COLON, _NO_NAME = lenient(ENC_09, "STOMP-1.2-INV-21"), lenient(ENC_09, "STOMP-1.2-INV-22")
-_BAD_LENGTH, _GUESSED = lenient("STOMP-1.2-CLEN-09", "STOMP-1.2-INV-17"), free(INV_18)
-_RAW_COLON, _BARE_CR, _CR_AT_THE_END, _NOT_UTF8 = free(INV_23), free(INV_24), free(INV_43), free(INV_26)
-_BODY, _BODY_IN_1_0 = lenient(BODY_01, INV_31), free(BODY_01, INV_31)
-_SERVERS_COMMAND, _UNKNOWN, _OTHER_CASE = free(INV_28), free(INV_27, FRAME_07), free(INV_27, FRAME_07)
-_BEYOND_LIMITS = free(LIMIT_02, LIMIT_01, FRAME_09, INV_39, silent="SHOULD", plain=True)
-_LONG_NAME = {
-    "SEND": free(SEND_06, silent="SHOULD", plain=True),
-    "SUBSCRIBE": free(SUB_06, silent="SHOULD", plain=True),
-}
-_NOT_ASCII_IN_1_0 = free(ENC_01)
-
-_SECOND_CONNECT = free(INV_33)
-_ODD_LIST, _ODD_LIST_OF_OTHERS = free(NEGO_05, INV_34), free(NEGO_03, INV_34)
-_NOT_1_0 = refusal(NEGO_02, silent="", ignored="SHOULD")
-_NONE_IN_COMMON = refusal(NEGO_03, INV_34, silent="MUST")
-_BAD_BEATS, _GUESSED_BEATS = lenient(INV_37, HB_01), free(INV_37)
-_NO_HOST, _OTHER_HOST = free(CONNECT_08, CONNECT_09, INV_35), free(CONNECT_09)
-_OTHER_LOGIN = free(CONNECT_03, CONNECT_10, silent="SHOULD", requirement=CONNECT_04)
-_CROWDED = free(CONNECT_03, silent="SHOULD", requirement=CONNECT_04)
-_STOMP_IN_1_0 = free(CONNECT_03)
-_RECEIPT_WANTED = free(INV_36)
-
-_SEND_NOWHERE, _SEND_NOWHERE_IN_1_0 = (
-    refusal(SEND_01, SEND_06, INV_01, silent="MUST"),
-    lenient(SEND_01, SEND_06, INV_01),
-)
-_SEND_TO_NO_NAME = free("STOMP-1.2-INV-02", silent="SHOULD")
-SEND_ANYWHERE = free(SEND_03, INV_03, silent="MUST", requirement=SEND_06)
-_SERVERS_HEADER = free(SEND_09, plain=True)
-_NO_SUCH_TX, _EMPTY_TX = lenient(TXN_12, "STOMP-1.2-INV-13"), free(TXN_12)
-
-_SUBSCRIBE_NOWHERE = refusal(SUB_01, SUB_06, INV_04, silent="MUST")
-_SUBSCRIBE_NOWHERE_IN_1_0 = lenient(SUB_01, SUB_06, INV_04)
-_NO_ID, _EMPTY_ID = lenient(SUB_02, INV_05), free(SUB_02, INV_05)
-_ID_IN_USE, _ID_BEING_FREED = lenient(SUB_03, "STOMP-1.2-INV-06", forgives=True), free(SUB_11)
-_BAD_MODE, _EMPTY_MODE, _NEW_MODE_IN_1_0 = lenient(SUB_07, INV_07), free(SUB_07, INV_07), free(SUB_07)
-_SUBSCRIBE_ANYWHERE = free(SUB_06, silent="MUST")
-_TAKEN = free(SUB_06, silent="MUST", plain=True)
-_NOT_SUBSCRIBED, _MAYBE_SUBSCRIBED = lenient(UNSUB_01, INV_08), free(UNSUB_01, INV_08)
-
-_ACK_WITHOUT_ID, _ACK_OF_1_1 = lenient(ACK_03, INV_09, accepted="MUST"), lenient(ACK_03, INV_09)
-_NO_DELIVERY = lenient(ACK_03, ACK_04, INV_09, accepted="MUST")
-_NO_DELIVERY_IN_1_0 = lenient(ACK_03, ACK_04, INV_09)
-_AUTO_MODE, _SUB_ENDED, _HELD_BY_TX = free(ACK_05, INV_09), free(UNSUB_06), free(ACK_06)
-_NACKED, _SETTLED = free(NACK_02), lenient(ACK_03, INV_09)
-
-_BEGIN_WITHOUT_ID, _BEGIN_OF_NO_NAME = lenient(TXN_01, INV_10), free(TXN_01, INV_10)
-_BEGUN_TWICE = lenient(TXN_06, "STOMP-1.2-INV-11", forgives=True)
-_END_WITHOUT_ID = lenient(TXN_01, INV_12, accepted="MUST")
-_END_WITHOUT_ID_IN_1_0 = lenient(TXN_01, INV_12)
-_END_OF_NO_NAME, _COMMIT_MAY_FAIL = free(TXN_08, INV_12), free(TXN_03)
-_NOT_BEGUN, _NOT_BEGUN_IN_1_0 = lenient(TXN_08, INV_12, accepted="MUST"), lenient(TXN_08, INV_12)
-
-_IN_OTHER_CASE = refusal(FRAME_05)
-"""A frame that lacks a header which it has in other letter case: see `_lacking`."""
-
-
-def named(call: Refusal, level: str) -> tuple[str, ...]:
-    """The requirements that a refusal names where not refusing is as grave as `level`: those of that level first. What
-    the client broke may be a MUST, and that it should be told so a recommendation of its own."""
-    ids = (call.requirement, *call.also)
-    first = next((name for name in ids if REQUIREMENTS[name].level == level), ids[0])
-    return (first, *(name for name in ids if name != first))
 
 
 def _late(call: Refusal) -> Refusal:
@@ -233,7 +45,7 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     """What `frame` calls for on connection `number`, and its claims: the requirements that its acceptance shows."""
     command = frame.command
     if conn.phase is Phase.OPEN and command not in ("CONNECT", "STOMP"):
-        return _TOO_EARLY.because("a frame before CONNECT"), ()
+        return refusals.TOO_EARLY.because("a frame before CONNECT"), ()
     if frame.warts:
         return _warts(frame, conn), ()
     rule = _RULES.get(command)
@@ -243,12 +55,12 @@ def call(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if isinstance(verdict, Refusal) and command in _HOLDS and frame.get("transaction") in conn.txs:
         verdict = _late(verdict)
     special = marks(frame, conn.version)
-    claims = claims + special if claims and claims[0] in (ACK_06, NACK_04) else special + claims
+    claims = claims + special if claims and claims[0] in (ids.ACK_06, ids.NACK_04) else special + claims
     if verdict is None:
         verdict = _size(state, conn, frame, special)
     if verdict is None and len(frame.headers) > 1 and repeats(frame):
         repeated = [name for name, _ in frame.headers].count("content-length") > 1
-        claims = ((REPEAT_01, INV_20) if repeated else (REPEAT_01,)) + claims
+        claims = ((ids.REPEAT_01, ids.INV_20) if repeated else (ids.REPEAT_01,)) + claims
     return verdict, claims
 
 
@@ -256,23 +68,25 @@ def _size(state: State, conn: Conn, frame: Frame, special: tuple[str, ...]) -> V
     """What a frame calls for whose parts are right by themselves."""
     command, length = frame.command, frame.get("content-length")
     if length is not None and length.startswith("0") and length != "0":
-        return _GUESSED
+        return refusals.GUESSED
     if frame.body and command not in BODIES:
         # 1.0 forbids a body nowhere, and asks for one nowhere either
-        return _BODY_IN_1_0 if conn.version == "1.0" else _BODY.because(f"{command} must not have a body")
-    if conn.version == "1.0" and ENC_01 in special and command not in ("CONNECT", "STOMP"):
-        return _NOT_ASCII_IN_1_0  # the headers of 1.0 are US-ASCII
+        return (
+            refusals.BODY_IN_1_0 if conn.version == "1.0" else refusals.BODY.because(f"{command} must not have a body")
+        )
+    if conn.version == "1.0" and ids.ENC_01 in special and command not in ("CONNECT", "STOMP"):
+        return refusals.NOT_ASCII_IN_1_0  # the headers of 1.0 are US-ASCII
     if state.config.sizes.exceeded(frame):
-        return _BEYOND_LIMITS
-    if command in _LONG_NAME and len(frame.get("destination") or "") > LONG_NAME:
-        return _LONG_NAME[command]
+        return refusals.BEYOND_LIMITS
+    if command in refusals.TOO_LONG_A_NAME and len(frame.get("destination") or "") > LONG_NAME:
+        return refusals.TOO_LONG_A_NAME[command]
     return None
 
 
 def _unknown(command: str) -> Verdict:
     if command in SERVER_COMMANDS:
-        return _SERVERS_COMMAND
-    return _OTHER_CASE if command.strip().upper() in CLIENT_COMMANDS else _UNKNOWN
+        return refusals.SERVERS_COMMAND
+    return refusals.OTHER_CASE if command.strip().upper() in CLIENT_COMMANDS else refusals.UNKNOWN
 
 
 def _warts(frame: Frame, conn: Conn) -> Verdict:
@@ -280,22 +94,26 @@ def _warts(frame: Frame, conn: Conn) -> Verdict:
     if "undefined-escape" in warts:
         return _bad_escape(frame, conn)
     if "no-colon" in warts:
-        return _NO_COLON.because("a header line needs a colon")
+        return refusals.NO_COLON.because("a header line needs a colon")
     if "empty-name" in warts:
-        return _NO_NAME.because("a header name must not be empty")
+        return refusals.NO_NAME.because("a header name must not be empty")
     if "bad-content-length" in warts:
         value = frame.get("content-length") or ""
-        return _GUESSED if _GUESSED_LENGTH.match(value) else _BAD_LENGTH.because(f"{value!r:.40} is no number")
-    others = {"raw-colon": _RAW_COLON, "bare-cr": _BARE_CR, "cr-in-line-end": _CR_AT_THE_END}
-    return next((others[wart] for wart in others if wart in warts), _NOT_UTF8)
+        return (
+            refusals.GUESSED
+            if _GUESSED_LENGTH.match(value)
+            else refusals.BAD_LENGTH.because(f"{value!r:.40} is no number")
+        )
+    others = {"raw-colon": refusals.RAW_COLON, "bare-cr": refusals.BARE_CR, "cr-in-line-end": refusals.CR_AT_THE_END}
+    return next((others[wart] for wart in others if wart in warts), refusals.NOT_UTF8)
 
 
 def _bad_escape(frame: Frame, conn: Conn) -> Refusal:
     trailing = any(re.search(r"(?<!\\)(\\\\)*\\\Z", text) for pair in frame.headers for text in pair)
     others = any(re.search(r"\\[^nrc\\]", t.replace("\\\\", "")) for pair in frame.headers for t in pair)
     if conn.version == "1.1" and not trailing and not others:
-        return _CR_IN_1_1.because("\\r is no escape in a 1.1 session")
-    declared = _LONE_BACKSLASH if trailing else _BAD_ESCAPE
+        return refusals.CR_IN_1_1.because("\\r is no escape in a 1.1 session")
+    declared = refusals.LONE_BACKSLASH if trailing else refusals.BAD_ESCAPE
     return declared.because("an undefined escape sequence is a fatal protocol error")
 
 
@@ -316,24 +134,22 @@ def common(state: State, versions: tuple[str, ...]) -> str | None:
 
 def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if conn.phase is not Phase.OPEN:
-        return _SECOND_CONNECT, ()
+        return refusals.SECOND_CONNECT, ()
     versions = offered(frame)
-    claims: tuple[str, ...] = (CONNECT_05,) if frame.command == "STOMP" else ()
+    claims: tuple[str, ...] = (ids.CONNECT_05,) if frame.command == "STOMP" else ()
     verdict = _opening(state, frame, versions)
     if verdict is None and frame.command == "STOMP" and max(state.config.supports) < "1.1":
-        return _STOMP_IN_1_0, ()  # 1.0 knows no such command
+        return refusals.STOMP_IN_1_0, ()  # 1.0 knows no such command
     if isinstance(verdict, Refusal):
         return verdict, ()
     if verdict is not None or versions is None:
         return verdict, claims
-    if state.config.login == "":
-        claims += (CONNECT_10,)
     if list(versions) != sorted(versions):
-        claims = (NEGO_04, *claims)
+        claims = (ids.NEGO_04, *claims)
     if any(version not in ("1.0", "1.1", "1.2") for version in versions):
-        claims = (NEGO_05, *claims)
+        claims = (ids.NEGO_05, *claims)
     if frame.get("receipt") is not None:
-        return _RECEIPT_WANTED, claims
+        return refusals.RECEIPT_WANTED, claims
     return None, claims
 
 
@@ -342,46 +158,42 @@ def _opening(state: State, frame: Frame, versions: tuple[str, ...] | None) -> Ve
     config = state.config
     if versions is None:
         tokens = tuple(token.strip() for token in (frame.get("accept-version") or "").split(","))
-        return _ODD_LIST if common(state, tokens) else _ODD_LIST_OF_OTHERS
+        return refusals.ODD_LIST if common(state, tokens) else refusals.ODD_LIST_OF_OTHERS
     if common(state, versions) is None:
         if frame.get("accept-version") is None:
-            return _NOT_1_0.because("the server does not speak 1.0")
-        return _NONE_IN_COMMON.because("no version in common")
+            return refusals.NOT_1_0.because("the server does not speak 1.0")
+        return refusals.NONE_IN_COMMON.because("no version in common")
     beats = frame.get("heart-beat")
     if beats is not None and not BEATS.match(beats):
         if beats == "" or common(state, versions) == "1.0":
-            return _GUESSED_BEATS  # an empty header may be as good as none
-        return _BAD_BEATS.because(f"heart-beat {beats!r:.40} is not two integers")
+            return refusals.GUESSED_BEATS  # an empty header may be as good as none
+        return refusals.BAD_BEATS.because(f"heart-beat {beats!r:.40} is not two integers")
     if frame.get("host") != config.host:
-        return _NO_HOST if frame.get("host") is None else _OTHER_HOST
+        return refusals.NO_HOST if frame.get("host") is None else refusals.OTHER_HOST
     if (frame.get("login") or "") != config.login or (frame.get("passcode") or "") != config.passcode:
-        return _OTHER_LOGIN
+        return refusals.OTHER_LOGIN
     # a server may take few connections at once; those of earlier conversations may not be gone yet
-    return _CROWDED if config.crowded else None
+    return refusals.CROWDED if config.crowded else None
 
 
 def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     destination = frame.get("destination")
     if destination is None:
         # 1.0 asks for the header, but for no ERROR when it is missing
-        declared = _SEND_NOWHERE_IN_1_0 if conn.version == "1.0" else _SEND_NOWHERE
+        declared = refusals.SEND_NOWHERE_IN_1_0 if conn.version == "1.0" else refusals.SEND_NOWHERE
         return _lacking(frame, "destination", declared.because("SEND without destination")), ()
     if destination == "":
-        return _SEND_TO_NO_NAME, ()
+        return refusals.SEND_TO_NO_NAME, ()
     refused = _transaction(conn, frame)
     if refused is not None:
         return refused, ()
     if state.config.kind(destination) is None:
-        return SEND_ANYWHERE, ()
+        return refusals.SEND_ANYWHERE, ()
     claims: tuple[str, ...] = ()
     if conn.txs:
-        claims = (TXN_10,) if len(conn.txs) > 1 else (TXN_11,) if frame.get("transaction") is None else ()
-    if frame.get("transaction") is not None:
-        claims += (SEND_07,)
-    if len(frame.headers) > 1:
-        claims += (SEND_05,)
+        claims = (ids.TXN_10,) if len(conn.txs) > 1 else (ids.TXN_11,) if frame.get("transaction") is None else ()
     if any(name in SERVERS_OWN for name, _ in frame.headers):
-        return _SERVERS_HEADER, claims
+        return refusals.SERVERS_HEADER, claims
     return None, claims
 
 
@@ -389,7 +201,7 @@ def _lacking(frame: Frame, name: str, declared: Refusal) -> Refusal:
     """The refusal of a frame without header `name`; where it stands in other letter case, that must not help."""
     folded = any(key != name and key.strip().lower() == name for key, _ in frame.headers)
     return (
-        replace(declared, requirement=_IN_OTHER_CASE.requirement, also=(declared.requirement, *declared.also))
+        replace(declared, requirement=refusals.IN_OTHER_CASE.requirement, also=(declared.requirement, *declared.also))
         if folded
         else declared
     )
@@ -400,8 +212,8 @@ def _transaction(conn: Conn, frame: Frame) -> Verdict:
     if tx is None or tx in conn.txs:
         return None
     if tx == "":
-        return _EMPTY_TX  # its BEGIN may have been accepted
-    return _NO_SUCH_TX.because(f"transaction {tx!r:.40} is not open")
+        return refusals.EMPTY_TX  # its BEGIN may have been accepted
+    return refusals.NO_SUCH_TX.because(f"transaction {tx!r:.40} is not open")
 
 
 def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
@@ -411,37 +223,37 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return verdict, ()
     kind = state.config.kind(destination)
     if kind is None:
-        return _SUBSCRIBE_ANYWHERE, ()
+        return refusals.SUBSCRIBE_ANYWHERE, ()
     if not kind.shared and _taken(state, destination):
-        return _TAKEN, ()
+        return refusals.TAKEN, ()
     claims: tuple[str, ...] = ()
     if sub in conn.old_subs:
-        claims += (SUB_11,)
+        claims += (ids.SUB_11,)
     if any(sub in other.subs for key, other in state.conns.items() if key != number):
-        claims += (SUB_04,)
+        claims += (ids.SUB_04,)
     if sub and (SPECIAL.search(sub) or not sub.isalnum()):
-        claims += (SUB_10,)
-    return None, claims
+        claims += (ids.SUB_10,)
+    return None, (*claims, ids.SUB_07) if frame.get("ack") is not None else claims
 
 
 def _bad_subscribe(conn: Conn, frame: Frame, destination: str | None, sub: str | None) -> Verdict:
     if destination is None:
-        declared = _SUBSCRIBE_NOWHERE_IN_1_0 if conn.version == "1.0" else _SUBSCRIBE_NOWHERE
+        declared = refusals.SUBSCRIBE_NOWHERE_IN_1_0 if conn.version == "1.0" else refusals.SUBSCRIBE_NOWHERE
         return _lacking(frame, "destination", declared.because("SUBSCRIBE without destination"))
     if sub == "":
-        return _EMPTY_ID  # nothing forbids the empty text as a name
+        return refusals.EMPTY_ID  # nothing forbids the empty text as a name
     if sub is None and conn.version != "1.0":
-        return _lacking(frame, "id", _NO_ID.because("SUBSCRIBE without id"))
+        return _lacking(frame, "id", refusals.NO_ID.because("SUBSCRIBE without id"))
     if sub is not None and sub in conn.subs:
         if conn.subs[sub].closing:
-            return _ID_BEING_FREED
-        return _ID_IN_USE.because(f"subscription {sub!r:.40} is already open")
+            return refusals.ID_BEING_FREED
+        return refusals.ID_IN_USE.because(f"subscription {sub!r:.40} is already open")
     mode = frame.get("ack")
     if mode == "":
-        return _EMPTY_MODE  # an empty header may be as good as none
+        return refusals.EMPTY_MODE  # an empty header may be as good as none
     if mode not in (None, "auto", "client", "client-individual"):
-        return _BAD_MODE.because(f"there is no acknowledgement mode {mode!r:.40}")
-    return _NEW_MODE_IN_1_0 if mode == "client-individual" and conn.version == "1.0" else None
+        return refusals.BAD_MODE.because(f"there is no acknowledgement mode {mode!r:.40}")
+    return refusals.NEW_MODE_IN_1_0 if mode == "client-individual" and conn.version == "1.0" else None
 
 
 def _taken(state: State, destination: str) -> bool:
@@ -464,11 +276,11 @@ def sub_key(conn: Conn, frame: Frame) -> str | None:
 def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     key = sub_key(conn, frame)
     if key is not None and key in conn.subs and conn.subs[key].closing and conn.subs[key].vague:
-        return _MAYBE_SUBSCRIBED, ()  # the one before it may have been taken for something else
+        return refusals.MAYBE_SUBSCRIBED, ()  # the one before it may have been taken for something else
     if key is None or key not in conn.subs or conn.subs[key].closing:
-        refused = _NOT_SUBSCRIBED.because("UNSUBSCRIBE names no open subscription")
+        refused = refusals.NOT_SUBSCRIBED.because("UNSUBSCRIBE names no open subscription")
         return refused if key is not None else _lacking(frame, "id", refused), ()
-    return None, (UNSUB_02, UNSUB_04) if frame.get("destination") is None else (UNSUB_04,)
+    return None, (ids.UNSUB_02, ids.UNSUB_04) if frame.get("destination") is None else (ids.UNSUB_04,)
 
 
 def delivery_named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
@@ -493,29 +305,29 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if refused is not None:
         return refused, ()
     if frame.get("id") is None and conn.version == "1.2":
-        declared = _ACK_OF_1_1 if frame.get("message-id") is not None else _ACK_WITHOUT_ID
+        declared = refusals.ACK_OF_1_1 if frame.get("message-id") is not None else refusals.ACK_WITHOUT_ID
         return _lacking(frame, "id", declared.because(f"{frame.command} without id")), ()
     delivery = delivery_named(state, number, conn, frame)
     if delivery is None:
-        declared = _NO_DELIVERY_IN_1_0 if conn.version == "1.0" else _NO_DELIVERY
+        declared = refusals.NO_DELIVERY_IN_1_0 if conn.version == "1.0" else refusals.NO_DELIVERY
         return declared.because(f"{frame.command} names no delivery on this connection"), ()
     if delivery.mode == "auto":
-        return _AUTO_MODE, ()
+        return refusals.AUTO_MODE, ()
     sub = next((s for s in conn.subs.values() if s.serial == delivery.sub), None)
     if sub is None or sub.closing:
-        return _SUB_ENDED, ()
+        return refusals.SUB_ENDED, ()
     if delivery.fate == "out" and delivery.tx is None:
         before = _acked_before(state, delivery, conn)
         if frame.get("transaction") is not None:
-            return None, ((ACK_06,) if frame.command == "ACK" else (NACK_04,)) + before
+            return None, ((ids.ACK_06,) if frame.command == "ACK" else (ids.NACK_04,)) + before
         if frame.command == "NACK":
-            return None, (*before, NACK_01)
-        return None, before + ((ACK_01, ACK_07) if conn.version == "1.2" else (ACK_01,))
+            return None, (*before, ids.NACK_01)
+        return None, before + ((ids.ACK_01, ids.ACK_07) if conn.version == "1.2" else (ids.ACK_01,))
     if delivery.tx is not None:
-        return _HELD_BY_TX, ()
+        return refusals.HELD_BY_TX, ()
     if delivery.fate in ("nacked", "freed"):
-        return _NACKED, ()  # it may have come again meanwhile, under the same ack value
-    return _SETTLED.because(f"{frame.command} of a delivery that is already settled"), ()
+        return refusals.NACKED, ()  # it may have come again meanwhile, under the same ack value
+    return refusals.SETTLED.because(f"{frame.command} of a delivery that is already settled"), ()
 
 
 def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ...]:
@@ -529,59 +341,59 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
         ):
             continue
         if other.sub != delivery.sub:
-            claims.append(ACKMODE_07)
+            claims.append(ids.ACKMODE_07)
         elif other.fate == "nacked":
-            claims.append(NACK_03)
+            claims.append(ids.NACK_03)
         else:
-            claims.append(ACKMODE_05 if delivery.mode == "client-individual" else ACKMODE_04)
+            claims.append(ids.ACKMODE_05 if delivery.mode == "client-individual" else ids.ACKMODE_04)
     if delivery.by == "abort":
-        claims.append(ACK_06)
+        claims.append(ids.ACK_06)
     if conn.version == "1.2":
         special = delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii())
-        claims += [ACK_07] if special else []
+        claims += [ids.ACK_07] if special else []
     else:
-        claims.append(NEGO_06)
+        claims.append(ids.NEGO_06)
     return tuple(dict.fromkeys(claims))
 
 
 def _begin(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     tx = frame.get("transaction")
     if tx is None:
-        return _lacking(frame, "transaction", _BEGIN_WITHOUT_ID.because("BEGIN without a transaction id")), ()
+        return _lacking(frame, "transaction", refusals.BEGIN_WITHOUT_ID.because("BEGIN without a transaction id")), ()
     if tx == "":
-        return _BEGIN_OF_NO_NAME, ()  # nothing forbids the empty text as a name
+        return refusals.BEGIN_OF_NO_NAME, ()  # nothing forbids the empty text as a name
     if tx in conn.txs:
-        return _BEGUN_TWICE.because(f"transaction {tx!r:.40} is already open"), ()
+        return refusals.BEGUN_TWICE.because(f"transaction {tx!r:.40} is already open"), ()
     claims: tuple[str, ...] = ()
     if tx in conn.old_txs:
-        claims += (TXN_09,)
+        claims += (ids.TXN_09,)
     if any(tx in other.txs for key, other in state.conns.items() if key != number):
-        claims += (TXN_07,)
+        claims += (ids.TXN_07,)
     if conn.txs:
-        claims += (TXN_10,)
+        claims += (ids.TXN_10,)
     return None, claims
 
 
 def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     tx = frame.get("transaction")
     if tx is None:
-        declared = _END_WITHOUT_ID_IN_1_0 if conn.version == "1.0" else _END_WITHOUT_ID
+        declared = refusals.END_WITHOUT_ID_IN_1_0 if conn.version == "1.0" else refusals.END_WITHOUT_ID
         return _lacking(frame, "transaction", declared.because(f"{frame.command} without a transaction id")), ()
     if tx == "":
-        return _END_OF_NO_NAME, ()
+        return refusals.END_OF_NO_NAME, ()
     if tx not in conn.txs:
         # a RECEIPT of 1.0 says no more than that the frame has come
-        declared = _NOT_BEGUN_IN_1_0 if conn.version == "1.0" else _NOT_BEGUN
+        declared = refusals.NOT_BEGUN_IN_1_0 if conn.version == "1.0" else refusals.NOT_BEGUN
         return declared.because(f"{frame.command} of a transaction that is not open"), ()
     if frame.command == "COMMIT" and (conn.txs[tx].doubtful or _overtaken(state, conn.txs[tx])):
-        return _COMMIT_MAY_FAIL, ()
+        return refusals.COMMIT_MAY_FAIL, ()
     others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
-    claims: tuple[str, ...] = (TXN_07,) if others else ()
+    claims: tuple[str, ...] = (ids.TXN_07,) if others else ()
     if conn.txs[tx].reused:
-        claims += (TXN_09,)
+        claims += (ids.TXN_09,)
     if len(conn.txs) > 1:
-        claims += (TXN_10,)
-    return None, (*claims, TXN_03 if frame.command == "COMMIT" else TXN_04)
+        claims += (ids.TXN_10,)
+    return None, (*claims, ids.TXN_03 if frame.command == "COMMIT" else ids.TXN_04)
 
 
 def _overtaken(state: State, tx: Tx) -> bool:
@@ -591,7 +403,7 @@ def _overtaken(state: State, tx: Tx) -> bool:
 
 
 def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
-    return None, (DISC_03,) if frame.get("receipt") is not None else ()
+    return None, (ids.DISC_03,) if frame.get("receipt") is not None else ()
 
 
 _RULES: dict[str, Callable[[State, int, Conn, Frame], Rule]] = {

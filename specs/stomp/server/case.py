@@ -1,8 +1,8 @@
 """What the rules of a STOMP server look at.
 
 A MESSAGE is classified before a rule is asked: which SEND it delivers (`Match`), and whether that may go to its
-subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects.py; the rules
-read the result.
+subscription (`Copy`). All that the envelope leaves open about deliveries is decided here and in effects_said.py; the
+rules read the result.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from enum import Enum
 from typing import NamedTuple
 from unicodedata import normalize
 
+from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
-from specs.stomp.ids import CLEN_02, INV_19, INV_29, LIMIT_02
 from specs.stomp.machine import Phase
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
 from specs.values import quick_replace
@@ -132,7 +132,7 @@ def other_at_fault(case: Case) -> bool:
 
 def beyond_limits(conn: Conn) -> bool:
     """True when what was sent on it may be too much for the server."""
-    return any(isinstance(p.call, Free) and p.call.requirement == LIMIT_02 for p in conn.pending)
+    return any(isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02 for p in conn.pending)
 
 
 # -- MESSAGE -----------------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def _match(state: State, sub: Sub, frame: Frame) -> tuple[Match, Message | None]
             return Match.FOUND, candidate
     for other in state.conns.values():
         if other.lost or other.midway:
-            told = other.lost in ("", CLEN_02, INV_29, INV_19)
+            told = other.lost in ("", ids.CLEN_02, ids.INV_29, ids.INV_19)
             return (Match.NOBODYS if told else Match.UNKNOWN), None
     return (Match.FOUND, unseen[0]) if len(unseen) == 1 else (Match.NOBODYS, None)
 
@@ -195,7 +195,7 @@ def _copy(case: Case) -> Copy:
         return Copy.NEVER
     if not sent.may:
         return Copy.UNCOMMITTED
-    if sent.destination not in sub.destinations and not sub.vague:
+    if sent.destination not in sub.destinations:
         return Copy.ELSEWHERE
     if sent.behind is not None and case.state.conns[sent.conn].phase in (Phase.FAILED, Phase.CLOSED):
         return Copy.BEHIND

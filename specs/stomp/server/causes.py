@@ -8,92 +8,23 @@ it is what credits its requirement. Causes of what is wrong with a MESSAGE are i
 from __future__ import annotations
 
 from specs.causes import Causes, Named
+from specs.stomp import ids
 from specs.stomp.damage import damage
-from specs.stomp.ids import (
-    ACK_01,
-    ACK_06,
-    ACK_07,
-    ACKMODE_04,
-    ACKMODE_05,
-    ACKMODE_07,
-    CLEN_01,
-    CLEN_02,
-    CLEN_07,
-    CLEN_08,
-    CONNECT_02,
-    CONNECT_05,
-    CONNECT_10,
-    CONNECT_13,
-    CONNECT_14,
-    DISC_03,
-    DISC_08,
-    ENC_01,
-    ENC_03,
-    ENC_06,
-    ENC_07,
-    ENC_08,
-    ENC_12,
-    ENC_13,
-    ERROR_07,
-    FRAME_03,
-    FRAME_04,
-    FRAME_09,
-    HB_07,
-    HB_08,
-    HB_09,
-    HDR_05,
-    INV_16,
-    INV_20,
-    INV_39,
-    INV_41,
-    LIMIT_03,
-    LINGER_01,
-    NACK_01,
-    NACK_03,
-    NACK_04,
-    NEGO_04,
-    NEGO_05,
-    NEGO_06,
-    RECEIPT_01,
-    RECEIPT_02,
-    RECEIPT_03,
-    RECEIPT_06,
-    RECEIPT_08,
-    REPEAT_01,
-    ROB_01,
-    ROB_02,
-    ROB_04,
-    SEND_05,
-    SEND_07,
-    SUB_04,
-    SUB_09,
-    SUB_10,
-    SUB_11,
-    TXN_03,
-    TXN_04,
-    TXN_07,
-    TXN_09,
-    TXN_10,
-    TXN_11,
-    UNSUB_02,
-    UNSUB_04,
-)
 from specs.stomp.machine import Phase
 from specs.stomp.server.case import Case, beyond_limits, other_at_fault
 from specs.stomp.states import Conn, Pending, State
 
 CLAIMS = (
-    ACKMODE_04, ACKMODE_05, ACKMODE_07, ACK_01, ACK_06, ACK_07, CLEN_07, CONNECT_05, CONNECT_10, CONNECT_13, DISC_03,
-    ENC_01, ENC_03, ENC_06, ENC_07, ENC_08, ENC_12, ENC_13, FRAME_03, FRAME_04, HB_07, HDR_05, INV_20, NACK_01, NACK_03,
-    NACK_04, NEGO_04, NEGO_05, NEGO_06, REPEAT_01, SEND_05, SEND_07, SUB_04, SUB_09, SUB_10, SUB_11, TXN_03, TXN_04,
-    TXN_07, TXN_09, TXN_10, TXN_11, UNSUB_02, UNSUB_04,
+    ids.ACKMODE_04, ids.ACKMODE_05, ids.ACKMODE_07, ids.ACK_01, ids.ACK_06, ids.ACK_07, ids.CLEN_07, ids.CONNECT_05,
+    ids.CONNECT_13, ids.DISC_03, ids.ENC_01, ids.ENC_03, ids.ENC_06, ids.ENC_07, ids.ENC_08, ids.ENC_12, ids.ENC_13,
+    ids.FRAME_03, ids.FRAME_04, ids.HB_07, ids.HDR_05, ids.INV_20, ids.NACK_01, ids.NACK_03, ids.NACK_04,
+    ids.NEGO_04, ids.NEGO_05, ids.NEGO_06, ids.REPEAT_01, ids.SUB_04, ids.SUB_07, ids.SUB_09, ids.SUB_10,
+    ids.SUB_11, ids.TXN_03, ids.TXN_04, ids.TXN_07, ids.TXN_09, ids.TXN_10, ids.TXN_11, ids.UNSUB_02, ids.UNSUB_04,
 )  # fmt: skip
 """What may be special about a frame that must be accepted: see calls.py, headers.py."""
 _CLAIMS = " ".join(CLAIMS)
-_SOFT = frozenset({REPEAT_01, ACK_06, NACK_04, NEGO_04})
+_SOFT = frozenset({ids.REPEAT_01, ids.ACK_06, ids.NACK_04, ids.NEGO_04})
 """Claims on which an end of the connection is not laid more gravely than the text has them."""
-_COMMON = frozenset({SEND_05, SEND_07, CONNECT_10})
-"""Claimed by nearly every frame: says nothing about why one was refused."""
 
 
 class Claimed(Causes):
@@ -108,7 +39,7 @@ class Claimed(Causes):
 
 
 def _first_claim(pending: Pending) -> str:
-    return next((name for name in pending.claims if name not in _COMMON), "")
+    return next(iter(pending.claims), "")
 
 
 # -- RECEIPT that no frame asked for -----------------------------------------------------------------------------------
@@ -120,12 +51,12 @@ def _asked(case: Case) -> list[Pending]:
     return [p for p in case.conn.pending if p.receipt is not None]
 
 
-@UNASKED.cause(CLEN_02, also=f"{INV_16} {RECEIPT_03}", could=lambda case: case.conn.lost == CLEN_02)
+@UNASKED.cause(ids.CLEN_02, also=f"{ids.INV_16} {ids.RECEIPT_03}", could=lambda case: case.conn.lost == ids.CLEN_02)
 def ill_framed(case: Case) -> str:
     return "RECEIPT for a frame whose content-length does not fit"
 
 
-@UNASKED.cause(REPEAT_01, could=lambda case: any(_later_receipts(p) for p in _asked(case)))
+@UNASKED.cause(ids.REPEAT_01, could=lambda case: any(_later_receipts(p) for p in _asked(case)))
 def another_receipt_header(case: Case) -> str:
     if any(case.wanted in _later_receipts(p) for p in _asked(case)):
         return f"RECEIPT for {case.wanted!r:.60}, which is not the first of repeated receipt headers"
@@ -141,14 +72,16 @@ def _spoilt(case: Case) -> str:
     return next(filter(None, found), "")
 
 
-@UNASKED.cause(f"{ENC_01} {ENC_03} {ENC_07} {ENC_12}", which=_spoilt, also=f"{RECEIPT_02} {RECEIPT_06}")
+@UNASKED.cause(
+    f"{ids.ENC_01} {ids.ENC_03} {ids.ENC_07} {ids.ENC_12}", which=_spoilt, also=f"{ids.RECEIPT_02} {ids.RECEIPT_06}"
+)
 def altered_as_text_is(case: Case) -> str:
     if not _spoilt(case):
         return ""
     return f"RECEIPT for {case.wanted!r:.60}, asked for was {[p.receipt for p in _asked(case)]!r:.120}"
 
 
-@UNASKED.cause(RECEIPT_02, also=RECEIPT_06, could=lambda case: any(_odd(p.receipt) for p in _asked(case)))
+@UNASKED.cause(ids.RECEIPT_02, also=ids.RECEIPT_06, could=lambda case: any(_odd(p.receipt) for p in _asked(case)))
 def another_text(case: Case) -> str:
     """An odd value that came as something like it, or the same one without its blanks."""
     wanted = case.wanted or ""
@@ -163,28 +96,17 @@ def _odd(receipt: str | None) -> bool:
     return receipt is not None and not receipt.isalnum()
 
 
-@UNASKED.cause(CLEN_08, could=lambda case: case.conn.midway)
+@UNASKED.cause(ids.CLEN_08, could=lambda case: case.conn.midway)
 def too_soon(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60} before the frame was complete"
 
 
-@UNASKED.cause(RECEIPT_06, could=lambda case: case.wanted in case.conn.answered)
+@UNASKED.cause(ids.RECEIPT_06, could=lambda case: case.wanted in case.conn.answered)
 def twice(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60} came twice"
 
 
-def _left_without_asking(case: Case) -> bool:
-    if case.phase is not Phase.CLOSING or _asked(case):
-        return False
-    return any(p.frame.command == "DISCONNECT" and p.receipt is None for p in case.conn.pending)
-
-
-@UNASKED.cause(DISC_08, also=RECEIPT_06, could=_left_without_asking)
-def for_a_disconnect_that_asked_for_none(case: Case) -> str:
-    return f"RECEIPT for {case.wanted!r:.60} behind a DISCONNECT without receipt header"
-
-
-@UNASKED.cause(RECEIPT_02, also=RECEIPT_06, could=lambda case: bool(_asked(case)))
+@UNASKED.cause(ids.RECEIPT_02, also=ids.RECEIPT_06, could=lambda case: bool(_asked(case)))
 def instead_of_another(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
 
@@ -194,32 +116,28 @@ def instead_of_another(case: Case) -> str:
 NO_RECEIPT = Causes("no RECEIPT")
 
 
-@NO_RECEIPT.cause(CONNECT_14, could=lambda case: case.subject.early)
-def before_connected(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.CONNECT_14)
+def before_connected(case: Case) -> bool:
+    return case.subject.early
 
 
-@NO_RECEIPT.cause(REPEAT_01, could=lambda case: REPEAT_01 in case.subject.claims)
-def repeated_headers(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.REPEAT_01)
+def repeated_headers(case: Case) -> bool:
+    return ids.REPEAT_01 in case.subject.claims
 
 
-@NO_RECEIPT.cause(DISC_03, also=RECEIPT_01, could=lambda case: case.subject.frame.command == "DISCONNECT")
-def goodbye(case: Case) -> str:
-    return case.text
+@NO_RECEIPT.circumstance(ids.DISC_03, also=ids.RECEIPT_01)
+def goodbye(case: Case) -> bool:
+    return case.subject.frame.command == "DISCONNECT"
 
 
-def _used_again(case: Case) -> bool:
+@NO_RECEIPT.circumstance("STOMP-1.2-RECEIPT-08", also=ids.RECEIPT_01)
+def used_again(case: Case) -> bool:
     receipt = case.subject.receipt
     return receipt in case.conn.answered or sum(p.receipt == receipt for p in case.conn.pending) > 1
 
 
-@NO_RECEIPT.cause(RECEIPT_08, also=RECEIPT_01, could=_used_again)
-def used_again(case: Case) -> str:
-    return case.text
-
-
-@NO_RECEIPT.cause(RECEIPT_02, also=RECEIPT_01, could=lambda case: _unusual(case.subject.receipt or ""))
+@NO_RECEIPT.cause(ids.RECEIPT_02, also=ids.RECEIPT_01, could=lambda case: _unusual(case.subject.receipt or ""))
 def odd_value(case: Case) -> str:
     """Only where a frame of the same command with a plain value was answered: else the value is not the reason."""
     return case.text if case.subject.frame.command in case.state.receipted else ""
@@ -229,58 +147,47 @@ def _unusual(receipt: str) -> bool:
     return not (receipt.isascii() and receipt.replace("-", "").isalnum())
 
 
-def _is_no_stomp(conn: Conn) -> bool:
-    """Something else than CONNECT was said on it."""
-    return conn.lost == ROB_04 or (conn.midway and conn.connect is None)
-
-
 # -- CONNECT refused or not answered, for no reason --------------------------------------------------------------------
 
 NOT_CONNECTED = Claimed("CONNECT refused or not answered")
 
 
-@NOT_CONNECTED.cause(_CLAIMS, which=lambda case: _first_claim(case.subject), also=CONNECT_02, level="MUST")
+@NOT_CONNECTED.cause(_CLAIMS, which=lambda case: _first_claim(case.subject), also=ids.CONNECT_02, level="MUST")
 def claimed_by_connect(case: Case) -> str | Named:
     name = _first_claim(case.subject)
     if not name:
         return ""
-    return Named(name, case.text, "", (CONNECT_02,), level=None if name in _SOFT else "MUST")
+    return Named(name, case.text, "", (ids.CONNECT_02,), level=None if name in _SOFT else "MUST")
 
 
-@NOT_CONNECTED.cause(
-    ROB_04, also=f"{CONNECT_02} STOMP-1.2-INV-40", could=lambda case: any(map(_is_no_stomp, case.others))
-)
-def after_octets_that_are_no_frame(case: Case) -> str:
-    return case.text
+def is_no_stomp(conn: Conn) -> bool:
+    """Something else than CONNECT was said on it."""
+    return conn.lost == ids.ROB_04 or (conn.midway > 0 and conn.connect is None)
 
 
-@NOT_CONNECTED.cause(
-    LINGER_01, also=CONNECT_02, could=lambda case: sum(conn.phase is Phase.CLOSED for conn in case.others) > 4
-)
-def after_many(case: Case) -> str:
-    return case.text
+def cut_short(conn: Conn) -> bool:
+    """It was ended by the client inside a frame."""
+    return conn.midway > 0 and conn.phase is Phase.CLOSED
 
 
-@NOT_CONNECTED.cause(FRAME_09, also=f"{INV_39} {CONNECT_02}", could=lambda case: any(map(beyond_limits, case.others)))
-def after_too_much(case: Case) -> str:
-    return case.text
+@NOT_CONNECTED.circumstance(ids.ROB_04, also=ids.CONNECT_02)
+def after_octets_that_are_no_frame(case: Case) -> bool:
+    return any(map(is_no_stomp, case.others))
 
 
-@NOT_CONNECTED.cause(
-    "STOMP-1.2-DISC-01", also=f"{ROB_01} {INV_41} {CONNECT_02}", level="MUST",
-    could=lambda case: any(c.midway and c.phase is Phase.CLOSED for c in case.others),
-)  # fmt: skip
-def after_a_cut(case: Case) -> str:
-    return case.text
+@NOT_CONNECTED.circumstance(ids.LINGER_01, also=ids.CONNECT_02)
+def after_many(case: Case) -> bool:
+    return sum(conn.phase is Phase.CLOSED for conn in case.others) > 4
 
 
-@NOT_CONNECTED.cause(
-    ROB_01,
-    also=f"{ROB_02} {CONNECT_02}",
-    could=lambda case: any(c.lost or c.phase is Phase.FAILED for c in case.others),
-)
-def after_a_fault(case: Case) -> str:
-    return case.text
+@NOT_CONNECTED.circumstance(ids.FRAME_09, also=f"{ids.INV_39} {ids.CONNECT_02}")
+def after_too_much(case: Case) -> bool:
+    return any(map(beyond_limits, case.others))
+
+
+@NOT_CONNECTED.circumstance(ids.ROB_01, also=f"{ids.ROB_02} {ids.CONNECT_02}", level="MUST")
+def after_a_fault(case: Case) -> bool:
+    return any(c.lost or c.phase is Phase.FAILED or cut_short(c) for c in case.others)
 
 
 # -- ERROR or a close that nothing explains ----------------------------------------------------------------------------
@@ -311,30 +218,28 @@ def _before_an_answer(case: Case) -> bool:
 
 
 @UNPROVOKED.cause(
-    f"{_CLAIMS} {CONNECT_02} {ROB_04} {LINGER_01} {ROB_01}", which=lambda case: "", could=_before_an_answer
+    f"{_CLAIMS} {ids.CONNECT_02} {ids.ROB_04} {ids.LINGER_01} {ids.ROB_01}",
+    which=lambda case: "",
+    could=_before_an_answer,
 )
 def connect_was_refused(case: Case) -> str | Named:
     """Before CONNECTED it is CONNECT that was refused."""
     named = NOT_CONNECTED.likeliest(case._replace(about=case.conn.connect))
-    return named or Named(CONNECT_02, case.text, "plainly", (), level="MUST")
+    return named or Named(ids.CONNECT_02, case.text, "plainly", (), level="MUST")
 
 
-@UNPROVOKED.cause(ROB_02, also=f"{LIMIT_03} {ERROR_07}", could=other_at_fault, otherwise=ERROR_07)
+@UNPROVOKED.cause(ids.ROB_02, also=f"STOMP-1.2-LIMIT-03 {ids.ERROR_07}", could=other_at_fault, otherwise=ids.ERROR_07)
 def another_connection(case: Case) -> str:
     if case.unanswered:
         return ""
     return f"{case.text}, though only another connection was at fault"
 
 
-@UNPROVOKED.cause(CLEN_01, also=ERROR_07, could=lambda case: not case.unanswered and _sent_nul(case))
-def body_read_as_frame(case: Case) -> str:
-    return f"{case.text}: octets of a body with a NUL were read as a frame"
-
-
-def _sent_nul(case: Case) -> bool:
-    return case.about is None and any(
-        m.conn == case.number and b"\0" in m.frame.body for m in case.state.messages.values()
-    )
+@UNPROVOKED.circumstance(ids.CLEN_01, also=ids.ERROR_07, says="octets of a body with a NUL were read as a frame")
+def body_read_as_frame(case: Case) -> bool:
+    if case.unanswered or case.about is not None:
+        return False
+    return any(m.conn == case.number and b"\0" in m.frame.body for m in case.state.messages.values())
 
 
 @UNPROVOKED.cause(_CLAIMS, which=lambda case: "", could=lambda case: len(case.unanswered) == 1)
@@ -346,10 +251,10 @@ def claimed_by_a_frame(case: Case) -> str | Named:
     if not name:
         return ""
     text = f"{case.text}: {frame.frame.command}"
-    return Named(name, text, "", (ERROR_07,), level=None if name in _SOFT else "MUST")
+    return Named(name, text, "", (ids.ERROR_07,), level=None if name in _SOFT else "MUST")
 
 
-@UNPROVOKED.cause(ERROR_07)
+@UNPROVOKED.cause(ids.ERROR_07)
 def whatever(case: Case) -> str:
     last = case.unanswered[0].frame.command if case.unanswered else "nothing"
     return f"{case.text}: {last}"
@@ -363,32 +268,29 @@ HASTY = 0.25
 
 
 def alone_kept_alive(state: State, conn: Conn, kind: str) -> bool:
-    """Without this sign of life the agreed time would have passed."""
+    """Heart-beats were agreed, and without this sign of life the agreed time would have passed."""
+    if not conn.mine_ms:
+        return False
     last = max((at for other, at in conn.heard.items() if other != kind), default=0)
     return kind in conn.lives and state.elapsed_ms - last >= conn.mine_ms
 
 
-@GIVEN_UP.cause(
-    "STOMP-1.2-HB-10", also=f"{HB_08} {HB_09}", could=lambda case: case.conn.mine_ms > 0 and "octets" in case.conn.lives
-)
-def octets_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "octets") else ""
+def _sign_of_life(requirement: str, kind: str, name: str) -> None:
+    def could(case: Case) -> bool:
+        return case.conn.mine_ms > 0 and kind in case.conn.lives
+
+    def evidence(case: Case) -> str:
+        return case.text if alone_kept_alive(case.state, case.conn, kind) else ""
+
+    evidence.__name__ = name
+    GIVEN_UP.cause(requirement, also=f"{ids.HB_08} {ids.HB_09}", could=could)(evidence)
 
 
-@GIVEN_UP.cause(HB_07, also=f"{HB_08} {HB_09}", could=lambda case: case.conn.mine_ms > 0 and "eol" in case.conn.lives)
-def line_ends_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "eol") else ""
+_sign_of_life("STOMP-1.2-HB-10", "octets", "octets_keep_alive")
+_sign_of_life(ids.HB_07, "eol", "line_ends_keep_alive")
+_sign_of_life("STOMP-1.2-HB-06", "frame", "frames_keep_alive")
 
 
-@GIVEN_UP.cause(
-    "STOMP-1.2-HB-06", also=f"{HB_08} {HB_09}", could=lambda case: case.conn.mine_ms > 0 and "frame" in case.conn.lives
-)
-def frames_keep_alive(case: Case) -> str:
-    return case.text if alone_kept_alive(case.state, case.conn, "frame") else ""
-
-
-@GIVEN_UP.cause(
-    HB_08, also=HB_09, could=lambda case: case.conn.mine_ms > 0 and case.conn.mute_ms >= case.conn.mine_ms * HASTY
-)
-def in_time(case: Case) -> str:
-    return case.text
+@GIVEN_UP.circumstance(ids.HB_08, also=ids.HB_09)
+def in_time(case: Case) -> bool:
+    return case.conn.mine_ms > 0 and case.conn.mute_ms >= case.conn.mine_ms * HASTY

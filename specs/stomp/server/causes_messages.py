@@ -6,65 +6,16 @@ Source: as in forms_messages.py and duties.py, which find the symptoms; see caus
 from __future__ import annotations
 
 from specs.causes import Causes, Named
+from specs.stomp import ids
 from specs.stomp.damage import damage, renamed
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, TAG
-from specs.stomp.ids import (
-    ACK_02,
-    ACK_06,
-    ACKMODE_04,
-    ACKMODE_05,
-    ACKMODE_07,
-    ACKMODE_08,
-    BODY_02,
-    BODY_03,
-    CLEN_01,
-    CLEN_02,
-    CLEN_04,
-    CLEN_06,
-    CLEN_08,
-    DISC_07,
-    ENC_01,
-    ENC_02,
-    ENC_03,
-    ENC_07,
-    ENC_08,
-    ENC_12,
-    ENC_13,
-    FRAME_05,
-    INV_16,
-    INV_19,
-    INV_29,
-    INV_41,
-    MSG_04,
-    MSG_08,
-    MSG_09,
-    MSG_10,
-    NACK_03,
-    NACK_04,
-    REPEAT_01,
-    SEND_04,
-    SEND_09,
-    SUB_04,
-    SUB_05,
-    SUB_08,
-    SUB_10,
-    SUB_11,
-    TXN_03,
-    TXN_06,
-    TXN_07,
-    TXN_09,
-    TXN_10,
-    TXN_11,
-    UNSUB_03,
-    UNSUB_05,
-)
-from specs.stomp.machine import Phase
-from specs.stomp.server.calls import REFUSALS
 from specs.stomp.server.case import Case, Copy
+from specs.stomp.server.causes import cut_short
+from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Message, Refusal
 
-_TEXTS = f"{ENC_01} {ENC_03} {ENC_07} {ENC_12}"
+_TEXTS = f"{ids.ENC_01} {ids.ENC_03} {ids.ENC_07} {ids.ENC_12}"
 """Requirements on text, of which `damage` names one."""
 
 # -- MESSAGE for no open subscription --------------------------------------------------------------------------------
@@ -81,7 +32,7 @@ def _tagged(case: Case) -> Message | None:
     return case.state.messages.get(case.state.by_tag.get(case.frame.get(TAG) or "", -1))
 
 
-@WRONG_SUB.cause(SEND_09, could=lambda case: _forges(case, "subscription"))
+@WRONG_SUB.cause(ids.SEND_09, could=lambda case: _forges(case, "subscription"))
 def senders_own_header(case: Case) -> str:
     sent = _tagged(case)
     if sent is None or sent.frame.get("subscription") != _key(case):
@@ -94,7 +45,7 @@ def _forges(case: Case, name: str) -> bool:
     return sent is not None and sent.frame.get(name) is not None
 
 
-@WRONG_SUB.cause(" ".join(dict.fromkeys(call.requirement for call in REFUSALS)), which=lambda case: "", also=MSG_09)
+@WRONG_SUB.cause(" ".join(dict.fromkeys(call.requirement for call in REFUSALS)), which=lambda case: "", also=ids.MSG_09)
 def refused_subscribe(case: Case) -> str | Named:
     for p in case.conn.pending:
         if p.frame.command == "SUBSCRIBE" and isinstance(p.call, Refusal) and p.frame.get("id") == _key(case):
@@ -103,14 +54,14 @@ def refused_subscribe(case: Case) -> str | Named:
     return ""
 
 
-@WRONG_SUB.cause(UNSUB_03, also=MSG_09, could=lambda case: bool(case.conn.old_subs))
+@WRONG_SUB.cause(ids.UNSUB_03, also=ids.MSG_09, could=lambda case: bool(case.conn.old_subs))
 def after_unsubscribe(case: Case) -> str:
     if _key(case) not in case.conn.old_subs:
         return ""
     return f"MESSAGE for {_key(case)!r:.40} after the RECEIPT of its UNSUBSCRIBE"
 
 
-@WRONG_SUB.cause(REPEAT_01, could=lambda case: any(sub.repeated for sub in case.conn.subs.values()))
+@WRONG_SUB.cause(ids.REPEAT_01, could=lambda case: any(sub.repeated for sub in case.conn.subs.values()))
 def repeated_id(case: Case) -> str:
     if any(("id", _key(case)) in known.repeated for known in case.conn.subs.values()):
         return f"MESSAGE for {_key(case)!r:.40}, a repeated id header of SUBSCRIBE that is not the first"
@@ -124,12 +75,12 @@ def _spoilt(case: Case) -> str:
     return next(filter(None, found), "")
 
 
-@WRONG_SUB.cause(_TEXTS, which=_spoilt, also=f"{SUB_10} {MSG_04}")
+@WRONG_SUB.cause(_TEXTS, which=_spoilt, also=f"{ids.SUB_10} {ids.MSG_04}")
 def altered_id(case: Case) -> str:
     return f"subscription {_key(case)!r:.60} is none of {list(case.conn.subs)!r:.120}" if _spoilt(case) else ""
 
 
-@WRONG_SUB.cause(SUB_10, also=MSG_04, could=lambda case: case.sub is None or not case.sub.id.isalnum())
+@WRONG_SUB.cause(ids.SUB_10, also=ids.MSG_04, could=lambda case: case.sub is None or not case.sub.id.isalnum())
 def another_id(case: Case) -> str:
     key = _key(case)
     for known in case.conn.subs.values():
@@ -143,34 +94,37 @@ def another_id(case: Case) -> str:
 NOBODYS = Causes("MESSAGE that nobody sent")
 
 
-@NOBODYS.cause(CLEN_02, also=INV_16, could=lambda case: any(c.lost == CLEN_02 for c in case.state.conns.values()))
-def cut_by_its_length(case: Case) -> str:
-    return "the body of a SEND whose content-length does not fit was delivered"
+def _lost(case: Case, why: str) -> bool:
+    return any(conn.lost == why for conn in case.state.conns.values())
 
 
-@NOBODYS.cause(INV_29, could=lambda case: any(c.lost == INV_29 for c in case.state.conns.values()))
-def without_empty_line(case: Case) -> str:
-    return "a SEND without the empty line behind its headers was delivered"
-
-
-@NOBODYS.cause(
-    INV_19, also=CLEN_01, level="MUST", could=lambda case: any(c.lost == INV_19 for c in case.state.conns.values())
+@NOBODYS.circumstance(
+    ids.CLEN_02, also=ids.INV_16, says="the body of a SEND whose content-length does not fit was delivered"
 )
-def never_complete(case: Case) -> str:
-    return "a SEND whose content-length is more than it could ever send was delivered"
+def cut_by_its_length(case: Case) -> bool:
+    return _lost(case, ids.CLEN_02)
 
 
-@NOBODYS.cause(
-    "STOMP-1.2-ROB-03", also=INV_41,
-    could=lambda case: any(c.midway and c.phase is Phase.CLOSED for c in case.state.conns.values()),
-)  # fmt: skip
-def cut_off(case: Case) -> str:
-    return "a SEND whose end was never sent was delivered"
+@NOBODYS.circumstance(ids.INV_29, says="a SEND without the empty line behind its headers was delivered")
+def without_empty_line(case: Case) -> bool:
+    return _lost(case, ids.INV_29)
 
 
-@NOBODYS.cause(CLEN_08, could=lambda case: any(c.midway for c in case.state.conns.values()))
-def not_complete(case: Case) -> str:
-    return "a SEND was delivered before it was complete"
+@NOBODYS.circumstance(
+    ids.CLEN_01, says="a SEND whose content-length is more than it could ever send was delivered", level="MUST"
+)
+def never_complete(case: Case) -> bool:
+    return _lost(case, ids.INV_19)
+
+
+@NOBODYS.circumstance("STOMP-1.2-ROB-03", says="a SEND whose end was never sent was delivered")
+def cut_off(case: Case) -> bool:
+    return any(map(cut_short, case.state.conns.values()))
+
+
+@NOBODYS.circumstance(ids.CLEN_08, says="a SEND was delivered before it was complete")
+def not_complete(case: Case) -> bool:
+    return any(conn.midway for conn in case.state.conns.values())
 
 
 # -- a message that nobody may see, or that comes again ---------------------------------------------------------------
@@ -184,7 +138,7 @@ def _others_ended(case: Case) -> bool:
     return sent.tx is not None and any(tx != sent.tx for tx in case.state.conns[sent.conn].old_txs)
 
 
-@NOT_YET.cause(TXN_10, could=_others_ended)
+@NOT_YET.cause(ids.TXN_10, could=_others_ended)
 def another_transaction_ended(case: Case) -> str:
     return f"{told(case)} was delivered before COMMIT: another transaction had ended"
 
@@ -202,7 +156,7 @@ def _repeats_destination(case: Case) -> bool:
     return names.count("destination") > 1 or bool(case.sub and case.sub.repeated)
 
 
-@ELSEWHERE.cause(REPEAT_01, could=_repeats_destination)
+@ELSEWHERE.cause(ids.REPEAT_01, could=_repeats_destination)
 def repeated_destination(case: Case) -> str:
     if case.copy is not Copy.ELSEWHERE:
         return ""
@@ -211,6 +165,24 @@ def repeated_destination(case: Case) -> str:
     if any(p in sub.destinations for p in later) or ("destination", case.message.destination) in sub.repeated:
         return f"{told(case)} went by a repeated destination header that is not the first"
     return ""
+
+
+@ELSEWHERE.cause(
+    ids.UNSUB_03, also=ids.SEND_02, could=lambda case: case.subscription.reused and bool(case.conn.left_places)
+)
+def of_the_former_subscription(case: Case) -> str:
+    """L135: an id names one subscription at a time, and the one that had it before was ended by UNSUBSCRIBE."""
+    if case.copy is not Copy.ELSEWHERE or case.message.destination not in {place for place, _ in case.conn.left_places}:
+        return ""
+    return f"{told(case)} went to a subscription whose id was that of an ended one for it"
+
+
+@ELSEWHERE.cause(
+    ids.SUB_03, also=ids.SEND_02, level="SHOULD", could=lambda case: len(case.subscription.destinations) > 1
+)
+def subscription_id_given_twice(case: Case) -> str:
+    """The client broke a rule itself: what comes of that is a recommendation."""
+    return f"{told(case)} went to a subscription whose id was given twice, and not for that"
 
 
 TWICE = Causes("a message that comes again")
@@ -229,31 +201,33 @@ def _outstanding(case: Case) -> str:
 
 
 @TWICE.cause(
-    ACKMODE_04, also=ACKMODE_08, level="MUST",
+    ids.ACKMODE_04, also=ids.ACKMODE_08, level="MUST",
     could=lambda case: case.last is not None and _settled(case) and case.last.by.endswith("cumulative"),
 )  # fmt: skip
 def settled_by_a_cumulative_ack(case: Case) -> str:
     return f"{_again(case)} after a cumulative ACK that covered it was receipted"
 
 
-@TWICE.cause(ACKMODE_08, could=_settled)
+@TWICE.cause(ids.ACKMODE_08, could=_settled)
 def settled(case: Case) -> str:
     return f"{_again(case)} after its ACK was receipted"
 
 
-@TWICE.cause(NACK_04, also=MSG_10, level="MUST", could=lambda case: case.last is not None and case.last.tx is not None)
+@TWICE.cause(
+    ids.NACK_04, also=ids.MSG_10, level="MUST", could=lambda case: case.last is not None and case.last.tx is not None
+)
 def held_by_a_transaction(case: Case) -> str:
     return f"{_outstanding(case)}: a transaction that is not committed holds its NACK"
 
 
 @TWICE.cause(
-    ACKMODE_07, also=NACK_03, level="SHOULD", could=lambda case: case.last is not None and _nacked_beside(case)
+    ids.ACKMODE_07, also=ids.NACK_03, level="SHOULD", could=lambda case: case.last is not None and _nacked_beside(case)
 )
 def nack_on_another_subscription(case: Case) -> str:
     return f"{_outstanding(case)}: a NACK on another subscription reached it"
 
 
-@TWICE.cause(NACK_03, could=lambda case: case.last is not None and bool(_nacked(case)))
+@TWICE.cause(ids.NACK_03, could=lambda case: case.last is not None and bool(_nacked(case)))
 def nack_of_another_delivery(case: Case) -> str:
     return f"{_outstanding(case)}: a NACK of another delivery reached it"
 
@@ -286,17 +260,17 @@ def bodies(case: Case) -> str:
     return f"the body is {got[:60]!r} ({len(got)} octets), sent was {was[:60]!r} ({len(was)} octets)"
 
 
-@BODY.cause(CLEN_04, also=BODY_02, could=lambda case: b"\0" in case.message.frame.body)
+@BODY.cause(ids.CLEN_04, also=ids.BODY_02, could=lambda case: b"\0" in case.message.frame.body)
 def length_not_stated(case: Case) -> str:
     return bodies(case) if _cut_at_nul(case) and case.frame.get("content-length") is None else ""
 
 
-@BODY.cause(CLEN_01, also=BODY_02, could=lambda case: b"\0" in case.message.frame.body)
+@BODY.cause(ids.CLEN_01, also=ids.BODY_02, could=lambda case: b"\0" in case.message.frame.body)
 def cut_at_nul(case: Case) -> str:
     return bodies(case) if _cut_at_nul(case) else ""
 
 
-@BODY.cause(ENC_02, also=BODY_02, could=lambda case: _line_feeds(case.message.frame))
+@BODY.cause(ids.ENC_02, also=ids.BODY_02, could=lambda case: _line_feeds(case.message.frame))
 def headers_ended_early(case: Case) -> str:
     torn = b"\n\n" in case.frame.body and case.frame.get("content-length") is None
     return f"{bodies(case)}; a line feed in a header ended the headers" if torn else ""
@@ -306,18 +280,18 @@ def _line_feeds(frame: Frame) -> bool:
     return any("\n" in name or "\n" in value for name, value in frame.headers)
 
 
-@BODY.cause(BODY_03, could=lambda case: not case.message.frame.body)
+@BODY.cause(ids.BODY_03, could=lambda case: not case.message.frame.body)
 def made_up(case: Case) -> str:
     return bodies(case)
 
 
-@BODY.cause(CLEN_06, also=BODY_02, could=lambda case: not case.message.frame.body.isascii())
+@BODY.cause(ids.CLEN_06, also=ids.BODY_02, could=lambda case: not case.message.frame.body.isascii())
 def characters_counted(case: Case) -> str:
     return bodies(case) if case.message.frame.body.startswith(case.frame.body) else ""
 
 
 @BODY.cause(
-    "STOMP-1.2-CLEN-03", also=BODY_02,
+    "STOMP-1.2-CLEN-03", also=ids.BODY_02,
     could=lambda case: bool(case.message.frame.body) and case.message.frame.get("content-length") is None,
 )  # fmt: skip
 def nul_not_the_end(case: Case) -> str:
@@ -343,7 +317,7 @@ def another_value_first(case: Case) -> str:
     return headers(case) if case.frame.get(case.header[0]) in _later(case) else ""
 
 
-@HEADER.cause(ENC_08, also=f"{SEND_04} {MSG_08}", could=lambda case: "empty" in case.special)
+@HEADER.cause(ids.ENC_08, also=f"{ids.SEND_04} {ids.MSG_08}", could=lambda case: "empty" in case.special)
 def not_empty_any_more(case: Case) -> str:
     name, value = case.header
     return headers(case) if value == "" and case.frame.get(name) is not None and not _joined(case) else ""
@@ -377,9 +351,9 @@ def _alters(case: Case, requirement: str) -> str:
     return headers(case) if _altered(case) == requirement else ""
 
 
-@HEADER.cause(ENC_01, also=f"{SEND_04} {MSG_08} {ENC_13}", could=lambda case: "letters" in case.special)
+@HEADER.cause(ids.ENC_01, also=f"{ids.SEND_04} {ids.MSG_08} {ids.ENC_13}", could=lambda case: "letters" in case.special)
 def not_utf8_any_more(case: Case) -> str:
-    return _alters(case, ENC_01)
+    return _alters(case, ids.ENC_01)
 
 
 def _literal(case: Case) -> bool:
@@ -390,199 +364,27 @@ def _escaped(case: Case) -> bool:
     return case.conn.version != "1.0" and "escaped" in case.special
 
 
-@HEADER.cause(ENC_03, also=f"{SEND_04} {MSG_08} {ENC_02}", could=_escaped)
+@HEADER.cause(ids.ENC_03, also=f"{ids.SEND_04} {ids.MSG_08} {ids.ENC_02}", could=_escaped)
 def not_unescaped(case: Case) -> str:
-    return _alters(case, ENC_03)
+    return _alters(case, ids.ENC_03)
 
 
 @HEADER.cause(
-    ENC_12, also=f"{SEND_04} {MSG_08}", could=lambda case: case.conn.version == "1.0" and "backslash" in case.special
+    ids.ENC_12,
+    also=f"{ids.SEND_04} {ids.MSG_08}",
+    could=lambda case: case.conn.version == "1.0" and "backslash" in case.special,
 )
 def unescaped_in_1_0(case: Case) -> str:
-    return _alters(case, ENC_12)
+    return _alters(case, ids.ENC_12)
 
 
-@HEADER.cause(ENC_07, also=f"{SEND_04} {MSG_08}", could=lambda case: "blanks" in case.special)
+@HEADER.cause(ids.ENC_07, also=f"{ids.SEND_04} {ids.MSG_08}", could=lambda case: "blanks" in case.special)
 def stripped(case: Case) -> str:
-    return _alters(case, ENC_07)
+    return _alters(case, ids.ENC_07)
 
 
-@HEADER.cause(FRAME_05, also=f"{SEND_04} {MSG_08}", could=lambda case: "case" in case.special)
+@HEADER.cause(ids.FRAME_05, also=f"{ids.SEND_04} {ids.MSG_08}", could=lambda case: "case" in case.special)
 def in_other_letter_case(case: Case) -> str:
     if case.frame.get(case.header[0]) is None and _other_case(case):
         return f"{headers(case)}; it came under the name in other letter case"
     return ""
-
-
-# -- a message that never came ---------------------------------------------------------------------------------------
-
-MISSING = Causes("a message that never came")
-_ENDED = (Phase.CLOSING, Phase.LEFT, Phase.CLOSED)
-
-
-def _came_before(case: Case) -> bool:
-    """A queue's message that has been delivered once must come again."""
-    kind = case.message.kind
-    return bool(case.message.deliveries) and not (kind is not None and kind.fanout)
-
-
-def _held_by(case: Case) -> str:
-    """Which rule makes it owed that a message comes again."""
-    last = case.state.deliveries[case.message.deliveries[-1]]
-    others = [
-        d
-        for d in case.state.deliveries.values()
-        if d.conn == last.conn and d.serial != last.serial and d.fate in ("settled", "acked", "nacked")
-    ]
-    beside = [d for d in others if d.sub != last.sub]
-    if last.by == "abort":
-        return ACK_06
-    if any(d.mode == "client" for d in beside):  # what covers more than itself reaches too far more easily
-        return ACKMODE_07
-    if any(d.sub == last.sub and d.fate == "nacked" for d in others):
-        return NACK_03
-    if beside:
-        return ACKMODE_07
-    if others:
-        return ACKMODE_05 if last.mode == "client-individual" else ACKMODE_04
-    return ACK_02
-
-
-@MISSING.cause(
-    f"{ACK_06} {ACKMODE_07} {NACK_03} {ACKMODE_05} {ACKMODE_04} {ACK_02}",
-    which=_held_by, could=_came_before, steady=True,
-)  # fmt: skip
-def not_delivered_again(case: Case) -> Named:
-    """Whether a message comes again is the server's choice (docs/ambiguities.md, N-09): it is owed only where discovery
-    saw it every time. What an acknowledgement of another message did to it breaks a MUST, the rest a SHOULD."""
-    name = _held_by(case)
-    text = f"{case.text}: a second time, although it was never acknowledged and this server redelivers"
-    level = "MUST" if name in (ACKMODE_04, ACKMODE_05, ACKMODE_07) else "SHOULD"
-    return Named(name, text, "not_delivered_again", (), level, steady=True)
-
-
-@MISSING.cause(
-    DISC_07,
-    also="STOMP-1.2-DISC-09 STOMP-1.2-RECEIPT-05",
-    level="SHOULD",
-    could=lambda case: _sender_left(case) and case.state.conns[case.message.conn].farewell,
-)
-def vouched_for(case: Case) -> str:
-    """The RECEIPT of DISCONNECT says that the SEND was received; to go on with it is a recommendation."""
-    return f"{case.text}: its sender's DISCONNECT was receipted"
-
-
-def _sender_left(case: Case) -> bool:
-    sender = case.state.conns[case.message.conn]
-    return sender.phase in _ENDED and not case.message.sure and case.subscription.conn != case.message.conn
-
-
-@MISSING.cause(DISC_07, level="SHOULD", could=_sender_left)
-def sender_had_left(case: Case) -> str:
-    return f"{case.text}: its sender had disconnected in order"
-
-
-@MISSING.cause(REPEAT_01, could=lambda case: _repeats(case, "destination") or _repeats(case, "transaction"))
-def repeated_headers(case: Case) -> str:
-    return case.text
-
-
-def _repeats(case: Case, header: str) -> bool:
-    return [name for name, _ in case.message.frame.headers].count(header) > 1
-
-
-def _same_tx(case: Case) -> bool:
-    tx = case.message.tx
-    return tx is not None and any(
-        tx in (*c.txs, *c.old_txs) for n, c in case.state.conns.items() if n != case.message.conn
-    )
-
-
-@MISSING.cause(TXN_07, also=SUB_05, could=_same_tx)
-def same_transaction_id_elsewhere(case: Case) -> str:
-    return case.text
-
-
-def _in_tx(case: Case) -> bool:
-    return case.message.tx is not None
-
-
-@MISSING.cause(TXN_09, also=SUB_05, could=lambda case: _in_tx(case) and _old_txs(case).count(str(case.message.tx)) > 1)
-def transaction_id_used_again(case: Case) -> str:
-    return case.text
-
-
-def _old_txs(case: Case) -> tuple[str, ...]:
-    return case.state.conns[case.message.conn].old_txs
-
-
-def _begun_twice(case: Case) -> bool:
-    return _in_tx(case) and f"begun twice {case.message.conn} {case.message.tx}" in case.state.history
-
-
-@MISSING.cause(TXN_06, also=SUB_05, level="SHOULD", could=_begun_twice)
-def transaction_begun_twice(case: Case) -> str:
-    """The client broke a rule itself: what comes of that is a recommendation."""
-    return case.text
-
-
-@MISSING.cause(TXN_10, also=SUB_05, could=lambda case: _in_tx(case) and len({*_old_txs(case), *_open_txs(case)}) > 1)
-def beside_another_transaction(case: Case) -> str:
-    return case.text
-
-
-def _open_txs(case: Case) -> tuple[str, ...]:
-    return tuple(case.state.conns[case.message.conn].txs)
-
-
-@MISSING.cause(TXN_03, also=SUB_05, could=_in_tx)
-def in_a_transaction(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(TXN_11, also=SUB_05, could=lambda case: not _in_tx(case) and bool(_old_txs(case) or _open_txs(case)))
-def beside_a_transaction(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(BODY_03, also=SUB_05, could=lambda case: not case.message.frame.body)
-def empty_body(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(SUB_11, also=SUB_05, could=lambda case: case.subscription.reused)
-def subscription_id_used_again(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(
-    UNSUB_05,
-    also=SUB_05,
-    could=lambda case: bool(case.conn.old_subs) or any(s.closing for s in case.conn.subs.values()),
-)
-def another_subscription_removed(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(
-    SUB_04, also=SUB_05,
-    could=lambda case: any(case.subscription.id in c.subs for c in case.others),
-)  # fmt: skip
-def same_subscription_id_elsewhere(case: Case) -> str:
-    return case.text
-
-
-def _went_on(case: Case) -> bool:
-    sub = case.subscription
-    return sub.ack == "auto" and any(d.sub == sub.serial for d in case.state.deliveries.values())
-
-
-@MISSING.cause(SUB_08, also=f"{SUB_05} STOMP-1.2-ACKMODE-01", could=_went_on)
-def stopped_without_acks(case: Case) -> str:
-    return case.text
-
-
-@MISSING.cause(SUB_05, also="STOMP-1.2-RECEIPT-04", could=lambda case: case.message.sure)
-def both_receipted(case: Case) -> str:
-    """The RECEIPTs of SUBSCRIBE and SEND say that both have taken effect."""
-    return case.text

@@ -14,24 +14,14 @@ from typing import Any
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Due, Rule
-from specs.stomp.ids import (
-    BODY_02,
-    CLEN_01,
-    CLEN_02,
-    CONNECT_02,
-    CONNECT_04,
-    ERROR_01,
-    INV_16,
-    RECEIPT_01,
-    SUB_05,
-)
-from specs.stomp.machine import Phase
+from specs.stomp import ids
+from specs.stomp.machine import CLOSES, MACHINE, Phase
 from specs.stomp.server.book import BOOK
-from specs.stomp.server.calls import REFUSALS, named
 from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
-from specs.stomp.server.causes_messages import MISSING
-from specs.stomp.server.effects import alone, put, subscribers
+from specs.stomp.server.causes_missing import MISSING
+from specs.stomp.server.effects_said import alone, put, subscribers
+from specs.stomp.server.refusals import REFUSALS, named
 from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
 
 _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
@@ -40,7 +30,7 @@ _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.re
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
-@BOOK.duty(CLEN_01, met_by="", also=BODY_02)
+@BOOK.duty(ids.CLEN_01, met_by="", also=ids.BODY_02)
 def whole_body(state: State) -> Iterator[Due]:
     """STOMP 1.2, Header content-length: the body has as many octets as it says; what follows tells what is missing."""
     for number, conn in state.conns.items():
@@ -48,7 +38,7 @@ def whole_body(state: State) -> Iterator[Due]:
             yield Due(conn.torn, about=(number, None))
 
 
-@BOOK.duty(CONNECT_02, met_by="CONNECTED, ERROR, close", causes=NOT_CONNECTED, shows=UNPROVOKED)
+@BOOK.duty(ids.CONNECT_02, met_by="CONNECTED, ERROR, close", causes=NOT_CONNECTED, shows=UNPROVOKED)
 def answer_to_connect(state: State) -> Iterator[Due]:
     """L43-49: a server that accepts the connection answers with CONNECTED."""
     for number, conn in state.conns.items():
@@ -56,7 +46,7 @@ def answer_to_connect(state: State) -> Iterator[Due]:
             yield Due("no answer to CONNECT", about=(number, conn.connect), level="MUST")
 
 
-@BOOK.duty(CONNECT_04, met_by="CONNECTED, ERROR, close")
+@BOOK.duty(ids.CONNECT_04, met_by="CONNECTED, ERROR, close")
 def rejected_with_an_error(state: State) -> Iterator[Due]:
     """L54-56: a server may reject the connection, and should say why in an ERROR."""
     for number, conn in state.conns.items():
@@ -65,7 +55,7 @@ def rejected_with_an_error(state: State) -> Iterator[Due]:
             yield Due("CONNECT was neither accepted nor refused", about=(number, connect))
 
 
-@BOOK.duty(ERROR_01, met_by="close after ERROR")
+@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR")
 def close_after_error(state: State) -> Iterator[Due]:
     """L230-232: the server must close the connection just after it has sent the ERROR."""
     for number, conn in state.conns.items():
@@ -78,17 +68,18 @@ def close_after_error(state: State) -> Iterator[Due]:
 
 
 def _given_up(number: int, state: State) -> State:
-    return put(state, number, state.conns[number]._replace(phase=Phase.CLOSED))
+    conn = state.conns[number]
+    return put(state, number, conn._replace(phase=MACHINE.move(conn.phase, CLOSES)))
 
 
 @BOOK.duty(_REFUSED, met_by="ERROR, close")
 def refusal_of_a_frame(state: State) -> Iterator[Due]:
-    """What a client frame calls for is declared in calls.py, with its clause."""
+    """What a client frame calls for is declared in refusals.py, and calls.py says when."""
     for number, conn in state.conns.items():
         found = _refused(conn)
         if found is not None and isinstance(found.call, Refusal):
             call = found.call
-            name, *also = named(call, call.ignored)
+            name, *also = named(call, call.ignored, unanswered=True)
             yield Due(
                 f"neither ERROR nor a close ({call.why or found.frame.command})",
                 about=(number, found),
@@ -108,37 +99,51 @@ def _refused(conn: Conn) -> Pending | None:
     return next(p for p in conn.pending if p.call is conn.doom)
 
 
-@BOOK.duty(CLEN_02, met_by="ERROR, close", also=INV_16)
+@BOOK.duty(ids.INV_16, met_by="ERROR, close", also=ids.CLEN_02)
 def refusal_of_octets(state: State) -> Iterator[Due]:
     """STOMP 1.2, Header content-length: NUL must follow the body."""
     for number, conn in state.conns.items():
-        if conn.lost == CLEN_02 and conn.doom is None and conn.phase in (Phase.OPEN, Phase.LIVE, Phase.CLOSING):
+        if conn.lost == ids.CLEN_02 and conn.doom is None and conn.phase in (Phase.OPEN, Phase.LIVE, Phase.CLOSING):
             why = "octets follow the body where NUL must stand, and the connection stayed open"
             yield Due(why, about=(number, None))
 
 
-@BOOK.duty(RECEIPT_01, met_by="RECEIPT", causes=NO_RECEIPT, shows=UNPROVOKED)
+@BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close")
+def answer_to_too_much(state: State) -> Iterator[Due]:
+    """STOMP 1.2, Size Limits: a frame beyond the limits gets an ERROR and a close, or is taken."""
+    for number, conn in state.conns.items():
+        if conn.pending:
+            for p in _receipts(conn):
+                if isinstance(p.call, Free):
+                    why = f"a {p.frame.command} of enormous size was neither receipted nor refused"
+                    yield Due(why, about=(number, p), level="SHOULD", forgive=partial(_not_asked, number, p))
+
+
+@BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", causes=NO_RECEIPT, shows=UNPROVOKED)
 def receipt(state: State) -> Iterator[Due]:
     """L194-212, L250-254: a frame that asks for a receipt gets it once it was processed."""
     for number, conn in state.conns.items():
         if conn.pending:
             for p in _receipts(conn):
-                yield Due(
-                    f"no RECEIPT for {p.frame.command} with receipt {p.receipt!r:.60}",
-                    about=(number, p),
-                    kind=p.frame.command,
-                    forgive=partial(_not_asked, number, p),
-                )
+                if p.call is None:
+                    yield Due(
+                        f"no RECEIPT for {p.frame.command} with receipt {p.receipt!r:.60}",
+                        about=(number, p),
+                        kind=p.frame.command,
+                        forgive=partial(_not_asked, number, p),
+                    )
 
 
 def _receipts(conn: Conn) -> Iterator[Pending]:
-    """Frames whose RECEIPT is due: not those behind a refused frame, nor those of an open or aborted transaction."""
+    """Frames whose RECEIPT is due, unless they are too large: not those behind a refused frame, nor those of an open or
+    aborted transaction."""
     if conn.phase not in (Phase.LIVE, Phase.CLOSING) or conn.lost:
         return
     for p in conn.pending:
         if isinstance(p.call, Refusal):
             return
-        if p.call is None and p.receipt is not None and p.due and (p.tx is None or p.tx not in conn.txs):
+        asked = p.call is None or (isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02)
+        if asked and p.receipt is not None and p.due and (p.tx is None or p.tx not in conn.txs):
             yield p
 
 
@@ -152,7 +157,7 @@ def _not_asked(number: int, pending: Pending, state: State) -> State:
 # -- deliveries --------------------------------------------------------------------------------------------------------
 
 
-@BOOK.duty(SUB_05, met_by="MESSAGE", causes=MISSING)
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
 def copy_for_each_subscriber(state: State) -> Iterator[Due]:
     """L119-127: messages that come to a subscribed destination are delivered as MESSAGE. With fan-out, to everyone."""
     for serial, sub_serial in state.due:
@@ -164,7 +169,7 @@ def copy_for_each_subscriber(state: State) -> Iterator[Due]:
             yield _delivery(message, sub)
 
 
-@BOOK.duty(SUB_05, met_by="MESSAGE", causes=MISSING)
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
 def message_for_any_of_them(state: State) -> Iterator[Due]:
     """L119-127: at a queue every subscriber is free to take a message, and one of them must get it."""
     for place, queue in state.waiting.items():
@@ -241,7 +246,7 @@ def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
 def refused(case: Case) -> tuple[str, ...]:
     """What an end shows of a frame that had to be refused: `refusal_of_a_frame` is met."""
     call = gravest(case).call
-    return (call.requirement, *call.also) if isinstance(call, Refusal) else ()
+    return tuple(filter(None, (call.requirement, *call.also, call.spares))) if isinstance(call, Refusal) else ()
 
 
 def owed(state: State) -> Iterator[str]:

@@ -7,65 +7,39 @@ Negotiation, Header receipt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Broken
+from specs.stomp import ids
 from specs.stomp.headers import BEATS
-from specs.stomp.ids import (
-    ACK_05,
-    BODY_01,
-    CLEN_02,
-    CONNECT_03,
-    CONNECT_08,
-    CONNECT_09,
-    DISC_04,
-    DISC_06,
-    ERROR_02,
-    FRAME_07,
-    HB_01,
-    HDR_01,
-    INV_18,
-    INV_23,
-    INV_24,
-    INV_26,
-    INV_32,
-    INV_33,
-    INV_35,
-    INV_36,
-    LIMIT_01,
-    LIMIT_03,
-    NEGO_01,
-    NEGO_02,
-    RECEIPT_02,
-    RECEIPT_03,
-    RECEIPT_06,
-    RECEIPT_07,
-    ROB_02,
-)
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import REFUSALS, named, offered
-from specs.stomp.server.case import Case, other_at_fault
-from specs.stomp.server.causes import GIVEN_UP, UNASKED
+from specs.stomp.server.calls import offered
+from specs.stomp.server.case import Case
+from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
+from specs.stomp.server.causes_missing import received_before
 from specs.stomp.server.duties import answer_to_connect, met, receipt
-from specs.stomp.server.effects import entered, processed
-from specs.stomp.states import Free, Refusal, State
+from specs.stomp.server.effects_heard import entered, processed
+from specs.stomp.server.refusals import REFUSALS, named
+from specs.stomp.states import Free, Pending, Refusal, State
 
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 ANSWERED = "RECEIPT of a frame"
 _OUT = "out of phase"
+FAREWELL = "the end of a session that asked for no RECEIPT"
 _REQUIREMENTS = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
-"""What can be broken by agreeing to a frame: calls.py says which, and how grave that is."""
+"""What can be broken by agreeing to a frame: refusals.py says how grave that is."""
 MANY = 50
 """Frames in flight on one connection that make a client a slow reader."""
 
 # -- CONNECTED ---------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(BODY_01, on="CONNECTED")
+@BOOK.form(ids.BODY_01, on="CONNECTED")
 def connected_has_no_body(case: Case) -> str:
     """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
     return "CONNECTED with a body" if case.frame.body else ""
@@ -88,7 +62,7 @@ def _agreed(case: Case, what: str) -> Broken:
     assert isinstance(call, Refusal)
     why = f"{what} ({call.why or case.subject.frame.command})"
     name, *also = named(call, call.accepted)
-    also += [RECEIPT_03] if call.accepted == "MUST" else []
+    also += [ids.RECEIPT_03] if call.accepted == "MUST" else []
     return Broken(why, call.accepted, requirement=name, also=tuple(also), ends=not call.forgives)
 
 
@@ -96,7 +70,7 @@ def _offers_none(case: Case) -> bool:
     return case.subject.frame.get("accept-version") is None
 
 
-@BOOK.form(NEGO_02, on="CONNECTED", if_=_offers_none)
+@BOOK.form(ids.NEGO_02, on="CONNECTED", if_=_offers_none)
 def without_offer_the_session_is_1_0(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: a client without accept-version speaks 1.0."""
     version = case.frame.get("version")
@@ -111,14 +85,20 @@ def _readable(case: Case) -> bool:
 
 
 @BOOK.form(
-    "STOMP-1.2-CONNECTED-01", on="CONNECTED", also=HDR_01, if_=_readable, unless=lambda case: case.conn.version == "1.0"
+    "STOMP-1.2-CONNECTED-01",
+    on="CONNECTED",
+    also=ids.HDR_01,
+    if_=_readable,
+    unless=lambda case: case.conn.version == "1.0",
 )
 def names_the_version(case: Case) -> str:
     """L49-51: CONNECTED has the version of the session; that of 1.0 has no such header."""
     return "CONNECTED without version" if case.frame.get("version") is None else ""
 
 
-@BOOK.form(NEGO_01, on="CONNECTED", if_=lambda case: _readable(case) and case.frame.get("version") is not None)
+@BOOK.form(
+    "STOMP-1.2-NEGO-01", on="CONNECTED", if_=lambda case: _readable(case) and case.frame.get("version") is not None
+)
 def highest_common_version(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: the server answers with the highest version that both speak."""
     version, best = case.frame.get("version"), case.conn.version
@@ -147,14 +127,14 @@ def session_is_its_own(case: Case) -> str:
     return f"session {session!r:.60} was given to two connections" if session in case.state.sessions else ""
 
 
-@BOOK.form(HB_01, on="CONNECTED", if_=lambda case: case.frame.get("heart-beat") is not None)
+@BOOK.form(ids.HB_01, on="CONNECTED", if_=lambda case: case.frame.get("heart-beat") is not None)
 def heart_beat_is_two_numbers(case: Case) -> str:
     """STOMP 1.2, Heart-beating: two whole numbers with a comma between them."""
     beats = case.frame.get("heart-beat")
     return "" if BEATS.match(beats) else f"heart-beat {beats!r:.60} is not two non-negative integers"
 
 
-@BOOK.form(INV_32, on="CONNECTED", if_=lambda case: bool(case.conn.pending))
+@BOOK.form(ids.INV_32, on="CONNECTED", if_=lambda case: bool(case.conn.pending))
 def frames_before_connect_are_refused(case: Case) -> str:
     """Invalid input: a frame before CONNECT should end the connection."""
     before = any(p.call is not None and not p.early and not p.late for p in case.conn.pending)
@@ -173,6 +153,30 @@ def speaks_an_older_version(case: Case) -> bool:
     return True
 
 
+@BOOK.tried("STOMP-1.2-CONNECT-10", on="CONNECTED", if_=lambda case: case.state.config.login == "")
+def takes_whoever_gives_no_name(case: Case) -> bool:
+    """L70-74: login, passcode and heart-beat may be left out."""
+    return True
+
+
+@BOOK.tried("STOMP-1.2-DISC-01", on="CONNECTED", if_=lambda case: any(map(cut_short, case.others)))
+def clients_may_go_at_any_moment(case: Case) -> bool:
+    """L195: a client may close its socket whenever it likes. Who takes harm by that refuses the next one: ROB-01."""
+    return True
+
+
+@BOOK.tried("STOMP-1.2-INV-41", on="CONNECTED", if_=lambda case: any(map(cut_short, case.others)))
+def sessions_may_break_off_inside_a_frame(case: Case) -> bool:
+    """Robustness: the same, of invalid input. What comes of the unfinished frame is ROB-03."""
+    return True
+
+
+@BOOK.tried("STOMP-1.2-INV-40", on="CONNECTED", if_=lambda case: any(map(is_no_stomp, case.others)))
+def treats_other_protocols_as_it_likes(case: Case) -> bool:
+    """Robustness: what it answers to octets that are no STOMP is free. Who takes harm by that breaks ROB-04."""
+    return True
+
+
 def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge a CONNECTED, and enter the session."""
     case = case._replace(about=case.conn.connect)
@@ -186,13 +190,13 @@ def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
 # -- RECEIPT -----------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(RECEIPT_07, on="RECEIPT", also=BODY_01)
+@BOOK.form("STOMP-1.2-RECEIPT-07", on="RECEIPT", also=ids.BODY_01)
 def receipt_has_no_body(case: Case) -> str:
     """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
     return "RECEIPT with a body" if case.frame.body else ""
 
 
-@BOOK.form(RECEIPT_02, on="RECEIPT", also=HDR_01)
+@BOOK.form(ids.RECEIPT_02, on="RECEIPT", also=ids.HDR_01)
 def receipt_names_its_frame(case: Case) -> str:
     """L250-254: receipt-id has the value of the receipt header."""
     return "RECEIPT without receipt-id" if case.wanted is None else ""
@@ -203,7 +207,7 @@ def _asked(case: Case) -> bool:
 
 
 @BOOK.form(
-    "STOMP-1.2-TXN-13", on="RECEIPT, silence", also=RECEIPT_06,
+    "STOMP-1.2-TXN-13", on="RECEIPT, silence", also=ids.RECEIPT_06,
     if_=lambda case: (case.wanted in case.conn.within and not _asked(case)) or not case.frame.command,
 )  # fmt: skip
 def no_second_receipt_at_commit(case: Case) -> str:
@@ -211,14 +215,33 @@ def no_second_receipt_at_commit(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60} came twice" if case.frame.command else ""
 
 
-@BOOK.form(RECEIPT_06, on="RECEIPT", if_=_asked)
+def _left_without_asking(case: Case) -> bool:
+    """All that is open is a DISCONNECT, or several, without receipt header."""
+    if case.phase is not Phase.CLOSING or case.wanted in case.conn.answered:
+        return False
+    return not any(p.receipt is not None for p in case.conn.pending) and any(
+        p.frame.command == "DISCONNECT" for p in case.conn.pending
+    )
+
+
+@BOOK.form("STOMP-1.2-DISC-08", on=f"RECEIPT, {FAREWELL}", also=ids.RECEIPT_06, if_=_left_without_asking)
+def session_ends_without_a_receipt(case: Case) -> str:
+    """L194-212: a DISCONNECT without receipt header gets no RECEIPT."""
+    got = f"RECEIPT for {case.wanted!r:.60} behind a DISCONNECT without receipt header"
+    return got if case.frame.command else ""
+
+
+@BOOK.form(ids.RECEIPT_06, on="RECEIPT", if_=_asked)
 def receipt_was_asked_for(case: Case) -> str:
     """L250-254: a RECEIPT answers a frame with a receipt header."""
     return ""
 
 
 @BOOK.form(
-    RECEIPT_06, on="RECEIPT", causes=UNASKED, unless=lambda case: _asked(case) or case.conn.lost not in ("", CLEN_02)
+    ids.RECEIPT_06,
+    on="RECEIPT",
+    causes=UNASKED,
+    unless=lambda case: _asked(case) or case.conn.lost not in ("", ids.CLEN_02),
 )
 def nobody_asked_for_it(case: Case) -> str:
     """L250-254: a RECEIPT answers a frame with a receipt header. What octets that are no frame ask for is open."""
@@ -227,26 +250,14 @@ def nobody_asked_for_it(case: Case) -> str:
 
 @BOOK.form(_REQUIREMENTS, on=ANSWERED, which=_refused)
 def frame_that_must_be_refused(case: Case) -> Broken:
-    """What a client frame calls for is declared in calls.py, with its clause."""
+    """What a client frame calls for is declared in refusals.py, and calls.py says when."""
     return _agreed(case, "RECEIPT for a frame that had to be refused")
 
 
-@BOOK.form(RECEIPT_03, on=ANSWERED, if_=lambda case: case.conn.doom is not None)
-def only_what_succeeded_is_receipted(case: Case) -> str:
-    """STOMP 1.2, RECEIPT: it says that the frame was processed; `frame_that_must_be_refused` says which cannot be."""
-    return ""
-
-
-@BOOK.form(DISC_06, on=ANSWERED, if_=lambda case: case.subject.late)
+@BOOK.form(ids.DISC_06, on=ANSWERED, if_=lambda case: case.subject.late)
 def nothing_is_processed_after_disconnect(case: Case) -> str:
     """STOMP 1.2, DISCONNECT: the client sends nothing more, so nothing more is processed."""
     return f"a {case.subject.frame.command} after DISCONNECT was processed"
-
-
-@BOOK.form(ROB_02, on=ANSWERED, also=LIMIT_03, if_=other_at_fault)
-def goes_on_beside_another_at_fault(case: Case) -> str:
-    """Robustness: what another connection did wrong is not felt here."""
-    return ""
 
 
 @BOOK.tried("STOMP-1.2-INV-42", on=ANSWERED, if_=lambda case: len(case.conn.pending) > MANY)
@@ -258,7 +269,7 @@ def slows_down_or_cuts_off_who_reads_nothing(case: Case) -> bool:
 def _agreed_receipt(case: Case) -> tuple[str, ...]:
     """What a RECEIPT shows of the frame that it is about."""
     if case.subject.call is None:
-        covers = met(receipt, case)
+        covers = met(receipt, case) + received_before(case)
         if case.conn.mine_ms and case.conn.lives:
             covers += tuple(GIVEN_UP.credits(case))
         return covers
@@ -267,22 +278,28 @@ def _agreed_receipt(case: Case) -> tuple[str, ...]:
 
 def _is_plain(case: Case) -> bool:
     """No form on what is receipted applies: most RECEIPTs are so."""
-    conn, about = case.conn, case.subject
-    special = about.call is not None or about.late or conn.doom is not None
-    return not special and len(case.state.conns) == 1 and len(conn.pending) <= MANY
+    return case.subject.call is None and not case.subject.late and len(case.conn.pending) <= MANY
 
 
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
     found = BOOK.ask("RECEIPT", case)
-    if found.breach is not None:
-        return (outcome(found, case.state),)
     asked = [p for p in case.conn.pending if p.receipt == case.wanted]
+    if found.breach is not None:
+        return (outcome(found, _taken_for_one(case, asked)),)
     covers = shown + found.covers
     if not asked:
         after = ANYTHING if found.lapses else case.state
         return (outcome(found, after, shown),)
     return [_beside(_received(case._replace(about=p), covers), found.lapses) for p in asked]
+
+
+def _taken_for_one(case: Case, asked: Sequence[Pending]) -> Any:
+    """The state behind a RECEIPT that is broken: the frame that it names has its own; which other it was meant for,
+    nobody knows."""
+    if asked:
+        return processed(case.state, case.number, case.conn, asked[0])
+    return ANYTHING if any(p.receipt is not None for p in case.conn.pending) else case.state
 
 
 def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
@@ -315,17 +332,18 @@ def _permitted(name: str, sentence: str) -> None:
 
 
 for _name, _sentence in {
-    FRAME_07: "passes over or refuses an unknown command",
-    LIMIT_01: "limits the size of frames",
-    CONNECT_03: "takes or turns down a client",
-    CONNECT_08: "takes or turns down a client that names no host",
-    CONNECT_09: "takes or turns down a client of another host",
-    INV_35: "takes or turns down a CONNECT without host",
-    ACK_05: "takes or refuses an ACK in auto mode",
-    INV_18: "takes or refuses an odd way to write a number",
-    INV_23: "takes or refuses a colon in a value",
-    INV_24: "takes or refuses a CR in a line",
-    INV_26: "takes or refuses octets that are no UTF-8",
+    ids.FRAME_07: "passes over or refuses an unknown command",
+    ids.LIMIT_01: "limits the size of frames",
+    ids.CONNECT_03: "takes or turns down a client",
+    ids.CONNECT_08: "takes or turns down a client that names no host",
+    ids.CONNECT_09: "takes or turns down a client of another host",
+    ids.INV_35: "takes or turns down a CONNECT without host",
+    ids.INV_36: "takes or turns down a CONNECT that asks for a receipt",
+    ids.ACK_05: "takes or refuses an ACK in auto mode",
+    ids.INV_18: "takes or refuses an odd way to write a number",
+    ids.INV_23: "takes or refuses a colon in a value",
+    ids.INV_24: "takes or refuses a CR in a line",
+    ids.INV_26: "takes or refuses octets that are no UTF-8",
 }.items():
     _permitted(_name, _sentence)
 
@@ -343,7 +361,6 @@ def of_a_freedom(case: Case) -> tuple[str, ...]:
 @BOOK.form(
     "STOMP-1.2-CONNECT-12",
     on=f"{_OUT}, CONNECTED",
-    also=INV_36,
     when=(Phase.WAIT, Phase.LEAVING),
     if_=lambda case: case.conn.connect is not None and case.conn.connect.receipt is not None,
 )
@@ -354,13 +371,13 @@ def no_receipt_for_connect(case: Case) -> str:
     return "RECEIPT for a CONNECT frame" if asked and case.frame.command == "RECEIPT" else ""
 
 
-@BOOK.form(ERROR_02, on=_OUT, when=(Phase.FAILED,), if_=lambda case: case.conn.version != "1.2")
+@BOOK.form(ids.ERROR_02, on=_OUT, when=(Phase.FAILED,), if_=lambda case: case.conn.version != "1.2")
 def before_1_2_an_error_need_not_be_the_end(case: Case) -> Broken:
     """STOMP 1.2, ERROR, is the first to say that the connection is closed behind it."""
     return Broken("", level="")
 
 
-@BOOK.form(DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")
+@BOOK.form(ids.DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")
 def what_may_have_crossed(case: Case) -> Broken | str:
     """L194-212: the RECEIPT of DISCONNECT is the last frame; what the client itself sent behind it may be answered."""
     late = case.frame.command == "RECEIPT" and any(p.receipt == case.wanted for p in case.conn.pending)
@@ -369,7 +386,7 @@ def what_may_have_crossed(case: Case) -> Broken | str:
     return Broken(f"{case.frame.command} after the RECEIPT of DISCONNECT", ends=True)
 
 
-@BOOK.form(INV_33, on=_OUT, when=(Phase.LIVE, Phase.CLOSING), level="SHOULD")
+@BOOK.form(ids.INV_33, on=_OUT, when=(Phase.LIVE, Phase.CLOSING), level="SHOULD")
 def second_connect_is_not_accepted(case: Case) -> Broken | str:
     """STOMP 1.2, Connecting: a session is opened once. The client broke that itself, so it is a recommendation."""
     asked = any(p.frame.command in ("CONNECT", "STOMP") for p in case.conn.pending)
@@ -384,9 +401,11 @@ def out_of_phase(case: Case, cell: Never) -> Outcome:
     if found.breach is not None or found.unjudged:
         return outcome(found, case.state)
     breach = BOOK.forbidden(case, case.frame.command, cell)
-    return BOOK.broken(
-        replace(breach, why=f"{case.frame.command!r:.60}: {breach.why}", level=BOOK.level(breach)), ANYTHING, case.state
-    )
+    behind = (
+        ANYTHING if case.frame.command == "MESSAGE" else case.state
+    )  # to whom a message was still owed is open then
+    why = f"{case.frame.command!r:.60}: {breach.why}"
+    return BOOK.broken(replace(breach, why=why, level=BOOK.level(breach)), ANYTHING, behind)
 
 
 def never_again(state: State) -> tuple[str, ...]:

@@ -8,50 +8,24 @@ from __future__ import annotations
 from specs.events import Closed
 from specs.model import Allow, Outcome
 from specs.rules import Broken
-from specs.stomp.ids import (
-    CLEN_02,
-    CLEN_05,
-    CONNECT_14,
-    CTYPE_01,
-    CTYPE_02,
-    DISC_03,
-    DISC_08,
-    ERROR_01,
-    ERROR_02,
-    ERROR_04,
-    ERROR_06,
-    ERROR_07,
-    HB_08,
-    HB_09,
-    INV_03,
-    INV_16,
-    INV_25,
-    INV_30,
-    NEGO_03,
-    RECEIPT_01,
-    ROB_02,
-    SEND_01,
-    SEND_03,
-    SEND_06,
-    SUB_01,
-    SUB_06,
-)
+from specs.stomp import ids
 from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import FREEDOMS, REFUSALS, SEND_ANYWHERE
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
-from specs.stomp.server.duties import refused
-from specs.stomp.server.effects import failed, left, put
-from specs.stomp.server.forms_answers import of_a_freedom
+from specs.stomp.server.duties import close_after_error, met, refusal_of_octets, refused
+from specs.stomp.server.effects_heard import failed
+from specs.stomp.server.effects_said import left, put
+from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
-from specs.stomp.server.forms_messages import MIME
+from specs.stomp.server.forms_messages import MIME, UNREAD
+from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE
 from specs.stomp.states import Conn, Free, Pending, Refusal, State
 
 MARGIN = 0.05
 """A client given up within this part of its interval after the end of it was given no margin."""
 _ENDS = "ERROR, close"
-_ANSWERED_BY = {SEND_01: SEND_06, SUB_01: SUB_06, NEGO_03: NEGO_03}
+_ANSWERED_BY = {ids.SEND_01: ids.SEND_06, ids.SUB_01: ids.SUB_06, ids.NEGO_03: ids.NEGO_03}
 """Rules that a client broke for which the text itself asks for an ERROR, and the rule about that ERROR."""
 
 # -- why it may end ----------------------------------------------------------------------------------------------------
@@ -59,7 +33,7 @@ _ANSWERED_BY = {SEND_01: SEND_06, SUB_01: SUB_06, NEGO_03: NEGO_03}
 
 def _broken_off(case: Case) -> bool:
     """The client broke the framing, or spoke after the end: an end needs no further reason."""
-    return bool(case.conn.lost) or case.conn.midway or case.conn.said_after_end
+    return bool(case.conn.lost or case.conn.midway) or case.conn.said_after_end
 
 
 def _silent(case: Case) -> bool:
@@ -83,7 +57,9 @@ def _has_body(case: Case) -> bool:
 # -- ERROR -------------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ROB_02, on="ERROR", also=ERROR_04, if_=lambda case: case.wanted is not None and len(case.state.conns) > 1)
+@BOOK.form(
+    ids.ROB_02, on="ERROR", also=ids.ERROR_04, if_=lambda case: case.wanted is not None and len(case.state.conns) > 1
+)
 def error_is_about_this_connection(case: Case) -> str:
     """Robustness: what goes wrong on one connection is not felt on another."""
     if case.about is not None or case.wanted in case.conn.answered:
@@ -106,25 +82,36 @@ def _one_to_name(case: Case) -> bool:
     return isinstance(case.suspects[0].call, Refusal) and case.suspects[0].receipt is not None
 
 
-@BOOK.form(ERROR_04, on="ERROR", also="STOMP-1.2-ERROR-05", if_=_one_to_name)
+_SAYS_NOTHING = frozenset({"message", "content-length", "content-type", "version", "server", "session"})
+"""Headers of an ERROR by which no frame is told from others."""
+
+
+@BOOK.form("STOMP-1.2-ERROR-05", on="ERROR", if_=_one_to_name)
+def error_helps_to_find_the_frame(case: Case) -> str:
+    """STOMP 1.2, ERROR: an ERROR about a frame should have headers that help to identify it, such as receipt-id."""
+    helps = any(name not in _SAYS_NOTHING for name, _ in case.frame.headers)
+    return "" if helps else "ERROR without any header that tells which frame it is about"
+
+
+@BOOK.form(ids.ERROR_04, on="ERROR", if_=_one_to_name)
 def error_names_the_frame(case: Case) -> str:
     """STOMP 1.2, ERROR: an ERROR about a frame that asked for a receipt should have its value as receipt-id."""
     return "ERROR without the receipt-id of the frame that it is about" if case.wanted is None else ""
 
 
-@BOOK.form(ERROR_06, on="ERROR", also=CLEN_05, if_=_has_body)
+@BOOK.form(ids.CLEN_05, on="ERROR", also=ids.ERROR_06, if_=_has_body)
 def error_states_its_length(case: Case) -> str:
     """L243-246: a frame with a body should state content-length."""
     return "ERROR with a body but without content-length" if case.frame.get("content-length") is None else ""
 
 
-@BOOK.form(ERROR_06, on="ERROR", also=CTYPE_01, if_=_has_body)
+@BOOK.form(ids.ERROR_06, on="ERROR", also=ids.CTYPE_01, if_=_has_body)
 def error_states_its_type(case: Case) -> str:
     """L243-246: a frame with a body should state content-type."""
     return "ERROR with a body but without content-type" if case.frame.get("content-type") is None else ""
 
 
-@BOOK.form(CTYPE_02, on="ERROR", level="SHOULD", if_=lambda case: case.frame.get("content-type") is not None)
+@BOOK.form(ids.CTYPE_02, on="ERROR", level="SHOULD", if_=lambda case: case.frame.get("content-type") is not None)
 def error_has_a_mime_type(case: Case) -> str:
     """STOMP 1.2, Header content-type: the value is a MIME type. On an ERROR it helps nobody but people."""
     kind = case.frame.get("content-type")
@@ -139,7 +126,17 @@ def _what(case: Case) -> str:
     return f"ERROR ({case.frame.get('message')!r:.120}{more})"
 
 
-@BOOK.form(ERROR_07, on="ERROR", unless=_excused, causes=UNPROVOKED)
+@BOOK.form(
+    ids.RECEIPT_03, on="ERROR", also=ids.ERROR_04, if_=lambda case: case.wanted is not None and case.conn.answered,
+    unless=_excused,
+)  # fmt: skip
+def what_was_receipted_has_not_failed(case: Case) -> str:
+    """L250-251; docs/ambiguities.md, N-16: a RECEIPT says that its frame was processed, an ERROR that not."""
+    failed_later = case.about is None and case.wanted in case.conn.answered
+    return f"ERROR with receipt-id {case.wanted!r:.60}, whose RECEIPT has come already" if failed_later else ""
+
+
+@BOOK.form(ids.ERROR_07, on="ERROR", unless=_excused, causes=UNPROVOKED)
 def error_has_a_reason(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: it says that something went wrong."""
     named = case.about
@@ -150,13 +147,10 @@ def error_has_a_reason(case: Case) -> Broken | str:
     return ""
 
 
-@BOOK.form(ERROR_04, on="ERROR", level="MUST", if_=lambda case: case.wanted is not None, unless=_excused)
+@BOOK.form(ids.ERROR_04, on="ERROR", level="MUST", if_=lambda case: case.wanted is not None, unless=_excused)
 def error_names_no_other_frame(case: Case) -> str:
-    """docs/ambiguities.md, N-16: a receipt-id that contradicts a RECEIPT, or that nobody asked for, misleads."""
-    if case.about is not None:
-        return ""
-    what = "whose RECEIPT has come already" if case.wanted in case.conn.answered else "which no frame asked for"
-    return f"ERROR with receipt-id {case.wanted!r:.60}, {what}"
+    """docs/ambiguities.md, N-16: a receipt-id that nobody asked for misleads."""
+    return "" if case.about is not None else f"ERROR with receipt-id {case.wanted!r:.60}, which no frame asked for"
 
 
 def _behind(case: Case) -> bool:
@@ -164,7 +158,7 @@ def _behind(case: Case) -> bool:
     return behind and _blamed(case) and case.conn.version == "1.2"
 
 
-@BOOK.form(ERROR_02, on="ERROR", if_=_behind)
+@BOOK.form(ids.ERROR_02, on="ERROR", if_=_behind)
 def nothing_behind_it_was_done(case: Case) -> str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
     behind = [m for m in case.state.messages.values() if m.conn == case.number and m.behind and m.deliveries]
@@ -179,22 +173,10 @@ def _early(case: Case) -> bool:
     return _blamed(case) and any(p.early for p in case.suspects) and gravest(case).call is None
 
 
-@BOOK.form(CONNECT_14, on=_ENDS, if_=_early)
+@BOOK.form(ids.CONNECT_14, on=_ENDS, if_=_early)
 def early_frames_are_taken(case: Case) -> str:
     """docs/ambiguities.md, E-12: nothing forbids a client to speak before CONNECTED has come."""
     return f"{_what(case)} in a legal session: a frame before CONNECTED was refused"
-
-
-@BOOK.form(CLEN_02, on=_ENDS, also=INV_16, if_=lambda case: case.conn.lost == CLEN_02)
-def octets_behind_the_body_end_it(case: Case) -> str:
-    """STOMP 1.2, Header content-length: NUL must follow the body."""
-    return ""
-
-
-@BOOK.form(HB_08, on=_ENDS, if_=lambda case: _silent(case) and not _broken_off(case))
-def silence_is_noticed_in_time(case: Case) -> str:
-    """STOMP 1.2, Heart-beating: a client that says nothing for longer than it promised may be given up."""
-    return ""
 
 
 def _lost(name: str, sentence: str) -> None:
@@ -202,14 +184,16 @@ def _lost(name: str, sentence: str) -> None:
         return case.conn.lost == name
 
     uses.__name__, uses.__doc__ = sentence.replace(" ", "_"), f"Invalid input: {sentence}."
-    BOOK.tried(name, on=_ENDS, if_=lambda case: bool(case.conn.lost))(uses)
+    BOOK.tried(name, on=f"{_ENDS}, {UNREAD}", if_=lambda case: bool(case.conn.lost))(uses)
 
 
-_lost(INV_25, "a NUL inside a header line may end the connection")
-_lost(INV_30, "a NUL in place of a frame may end the connection")
+_lost(ids.INV_19, "a frame that is longer than could ever be sent may be refused or waited for")
+_lost(ids.INV_25, "a NUL inside a header line may end the connection")
+_lost(ids.INV_30, "a NUL in place of a frame may end the connection")
 
 
 # -- close -------------------------------------------------------------------------------------------------------------
+
 
 _PARTED = "close after DISCONNECT"
 
@@ -234,7 +218,7 @@ def _earlier(case: Case) -> bool:
 
 
 @BOOK.form(
-    ERROR_07, on=_PARTED, steady=True, causes=UNPROVOKED,
+    ids.ERROR_07, on=_PARTED, steady=True, causes=UNPROVOKED,
     if_=lambda case: _owing(case) is not None and _earlier(case), unless=_kept_from_it,
 )  # fmt: skip
 def frames_before_it_are_not_refused(case: Case) -> Broken:
@@ -243,17 +227,16 @@ def frames_before_it_are_not_refused(case: Case) -> Broken:
 
 
 @BOOK.form(
-    DISC_03, on=_PARTED, also=RECEIPT_01, steady=True, if_=lambda case: _owing(case) is not None, unless=_kept_from_it
+    ids.DISC_03,
+    on=_PARTED,
+    also=ids.RECEIPT_01,
+    steady=True,
+    if_=lambda case: _owing(case) is not None,
+    unless=_kept_from_it,
 )
 def receipt_comes_before_the_close(case: Case) -> str:
     """L194-212: the server answers DISCONNECT with its RECEIPT before it closes."""
     return "closed without the RECEIPT of DISCONNECT"
-
-
-@BOOK.form(DISC_08, on=_PARTED, if_=lambda case: not case.conn.farewell and _owing(case) is None)
-def session_ends_without_a_receipt(case: Case) -> str:
-    """L194-212: a DISCONNECT without receipt header gets no RECEIPT."""
-    return ""
 
 
 @BOOK.tried("STOMP-1.2-LINGER-02", on=f"{_PARTED}, close")
@@ -262,13 +245,7 @@ def last_frame_may_get_lost(case: Case) -> bool:
     return case.phase in (Phase.CLOSING, Phase.LEFT)
 
 
-@BOOK.form(ERROR_01, on="close after ERROR", if_=lambda case: case.conn.version == "1.2")
-def closes_after_error(case: Case) -> str:
-    """L230-232: the server closes the connection after ERROR."""
-    return ""
-
-
-@BOOK.form(HB_09, on="close", if_=lambda case: _silent(case) and not case.suspects and not _broken_off(case))
+@BOOK.form(ids.HB_09, on="close", if_=lambda case: _silent(case) and not case.suspects and not _broken_off(case))
 def silence_has_a_margin(case: Case) -> str:
     """STOMP 1.2, Heart-beating: because of timing inaccuracies the receiver should be tolerant."""
     if case.conn.mute_ms > case.conn.mine_ms * (1 + MARGIN):
@@ -279,6 +256,8 @@ def silence_has_a_margin(case: Case) -> str:
 def _needs_a_reason(case: Case) -> bool:
     if case.suspects or _silent(case) or case.conn.overdue or case.phase is Phase.OPEN or case.conn.lost:
         return False
+    if case.conn.midway > case.state.config.sizes.line:  # it may be one line of a header, which may be too long
+        return False
     return not case.conn.midway or alone_kept_alive(case.state, case.conn, "octets")
 
 
@@ -288,7 +267,7 @@ def _given_up(case: Case) -> bool:
     return case.conn.mine_ms > 0 and not asked and _needs_a_reason(case) and GIVEN_UP.likeliest(case) is not None
 
 
-@BOOK.form(HB_08, on="close", level="MUST", if_=_given_up, causes=GIVEN_UP)
+@BOOK.form(ids.HB_08, on="close", level="MUST", if_=_given_up, causes=GIVEN_UP)
 def signs_of_life_are_heard(case: Case) -> str:
     """STOMP 1.2, Heart-beating: any octet that comes is a sign of life."""
     return case.text
@@ -309,7 +288,7 @@ def idle_connection_stays_open(case: Case) -> str:
     return f"closed an idle connection after {case.conn.mute_ms} ms although no heart-beats were agreed"
 
 
-@BOOK.form(ERROR_07, on="close", steady=True, if_=_needs_a_reason, causes=UNPROVOKED)
+@BOOK.form(ids.ERROR_07, on="close", steady=True, if_=_needs_a_reason, causes=UNPROVOKED)
 def close_has_a_reason(case: Case) -> Broken:
     """STOMP 1.2, ERROR: a client that keeps to the protocol is not cut off."""
     return Broken(case.text, ends=True)
@@ -320,7 +299,7 @@ def _anywhere(case: Case) -> bool:
     return _blamed(case) and gravest(case).call is SEND_ANYWHERE
 
 
-@BOOK.form(SEND_06, on=_ENDS, also=f"{SEND_03} {INV_03}", steady=True, goes_on=True, if_=_anywhere)
+@BOOK.form(ids.INV_03, on=_ENDS, also=f"{ids.SEND_06} {ids.SEND_03}", steady=True, goes_on=True, if_=_anywhere)
 def odd_destination_gets_an_error(case: Case) -> str:
     """L107-110: a SEND that the server cannot process gets an ERROR."""
     return "" if case.frame.command else "closed without ERROR"
@@ -378,13 +357,16 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     legal = "for a legal frame" if case.suspects else "in a legal session"
     case = unanswered(case._replace(text=f"{_what(case)} {legal}"))
     found = BOOK.ask("ERROR", case)
-    covers = shown + (() if _excused(case) else _freedom(case))
+    covers = shown + _shown_by_the_end(case)
     return outcome(found, failed(case.state, case.number), covers)
 
 
-def _freedom(case: Case) -> tuple[str, ...]:
-    """What the end shows of the gravest of several frames: a refusal that was due, or a permission that was used."""
-    if not case.suspects:
+def _shown_by_the_end(case: Case) -> tuple[str, ...]:
+    """What the end shows of octets that were no frame, or of the gravest of several frames: that it was refused as it
+    had to be, or a permission that was used."""
+    if case.conn.lost == ids.CLEN_02:
+        return met(refusal_of_octets, case)
+    if _excused(case) or not case.suspects:
         return ()
     return refused(case) + of_a_freedom(case._replace(about=gravest(case)))
 
@@ -409,13 +391,16 @@ def closed(state: State, event: Closed) -> Outcome:
         earlier = tuple(p for p in conn.pending if p is not owing)
         text = "closed the connection"
         found = BOOK.ask(topic, _unexplained(case, conn._replace(pending=earlier), text))
+        kept += BOOK.ask(FAREWELL, case).covers
     else:
         text = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
         case = case if _given_up(case) else case._replace(text="closed the connection in a legal session")
         found = BOOK.ask(topic, unanswered(case if case.text else case._replace(text=text)))
     if topic == _PARTED and owing is None:
         kept += tuple(name for p in conn.pending if p.frame.command == "DISCONNECT" for name in p.claims)
-    return outcome(found, after, kept + (() if _excused(case) else _freedom(case)))
+    if conn.phase is Phase.FAILED and conn.version == "1.2":
+        kept += met(close_after_error, case)
+    return outcome(found, after, kept + _shown_by_the_end(case))
 
 
 def _unexplained(case: Case, earlier: Conn, text: str) -> Case:

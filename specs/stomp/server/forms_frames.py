@@ -8,23 +8,11 @@ from __future__ import annotations
 
 from specs.causes import Causes
 from specs.events import Noise, Quiet
-from specs.model import Allow, Breach, Outcome
+from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Finding
+from specs.stomp import ids
 from specs.stomp.frames import SERVER_COMMANDS, Frame
 from specs.stomp.headers import SPECIAL
-from specs.stomp.ids import (
-    BODY_02,
-    CLEN_01,
-    CLEN_04,
-    CLEN_06,
-    ENC_01,
-    ENC_02,
-    ENC_09,
-    ENC_13,
-    FRAME_01,
-    HB_05,
-    ROB_01,
-)
 from specs.stomp.machine import Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case
@@ -69,7 +57,7 @@ def _ill_formed(case: Case, wart: str) -> str:
     return f"{case.frame.command} is ill-formed ({wart})" if wart else ""
 
 
-@BOOK.form(ENC_01, on="frame", also=ENC_13, if_=lambda case: not _values(case).isascii())
+@BOOK.form(ids.ENC_01, on="frame", also=ids.ENC_13, if_=lambda case: not _values(case).isascii())
 def headers_are_utf8(case: Case) -> str:
     """STOMP 1.2, STOMP Frames: commands and headers are encoded in UTF-8."""
     return _ill_formed(case, _has(case, "not-utf8"))
@@ -94,31 +82,31 @@ def headers_of_error_are_escaped(case: Case) -> str:
     return _ill_formed(case, _has(case, "raw-colon", "undefined-escape", "bare-cr"))
 
 
-@BOOK.form("STOMP-1.2-ENC-10", on="frame", also=FRAME_01, if_=lambda case: _escapes(case) and ":" in _values(case))
+@BOOK.form("STOMP-1.2-ENC-10", on="frame", also=ids.FRAME_01, if_=lambda case: _escapes(case) and ":" in _values(case))
 def colons_are_escaped(case: Case) -> str:
     """STOMP 1.2, Augmented BNF: no colon stands in a header value."""
     return _ill_formed(case, _has(case, "raw-colon"))
 
 
-@BOOK.form(ENC_02, on="frame", also=FRAME_01, if_=lambda case: case.phase not in _EARLY)
+@BOOK.form(ids.ENC_02, on="frame", also=ids.FRAME_01, if_=lambda case: case.phase not in _EARLY)
 def only_known_escapes(case: Case) -> str:
     """STOMP 1.2, Value Encoding: backslash, colon, line feed and carriage return are escaped."""
     return _ill_formed(case, _has(case, "undefined-escape", "bare-cr"))
 
 
-@BOOK.form(ENC_09, on="frame", also=FRAME_01)
+@BOOK.form(ids.ENC_09, on="frame", also=ids.FRAME_01)
 def header_lines_have_name_and_colon(case: Case) -> str:
     """STOMP 1.2, Augmented BNF: a header is a name, a colon and a value."""
     return _ill_formed(case, _has(case, "no-colon", "empty-name"))
 
 
-@BOOK.form(CLEN_06, on="frame", also=FRAME_01, if_=lambda case: "bad-content-length" in case.frame.warts)
+@BOOK.form(ids.CLEN_06, on="frame", also=ids.FRAME_01, if_=lambda case: "bad-content-length" in case.frame.warts)
 def content_length_is_a_number(case: Case) -> str:
     """STOMP 1.2, Header content-length: it is a count of octets."""
     return _ill_formed(case, _has(case, "bad-content-length"))
 
 
-@BOOK.form(FRAME_01, on="frame")
+@BOOK.form(ids.FRAME_01, on="frame")
 def lines_end_with_one_line_feed(case: Case) -> str:
     """L35: a line ends with LF, and an optional CR before it."""
     return _ill_formed(case, _has(case, "cr-in-line-end"))
@@ -129,12 +117,12 @@ def lines_end_with_one_line_feed(case: Case) -> str:
 NO_FRAME = Causes("octets of the server that are no frame")
 
 
-@NO_FRAME.cause(CLEN_06, could=lambda case: case.text.startswith("content-length-mismatch"))
+@NO_FRAME.cause(ids.CLEN_06, could=lambda case: case.text.startswith("content-length-mismatch"))
 def length_does_not_fit(case: Case) -> str:
     return f"octets that are no frame ({case.text})"
 
 
-@NO_FRAME.cause(CLEN_04, could=lambda case: case.text.startswith("nul-in-head") and _nul_in_a_body(case.state))
+@NO_FRAME.cause(ids.CLEN_04, could=lambda case: case.text.startswith("nul-in-head") and _nul_in_a_body(case.state))
 def body_went_on(case: Case) -> str:
     return f"octets that are no frame ({case.text})"
 
@@ -143,29 +131,36 @@ def _nul_in_a_body(state: State) -> bool:
     return any(b"\0" in m.frame.body for m in state.messages.values())
 
 
-@NO_FRAME.cause(HB_05, could=lambda case: case.conn.beats_ms > 0 and case.phase is Phase.LIVE)
-def beat_is_no_line_end(case: Case) -> str:
-    """Octets that are nothing but what stands in for a line end where a heart-beat was due."""
+_NO_BEATS = ("b'\\x00'", "b' '", "b'\\t'", "b'\\r'")
+"""Octets that stand in for a line end."""
+
+
+def _beats(case: Case) -> bool:
+    """A heart-beat may have come, and the octets are not what is left of a body."""
+    agreed = case.conn.beats_ms > 0 and case.phase is Phase.LIVE
+    return agreed and not (case.text.startswith("nul-in-head") and _nul_in_a_body(case.state))
+
+
+@BOOK.form("STOMP-1.2-HB-05", on="octets, heart-beat", if_=_beats)
+def beats_with_a_line_end(case: Case) -> str:
+    """STOMP 1.2, Heart-beating: a heart-beat is an end of line."""
     data = case.text.partition(": ")[2]
     return f"a heart-beat that is no line end: {data}" if data[:7] in _NO_BEATS else ""
 
 
-_NO_BEATS = ("b'\\x00'", "b' '", "b'\\t'", "b'\\r'")
-
-
-@BOOK.form(FRAME_01, on="octets", causes=NO_FRAME)
+@BOOK.form(ids.FRAME_01, on="octets", causes=NO_FRAME)
 def says_nothing_but_frames(case: Case) -> str:
     """L30-40: the server sends frames."""
     return f"octets that are no frame ({case.text})"
 
 
-@BOOK.form(CLEN_01, on="behind a cut body", also=BODY_02, unless=lambda case: case.during == "rest")
+@BOOK.form(ids.CLEN_01, on="behind a cut body", also=ids.BODY_02, unless=lambda case: case.during == "rest")
 def body_is_as_long_as_it_says(case: Case) -> str:
     """STOMP 1.2, Header content-length: an empty MESSAGE whose SEND has a body that begins with NUL was cut."""
     return case.conn.torn
 
 
-@BOOK.form(CLEN_04, on="behind a cut body", also=BODY_02)
+@BOOK.form(ids.CLEN_04, on="behind a cut body", also=ids.BODY_02)
 def length_of_a_body_with_nul_is_stated(case: Case) -> str:
     """STOMP 1.2, Body: octets follow that are no frame of a server, so the body was there, without its length."""
     return case.conn.torn
@@ -190,13 +185,13 @@ def octets(state: State, number: int, conn: Conn, event: Noise) -> Outcome:
     text = f"{event.why}): {event.data[:80]!r}"
     if event.why == "nul-in-head" and event.data.startswith(b"ERROR"):
         text = f"NUL in its headers): {event.data[:80]!r}"
-    return outcome(BOOK.ask("octets", Case(state, number, conn, text=text)), state)
+    return outcome(BOOK.ask("octets", Case(state, number, conn, text=text)), ANYTHING)
 
 
 def torn(state: State, number: int, conn: Conn, *, rest: bool) -> Outcome:
     """What was wrong with an empty MESSAGE whose SEND has a body that begins with NUL."""
     case = Case(state, number, conn, during="rest" if rest else "")
-    return outcome(BOOK.ask("behind a cut body", case), state)
+    return outcome(BOOK.ask("behind a cut body", case), ANYTHING)
 
 
 def is_no_frame_of_a_server(frame: Frame) -> bool:
@@ -207,7 +202,7 @@ def is_no_frame_of_a_server(frame: Frame) -> bool:
 # -- connections that are refused, and heart-beats ---------------------------------------------------------------------
 
 
-@BOOK.form(ROB_01, on="refused")
+@BOOK.form(ids.ROB_01, on="refused")
 def takes_connections(case: Case) -> str:
     """Robustness: whatever happened before, the server is there."""
     return f"a new connection was refused: {case.text}"
@@ -219,12 +214,6 @@ def is_heard_in_time(case: Case) -> str:
     if case.conn.silent_ms <= 2 * case.conn.beats_ms + HEART_BEAT_SLACK_MS:
         return ""
     return f"silent for {case.conn.silent_ms} ms, agreed was something at least every {case.conn.beats_ms} ms"
-
-
-@BOOK.form(HB_05, on="heart-beat", if_=lambda case: case.conn.beats_ms > 0)
-def beats_with_a_line_end(case: Case) -> str:
-    """STOMP 1.2, Heart-beating: a heart-beat is an end of line, which is what came."""
-    return ""
 
 
 def paused(state: State, event: Quiet) -> Breach | None:

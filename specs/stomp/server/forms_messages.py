@@ -11,40 +11,11 @@ import re
 
 from specs.model import ANYTHING, Allow, Outcome
 from specs.rules import Broken
+from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED
-from specs.stomp.ids import (
-    BODY_02,
-    CLEN_05,
-    CTYPE_01,
-    CTYPE_02,
-    CTYPE_04,
-    DISC_06,
-    ERROR_02,
-    FRAME_05,
-    HDR_01,
-    INV_27,
-    INV_28,
-    MSG_02,
-    MSG_03,
-    MSG_04,
-    MSG_08,
-    MSG_09,
-    MSG_10,
-    NACK_02,
-    SEND_02,
-    SEND_04,
-    SEND_09,
-    TXN_02,
-    TXN_04,
-    TXN_05,
-    TXN_10,
-    UNSUB_03,
-    UNSUB_06,
-)
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import REFUSALS
 from specs.stomp.server.case import Case, Copy, Match, folded, of_message, special
 from specs.stomp.server.causes_messages import (
     BODY,
@@ -59,36 +30,39 @@ from specs.stomp.server.causes_messages import (
     told,
 )
 from specs.stomp.server.duties import copy_for_each_subscriber, met
-from specs.stomp.server.effects import delivered, put
+from specs.stomp.server.effects_heard import delivered
+from specs.stomp.server.effects_said import put
+from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Conn, State
 
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
 _UNSEEN = "message not seen"
 _OF_SEND = "MESSAGE of a SEND"
+UNREAD = "octets that are no frame, and silence"
 
 # -- the frame ---------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(MSG_04, on="MESSAGE", also=f"{HDR_01} {MSG_09}")
+@BOOK.form(ids.MSG_04, on="MESSAGE", also=f"{ids.HDR_01} {ids.MSG_09}")
 def names_a_subscription(case: Case) -> str:
     """L235-238: a MESSAGE carries the subscription header; 1.0 asks for it only where SUBSCRIBE had an id."""
     missing = case.frame.get("subscription") is None and case.sub is None
     return "MESSAGE without subscription" if missing else ""
 
 
-@BOOK.form(MSG_04, on="MESSAGE", also=MSG_09, causes=WRONG_SUB, if_=lambda case: case.sub is None)
+@BOOK.form(ids.MSG_04, on="MESSAGE", also=ids.MSG_09, causes=WRONG_SUB, if_=lambda case: case.sub is None)
 def its_subscription_is_open(case: Case) -> Broken:
     """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds."""
     return Broken(f"MESSAGE for {case.frame.get('subscription')!r:.40}, which was never subscribed here", ends=True)
 
 
-@BOOK.form("STOMP-1.2-MSG-01", on="MESSAGE", also=HDR_01)
+@BOOK.form("STOMP-1.2-MSG-01", on="MESSAGE", also=ids.HDR_01)
 def has_a_destination(case: Case) -> str:
     """L220-222: every MESSAGE has a destination header."""
     return "MESSAGE without destination" if case.frame.get("destination") is None else ""
 
 
-@BOOK.form(MSG_03, on="MESSAGE", also=HDR_01)
+@BOOK.form(ids.MSG_03, on="MESSAGE", also=ids.HDR_01)
 def has_a_message_id(case: Case) -> str:
     """L225-227: every MESSAGE has a message-id header."""
     return "MESSAGE without message-id" if case.frame.get("message-id") is None else ""
@@ -104,7 +78,7 @@ def has_an_ack_where_it_is_acknowledged(case: Case) -> str:
     return f"MESSAGE without ack on a subscription with ack:{mode}" if case.frame.get("ack") is None else ""
 
 
-@BOOK.form(BODY_02, on="MESSAGE", also=MSG_09, causes=NOBODYS, if_=lambda case: case.match is Match.NOBODYS)
+@BOOK.form(ids.BODY_02, on="MESSAGE", also=ids.MSG_09, causes=NOBODYS, if_=lambda case: case.match is Match.NOBODYS)
 def somebody_sent_it(case: Case) -> str:
     """L83-86; L217-219: a MESSAGE conveys what was sent."""
     return "a MESSAGE that nobody sent: neither its headers nor its body match any SEND"
@@ -114,27 +88,36 @@ def somebody_sent_it(case: Case) -> str:
 
 _NEVERS = " ".join(
     dict.fromkeys(
-        [TXN_04, TXN_05, DISC_06, ERROR_02, FRAME_05, INV_27, INV_28, *(call.requirement for call in REFUSALS)]
+        [
+            ids.TXN_04,
+            ids.TXN_05,
+            ids.DISC_06,
+            ids.ERROR_02,
+            ids.FRAME_05,
+            ids.INV_27,
+            ids.INV_28,
+            *(call.requirement for call in REFUSALS),
+        ]
     )
 )
-"""Requirements by which a message must never be seen: effects.py says which."""
+"""Requirements by which a message must never be seen: effects_said.py says which."""
 _WORDS = {
-    TXN_04: "although its transaction was aborted",
-    TXN_05: "although its connection ended before COMMIT",
-    DISC_06: "although its SEND came behind a DISCONNECT",
-    ERROR_02: "although its SEND came behind an ERROR",
+    ids.TXN_04: "although its transaction was aborted",
+    ids.TXN_05: "although its connection ended before COMMIT",
+    ids.DISC_06: "although its SEND came behind a DISCONNECT",
+    ids.ERROR_02: "although its SEND came behind an ERROR",
 }
 
 
 def _other_transaction_ended(case: Case) -> bool:
     sent = case.message
-    return sent.never in (TXN_04, TXN_05) and any(tx != sent.tx for tx in case.state.conns[sent.conn].old_txs)
+    return sent.never in (ids.TXN_04, ids.TXN_05) and any(tx != sent.tx for tx in case.state.conns[sent.conn].old_txs)
 
 
-@BOOK.form(TXN_10, on=_OF_SEND, if_=lambda case: case.copy is Copy.NEVER and _other_transaction_ended(case))
+@BOOK.form(ids.TXN_10, on=_OF_SEND, if_=lambda case: case.copy is Copy.NEVER and _other_transaction_ended(case))
 def transactions_end_apart(case: Case) -> Broken:
     """STOMP 1.2, BEGIN: several transactions may be open, and each ends by itself."""
-    why = f"{told(case)} was delivered before COMMIT: another transaction had ended"
+    why = f"{told(case)} was delivered {_WORDS[case.message.never]}: another one had ended"
     return Broken(why, also=(case.message.never,))
 
 
@@ -148,14 +131,16 @@ def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
     return Broken(f"{told(case)} was delivered {words}", sent.level, ends=True)
 
 
-@BOOK.form(TXN_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET)
+@BOOK.form(
+    "STOMP-1.2-TXN-02", on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET
+)
 def not_before_its_commit(case: Case) -> str:
     """L182-193: what is sent in a transaction is not delivered before COMMIT."""
     early = case.copy is Copy.UNCOMMITTED and bool(case.frame.command)
     return f"{told(case)} was delivered before COMMIT" if early else ""
 
 
-@BOOK.tried("STOMP-1.2-INV-38", on=_UNSEEN, if_=lambda case: case.message.never == DISC_06)
+@BOOK.tried("STOMP-1.2-INV-38", on=_UNSEEN, if_=lambda case: case.message.never == ids.DISC_06)
 def passes_over_what_comes_behind_disconnect(case: Case) -> bool:
     """L194-212: what a server does with such frames is its affair, as long as they have no effect."""
     return True
@@ -169,7 +154,7 @@ def one_name_in_any_case(case: Case) -> bool:
     return any(folded(case.message.destination) == folded(place) for place in case.subscription.destinations)
 
 
-@BOOK.form(SEND_02, on=_OF_SEND, causes=ELSEWHERE, freed_by=(one_name_in_any_case,))
+@BOOK.form(ids.SEND_02, on=_OF_SEND, causes=ELSEWHERE, freed_by=(one_name_in_any_case,))
 def goes_to_its_destination(case: Case) -> Broken | str:
     """L79-82: destination says where the message goes."""
     if case.copy is not Copy.ELSEWHERE:
@@ -181,7 +166,7 @@ def _sent_behind(case: Case) -> bool:
     return case.message.behind is not None
 
 
-@BOOK.form(ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind)
+@BOOK.form(ids.ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind)
 def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused. Earlier versions do not say so."""
     behind = case.message.behind
@@ -193,7 +178,7 @@ def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     return Broken(why, None if behind.accepted == "MUST" else "SHOULD", ends=True)
 
 
-@BOOK.form(MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, if_=lambda case: case.last is not None)
+@BOOK.form(ids.MSG_10, on=f"{_OF_SEND}, {_UNSEEN}", causes=TWICE, if_=lambda case: case.last is not None)
 def comes_once(case: Case) -> str:
     """L148-170: a message is delivered to a subscription once, unless its connection failed or a NACK gave it back."""
     if case.copy is not Copy.AGAIN:
@@ -204,7 +189,7 @@ def comes_once(case: Case) -> str:
 # -- what it carries ---------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(MSG_02, on=_OF_SEND)
+@BOOK.form("STOMP-1.2-MSG-02", on=_OF_SEND)
 def destination_as_it_was_sent(case: Case) -> str:
     """L222-224: the destination should be the one of the SEND."""
     got, sent = case.frame.get("destination"), case.message.destination
@@ -215,27 +200,37 @@ def _strict(case: Case) -> bool:
     return not case.message.loose
 
 
-@BOOK.form(BODY_02, on=_OF_SEND, if_=_strict, causes=BODY)
+@BOOK.form(ids.BODY_02, on=_OF_SEND, if_=_strict, causes=BODY)
 def body_as_it_was_sent(case: Case) -> str:
     """L83-86: the body is what was sent, octet for octet."""
     return "" if case.frame.body == case.message.frame.body else bodies(case)
 
 
-@BOOK.form(CLEN_05, on=_OF_SEND, also="STOMP-1.2-MSG-07", if_=lambda case: bool(case.frame.body))
+@BOOK.form(ids.MSG_07, on=_OF_SEND, also=ids.CLEN_05, if_=lambda case: bool(case.frame.body))
 def states_its_length(case: Case) -> str:
     """L243-246: a MESSAGE with a body should state content-length."""
     return "MESSAGE with a body but without content-length" if case.frame.get("content-length") is None else ""
 
 
-@BOOK.form(CTYPE_04, on=_OF_SEND, also=CTYPE_01, if_=lambda case: case.message.frame.get("content-type") is not None)
-def content_type_as_it_was_sent(case: Case) -> str:
+def _typed(case: Case) -> bool:
+    return case.message.frame.get("content-type") is not None
+
+
+@BOOK.form(ids.CTYPE_01, on=_OF_SEND, also=f"{ids.MSG_07} {ids.CTYPE_04}", if_=_typed)
+def states_the_type_that_was_sent(case: Case) -> str:
     """L243-246: a content-type that the sender gave should be on the MESSAGE."""
+    return "MESSAGE without the content-type of its SEND" if case.frame.get("content-type") is None else ""
+
+
+@BOOK.form(ids.CTYPE_04, on=_OF_SEND, if_=lambda case: _typed(case) and case.frame.get("content-type") is not None)
+def content_type_as_it_was_sent(case: Case) -> str:
+    """STOMP 1.2, Header content-type: it describes the body, which is the same."""
     got, sent = case.frame.get("content-type"), case.message.frame.get("content-type")
     return "" if got == sent else f"content-type {got!r:.60} is not the {sent!r:.60} of its SEND"
 
 
 @BOOK.form(
-    CTYPE_02, on=_OF_SEND, unless=lambda case: case.message.frame.get("content-type") is not None,
+    ids.CTYPE_02, on=_OF_SEND, unless=lambda case: case.message.frame.get("content-type") is not None,
     if_=lambda case: case.frame.get("content-type") is not None,
 )  # fmt: skip
 def content_type_of_its_own_is_one(case: Case) -> str:
@@ -248,7 +243,7 @@ def _user_headers(case: Case) -> bool:
     return "user" in case.special
 
 
-@BOOK.form(SEND_04, on=_OF_SEND, also=MSG_08, if_=_user_headers, causes=HEADER)
+@BOOK.form(ids.SEND_04, on=_OF_SEND, also=ids.MSG_08, if_=_user_headers, causes=HEADER)
 def user_headers_as_they_were_sent(case: Case) -> str:
     """L94-106; L239-242: all user headers of the SEND are on the MESSAGE."""
     return headers(case) if case.header[0] else ""
@@ -268,7 +263,7 @@ def _other_header(frame: Frame, sent: Frame) -> tuple[str, str]:
 _OWN = frozenset({"message-id", "ack", "subscription"})
 
 
-@BOOK.form(SEND_09, on=_OF_SEND, if_=lambda case: any(name in _OWN for name, _ in case.message.frame.headers))
+@BOOK.form(ids.SEND_09, on=_OF_SEND, if_=lambda case: any(name in _OWN for name, _ in case.message.frame.headers))
 def has_handles_of_the_servers_own(case: Case) -> str:
     """L225-231: message-id and ack are the server's."""
     ack, sent = case.frame.get("ack"), case.message.frame
@@ -278,7 +273,11 @@ def has_handles_of_the_servers_own(case: Case) -> str:
     return ""
 
 
-@BOOK.form(MSG_03, on=_OF_SEND)
+_HANDLES = (ids.MSG_03, ids.MSG_06, ids.SEND_09)
+"""Requirements that make acknowledgements plain."""
+
+
+@BOOK.form(ids.MSG_03, on=_OF_SEND)
 def message_id_is_its_own(case: Case) -> str:
     """L225-227: the message-id is unique."""
     identity, sent = case.frame.get("message-id"), case.message
@@ -289,7 +288,7 @@ def message_id_is_its_own(case: Case) -> str:
 
 
 @BOOK.form(
-    "STOMP-1.2-MSG-06", on=_OF_SEND,
+    ids.MSG_06, on=_OF_SEND,
     if_=lambda case: case.conn.version == "1.2" and case.subscription.ack != "auto" and bool(case.state.deliveries),
 )  # fmt: skip
 def ack_is_its_own(case: Case) -> str:
@@ -316,6 +315,18 @@ def has_headers_of_the_servers_own(case: Case) -> bool:
     return any(name not in RESERVED and case.message.frame.get(name) is None for name, _ in case.frame.headers)
 
 
+@BOOK.tried("STOMP-1.2-SEND-05", on=_FREE)
+def takes_headers_of_the_applications_own(case: Case) -> bool:
+    """L101-102: an application may put any header on a SEND. Who refuses that breaks ERROR-07."""
+    return any(name not in RESERVED for name, _ in case.message.frame.headers)
+
+
+@BOOK.tried("STOMP-1.2-SEND-07", on=_FREE)
+def takes_what_names_a_transaction(case: Case) -> bool:
+    """L94-96: a SEND may be part of a transaction. What becomes of it there is TXN-02 to TXN-05."""
+    return case.message.tx is not None
+
+
 @BOOK.tried("STOMP-1.2-TXN-14", on=_FREE)
 def shows_its_transaction(case: Case) -> bool:
     """STOMP 1.2, SEND: the transaction header is the sender's business."""
@@ -328,13 +339,13 @@ def comes_again_after_a_failure(case: Case) -> bool:
     return case.last is not None and case.last.fate == "freed" and not case.state.conns[case.last.conn].alive
 
 
-@BOOK.tried(NACK_02, on=_FREE)
+@BOOK.tried(ids.NACK_02, on=_FREE)
 def comes_again_after_a_nack(case: Case) -> bool:
     """STOMP 1.2, NACK: what becomes of the message is the server's choice."""
     return case.last is not None and case.last.fate == "nacked"
 
 
-@BOOK.tried(UNSUB_06, on=_FREE)
+@BOOK.tried(ids.UNSUB_06, on=_FREE)
 def comes_again_after_unsubscribe(case: Case) -> bool:
     """STOMP 1.2, UNSUBSCRIBE: what was not acknowledged by then may go anywhere."""
     return case.last is not None and case.last.fate == "freed" and case.state.conns[case.last.conn].alive
@@ -365,10 +376,11 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     case = of_message(state, number, conn, frame)
     phase = MACHINE.move(conn.phase, "MESSAGE")
     found = BOOK.ask("MESSAGE", case)
-    if found.breach is not None or found.unjudged or case.sub is None:
-        return outcome(found, state)
-    if case.sent is None and found.lapses:
-        return outcome(found, ANYTHING)
+    if found.breach is not None or found.unjudged or case.sub is None or (case.sent is None and found.lapses):
+        # it was delivered all the same, if it is known what and to whom; otherwise nobody knows what is still owed
+        known = case.sub is not None and case.sent is not None
+        after = delivered(state, number, conn, case.subscription, frame, case.message) if known else ANYTHING
+        return outcome(found, after)
     if case.sent is None:
         # nothing is owed any more to a subscription that may be busy with it
         subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
@@ -382,7 +394,9 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     of_send = BOOK.ask(_OF_SEND, case)
     after = delivered(state, number, conn, case.subscription, frame, case.message)
     if of_send.breach is not None or of_send.unjudged:
-        return outcome(of_send, after)
+        # which of two deliveries an acknowledgement means is open once they cannot be told apart
+        unclear = of_send.breach is not None and of_send.breach.requirement in _HANDLES
+        return outcome(of_send, ANYTHING if unclear and case.subscription.ack != "auto" else after)
     covers = shown + found.covers + _credited(case)
     # which of two names it meant is the server's affair, and so is all that follows
     return outcome(of_send, ANYTHING if of_send.leans else after, covers)
@@ -433,7 +447,7 @@ def unseen(state: State) -> tuple[str, ...]:
     return covers
 
 
-@BOOK.form(UNSUB_03, on="a place that was left", also=MSG_09)
+@BOOK.form(ids.UNSUB_03, on="a place that was left", also=ids.MSG_09)
 def nothing_comes_after_unsubscribe(case: Case) -> str:
     """STOMP 1.2, UNSUBSCRIBE: a silence in which it could have come shows it; `after_unsubscribe` finds the breach."""
     return ""
@@ -444,7 +458,8 @@ def _not_delivered(state: State, places: set[str]) -> tuple[str, ...]:
     covers: tuple[str, ...] = ()
     for number, conn in state.conns.items():
         if conn.lost or conn.midway:
-            covers += tuple(NOBODYS.credits(Case(state, number, conn)))
+            case = Case(state, number, conn)
+            covers += (*NOBODYS.credits(case), *BOOK.ask(UNREAD, case).covers)
         for place, since in conn.left_places:
             if any(m.destination == place and m.serial > since and not m.never for m in state.messages.values()):
                 covers += BOOK.ask("a place that was left", Case(state, number, conn)).covers

@@ -259,6 +259,14 @@ class Case:
         return bool(given and (conv.blocked or begun)) and any(same_tasks(each, given) for each in conv.surplus)
 
     @property
+    def other_order(self) -> str:
+        """That task ids of one emit were given in another order."""
+        given = self.what.get("ids")
+        if self.list_at < 0 or same(self.conv.lists[self.list_at], given):
+            return ""
+        return f"user code was given the task ids {shown(given)}; sent were {shown(self.conv.lists[self.list_at])}"
+
+    @property
     def wrong_list(self) -> str:
         """What is wrong with the task ids that user code was given."""
         given, conv = shown(self.what.get("ids")), self.conv

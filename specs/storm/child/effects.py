@@ -110,7 +110,7 @@ def a_command_is_over(m: Case) -> Conv:
     raised = conv.raising
     tasks = tuple(task._replace(raising=False, due=(), logs=()) for task in conv.tasks if task.seen is not None)
     misuse = None if conv.misuse is Misuse.UNKNOWN_ID else conv.misuse
-    return conv._replace(phase=SpoutPhase.IDLE, tasks=tasks, misuse=misuse, waived=False,
+    return conv._replace(tasks=tasks, misuse=misuse, waived=False,
                          excused=raised or conv.excused)  # fmt: skip
 
 

@@ -152,12 +152,6 @@ def the_process_id_is_that_of_the_child(m: Case) -> str:
     return f"{_named(m)} is no process of it" if _file(m).get("ours") is False else ""
 
 
-@form(ids.FILE_IS_MADE, on="pid, file", if_=lambda m: _file(m) is not None)
-def the_file_has_the_name_of_the_process_id(m: Case) -> str:
-    """A file with its process id as name (Initial Handshake); that it does not come at all is found at the end."""
-    return ""
-
-
 def _named(m: Case) -> str:
     return str(int(_number(m))) if m.action == "pid" and is_number(_number(m)) else str(m.conv.pid)
 
@@ -204,7 +198,27 @@ def user_code_is_shown_the_context_as_it_was_sent(m: Case) -> str:
     return _differs(m, "context")
 
 
+@BOTH.freedom("S-28")
+def ids_of_one_emit_come_in_any_order(m: Case) -> bool:
+    """The text does not say in which order a list has them (Spouts, Bolts)."""
+    return not m.wrong_list
+
+
 # -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def _could_register(m: Case) -> bool:
+    """It had said its process id before its STDIN ended, and there was a directory."""
+    conv = m.conv
+    return m.deaf and conv.was not in SETUPS and conv.pid is not None and bool(conv.folder) and conv.misuse is None
+
+
+@form(ids.FILE_IS_MADE, on="exits", if_=_could_register)
+def the_file_has_the_name_of_the_process_id(m: Case) -> str:
+    """A file with its process id as name (Initial Handshake). It may be made just behind the process id, so that it is
+    looked for at the end (S-12)."""
+    made = ", ".join(name for name, _ in m.conv.files) or "none"
+    return "" if str(m.conv.pid) in dict(m.conv.files) else f"it ended without a file {m.conv.pid}; files: {made:.80}"
 
 
 @SPOUT.form(ids.UNKNOWN_IDS_ARE_ANSWERED, on="exits", when=(SpoutPhase.BUSY,),

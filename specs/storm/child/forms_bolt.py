@@ -14,6 +14,7 @@ from specs.storm import ids
 from specs.storm.child.book import BOLT, BOLT_MISUSES, MISUSED
 from specs.storm.child.case import Case, Emits, Names, Settles, Shows, changed
 from specs.storm.child.causes import VALUES
+from specs.storm.child.forms import ids_of_one_emit_come_in_any_order
 from specs.storm.machine import BoltPhase
 from specs.storm.states import Misuse
 from specs.storm.values import is_direct, is_number, same, shown
@@ -22,7 +23,7 @@ form, excuse, tried = BOLT.form, BOLT.excuse, BOLT.tried
 RUNS = (BoltPhase.RUN, BoltPhase.DEAF)
 
 
-@excuse(on="log, report", when=(BoltPhase.SETUP,))
+@excuse(on="log, report", when=(BoltPhase.SETUP,), freedom="S-24")
 def a_report_may_answer_an_unusable_setup(m: Case) -> bool:
     """The child ends with an error, and may say which (catalogue of invalid inputs)."""
     return m.conv.misuse is not None
@@ -270,41 +271,53 @@ def a_tuple_that_user_code_keeps_is_not_settled(m: Case) -> str:
 # -- syncs -------------------------------------------------------------------------------------------------------------
 
 
-def _spare(m: Case) -> bool:
+@tried(ids.SYNCS_DO_NO_HARM, on="sync", when=RUNS)
+def a_sync_may_stand_alone(m: Case) -> bool:
+    """Before 0.7.1 each tuple had one (Bolts; S-8)."""
     return not m.conv.unanswered and (bool(m.conv.spare) or m.conv.misuse is not None)
 
 
-@tried(ids.SYNCS_DO_NO_HARM, on="sync", when=RUNS)
+@BOLT.freedom("S-8")
 def a_sync_may_follow_a_tuple(m: Case) -> bool:
-    """Before 0.7.1 each tuple had one (Bolts; S-8)."""
-    return _spare(m)
+    """Once for each, and once besides; what a bolt says to what means nothing is free (Bolts)."""
+    return m.action == "sync" and a_sync_may_stand_alone(m)
 
 
-@form(ids.NOTHING_AFTER_THE_END, on="sync, leaves", when=(BoltPhase.DEAF,))
+def _answers_nothing(m: Case) -> bool:
+    return m.action == "sync" and not m.conv.unanswered
+
+
+@form(ids.NOTHING_AFTER_THE_END, on="sync, leaves", when=(BoltPhase.DEAF,), freed_by=(a_sync_may_follow_a_tuple,))
 def no_sync_comes_for_nothing_after_the_end_of_stdin(m: Case) -> Any:
     """Nothing is said but what answers something that came before (catalogue of endings)."""
-    wrong = m.action == "sync" and not m.conv.unanswered and not _spare(m)
-    return Broken("a sync came after the end of STDIN, when nothing was to be answered", ends=True) if wrong else ""
+    why = "a sync came after the end of STDIN, when nothing was to be answered"
+    return Broken(why, ends=True) if _answers_nothing(m) else ""
 
 
-@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="sync", when=RUNS, if_=lambda m: bool(m.conv.beats))
+@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="sync", when=RUNS, if_=lambda m: bool(m.conv.beats),
+      freed_by=(a_sync_may_follow_a_tuple,))  # fmt: skip
 def a_heartbeat_has_one_sync(m: Case) -> str:
     """A heartbeat is answered by a sync (Handling Heartbeats; S-8)."""
-    return "a second sync for one heartbeat" if not m.conv.unanswered and not _spare(m) else ""
+    return "a second sync for one heartbeat" if _answers_nothing(m) else ""
 
 
-@form(ids.NO_SYNC_FOR_TUPLES, on="sync", when=RUNS)
+@form(ids.NO_SYNC_FOR_TUPLES, on="sync", when=RUNS, freed_by=(a_sync_may_follow_a_tuple,))
 def a_sync_answers_something(m: Case) -> str:
     """A bolt needs no sync for its tuples (Bolts; S-8)."""
-    return "a sync for nothing" if not m.conv.unanswered and not _spare(m) else ""
+    return "a sync for nothing" if _answers_nothing(m) else ""
 
 
-@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="leaves", if_=lambda m: bool(m.conv.beats) and m.conv.extras > 0,
+def _more_syncs(m: Case) -> int:
+    """Syncs that answered no heartbeat, beside those which user code printed or raised (S-25)."""
+    return m.conv.extras - m.conv.raised - m.conv.talked.count('"sync"')
+
+
+@form(ids.ONE_SYNC_FOR_EACH_HEARTBEAT, on="leaves", if_=lambda m: bool(m.conv.beats) and _more_syncs(m) > 0,
       unless=lambda m: m.conv.misuse is not None)  # fmt: skip
 def syncs_without_heartbeat_follow_all_tuples_or_none(m: Case) -> str:
     """A bolt of before 0.7.1 says one for each tuple. Where there are fewer than half as many, these are second answers
     to heartbeats (S-8): half, because callbacks may be under way as STDIN ends."""
-    few = 2 * m.conv.extras < m.conv.done - m.conv.raised
+    few = 2 * _more_syncs(m) < m.conv.done - m.conv.raised
     return f"{m.conv.extras} more syncs than heartbeats came, for {m.conv.done} tuples" if few else ""
 
 
@@ -386,7 +399,7 @@ def a_list_that_nothing_asked_for_is_given_to_no_emit(m: Case) -> str:
     return f"an emit was given the task ids {given}, which came before it" if m.is_misassigned else ""
 
 
-@form(ids.BOLT_LISTS_REACH_THEIR_EMIT, on="task ids")
+@form(ids.BOLT_LISTS_REACH_THEIR_EMIT, on="task ids", freed_by=(ids_of_one_emit_come_in_any_order,))
 def each_list_goes_to_its_emit(m: Case) -> str:
     """The lists come in the order of the emits (Bolts; S-28)."""
-    return m.wrong_list
+    return m.wrong_list or m.other_order

@@ -13,6 +13,7 @@ from specs.storm import ids
 from specs.storm.child.book import MISUSED, SPOUT, SPOUT_MISUSES
 from specs.storm.child.case import Case, Emits, Shows
 from specs.storm.child.causes import VALUES
+from specs.storm.child.forms import ids_of_one_emit_come_in_any_order
 from specs.storm.machine import SpoutPhase
 from specs.storm.states import Misuse
 from specs.storm.values import is_direct, is_number, shown
@@ -22,7 +23,7 @@ IDLE, BUSY, DEAF = SpoutPhase.IDLE, SpoutPhase.BUSY, SpoutPhase.DEAF
 OPEN = (IDLE, BUSY, DEAF)
 
 
-@excuse(on="log, report", when=(SpoutPhase.SETUP,))
+@excuse(on="log, report", when=(SpoutPhase.SETUP,), freedom="S-24")
 def a_report_may_answer_an_unusable_setup(m: Case) -> bool:
     """The child ends with an error, and may say which (catalogue of invalid inputs)."""
     return m.conv.misuse is not None
@@ -155,7 +156,7 @@ def what_user_code_emits_comes_before_the_sync(m: Case) -> str:
     return _before(m)
 
 
-@excuse(on="sync", when=(IDLE,))
+@excuse(on="sync", when=(IDLE,), freedom="S-23")
 def a_sync_may_answer_what_means_nothing(m: Case) -> bool:
     """Which of it a spout answers is free (catalogue of invalid inputs)."""
     return m.conv.misuse is not None
@@ -261,13 +262,16 @@ def a_direct_emit_goes_to_the_task_that_user_code_names(m: Case) -> str:
     return f"user code emits to the task {_due(m).task!r}, on the wire is {shown(m.emit.task)}" if wrong else ""
 
 
-@excuse(on="emit, log, report", when=(IDLE,))
-def out_of_turn_only_this_is_free(m: Case) -> bool:
-    """A log before the first command stands after no sync (S-10); an error may answer what means nothing; and who
-    replaces octets that are no UTF-8 has a command (S-23)."""
-    if m.conv.misuse is Misuse.NO_UTF8:
-        return True
-    return m.action != "emit" and (not m.conv.command or m.conv.misuse is not None)
+@excuse(on="emit, log, report", when=(IDLE,), freedom="S-23")
+def what_means_nothing_may_be_answered_out_of_turn(m: Case) -> bool:
+    """An error may answer it, and who replaces octets that are no UTF-8 has a command (catalogue of invalid inputs)."""
+    return m.conv.misuse is Misuse.NO_UTF8 or (m.action != "emit" and m.conv.misuse is not None)
+
+
+@excuse(on="log, report", when=(IDLE,), freedom="S-10")
+def a_log_may_come_before_the_first_command(m: Case) -> bool:
+    """It stands after no sync (Spouts)."""
+    return not m.conv.command
 
 
 # -- what user code was seen to do -------------------------------------------------------------------------------------
@@ -316,7 +320,7 @@ def a_list_that_nothing_asked_for_is_given_to_no_emit(m: Case) -> str:
     return f"an emit was given the task ids {given}, which came before it" if m.is_misassigned else ""
 
 
-@form(ids.SPOUT_LISTS_REACH_THEIR_EMIT, on="task ids")
+@form(ids.SPOUT_LISTS_REACH_THEIR_EMIT, on="task ids", freed_by=(ids_of_one_emit_come_in_any_order,))
 def each_list_goes_to_its_emit(m: Case) -> str:
     """The list of the tasks that get the tuple (Spouts; S-28)."""
-    return m.wrong_list
+    return m.wrong_list or m.other_order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from specs.events import Quiet
@@ -28,7 +29,9 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         frame = Message(json.loads(frame.data))
     book, value = BOOKS[config.child], frame.value if isinstance(frame, Message) else None
     octets = _beside(book, Case(config, conv, "octets", value, frame))
-    if isinstance(octets, Breach) or octets.state is ANYTHING:
+    if isinstance(octets, Breach):
+        return replace(octets, behind=_behind(book, Case(config, conv, _action(config, conv, value), value, frame)))
+    if octets.state is ANYTHING:
         return octets
     if isinstance(frame, Text):
         return Allow(conv)  # it is free: nothing else is judged of it
@@ -42,6 +45,14 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         found.state._replace(waited_ms=0) if isinstance(found.state, Conv) and found.state.waited_ms else found.state
     )
     return Allow(after, octets.covers + found.covers, octets.lapses + found.lapses, octets.leans + found.leans)
+
+
+def _behind(book: Rulebook, case: Case) -> Any:
+    """The state behind a message whose octets were wrong: it was said all the same, if it can be read."""
+    if not isinstance(case.frame, Message):
+        return ANYTHING
+    found = book.judge(case, case.action)
+    return found.state if isinstance(found, Allow) else found.behind
 
 
 def _action(config: Config, conv: Conv, value: Any) -> str:
@@ -122,9 +133,9 @@ def _observed(config: Config, conv: Conv, value: Mapping[str, Any]) -> Outcome:
 def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     book, case = BOOKS[config.child], Case(config, conv, "exits", code)
     leaves = _beside(book, Case(config, conv, "leaves", code))
-    if isinstance(leaves, Breach):
-        return leaves
     found = book.judge(case, "exits")
+    if isinstance(leaves, Breach):  # it has ended all the same
+        return replace(leaves, behind=found.state if isinstance(found, Allow) else found.behind)
     if isinstance(found, Allow):
         found = Allow(found.state, leaves.covers + found.covers, leaves.lapses + found.lapses, found.leans)
     free = conv.misuse is not None or conv.excused or conv.phase in DEAFS

@@ -235,6 +235,14 @@ class Case:
             return GivesUp.TIMED_OUT if waits else GivesUp.IDLE
         return GivesUp.UNTIMED if not self.config.timed and conv.most_ms >= OWN_MS else GivesUp.WRONGLY
 
+    @property
+    def silence(self) -> Row | None:
+        """The silence of the child for which it is given up."""
+        if self.gives_up is GivesUp.UNSAID_PID:
+            return Row.NO_PID
+        late = self.gives_up is GivesUp.TIMED_OUT and self.conv.quiet_ms >= self.conv.timeout_ms
+        return Row.SILENT if late else None
+
 
 def fits(due: Expected, value: Mapping[str, Any]) -> bool:
     """True for the effect that is due."""

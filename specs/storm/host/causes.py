@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from specs.causes import Causes
+from collections.abc import Callable
+from typing import Any
+
+from specs.causes import Causes, Evidence
 from specs.storm import ids
 from specs.storm.child.causes import wide
 from specs.storm.host.case import Case, Shown
@@ -23,6 +26,11 @@ CULPRITS = Causes("given up")
 """The first thing that the child said and that is without effect is what the host cannot bear."""
 
 
+def culprit(requirements: str, which: Any = None) -> Callable[[Evidence], Evidence]:
+    """Register a cause of `CULPRITS`: what could be blamed where the child was given up, and nowhere else."""
+    return CULPRITS.cause(requirements, which=which, could=lambda m: m.action == "gives up")
+
+
 def _first(m: Case) -> Expected | None:
     return m.conv.effects[0] if m.conv.effects else None
 
@@ -40,63 +48,47 @@ EFFECTS = f"{ids.TUPLES_ARE_SETTLED} {ids.BOLT_TASK} {ids.BOLT_STREAM}", f"{ids.
 """The requirements by which effects are due, of bolts and of spouts."""
 
 
-@CULPRITS.cause(" ".join(EFFECTS), which=lambda m: named(m.conv.effects[0], m.bolt))
+@culprit(" ".join(EFFECTS), which=lambda m: named(m.conv.effects[0], m.bolt))
 def it_cannot_bear_a_direct_emit(m: Case) -> str:
     """What all must bear is suspected before what an extension adds to it."""
     due = _first(m)
     return str(m.what) if due is not None and due.task is not None else ""
 
 
-@CULPRITS.cause(ids.ONE_TEXT_IS_A_LIST)
+@culprit(ids.ONE_TEXT_IS_A_LIST)
 def it_cannot_bear_one_anchor(m: Case) -> str:
     """anchors that are one text (Storm 0.9.2)."""
     due = _first(m)
     return str(m.what) if due is not None and "one anchor" in due.more else ""
 
 
-@CULPRITS.cause(ids.TASK_0_IS_NONE)
+@culprit(ids.TASK_0_IS_NONE)
 def it_cannot_bear_task_0(m: Case) -> str:
     """Absent, null or 0 (Storm)."""
     due = _first(m)
     return str(m.what) if due is not None and "task 0" in due.more else ""
 
 
-@CULPRITS.cause(ids.ANCHORS_ARE_TUPLES)
+@culprit(ids.ANCHORS_ARE_TUPLES)
 def it_cannot_bear_anchors(m: Case) -> str:
     """The tuples that an emit depends on (Bolts)."""
     due = _first(m)
     return str(m.what) if due is not None and due.anchors else ""
 
 
-@CULPRITS.cause(" ".join(EFFECTS), which=lambda m: named(m.conv.effects[0], m.bolt))
+@culprit(" ".join(EFFECTS), which=lambda m: named(m.conv.effects[0], m.bolt))
 def it_cannot_bear_what_has_no_effect_yet(m: Case) -> str:
     """What a child may say at any time (Spouts, Bolts)."""
     return str(m.what) if _first(m) is not None else ""
 
 
-@CULPRITS.cause(f"{ids.BOLT_LOGS} {ids.SPOUT_LOGS}", which=lambda m: ids.BOLT_LOGS if m.bolt else ids.SPOUT_LOGS)
+@culprit(f"{ids.BOLT_LOGS} {ids.SPOUT_LOGS}", which=lambda m: ids.BOLT_LOGS if m.bolt else ids.SPOUT_LOGS)
 def it_cannot_bear_a_log(m: Case) -> str:
     """A log (Spouts, Bolts)."""
     return str(m.what) if m.conv.logs else ""
 
 
-@CULPRITS.cause(ids.ERRORS_ARE_REPORTED)
+@culprit(ids.ERRORS_ARE_REPORTED)
 def it_ends_at_an_error(m: Case) -> str:
     """The process goes on (Storm 0.9)."""
     return str(m.what) if m.conv.errors else ""
-
-
-def _has_lived(m: Case) -> bool:
-    return bool(m.conv.seen or m.conv.most_ms)
-
-
-@CULPRITS.cause(ids.ANY_MESSAGE_IS_A_SIGN_OF_LIFE)
-def it_counts_syncs_alone(m: Case) -> str:
-    """Any message (Storm 0.10)."""
-    return str(m.what) if _has_lived(m) and m.bolt and m.config.has("x-hb-any-message") else ""
-
-
-@CULPRITS.cause(ids.WHO_LIVES_IS_NOT_GIVEN_UP)
-def it_has_no_patience(m: Case) -> str:
-    """To answer each heartbeat, or each command in time, is enough (Handling Heartbeats)."""
-    return str(m.what) if _has_lived(m) else ""

@@ -8,7 +8,6 @@ from specs.storm.host.book import BOLT_HOST, BOTH, SPOUT_HOST
 from specs.storm.host.case import SEEN, Case, Commands, Lists, Shown, Tuples
 from specs.storm.host.child_messages import emitted, logged
 from specs.storm.host.forms_beside import log_at
-from specs.storm.machine import SpoutPhase
 from specs.storm.states import HostConv
 
 
@@ -52,7 +51,7 @@ def a_heartbeat_waits_for_its_sync(m: Case) -> HostConv:
 @SPOUT_HOST.effect("command")
 def a_command_is_open(m: Case) -> HostConv:
     conv, command = m.conv, m.get("command")
-    after = conv._replace(command=command, quiet_ms=0, most_ms=0, phase=SpoutPhase.BUSY, held=(), answered=False)
+    after = conv._replace(command=command, quiet_ms=0, most_ms=0, held=(), answered=False)
     for message in conv.held:  # what the child said after its sync is read now
         emits = message.get("command") == "emit"
         after = emitted(m.config, after, message) if emits else logged(after, message)

@@ -133,10 +133,17 @@ def lists_come_in_the_order_of_their_emits(m: Case) -> str:
     return f"the task ids {shown(m.what)} came for another emit than theirs" if wrong else ""
 
 
-@form(f"{BOLT_LISTS} / {SPOUT_LISTS}", on="list", when=RUNS)
+@BOTH.freedom("S-28")
+def ids_of_one_emit_come_in_any_order(m: Case) -> bool:
+    """The text does not say in which order a list has them (Spouts, Bolts)."""
+    return m.listed[0] is Lists.RIGHT
+
+
+@form(f"{BOLT_LISTS} / {SPOUT_LISTS}", on="list", when=RUNS, freed_by=(ids_of_one_emit_come_in_any_order,))
 def task_ids_are_those_of_the_tasks_that_get_the_tuple(m: Case) -> str:
-    """The tasks to which the tuple was sent (Spouts, Bolts; S-28)."""
-    if m.listed[0] not in (Lists.OTHER, Lists.WRONG):
+    """The tasks to which the tuple was sent (Spouts, Bolts)."""
+    as_given = m.listed[0] is Lists.RIGHT and same(m.conv.settings[m.listed[1]], m.what)
+    if as_given or m.listed[0] not in (Lists.RIGHT, Lists.OTHER, Lists.WRONG):
         return ""
     return f"task ids are {shown(m.what)}, and should be {shown(m.conv.settings[m.listed[1]])}"
 

@@ -51,9 +51,12 @@ def an_emit_to_what_is_no_task_goes_to_no_other_task(m: Case) -> str:
     return "" if lenient else f"an emit to the task {shown(odd)} went to {shown(task)}"
 
 
-@form(ALL, on="emit, ack, fail", if_=lambda m: bool(_rows(m)), which=lambda m: ROWS[_rows(m)[0]])
+@form(ALL, on="emit, ack, fail, gives up, passes over", if_=lambda m: bool(_rows(m)), which=lambda m: ROWS[_rows(m)[0]])
 def what_means_nothing_has_no_effect(m: Case) -> Any:
-    """Nothing is emitted, and nothing is settled that was not named (catalogue of invalid inputs; S-22)."""
+    """Nothing is emitted, and nothing is settled that was not named (catalogue of invalid inputs; S-22). What may be
+    taken may also be passed over, or be a failure: either is right."""
+    if m.action in _ENDINGS:
+        return ""
     if m.shown[0] is Shown.MISTAKEN:
         return f"{_what(m)} came of what is none: {_rows(m)[0].value}"
     if m.shown[0] is not Shown.NONSENSE:
@@ -62,8 +65,14 @@ def what_means_nothing_has_no_effect(m: Case) -> Any:
     return Broken(why, level="SHOULD", ends=True) if is_lenient(m) else why
 
 
+_ENDINGS = ("gives up", "passes over")
+
+
 def _rows(m: Case) -> list[Row]:
     """What the child did that must not have this effect."""
+    maybe = m.conv.maybe
+    if m.action in _ENDINGS:
+        return [maybe] if maybe is not None and (m.action == "passes over" or m.gives_up is GivesUp.MAY) else []
     rows = [Row.CUT] if Row.CUT in m.conv.skipped else [m.row] if m.row is not None else []
     return (
         rows if m.shown[0] in (Shown.MISTAKEN, Shown.NONSENSE) or rows[:1] in ([Row.NO_UTF8], [Row.ODD_NUMBER]) else []
@@ -76,17 +85,18 @@ def no_other_id_is_made_of_what_is_no_utf_8(m: Case) -> str:
     return f"{_what(m)} came of an id that is none"
 
 
-@form(ALL, on="emit, ack, fail, logged", if_=lambda m: bool(_taken(m)), which=lambda m: ROWS[_taken(m)[-1]])
-def what_stands_beside_messages_does_no_harm(m: Case) -> str:
-    """It is taken, or passed over (catalogue of invalid inputs); that it is no reason to give up, and holds up nothing,
-    is found where that happens."""
-    return ""
+@form(ALL, on="emit, ack, fail, logged, gives up", if_=lambda m: bool(_beside(m)), which=lambda m: ROWS[_beside(m)[-1]])
+def what_stands_beside_messages_is_no_reason_to_give_up(m: Case) -> str:
+    """It is taken, or passed over, and what comes behind it has its effect (catalogue of invalid inputs)."""
+    wrong = m.action == "gives up"
+    return f"{m.what}; what came before is no reason: {_beside(m)[-1].value}" if wrong else ""
 
 
-def _taken(m: Case) -> list[Row]:
-    """What the child did beside the message that has had its effect."""
-    found = m.action == "logged" or m.shown[0] is Shown.SAID
-    return list(m.conv.skipped) if found else []
+def _beside(m: Case) -> tuple[Row, ...]:
+    """What the child did beside the message that has had its effect, or before it was given up."""
+    if m.action == "gives up":
+        return m.conv.skipped if m.gives_up is GivesUp.NO_REASON else ()
+    return m.conv.skipped if m.action == "logged" or m.shown[0] is Shown.SAID else ()
 
 
 # -- emits, acks, fails ------------------------------------------------------------------------------------------------
@@ -232,38 +242,6 @@ def a_log_has_the_level_that_the_child_says(m: Case) -> str:
 # -- giving up ---------------------------------------------------------------------------------------------------------
 
 
-@form(ALL, on="gives up", which=lambda m: ROWS[m.conv.skipped[-1]] if m.gives_up is GivesUp.NO_REASON else "")
-def what_stands_beside_messages_is_no_reason_to_give_up(m: Case) -> str:
-    """It is taken, or passed over (catalogue of invalid inputs)."""
-    return f"{m.what}; what came before is no reason: {m.conv.skipped[-1].value}"
-
-
-@form(
-    ALL,
-    on="gives up, passes over",
-    if_=lambda m: m.action == "passes over" or m.gives_up is GivesUp.MAY,
-    which=lambda m: ROWS[m.conv.maybe],
-)
-def what_may_be_taken_may_be_a_failure(m: Case) -> str:
-    """Either is right (catalogue of invalid inputs)."""
-    return ""
-
-
-def _was_silent(m: Case) -> Any:
-    """What the silence of the child was, for which it was given up."""
-    if m.gives_up is GivesUp.UNSAID_PID:
-        return Row.NO_PID
-    late = m.gives_up is GivesUp.TIMED_OUT and m.conv.quiet_ms >= m.conv.timeout_ms
-    return Row.SILENT if late else None
-
-
-@form(ALL, on="gives up", if_=lambda m: _was_silent(m) is not None, which=lambda m: ROWS.get(_was_silent(m), ""))
-def a_silent_child_is_given_up(m: Case) -> str:
-    """One that is silent beyond the timeout, or does not say its process id (Handling Heartbeats); that it is not is
-    found when that is due."""
-    return ""
-
-
 @form(SETUP_COMES_FIRST, on="gives up", if_=lambda m: m.gives_up is GivesUp.AT_ONCE)
 def a_host_waits_for_its_child(m: Case) -> str:
     """The setup, and then the process id (Initial Handshake)."""
@@ -276,10 +254,14 @@ def a_child_that_is_sent_no_heartbeat_is_not_given_up(m: Case) -> str:
     return f"{m.what}, and no heartbeat was left to answer"
 
 
-@SPOUT_HOST.form("STORM-HB-13", on="gives up, goes on", if_=lambda m: m.action == "gives up" or _has_rested(m))
+@SPOUT_HOST.form(
+    "STORM-HB-13",
+    on="gives up, goes on",
+    if_=lambda m: _has_rested(m) if m.action != "gives up" else m.gives_up is GivesUp.IDLE,
+)
 def a_spout_is_not_given_up_while_no_command_is_open(m: Case) -> str:
     """The clock runs while a command is unanswered (Storm 1.0.2)."""
-    return f"{m.what}, and no command was open" if m.gives_up is GivesUp.IDLE and m.action == "gives up" else ""
+    return f"{m.what}, and no command was open" if m.action == "gives up" else ""
 
 
 def _has_rested(m: Case) -> bool:
@@ -288,29 +270,46 @@ def _has_rested(m: Case) -> bool:
     return bool(timeout) and m.conv.most_ms >= timeout and m.config.has("x-hb-timing")
 
 
-@BOLT_HOST.form(
-    ids.COMMANDS_OF_BOLTS, on="emit, ack, fail, logged", if_=lambda m: m.action == "logged" or m.shown[0] is Shown.SAID
-)
-def what_a_bolt_says_is_taken_in_any_mixture(m: Case) -> str:
-    """At any time (Bolts); that a host cannot bear it shows where it gives up."""
-    return ""
+def _lives(m: Case) -> bool:
+    """The child took a good part of its timeout, and spoke. Where it is given up, nothing that it said may be why."""
+    if m.action == "goes on":
+        return bool(m.conv.lived)
+    said = m.conv.effects or m.conv.logs or m.conv.errors
+    return m.gives_up is GivesUp.WRONGLY and not said and bool(m.conv.seen or m.conv.most_ms)
 
 
-@form(ids.WHO_LIVES_IS_NOT_GIVEN_UP, on="goes on", if_=lambda m: m.conv.lived)
-def a_child_that_took_its_time_is_not_given_up(m: Case) -> str:
-    """To answer each heartbeat, or each command in time, is enough (Handling Heartbeats); see where it gives up."""
-    return ""
+def _given_up(m: Case) -> str:
+    return str(m.what) if m.action == "gives up" else ""
 
 
-@BOLT_HOST.form(ids.ANY_MESSAGE_IS_A_SIGN_OF_LIFE, on="goes on",
-                if_=lambda m: m.conv.lived and m.config.has("x-hb-any-message"))  # fmt: skip
+@BOLT_HOST.form("STORM-HB-12", on="goes on, gives up", if_=lambda m: m.config.has("x-hb-any-message") and _lives(m))
 def any_message_of_a_bolt_counts(m: Case) -> str:
-    """Any message (Storm 0.10); see where it gives up."""
-    return ""
+    """Any message is a sign of life (Storm 0.10)."""
+    return _given_up(m)
 
 
-@form(f"{ids.COMMANDS_OF_BOLTS} / {ids.ANSWERS_ACKS_TOO}", on="gives up", causes=CULPRITS,
-      if_=lambda m: m.gives_up is GivesUp.WRONGLY)  # fmt: skip
+@form("STORM-HB-11", on="goes on, gives up", if_=_lives)
+def a_child_that_took_its_time_is_not_given_up(m: Case) -> str:
+    """To answer each heartbeat, or each command in time, is enough (Handling Heartbeats)."""
+    return _given_up(m)
+
+
+@BOTH.freedom("S-13")
+def a_host_may_have_a_timeout_of_its_own(m: Case) -> bool:
+    """Where it does not take that of conf, which is found out first (Handling Heartbeats)."""
+    return m.gives_up is GivesUp.UNTIMED
+
+
+def _is_taken(m: Case) -> bool:
+    if m.action == "gives up":
+        return m.gives_up in (GivesUp.WRONGLY, GivesUp.UNTIMED)
+    return m.action == "logged" or m.shown[0] is Shown.SAID
+
+
+@BOLT_HOST.form(ids.COMMANDS_OF_BOLTS, on="emit, ack, fail, logged, gives up", causes=CULPRITS, if_=_is_taken,
+                freed_by=(a_host_may_have_a_timeout_of_its_own,))  # fmt: skip
+@SPOUT_HOST.form(ids.ANSWERS_ACKS_TOO, on="gives up", causes=CULPRITS, if_=_is_taken,
+                 freed_by=(a_host_may_have_a_timeout_of_its_own,))  # fmt: skip
 def a_child_that_is_right_is_not_given_up(m: Case) -> str:
-    """What a child may say at any time (Spouts, Bolts)."""
-    return str(m.what)
+    """What a child may say at any time, in any mixture, is taken (Spouts, Bolts)."""
+    return _given_up(m)

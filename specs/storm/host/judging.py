@@ -155,7 +155,11 @@ def _errs(config: Config, conv: HostConv, text: str) -> Outcome:
 
 def _gives_up(config: Config, conv: HostConv, why: str, after: HostConv | None = None) -> Outcome:
     """The host says that its child, or it, is done for."""
-    found = _beside(BOOKS[config.host], Case(config, conv, "gives up", why))
+    case = Case(config, conv, "gives up", why)
+    silent = case.silence
+    if silent is not None:  # it need not have noticed yet, and has
+        case = Case(config, conv._replace(failing=silent, skipped=()), "gives up", why)
+    found = _beside(BOOKS[config.host], case)
     if after is None or not isinstance(found, Allow):
         return found
     return replace(found, state=after._replace(failed=True, failing=None))

@@ -15,7 +15,7 @@ from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.compiler.case import Case
 from specs.msgpack.idl.uses import Use
 
-MISREAD = Causes("a legal document is refused, or read as another")
+MISREAD = Causes("a legal document is refused, or read as another", vague=True)
 LINE_ENDS, BUILT_IN_TYPES, IDS_IN_ANY_ORDER = "MPIDL-LEX-06", "MPIDL-TYPE-01", "MPIDL-FIELD-05"
 GENERICS, STRING_FORM, NO_SCOPE = "MPIDL-TYPE-04", "MPIDL-EXC-07", "MPIDL-NOSC-01"
 INTERFACES_WRITTEN_OUT = "MPIDL-IF-02"

@@ -8,28 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from specs.events import Noise
+from specs.stomp import ids
 from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
-from specs.stomp.ids import (
-    CLEN_02,
-    DISC_06,
-    ERROR_02,
-    FRAME_03,
-    FRAME_05,
-    HB_07,
-    INV_19,
-    INV_25,
-    INV_27,
-    INV_28,
-    INV_29,
-    INV_30,
-    ROB_04,
-    TXN_04,
-    TXN_05,
-)
-from specs.stomp.machine import CONNECTS, GOODBYE, LEAVES, MACHINE, SAYS, Phase
+from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
 from specs.stomp.server.calls import call, common, delivery_named, offered, sub_key
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx
 
@@ -53,7 +36,7 @@ def said(state: State, number: int, frame: Frame) -> State:
         return _after_the_end(state, number, conn, frame)
     verdict, claims = call(state, number, conn, frame)
     if conn.eols:
-        claims, conn = (HB_07, FRAME_03, *claims), conn._replace(eols=False)
+        claims, conn = (ids.HB_07, ids.FRAME_03, *claims), conn._replace(eols=False)
     serial = state.serial + 1
     pending = Pending(
         serial,
@@ -74,7 +57,7 @@ def said(state: State, number: int, frame: Frame) -> State:
             asked_beats=(int(beats[1]), int(beats[2])) if beats else (0, 0),
         )
         return put(state, number, conn, serial)
-    conn = conn._replace(pending=(*conn.pending, pending), midway=False)
+    conn = conn._replace(pending=(*conn.pending, pending), midway=0)
     behind = conn.doom
     if isinstance(verdict, Refusal) and conn.doom is None:
         conn = conn._replace(doom=verdict)
@@ -86,15 +69,17 @@ def said(state: State, number: int, frame: Frame) -> State:
         return effect(state, number, conn, pending, behind)
     if frame.command not in CLIENT_COMMANDS and frame.get("destination") is not None:
         never = _carried_out(frame.command)
-        return _add_message(state, number, pending, None, never=never, level=None if never == FRAME_05 else "SHOULD")
+        return _add_message(
+            state, number, pending, None, never=never, level=None if never == ids.FRAME_05 else "SHOULD"
+        )
     return state
 
 
 def _carried_out(command: str) -> str:
     """The requirement that a server breaks which takes an unknown command for SEND."""
     if command.strip().upper() != "SEND":
-        return INV_28 if command in SERVER_COMMANDS else INV_27
-    return FRAME_05 if command.strip() == command else INV_27
+        return ids.INV_28 if command in SERVER_COMMANDS else ids.INV_27
+    return ids.FRAME_05 if command.strip() == command else ids.INV_27
 
 
 def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
@@ -111,7 +96,7 @@ def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State
     if frame.command != "SEND":
         return state
     level = "" if failed and conn.version != "1.2" else None  # only 1.2 says that an ERROR is the end
-    return _add_message(state, number, pending, None, never=ERROR_02 if failed else DISC_06, level=level)
+    return _add_message(state, number, pending, None, never=ids.ERROR_02 if failed else ids.DISC_06, level=level)
 
 
 def _add_message(
@@ -212,7 +197,8 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
     reused = key in conn.old_subs
     names = [name for name, _ in frame.headers]
     repeated = tuple(pair for at, pair in enumerate(frame.headers) if pair[0] in names[:at])
-    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, repeated=repeated)
+    stated = frame.get("ack") is not None
+    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, stated=stated, repeated=repeated)
     return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 
@@ -325,7 +311,7 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
 
 def _abort(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
     tx = pending.frame.get("transaction")
-    return undone(state, number, [tx], TXN_04) if tx in conn.txs else state
+    return undone(state, number, [tx], ids.TXN_04) if tx in conn.txs else state
 
 
 def _without(state: State, number: int, conn: Conn, tx: str) -> State:
@@ -363,7 +349,7 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
     what it has not said it processed.
     """
     conn = state.conns[number]
-    state = undone(state, number, list(conn.txs), TXN_05)
+    state = undone(state, number, list(conn.txs), ids.TXN_05)
     held = [sub for sub in conn.subs.values() if not sub.closing]
     again = [] if orderly else _unsettled(state, number, held)
     state = departed(state, held)
@@ -430,159 +416,3 @@ _EFFECTS = {
     "ABORT": _abort,
     "DISCONNECT": _disconnect,
 }
-
-
-# -- what the server's actions do --------------------------------------------------------------------------------------
-
-
-def entered(state: State, number: int, conn: Conn, frame: Frame) -> State:
-    """The state once CONNECTED has come."""
-    connect = conn.connect
-    assert connect is not None
-    form = BEATS_FORM.match(frame.get("heart-beat") or "")
-    theirs, asked = (int(form[1]), int(form[2])) if form else (0, 0), conn.asked_beats
-    conn = conn._replace(
-        phase=MACHINE.move(conn.phase, "CONNECTED"),
-        version=frame.get("version") or "1.0",
-        connect=connect._replace(due=False),
-        beats_ms=max(theirs[0], asked[1]) if theirs[0] and asked[1] else 0,
-        mine_ms=max(theirs[1], asked[0]) if theirs[1] and asked[0] else 0,
-        mute_ms=0,
-        heard={"connected": state.elapsed_ms},
-    )
-    state = put(state, number, conn)
-    session = frame.get("session")
-    return state if session is None else state._replace(sessions=state.sessions | {session})
-
-
-def failed(state: State, number: int) -> State:
-    """The state once an ERROR has come."""
-    conn = state.conns.get(number) or Conn()
-    state = put(state, number, conn._replace(phase=MACHINE.move(conn.phase, "ERROR")))
-    return left(state, number)
-
-
-def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
-    """The state once a frame was receipted."""
-    frame = pending.frame
-    rest = tuple(p for p in conn.pending if p is not pending)
-    # frames before it were received; those that asked for nothing need not be remembered
-    forgotten = [p for p in rest if p.receipt is None and p.call is None and p.serial < pending.serial]
-    if forgotten:
-        rest = tuple(p for p in rest if p not in forgotten)
-    parted = frame.command == "DISCONNECT" and not pending.late
-    conn = conn._replace(
-        phase=MACHINE.move(conn.phase, GOODBYE if parted else "RECEIPT"),
-        pending=rest,
-        answered=(*conn.answered, pending.receipt or ""),
-        hushed=conn.hushed or any(p.frame.command in ("ACK", "NACK") for p in forgotten),
-        within=conn.within if pending.tx is None else conn.within | {pending.receipt or ""},
-        doom=None if isinstance(pending.call, Refusal) and pending.call is conn.doom else conn.doom,
-        farewell=conn.farewell or parted,
-    )
-    if frame.command not in state.receipted and (pending.receipt or "").isalnum():
-        state = state._replace(receipted=state.receipted | {frame.command})
-    if frame.command == "SUBSCRIBE":
-        key = frame.get("id")
-        key = f"\0{frame.get('destination')}" if key is None else key
-        sub = conn.subs.get(key)
-        if sub is not None:
-            conn = conn._replace(subs={**conn.subs, key: sub._replace(sure=True)})
-    elif frame.command == "UNSUBSCRIBE":
-        conn = _unsubscribed(state, conn, frame)
-    return _settled(put(state, number, conn), pending)
-
-
-def _unsubscribed(state: State, conn: Conn, frame: Frame) -> Conn:
-    gone = [sub for sub in conn.subs.values() if sub.closing and frame.get("id") == sub.id]
-    gone = gone or [s for s in conn.subs.values() if s.closing and s.id == f"\0{frame.get('destination')}"]
-    places = tuple((place, state.serial) for sub in gone for place in sub.destinations)
-    gone = [sub for sub in gone if not sub.vague]
-    kept = {key: sub for key, sub in conn.subs.items() if sub not in gone}
-    conn = conn._replace(subs=kept, old_subs=(*conn.old_subs, *[sub.id for sub in gone]))
-    return conn._replace(left_places=(*conn.left_places, *places))
-
-
-def _settled(state: State, pending: Pending) -> State:
-    """What a RECEIPT says of the messages of its frame, and of the deliveries that it acknowledged."""
-    frame, settled = pending.frame, f"{pending.serial}"
-    sure = pending.sends if frame.command == "COMMIT" else (pending.serial,) if frame.command == "SEND" else ()
-    if sure:
-        known = {s: state.messages[s]._replace(sure=True) for s in sure if s in state.messages}
-        state = state._replace(messages={**state.messages, **known})
-    if frame.command == "COMMIT" or (frame.command in ("ACK", "NACK") and pending.tx is None):
-        fates = {
-            d.serial: d._replace(fate="settled")
-            for d in state.deliveries.values()
-            if d.fate == "acked" and d.by.split(" ")[0] == settled
-        }
-        state = state._replace(deliveries={**state.deliveries, **fates})
-    return state
-
-
-def delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> State:
-    """The state once a MESSAGE has come."""
-    serial = state.serial + 1
-    fate = "out" if conn.phase is Phase.LIVE and not sub.closing and not sub.vague else "freed"
-    ack, name = frame.get("ack"), frame.get("message-id")
-    delivery = Delivery(
-        serial, number, sub.serial, found.serial, ack, name, sub.ack, fate, at_ms=state.elapsed_ms
-    )  # fmt: skip
-    due, waiting = state.due, state.waiting
-    if due:
-        due = tuple(pair for pair in due if pair != (found.serial, sub.serial))
-    queue = waiting.get(found.destination)
-    if queue and found.serial in queue:
-        waiting = {**waiting, found.destination: tuple(other for other in queue if other != found.serial)}
-    deliveries = state.deliveries
-    if found.deliveries:  # it came again, and was allowed to: the earlier delivery may not be this client's any more
-        fans_out = found.kind is not None and found.kind.fanout
-        before = [deliveries[earlier] for earlier in found.deliveries]
-        over = [d for d in before if d.fate == "out" and d.mode != "auto" and (d.sub == sub.serial or not fans_out)]
-        deliveries = {**deliveries, **{d.serial: d._replace(fate="freed") for d in over}}
-    return state._replace(
-        serial=serial,
-        due=due,
-        waiting=waiting,
-        deliveries={**deliveries, serial: delivery},
-        messages={**state.messages, found.serial: found._replace(deliveries=(*found.deliveries, serial))},
-    )
-
-
-# -- what is no frame, and time ----------------------------------------------------------------------------------------
-
-_LOST = {"content-length-mismatch": CLEN_02, "over-limit": INV_19}
-
-
-def garbled(state: State, number: int, conn: Conn, event: Noise) -> State:
-    """The state once the tester has sent octets that are no frame."""
-    lost = _LOST.get(event.why, ROB_04)
-    if event.why == "nul-in-head":
-        nul = event.data.find(0)
-        lost = INV_29 if event.data[:nul].endswith(b"\n") else INV_25 if nul else INV_30
-    if conn.phase is Phase.OPEN:
-        lost = ROB_04
-    return put(state, number, conn._replace(lost=lost, mute_ms=0, midway=False))
-
-
-def heard(state: State, number: int, conn: Conn, by: str) -> State:
-    """The state once octets of a frame were seen that is not complete."""
-    if by == "server":
-        return put(state, number, conn._replace(silent_ms=0))
-    lives = conn.lives | {"octets"} if conn.mute_ms else conn.lives
-    known = {**conn.heard, "octets": state.elapsed_ms}
-    return put(state, number, conn._replace(midway=True, mute_ms=0, lives=lives, heard=known))
-
-
-def aged(state: State, silent_ms: int, elapsed_ms: int) -> State:
-    """The state after a pause."""
-    conns = {
-        number: _older(conn, silent_ms, elapsed_ms) if conn.alive else conn for number, conn in state.conns.items()
-    }
-    return state._replace(conns=conns, elapsed_ms=state.elapsed_ms + elapsed_ms)
-
-
-def _older(conn: Conn, silent_ms: int, mute_ms: int) -> Conn:
-    mute_ms += conn.mute_ms
-    overdue = conn.overdue or (conn.mine_ms > 0 and mute_ms >= conn.mine_ms)
-    return conn._replace(silent_ms=conn.silent_ms + silent_ms, mute_ms=mute_ms, overdue=overdue)

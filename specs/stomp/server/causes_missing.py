@@ -1,0 +1,183 @@
+"""Which requirement a server most likely broke: the ranked causes of a message that never came.
+
+Source: as in duties.py, which finds the symptom; see causes.py.
+"""
+
+from __future__ import annotations
+
+from specs.causes import Causes, Named
+from specs.stomp import ids
+from specs.stomp.machine import Phase
+from specs.stomp.server.case import Case
+from specs.stomp.states import Conn
+
+MISSING = Causes("a message that never came")
+_ENDED = (Phase.CLOSING, Phase.LEFT, Phase.CLOSED)
+
+
+def _came_before(case: Case) -> bool:
+    """A queue's message that has been delivered once must come again."""
+    kind = case.message.kind
+    return bool(case.message.deliveries) and not (kind is not None and kind.fanout)
+
+
+def _held_by(case: Case) -> str:
+    """Which rule makes it owed that a message comes again."""
+    last = case.state.deliveries[case.message.deliveries[-1]]
+    others = [
+        d
+        for d in case.state.deliveries.values()
+        if d.conn == last.conn and d.serial != last.serial and d.fate in ("settled", "acked", "nacked")
+    ]
+    beside = [d for d in others if d.sub != last.sub]
+    if last.by == "abort":
+        return ids.ACK_06
+    if any(d.mode == "client" for d in beside):  # what covers more than itself reaches too far more easily
+        return ids.ACKMODE_07
+    if any(d.sub == last.sub and d.fate == "nacked" for d in others):
+        return ids.NACK_03
+    if beside:
+        return ids.ACKMODE_07
+    if others:
+        return ids.ACKMODE_05 if last.mode == "client-individual" else ids.ACKMODE_04
+    return ids.ACK_02
+
+
+@MISSING.cause(
+    f"{ids.ACK_06} {ids.ACKMODE_07} {ids.NACK_03} {ids.ACKMODE_05} {ids.ACKMODE_04} {ids.ACK_02}",
+    which=_held_by, could=_came_before, steady=True,
+)  # fmt: skip
+def not_delivered_again(case: Case) -> Named:
+    """Whether a message comes again is the server's choice (docs/ambiguities.md, N-09): it is owed only where discovery
+    saw it every time. What nobody acknowledged, or not for it, passes for consumed: a MUST. The rest is a SHOULD."""
+    name = _held_by(case)
+    text = f"{case.text}: a second time, although it was never acknowledged and this server redelivers"
+    level = "SHOULD" if name in (ids.ACK_06, ids.NACK_03) else "MUST"
+    return Named(name, text, "not_delivered_again", (), level, steady=True)
+
+
+def _sender(case: Case) -> Conn:
+    return case.state.conns[case.message.conn]
+
+
+def _sender_left(case: Case) -> bool:
+    return _sender(case).phase in _ENDED and not case.message.sure and case.subscription.conn != case.message.conn
+
+
+@MISSING.circumstance(
+    "STOMP-1.2-DISC-09", also=ids.DISC_07, says="its sender's DISCONNECT was receipted", level="SHOULD"
+)
+def vouched_for_at_the_end(case: Case) -> bool:
+    """The RECEIPT of DISCONNECT says that the SEND was received. It may have been, and then to go on with it is a
+    recommendation: nobody can tell."""
+    return _sender_left(case) and _sender(case).farewell
+
+
+@MISSING.circumstance(ids.DISC_07, says="its sender had disconnected in order", level="SHOULD")
+def sender_had_left(case: Case) -> bool:
+    return _sender_left(case)
+
+
+@MISSING.circumstance(ids.REPEAT_01)
+def repeated_headers(case: Case) -> bool:
+    names = [name for name, _ in case.message.frame.headers]
+    return names.count("destination") > 1 or names.count("transaction") > 1
+
+
+def _in_tx(case: Case) -> bool:
+    return case.message.tx is not None
+
+
+@MISSING.circumstance(ids.TXN_07, also=ids.SUB_05)
+def same_transaction_id_elsewhere(case: Case) -> bool:
+    others = (conn for number, conn in case.state.conns.items() if number != case.message.conn)
+    return _in_tx(case) and any(case.message.tx in (*conn.txs, *conn.old_txs) for conn in others)
+
+
+@MISSING.circumstance(ids.TXN_09, also=ids.SUB_05)
+def transaction_id_used_again(case: Case) -> bool:
+    return _in_tx(case) and _sender(case).old_txs.count(str(case.message.tx)) > 1
+
+
+@MISSING.circumstance(ids.TXN_06, also=ids.SUB_05, level="SHOULD")
+def transaction_begun_twice(case: Case) -> bool:
+    """The client broke a rule itself: what comes of that is a recommendation."""
+    return _in_tx(case) and f"begun twice {case.message.conn} {case.message.tx}" in case.state.history
+
+
+@MISSING.circumstance(ids.TXN_10, also=ids.SUB_05)
+def beside_another_transaction(case: Case) -> bool:
+    return _in_tx(case) and len({*_sender(case).old_txs, *_sender(case).txs}) > 1
+
+
+@MISSING.circumstance(ids.TXN_03, also=ids.SUB_05)
+def in_a_transaction(case: Case) -> bool:
+    return _in_tx(case)
+
+
+@MISSING.circumstance(ids.TXN_11, also=ids.SUB_05)
+def beside_a_transaction(case: Case) -> bool:
+    return not _in_tx(case) and bool(_sender(case).old_txs or _sender(case).txs)
+
+
+@MISSING.circumstance(ids.BODY_03, also=ids.SUB_05)
+def empty_body(case: Case) -> bool:
+    return not case.message.frame.body
+
+
+@MISSING.circumstance(ids.SUB_11, also=ids.SUB_05)
+def subscription_id_used_again(case: Case) -> bool:
+    return case.subscription.reused
+
+
+@MISSING.circumstance("STOMP-1.2-UNSUB-05", also=ids.SUB_05)
+def another_subscription_removed(case: Case) -> bool:
+    return bool(case.conn.old_subs) or any(sub.closing for sub in case.conn.subs.values())
+
+
+@MISSING.circumstance(ids.SUB_04, also=ids.SUB_05)
+def same_subscription_id_elsewhere(case: Case) -> bool:
+    return any(case.subscription.id in conn.subs for conn in case.others)
+
+
+def _stopped(case: Case) -> bool:
+    """Earlier messages came to the subscription, and later ones did not."""
+    sub = case.subscription
+    came = [d.message for d in case.state.deliveries.values() if d.sub == sub.serial] if sub.ack == "auto" else []
+    return bool(came) and max(came) <= case.message.serial
+
+
+@MISSING.circumstance("STOMP-1.2-SUB-08", also=ids.SUB_05)
+def stopped_without_acks(case: Case) -> bool:
+    return _stopped(case) and not case.subscription.stated
+
+
+@MISSING.circumstance("STOMP-1.2-ACKMODE-01", also=ids.SUB_05)
+def stopped_in_auto_mode(case: Case) -> bool:
+    return _stopped(case) and case.subscription.stated
+
+
+@MISSING.circumstance(ids.RECEIPT_05, also=ids.SUB_05, says="a later frame of its sender was receipted")
+def vouched_for(case: Case) -> bool:
+    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there."""
+    there = case.subscription.ack == "auto" and case.subscription.serial < case.message.serial
+    return not case.message.sure and _sender(case).alive and there and case.message.serial < _sender(case).vouched
+
+
+def received_before(case: Case) -> tuple[str, ...]:
+    """What a RECEIPT shows of the SENDs before it whose messages have come already."""
+    told = case.conn._replace(vouched=case.subject.serial)
+    state = case.state._replace(conns={**case.state.conns, case.number: told})
+    for sent in case.state.messages.values():
+        if sent.conn == case.number and case.conn.vouched < sent.serial < case.subject.serial and sent.deliveries:
+            there = {sub.serial: sub for conn in state.conns.values() for sub in conn.subs.values()}
+            found = there.get(state.deliveries[sent.deliveries[0]].sub)
+            if found is not None and vouched_for(case._replace(state=state, sent=sent, sub=found)):
+                return (ids.RECEIPT_05,)
+    return ()
+
+
+@MISSING.circumstance("STOMP-1.2-RECEIPT-04", also=ids.SUB_05, says="it was receipted before that subscription began")
+def there_to_be_had(case: Case) -> bool:
+    """The RECEIPT of its SEND said that it waits for who subscribes now."""
+    return case.message.sure and case.message.serial < case.subscription.serial

@@ -1,0 +1,64 @@
+"""Programs of a property, drawn ahead of being played.
+
+A run of Hypothesis cannot be stopped in between, so nothing is played inside of one: a chunk of programs is drawn, and
+they are handed out one by one. What is drawn follows from the seed, the property's name and how many were drawn before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from zlib import crc32
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from strategies.common import Program
+
+FIRST_CHUNK, LARGEST_CHUNK, GROWTH = 3, 100, 4
+"""Programs drawn by one Hypothesis run: few at first, since most hunts of a slow implementation end soon."""
+PROGRAMS = 8
+"""Programs in one example of Hypothesis at most: some 1,000 of the 8,192 octets that one may have."""
+
+
+class Draws(Iterator[Program]):
+    """Programs of one property without end."""
+
+    def __init__(self, programs: SearchStrategy[Program], name: str, *, run_seed: int = 0) -> None:
+        self._programs, self._name, self._seed = programs, name, run_seed
+        self._ready: deque[Program] = deque()
+        self._chunk, self._batch = FIRST_CHUNK, 0
+
+    def __next__(self) -> Program:
+        while not self._ready:
+            self._ready.extend(chunk(self._programs, f"{self._seed} {self._name} {self._batch}", self._chunk))
+            self._batch += 1
+            self._chunk = min(LARGEST_CHUNK, self._chunk * GROWTH)
+        return self._ready.popleft()
+
+    def put_back(self, program: Program) -> None:
+        """Hand it out once more, next time."""
+        self._ready.appendleft(program)
+
+
+def chunk(programs: SearchStrategy[Program], name: str, count: int) -> list[Program]:
+    """About `count` programs, the same for the same name. An example of Hypothesis has overhead of its own, so one is
+    several programs."""
+    each = min(PROGRAMS, count)
+    drawn: list[Program] = []
+
+    @settings(
+        max_examples=1 + count // each,  # the first is always the simplest: the same program several times
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],  # shrinking has a budget of its own: see suites.investigate
+        suppress_health_check=list(HealthCheck),
+    )
+    @seed(crc32(name.encode()))
+    @given(st.tuples(*[programs] * each))
+    def example(found: tuple[Program, ...]) -> None:
+        drawn.extend(dict.fromkeys(found))
+
+    example()
+    return drawn

@@ -1,0 +1,77 @@
+"""Where plans are played: fresh names for each, the deadline of the run, and who has brought an implementation down.
+
+Several plans may be played at once, from several threads. When an implementation dies meanwhile, any of them may be the
+cause, so each is played once more with nobody beside it, and what happens then counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from impls.driver.drive import Recording, Setting, drive
+from specs.model import Blame, Breach
+from specs.plan import Plan
+from suites.deadline import Deadline
+
+Settle = Callable[[Recording], str]
+AGAIN = 2
+"""How often what was disturbed by the end of an implementation is played again."""
+
+
+class Ground:
+    """Plays plans. `settle` is called after each; it restarts an implementation that died, and says how it did."""
+
+    def __init__(self, settle: Settle, prefix: str, deadline: Deadline) -> None:
+        self.deadline = deadline
+        self._settle, self._prefix = settle, prefix
+        self._serial = itertools.count(1)
+        self._free = threading.Condition()
+        self._settling = threading.Lock()
+        self._playing, self._joined, self._ends, self._alone = 0, 0, 0, False
+
+    def play(self, plan: Plan, setting: Setting, deadline: Deadline | None = None) -> Recording:
+        """Drive one plan with fresh names; it is given up when `deadline` is over, or that of the run."""
+        setting = replace(setting, ends=(deadline or self.deadline).over)
+        died, recording = "", Recording()
+        for turn in range(1 + AGAIN):
+            with self._place(alone=turn > 0) as crowd:
+                before = self._ends
+                recording = drive(plan, setting, f"{self._prefix}{next(self._serial)}-")
+                with self._settling:
+                    died = self._settle(recording)
+                    self._ends += bool(died)
+                    disturbed = crowd() and self._ends != before
+            if not disturbed or self.deadline.over():
+                break
+        if died:
+            breach = Breach(setting.role, setting.protocol.crash, died)
+            blame = Blame(breach, max(0, len(recording.events) - 1))
+            recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
+        return recording
+
+    @contextmanager
+    def _place(self, *, alone: bool) -> Iterator[Callable[[], bool]]:
+        """Room for one plan; answers whether there was another one beside it at any time."""
+        with self._free:
+            if alone:
+                self._free.wait_for(lambda: not self._alone)
+                self._alone = True
+                self._free.wait_for(lambda: not self._playing)
+            else:
+                self._free.wait_for(lambda: not self._alone)
+            self._playing += 1
+            self._joined += 1
+            joined = self._joined
+            company = self._playing > 1
+        try:
+            yield lambda: company or self._joined != joined
+        finally:
+            with self._free:
+                self._playing -= 1
+                if alone:
+                    self._alone = False
+                self._free.notify_all()

@@ -1,0 +1,63 @@
+"""Whose turn it is: properties hunt in small slices, one after the other, until the budget is gone.
+
+Each gets its share by weight in the end, but nobody waits for another's share to be used up: a larger budget never
+makes an early verdict later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from suites.hunt import Hunter, Property, Pursuit
+
+SLICE_S, PART = 0.1, 4
+"""A turn of a property of weight 1, at most, and how many turns of its share there are at least."""
+FIRST = 0.3
+"""Length of the first turn among the others: all properties shall have begun soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A property and its part of the budget."""
+
+    prop: Property
+    weight: float = 1.0
+
+
+def pursuits(hunter: Hunter, shares: Sequence[Share], budget_s: float) -> list[Pursuit]:
+    """What is to be hunted with, each with its part of `budget_s` seconds."""
+    total = sum(share.weight for share in shares) or 1.0
+    return [hunter.pursuit(s.prop, s.weight, budget_s * s.weight / total) for s in shares]
+
+
+def hunt(hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: Callable[[], None]) -> None:
+    """Hunt for `budget_s` seconds, investigations apart, and settle what was found. `during` is called after each turn
+    and while we wait for what goes on beside. An error of ours ends the property in whose turn it came out."""
+    hunter.progress = during
+    hunter.prepare()
+    begun, spent = time.monotonic(), hunter.spent_s
+    hunter.until = hunter.ground.deadline.within(budget_s)
+    try:
+        while not hunter.until.over() and (going := [each for each in pursuits if each.error is None]):
+            _turn(hunter, min(going, key=lambda each: each.used_s / each.weight))
+            if hunter.spent_s > spent:  # the hunt has stood still
+                left = budget_s - (time.monotonic() - begun) + hunter.spent_s
+                spent, hunter.until = hunter.spent_s, hunter.ground.deadline.within(left)
+        hunter.finish()
+    except KeyboardInterrupt:
+        hunter.ground.deadline.end()
+        hunter.give_up()
+        raise
+
+
+def _turn(hunter: Hunter, pursuit: Pursuit) -> None:
+    slice_s = min(SLICE_S * pursuit.weight, pursuit.share_s / PART)
+    if not pursuit.used_s:
+        slice_s *= FIRST
+    try:
+        hunter.pursue(pursuit, min(slice_s, hunter.until.left()))
+    except Exception as error:  # noqa: BLE001 - it is told where the property is reported
+        if not hunter.ground.deadline.over():  # what is cut short by the end of the run is no error
+            pursuit.error = error

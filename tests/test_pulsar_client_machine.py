@@ -1,0 +1,213 @@
+"""The machines of a client, cell by cell: what they forbid is blamed, and what they allow leads on."""
+
+from __future__ import annotations
+
+import pytest
+
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.pulsar.client_memory import Client
+from specs.events import Closed, Fact, Noise
+from specs.machine import Never, Unreachable
+from specs.model import Allow
+from specs.pulsar.client import CLIENT, CONNECTION, ENDPOINT, ClientModel, ClientState
+from specs.pulsar.client.machine import COMMANDS, Phase, Stage
+from specs.pulsar.client.oddities import Oddity
+from specs.pulsar.frames import NOBODY
+from specs.pulsar.states import Config
+from tests.mutants.pulsar_client_parts import written
+from tests.mutants.pulsar_client_rows import broken, odd, spoiled, strays
+from tests.mutants.pulsar_kit import PULSAR
+from tests.test_pulsar_crossings import END, URL, flow, reported, told
+from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
+
+CONFIG = Config(role="client", profile="modern")
+NOW = {**META, "publish_time": 1_700_000_000_000}
+DROP = Fact(0, "broker", "drop", None)
+
+
+def after(*events, config=CONFIG):
+    """The state behind events that break nothing."""
+    state = ClientState(config)
+    for event in events:
+        (found,) = ClientModel().step(state, event)
+        assert isinstance(found, Allow), found
+        state = found.state
+    return state
+
+
+def outcome(state, event):
+    (found,) = ClientModel().step(state, event)
+    return found
+
+
+def looked_up(topic, request):
+    yield said(0, "client", "LOOKUP", topic=topic, request_id=request)
+    yield said(0, "broker", "LOOKUP_RESPONSE", request_id=request, response=1, brokerServiceUrl=URL)
+
+
+def producer(topic=TOPIC, number=0, request=20):
+    return said(0, "client", "PRODUCER", topic=topic, producer_id=number, request_id=request)
+
+
+def consumer(topic=TOPIC, number=0, request=21):
+    return said(0, "client", "SUBSCRIBE", topic=topic, subscription="s", subType=0, consumer_id=number,
+                request_id=request)  # fmt: skip
+
+
+MADE = said(0, "broker", "PRODUCER_SUCCESS", request_id=20, producer_name="p")
+HELD = said(0, "broker", "PRODUCER_SUCCESS", request_id=20, producer_name="p", producer_ready=False)
+REFUSED = said(0, "broker", "ERROR", request_id=20, error=4, message="no")
+TAKEN = said(0, "broker", "CLOSE_PRODUCER", producer_id=0, request_id=NOBODY)
+
+
+def busy():
+    """A client that has something of everything: no command of it would be wrong."""
+    yield from (told("connect"), reported(None), told("producer", topic=TOPIC))
+    yield from (*hello(0, 19), *looked_up(TOPIC, 1), producer(), MADE, reported("p"))
+    yield from (told("subscribe", topic=TOPIC, permits=9), *looked_up(TOPIC, 2), consumer())
+    yield from (said(0, "broker", "SUCCESS", request_id=21), reported("c"), flow(0, 0, 4))
+    yield said(0, "broker", "MESSAGE", {**META, "sequence_id": 1}, b"m", consumer_id=0, message_id=ID)
+    yield from (told("receive", consumer="c", timeout_ms=9), reported({"ref": "r", "payload_hex": b"m".hex()}))
+    yield from (told("ack", consumer="c", ref="r"), reported(None))
+    yield from (*looked_up(TOPIC + "2", 3), *looked_up(TOPIC + "2", 4), said(0, "broker", "PING"))
+    yield told("send", producer="p", payload_hex=b"s".hex())
+
+
+MISUSE = said(0, "broker", "AUTH_CHALLENGE", server_version="x")
+EARLY = said(0, "broker", "PING")
+CONNECT = next(hello(0))
+WAYS = {
+    Phase.NEW: [], Phase.UNMADE: [DROP], Phase.ASKED: [CONNECT], Phase.LIVE: [*busy()],
+    Phase.SPOILT: [CONNECT, EARLY], Phase.ABORTED: [CONNECT, DROP], Phase.OVER: [*busy(), DROP],
+    Phase.WASTED: [CONNECT, EARLY, DROP],
+}  # fmt: skip
+FIELDS = {
+    "UNSUBSCRIBE": {"consumer_id": 0}, "CLOSE_PRODUCER": {"producer_id": 0}, "CLOSE_CONSUMER": {"consumer_id": 0},
+    "LOOKUP": {"topic": TOPIC + "3"}, "PARTITIONED_METADATA": {"topic": TOPIC + "3"}, "SEEK": {"consumer_id": 0},
+    "GET_LAST_MESSAGE_ID": {"consumer_id": 0}, "CONSUMER_STATS": {"consumer_id": 0},
+    "GET_TOPICS_OF_NAMESPACE": {"namespace": "public/default"}, "GET_SCHEMA": {"topic": TOPIC},
+    "GET_OR_CREATE_SCHEMA": {"topic": TOPIC, "schema": {"name": "x", "schema_data": b"", "type": 0}},
+}  # fmt: skip
+ACTIONS = {
+    **{kind: said(0, "client", kind, **fields, request_id=90) for kind, fields in FIELDS.items()},
+    "PRODUCER": producer(TOPIC + "2", 7, 90), "SUBSCRIBE": consumer(TOPIC + "2", 7, 90),
+    "CONNECT": CONNECT, "foreign": said(0, "client", "SUCCESS", request_id=90), "hangs up": Closed(0, "client"),
+    "PING": said(0, "client", "PING"), "PONG": said(0, "client", "PONG"), "FLOW": flow(0, 0, 1),
+    "SEND": said(0, "client", "SEND", NOW, b"s", producer_id=0, sequence_id=0),
+    "ACK": said(0, "client", "ACK", consumer_id=0, ack_type=0, message_id=[ID]),
+    "REDELIVER_UNACKNOWLEDGED_MESSAGES": said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=0),
+    "AUTH_RESPONSE": said(0, "client", "AUTH_RESPONSE", client_version="x"),
+    "reverses": Noise(0, "client", (9).to_bytes(4, "little") + bytes(9), "over-limit"),
+    "exceeds": Noise(0, "client", (6_000_000).to_bytes(4, "big") + bytes(9), "over-limit"),
+    "miscounts": Noise(0, "client", bytes(9), "command-size"), "garbles": Noise(0, "client", bytes(9), "no-command"),
+    "CONNECTED": [*hello(0, 19)][1], "misuses": MISUSE, "cuts": DROP,
+}  # fmt: skip
+
+
+def cells(machine):
+    return [(phase, action, cell) for phase, action, cell in machine.cells() if not isinstance(cell, Unreachable)]
+
+
+def named(each):
+    return getattr(each, "name", str(each))[:24]
+
+
+def asked(machine, phase, action, state, event):
+    """The outcome of an event by which one cell is asked for."""
+    try:
+        seen = machine.watch()
+        found = outcome(state, event)
+    finally:
+        machine.asked = None
+    assert (phase, action) in seen, sorted((phase.name, action) for phase, action in seen)
+    return found
+
+
+@pytest.mark.parametrize(("phase", "action", "cell"), cells(CONNECTION), ids=named)
+def test_a_connection_of_a_client(phase, action, cell):
+    state = after(*WAYS[phase])
+    assert state.line(0).phase is phase
+    if action == "CONNECT" and isinstance(cell, tuple):
+        for before, expected in ((state, Phase.ASKED), (after(*WAYS[phase], MISUSE), Phase.SPOILT)):
+            assert outcome(before, CONNECT).state.line(0).phase is expected
+    found = asked(CONNECTION, phase, action, state, ACTIONS[action])
+    if isinstance(cell, Never):
+        assert found.requirement == cell.requirements[0], found
+    else:
+        assert isinstance(found, Allow), found
+        assert found.state.line(0).phase in (cell if isinstance(cell, tuple) else (cell,))
+
+
+def test_every_command_of_a_client_is_tried():
+    assert set(COMMANDS) <= ACTIONS.keys()
+
+
+# -- a producer or consumer --------------------------------------------------------------------------------------------
+
+FOUND = [*hello(0, 19), *looked_up(TOPIC, 1), *looked_up(TOPIC, 2), producer()]
+STAGES = {
+    Stage.ASKED: FOUND, Stage.PENDING: [*FOUND, HELD], Stage.OPEN: [*FOUND, MADE], Stage.LOST: [*FOUND, MADE, TAKEN],
+}  # fmt: skip
+CLOSES = said(0, "client", "CLOSE_PRODUCER", producer_id=0, request_id=90)
+EVENTS = {
+    "creates": said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=90, producer_name="p"),
+    "closes": CLOSES, "answers": MADE, "holds": HELD, "refuses": REFUSED, "takes": TAKEN, "cuts": DROP,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("stage", "action", "cell"), cells(ENDPOINT), ids=named)
+def test_a_producer_or_consumer_of_a_client(stage, action, cell):
+    state = after(*STAGES[stage])
+    assert state.endpoints[0].stage is stage
+    found = asked(ENDPOINT, stage, action, state, EVENTS[action])
+    assert isinstance(found, Allow), found
+    assert [end.stage for end in found.state.endpoints] == [cell]
+
+
+# -- the client itself -------------------------------------------------------------------------------------------------
+
+EXIT = Fact(0, "client", "exit", 1)
+
+
+@pytest.mark.parametrize(("phase", "action", "cell"), cells(CLIENT), ids=named)
+def test_a_client(phase, action, cell):
+    oddity = next((each for each in Oddity if each.death == action), Oddity.CHECKSUM if action == "rests" else None)
+    state = ClientState(CONFIG)._replace(tried=(oddity,) if oddity else ())
+    found = asked(CLIENT, phase, action, state, END if action == "rests" else EXIT)
+    if isinstance(cell, Never):
+        assert (found.requirement, *found.also) == cell.requirements, found
+    else:
+        assert oddity.row in found.covers, found
+
+
+SCENES = (
+    *(broken(case, which) for case in range(13) for which in (0, 1)), *(strays(case) for case in range(6)),
+    *(spoiled(case, which) for case in range(11) for which in (0, 1)), odd(1), odd(4, 0, 0),
+    *(odd(4, which) for which in range(6)), *(odd(4, which, 1) for which in range(3)),
+)  # fmt: skip
+
+
+def test_every_oddity_is_said_by_some_plan_and_survived_by_the_reference():
+    said_so = set()
+    for scene in SCENES:
+        setting = Setting(PULSAR, CONFIG, "client", MemoryTransport(lambda: Client(profile="modern")))
+        played = drive(written(*scene)(CONFIG), setting, "o-")
+        assert not played.judgement.faults, played.judgement
+        state = ClientState(CONFIG)
+        for event in played.events:
+            (found,) = ClientModel().step(state, event)
+            state = found.state
+            said_so |= set(getattr(state, "tried", ()))
+    assert sorted(each.name for each in set(Oddity) - said_so) == []
+
+
+@pytest.mark.parametrize("phase", [Phase.LIVE, Phase.OVER])
+def test_what_only_a_broker_says_is_blamed(phase):
+    assert outcome(after(*WAYS[phase]), ACTIONS["foreign"]).requirement == "PULSAR-VER-02"
+
+
+def test_a_pong_may_be_read_behind_the_end_of_its_connection():
+    events = [*hello(0, 19), said(0, "broker", "PING"), DROP, ACTIONS["PONG"]]
+    assert isinstance(outcome(after(*events), END), Allow)
+    assert outcome(after(*events), ACTIONS["PONG"]).requirement == "PULSAR-KA-01"
