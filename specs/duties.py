@@ -6,7 +6,7 @@ an action credits by meeting it (`met`), what a final silence breaks (`at_silenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from specs.causes import Causes
@@ -15,7 +15,7 @@ from specs.model import ANYTHING, Breach
 from specs.obligations import Due, Duty, Rule, topics
 from specs.requirement import Requirement
 
-Phases = Callable[[Any], Iterable[Any]]
+Phases = Callable[[Any], Sequence[Any]]
 
 
 class Duties(Forms):
@@ -29,7 +29,7 @@ class Duties(Forms):
         super().__init__(by, requirements)
         self._phases = phases
         self.duties: list[Rule] = []
-        self._in: dict[frozenset[Any], list[Rule]] = {}
+        self._in: dict[Any, list[Rule]] = {}
         self._meeting: dict[str, list[Rule]] = {}
 
     def duty(
@@ -71,11 +71,12 @@ class Duties(Forms):
         """The duties that may be open in the phases of a state."""
         if self._phases is None:
             return self.duties
-        phases = frozenset(self._phases(state))
-        found = self._in.get(phases)
+        phases = self._phases(state)
+        key = phases[0] if len(phases) == 1 else frozenset(phases)  # one conversation is the rule
+        found = self._in.get(key)
         if found is None:
-            found = [rule for rule in self.duties if rule.when is None or not phases.isdisjoint(rule.when)]
-            self._in[phases] = found
+            found = [rule for rule in self.duties if rule.when is None or not rule.when.isdisjoint(phases)]
+            self._in[key] = found
         return found
 
     def owed(self, state: Any) -> Iterator[str]:

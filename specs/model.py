@@ -327,12 +327,10 @@ class Watcher:
             trail, covers, freedoms = trail
             names += covers
             leans += freedoms
-        found = Judgement(
-            "pass", covered=Counter(names), excused_from=self._excused_from, leaned=Counter(leans), known=best.known
-        )
+        lapses = () if self._crowded else tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched)
+        found = Judgement("pass", (), lapses, Counter(names), self._excused_from, "", Counter(leans), best.known)
         if self._crowded:
             return replace(found, verdict="inconclusive", why="too many readings")
-        found = replace(found, lapses=tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched))
         if best.breach is None:
             return found
         if any(reading.breach is None or reading.breach.breach.by != self._watched for reading in self._readings):
