@@ -111,7 +111,7 @@ class AckAnswered(Session):
     def on_ack(self, body: Message) -> None:
         """See `Session`."""
         super().on_ack(body)
-        self.success(body.get("request_id", 0))
+        self.success(body.get("request_id", 777))
 
 
 @mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")
