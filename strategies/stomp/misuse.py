@@ -19,6 +19,9 @@ from strategies.stomp.malformed import QUEUE, TOPIC, Misuse, delivery
 from strategies.stomp.sessions import EVEN, HEAD, play, version_of
 from strategies.stomp.writer import PLACES, Line, Writer
 
+ROW = HEAD
+"""The head number that chooses a row."""
+
 
 def _send_without_destination(w: Writer, line: Line, a: int, b: int) -> None:
     wrong = ((), (("Destination", QUEUE),), (("DESTINATION", TOPIC),))[a % 3]
