@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.pulsar.connection import Refused
 from impls.references.pulsar.reference import Producer, Session, Subscription, Topic
 from impls.references.pulsar.wire import Message
