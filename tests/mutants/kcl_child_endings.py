@@ -103,13 +103,9 @@ child("initializes-twice", "INIT-03", nothing, smoke=False)(
 )
 
 
-@child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")
-class NoShutdown(Child):
-    """shutdown gets no status."""
-
-    def status(self, action: str) -> Running:
-        if action != "shutdown":
-            yield from super().status(action)
+child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")(
+    "shutdown gets no status.", on(Child, "status").skips(when=lambda action: action == "shutdown")
+)
 
 
 child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)(
@@ -121,13 +117,9 @@ def _requested(w: Writer) -> None:
     w.requested()
 
 
-@child("request-unanswered", "SHUT-08", _requested, profile=SEQ)
-class RequestUnanswered(Child):
-    """shutdownRequested gets no status."""
-
-    def status(self, action: str) -> Running:
-        if action != "shutdownRequested":
-            yield from super().status(action)
+child("request-unanswered", "SHUT-08", _requested, profile=SEQ)(
+    "shutdownRequested gets no status.", on(Child, "status").skips(when=lambda action: action == "shutdownRequested")
+)
 
 
 @child("done-after-request", "REC-07", both(_requested, batch(b"x")), profile=SEQ, accept="STAT-01")

@@ -210,14 +210,12 @@ host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
 )
 
 
-@host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)
-class RefusalWithoutSubNumber(Host):
-    """The answer to a checkpoint that failed has no subSequenceNumber."""
-
-    def send(self, members: dict[str, Any]) -> None:
-        if members.get("error") is not None:
-            members = without(members, "subSequenceNumber")
-        super().send(members)
+host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)(
+    "The answer to a checkpoint that failed has no subSequenceNumber.",
+    on(Host, "send").takes(
+        members=lambda members: without(members, "subSequenceNumber") if members.get("error") is not None else members
+    ),
+)
 
 
 def _requested(w: Writer) -> None:

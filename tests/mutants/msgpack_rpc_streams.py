@@ -197,15 +197,9 @@ mutant("notes-dropped", "NOTE-03", lambda config: counting(Program((0,), (COUNTE
 )
 
 
-@mutant(
+mutant(
     "every-other-note", "NOTE-03", lambda config: counting(Program((0,), (COUNTED, COUNTED)), config), level="ASSUMED"
+)(
+    "Of notifications for the same method every other is dropped.",
+    on(Session, "notification").skips(when=lambda calls: calls % 2 == 0),
 )
-class EveryOtherNote(Session):
-    """Of notifications for the same method every other is dropped."""
-
-    seen = 0
-
-    def notification(self, method: str, params: list[Any]) -> None:
-        self.seen += 1
-        if self.seen % 2:
-            super().notification(method, params)

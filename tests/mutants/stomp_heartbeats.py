@@ -46,16 +46,9 @@ mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))(
 )
 
 
-@mutant("beats-stop", "HB-04", _agreed("0,500", 4000))
-class BeatsStop(Session):
-    """Only the first three heart-beats are sent."""
-
-    beats = 0
-
-    def beat(self) -> None:
-        self.beats += 1
-        if self.beats <= 3:
-            super().beat()
+mutant("beats-stop", "HB-04", _agreed("0,500", 4000))(
+    "Only the first three heart-beats are sent.", on(Session, "beat").skips(when=lambda calls: calls > 3)
+)
 
 
 mutant("beats-too-slow", "HB-04", _agreed("0,500", 4000))(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from impls.references.storm.child import HEARTBEAT, Bolt, Running
@@ -151,16 +150,9 @@ def _beats(w: Writer) -> None:
         w.wait()
 
 
-@child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")
-class TwelfthBeat(Bolt):
-    """Every twelfth heartbeat is not answered."""
-
-    beats = 0
-
-    def heartbeat(self, message: Mapping[str, Any]) -> None:
-        self.beats += 1
-        if self.beats % 12:
-            super().heartbeat(message)
+child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")(
+    "Every twelfth heartbeat is not answered.", on(Bolt, "heartbeat").skips(when=lambda calls: calls % 12 == 0)
+)
 
 
 child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")(

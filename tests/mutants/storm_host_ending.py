@@ -12,16 +12,9 @@ from tests.mutants.storm_plays import case, over, row
 host("host-no-beats", "HB-01", case("live"), bare=True)("There are no heartbeats.", on(BoltHost, "beat").skips())
 
 
-@host("host-one-beat", "HB-01", case("live"), bare=True)
-class OneBeat(BoltHost):
-    """There is one heartbeat."""
-
-    beats = 0
-
-    def beat(self) -> None:
-        self.beats += 1
-        if self.beats == 1:
-            super().beat()
+host("host-one-beat", "HB-01", case("live"), bare=True)(
+    "There is one heartbeat.", on(BoltHost, "beat").skips(when=lambda calls: calls != 1)
+)
 
 
 host("host-beats-for-few", "HB-01", case("live"), bare=True)(

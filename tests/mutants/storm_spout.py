@@ -35,17 +35,9 @@ child("spout-two-syncs", "SPOUT-22", NEXT, smoke=False, accept="SPOUT-04")(
 )
 
 
-@child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")
-class FifteenthSync(Spout):
-    """Every fifteenth command has two syncs."""
-
-    syncs = 0
-
-    def sync(self) -> None:
-        self.syncs += 1
-        super().sync()
-        if self.syncs % 15 == 0:
-            super().sync()
+child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")(
+    "Every fifteenth command has two syncs.", on(Spout, "sync").repeats(when=lambda calls: calls % 15 == 0)
+)
 
 
 child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")(
