@@ -10,7 +10,19 @@ from collections.abc import Sequence
 
 from bench.measure import Figure, RunOptions, say, table
 
-BENCHES = ("lockstep", "turns", "calls", "pipes", "decoding", "drawing", "broker", "finding", "documents", "spark")
+BENCHES = (
+    "lockstep",
+    "turns",
+    "calls",
+    "pipes",
+    "decoding",
+    "drawing",
+    "broker",
+    "ontime",
+    "finding",
+    "documents",
+    "spark",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

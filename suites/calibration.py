@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from impls.driver.drive import Recording, Setting, drive
@@ -17,13 +19,19 @@ from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
 from specs.events import Closed, Fact, Quiet, Said
+from specs.model import Judgement
 from specs.plan import Plan, SendBytes, Wait
 from specs.protocol import Protocol
+from suites.asking import at_once
 from suites.deadline import Deadline, TimeUp
 from suites.investigate import CONFIRM_MS
+from suites.lanes import bears, width_for
 
-SMOKES = 6
-"""The first session may wait for this part of what the run may take; one that says nothing at all gets more."""
+SMOKES = 10
+"""The first session may wait for this part of what the run may take, and so may all that are held to see how fast
+answers come; one that says nothing at all gets more."""
+SLOW_MS = 30.0
+"""Whose answers take longer is asked several things at once in discovery."""
 PROBE_MS = 1_500.0
 """Patience where only somebody's being there is asked for."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
@@ -48,6 +56,8 @@ class Calibration:
     patience_ms: float
     learnt: dict[str, Any] = field(default_factory=dict)
     deadline: Deadline = field(default_factory=Deadline)
+    bears: bool = False
+    """True when several conversations at once make no difference to it."""
 
     def meet(self) -> None:
         """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge, and TimeUp when the time
@@ -57,7 +67,7 @@ class Calibration:
         setting = self.setting()
         # what is slow when it is first met, or always, must not be taken for one that refuses
         ways = [min(CONFIRM_MS, self.deadline.left() * 1000 / SMOKES), CONFIRM_MS]
-        slowest = 0.0
+        slowest, silent, enough = 0.0, False, self.deadline.left() * (1 - 1 / SMOKES)
         for n in range(5):
             for patience_ms in ways:
                 patient = replace(setting, patience_ms=max(patience_ms, self.patience_ms))
@@ -67,22 +77,41 @@ class Calibration:
             slowest = max(slowest, _slowest(recording, self.impl.role))
             if n == 0:
                 self._must_talk(recording)
-            if any(isinstance(event, Quiet) and event.final for event in recording.events):
+            silent = any(isinstance(event, Quiet) and event.final for event in recording.events)
+            if silent or self.deadline.left() < enough:
                 break  # the next one would wait as long
         if isinstance(self.transport, TcpTransport | PipeTransport):
             self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
+        alike, begun = self._alike(), time.monotonic()
+        self.bears = alike() and bears(self.transport, alike, time.monotonic() - begun)
         discover = _discovery(self.protocol)
         if discover is None:
             return
-        count = 0
+        serial = count(1)
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
-            nonlocal count
-            count += 1
-            recording = self._drive(plan, replace(self.setting(), config=config), f"ask{count}-")
+            recording = self._drive(plan, replace(self.setting(), config=config), f"ask{next(serial)}-")
             return tuple(recording.events), recording.judgement
 
-        self.learnt = dict(discover(play, self._configure))
+        if self.bears and (silent or slowest >= SLOW_MS):
+            guess = tuple(event for event in recording.events if isinstance(event, Said)), Judgement("pass")
+            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * width_for(self.transport)))
+        else:
+            self.learnt = dict(discover(play, self._configure))
+        self.bears = self.bears and not self.learnt.get("crowded")
+
+    def _alike(self) -> Callable[[], bool]:
+        """What plays the simplest session and says whether it went as it did the first time."""
+        serial, setting = count(1), self.setting()
+        seen: list[tuple[str, ...]] = []
+
+        def alike() -> bool:
+            recording = self._drive(self._smoke(setting.config), setting, f"beside{next(serial)}-")
+            blamed = tuple(blame.breach.requirement for blame in recording.judgement.faults)
+            seen.append(blamed)
+            return blamed == seen[0] and not recording.refused and not recording.overflow
+
+        return alike
 
     def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""
@@ -93,8 +122,13 @@ class Calibration:
 
     def warm(self, transport: PipeTransport) -> None:
         """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
-        setting = replace(self.setting(), patience_ms=self.impl.start.ready_s * 1000)
-        recording = self._drive(self._smoke(setting.config), setting, "warm-")
+        ready_ms = self.impl.start.ready_s * 1000
+        for patience_ms in (min(ready_ms, self.deadline.left() * 1000 / SMOKES), ready_ms):
+            # who has said something is there; what it does not say any more is no matter of its start
+            setting = replace(self.setting(), patience_ms=patience_ms, until=lambda judgement: True)
+            recording = self._drive(self._smoke(setting.config), setting, "warm-")
+            if _first(recording, self.impl.role):
+                break
         self._must_talk(recording)
         transport.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
 

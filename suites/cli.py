@@ -25,6 +25,7 @@ from reports import baseline, document, junit, markdown, requirements, sarif, te
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import explain, trace
+from suites.deadline import age_s
 from suites.hunt import Hunter, Property, Pursuit, Tally
 from suites.schedule import Share
 from suites.session import RunOptions, Session, requirement_row
@@ -211,15 +212,18 @@ class Cli:
                 session.trouble = told["trouble"]
                 if not session.trouble:
                     address = told["address"] and tuple(told["address"])
-                    session.join(address, told["learnt"], told["patience_ms"], told["left_s"])
+                    session.join(address, told["learnt"], told["patience_ms"], told["left_s"], told["bears"])
                 self.sessions.append(session)
             return
         if option("--update-baseline") and (options.partial or any(impl.path is None for impl in impls)):
             raise usage(
                 "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
             )
+        spent_s = age_s()
         for impl in impls:
-            session = Session(impl, options, self.folder(impl, impls), writer.new_run(), self.worker)
+            folder = self.folder(impl, impls)
+            session = Session(impl, options, folder, writer.new_run(), self.worker, spent_s=spent_s)
+            spent_s = 0.0  # the first has paid for the start
             session.accepted = self.baselines[_key(impl)]
             self.sessions.append(session)
             session.open()
@@ -239,6 +243,7 @@ class Cli:
                 "learnt": s.learnt,
                 "patience_ms": s.patience_ms,
                 "left_s": s.deadline.left(),
+                "bears": s.bears,
                 "trouble": s.trouble,
             }
             for s in self.sessions

@@ -7,14 +7,19 @@ never becomes a verdict.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-SHARE, EXTRA_S = 1.5, 2.5
-"""A run takes at most so many times its budget and so many seconds: what is promised is 1.5 times and 5 s, of which the
-start of this process and the report take some 2 s."""
+SHARE, EXTRA_S = 1.5, 5.0
+"""A run takes at most so many times its budget and so many seconds, from the start of the process to its end."""
+LEAST, LEAST_S = 1.2, 1.0
+"""So many times the budget and so many seconds are left when this process has started, however long that took."""
 CLOSING_S = 0.7
-"""Seconds kept for ending what was started and for what is written at last."""
+"""Seconds kept for ending what was started."""
+TELLING_S, STARTING_S = 1.5, 1.7
+"""Seconds kept for the summary, and what the start of the process takes where that is not known."""
 ENOUGH = 2.0
 """How many times a budget is the one that is named where it was too little."""
 
@@ -72,9 +77,19 @@ class _Part(Deadline):
         return min(super().left(), self._whole.left())
 
 
-def of_budget(budget_s: float) -> Deadline:
-    """The deadline of a run with this budget, from now on."""
-    return Deadline(SHARE * budget_s + EXTRA_S)
+def of_budget(budget_s: float, spent_s: float = STARTING_S) -> Deadline:
+    """The deadline of a run with this budget, of which so much has been spent. Where our own start takes long, since
+    the machine has other things to do, the hunt has its time all the same."""
+    return Deadline(max(LEAST * budget_s + LEAST_S, SHARE * budget_s + EXTRA_S - TELLING_S - spent_s))
+
+
+def age_s() -> float:
+    """Seconds since this process was started; STARTING_S where the system does not tell."""
+    try:
+        started = int(Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):
+        return STARTING_S
 
 
 def at_least(seconds: float) -> str:

@@ -32,6 +32,10 @@ INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
 BESIDE_S, RESTING = 0.3, 3
 """What rests for longer is played beside the hunt, so many plans of a property at once."""
+SLOW_S, PACE = 0.1, 0.2
+"""When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
+LATE_S = 2.0
+"""How long plans that were begun in time may take when the hunt is over."""
 TURN_S = 0.05
 """What a turn counts for in which all of these are still being played."""
 QUARTER = 4
@@ -201,6 +205,9 @@ class Hunter:
         self.progress: Callable[[], None] = _nothing
         """Called after each turn, and now and then while the hunt waits."""
         self._lanes, self._looking_s = lanes, looking_s
+        self._plays = Lanes(lanes.width) if lanes is not None else None
+        self._pace_s = self._stood_s = 0.0
+        self._long = 0
         self._looked: Counter[tuple[str, str]] = Counter()
         self._pending: dict[tuple[str, str], Fault] = {}
         self._holes: set[str] = set()
@@ -272,33 +279,44 @@ class Hunter:
 
     def pursue(self, pursuit: Pursuit, seconds: float) -> None:
         """A turn: play plans for about `seconds`, investigations apart."""
-        begun, spent = time.monotonic(), self.spent_s
-        taken = 0.0
+        begun, still = time.monotonic(), self.spent_s + self._stood_s
+        taken = beside = 0.0
         while taken < seconds and not self.ground.deadline.over():
-            rested = self._try(pursuit, next(pursuit.draws))
-            taken = time.monotonic() - begun - (self.spent_s - spent) + rested
-        if self._lanes is not None:
-            self._lanes.collect()
+            beside += self._try(pursuit, next(pursuit.draws))
+            taken = time.monotonic() - begun - (self.spent_s + self._stood_s - still) + beside
+            self._collect()
         pursuit.used_s += max(taken, 1e-4)
         pursuit.tally.seconds += taken
         self.progress()
 
     def finish(self) -> None:
         """Wait for what goes on beside the hunt; what is not over in time stays a suspicion."""
-        lanes, deadline = self._lanes, self.ground.deadline
-        while lanes is not None and lanes.pending and not deadline.over():
-            lanes.wait(min(0.5, deadline.left()))
-            lanes.collect()
+        deadline = self.ground.deadline
+        late = deadline.within(self.until.left() + LATE_S)
+        while (lanes := self._under_way(late)) and not deadline.over():
+            lanes[0].wait(min(0.2, deadline.left()))
+            self._collect()
             self.progress()
         self.give_up()
 
+    def _under_way(self, late: Deadline) -> list[Lanes]:
+        """Lanes that are still to be waited for: plans that are not over long after the hunt show nothing new, apart
+        from those of which it was known."""
+        plays = [self._plays] if self._plays is not None and (self._long or not late.over()) else []
+        return [lanes for lanes in (self._lanes, *plays) if lanes is not None and lanes.pending]
+
+    def _collect(self) -> None:
+        """Take what has been done beside the hunt."""
+        for lanes in (self._plays, self._lanes):
+            if lanes is not None:
+                lanes.collect()
+
     def give_up(self) -> None:
         """End what goes on beside the hunt, and tell what was not settled."""
-        if self._lanes is not None and self._lanes.pending:
-            until = time.monotonic() + STRAGGLING_S
-            while self._lanes.pending and (left := until - time.monotonic()) > 0:
-                self._lanes.wait(left)
-                self._lanes.collect()
+        until = time.monotonic() + STRAGGLING_S
+        while self._pending and self._lanes is not None and (left := until - time.monotonic()) > 0:
+            self._lanes.wait(left)
+            self._collect()
         for suspicion in self._pending.values():
             self._suspect(replace(suspicion, unsettled=NO_TIME))
         self._pending.clear()
@@ -310,32 +328,62 @@ class Hunter:
         rest_s = 0.0
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
-        if rest_s < BESIDE_S:
-            self._judge(pursuit, program, plan, self.play(plan))
+        if rest_s < BESIDE_S and (self._plays is None or self._pace_s < SLOW_S):
+            before = time.monotonic()
+            recording = self.play(plan)
+            self._keep_pace(time.monotonic() - before)
+            self._judge(pursuit, program, plan, recording)
             return 0.0
-        if self._lanes is not None and pursuit.resting >= RESTING:
+        if rest_s < BESIDE_S:
+            return self._beside(pursuit, program, plan)
+        if self._plays is not None and pursuit.resting >= RESTING:
             pursuit.draws.put_back(program)
             return TURN_S
         if not self._may_rest(pursuit, rest_s):
             pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
             return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
-        if self._lanes is None:
+        if self._plays is None:
             self._judge(pursuit, program, plan, self.play(plan))
             return 0.0
-
-        def over(recording: Recording) -> None:
-            pursuit.resting -= 1
-            self._judge(pursuit, program, plan, recording)
-
-        pursuit.resting += 1
-        self._lanes.submit(lambda: self.play(plan), over, first=True)
+        self._beside(pursuit, program, plan, rests=True)
         return rest_s
+
+    def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
+        """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
+        lanes, before = self._plays, time.monotonic()
+        assert lanes is not None
+        while not lanes.free and not self.until.over():
+            lanes.wait(min(0.2, self.until.left()))
+            self._collect()
+        self._stood_s += time.monotonic() - before
+        if self.until.over():
+            return 0.0
+
+        def work() -> tuple[Recording, float]:
+            begun = time.monotonic()
+            return self.play(plan), time.monotonic() - begun
+
+        def over(found: tuple[Recording, float]) -> None:
+            pursuit.resting -= rests
+            self._long -= rests
+            if not rests:
+                self._keep_pace(found[1])
+            self._judge(pursuit, program, plan, found[0])
+
+        pursuit.resting += rests
+        self._long += rests
+        lanes.submit(work, over)
+        return self._pace_s / lanes.width
+
+    def _keep_pace(self, seconds: float) -> None:
+        """Note how long a plan took, so that it is known whether waiting makes the most of it."""
+        self._pace_s += PACE * (seconds - self._pace_s)
 
     def _may_rest(self, pursuit: Pursuit, rest_s: float) -> bool:
         """True when there is time for a plan with so many seconds of rest: in what is left of the hunt, or, where it is
         the first of its property, by the deadline."""
         left, first = self.until.left(), pursuit.used_s == 0 and not pursuit.resting
-        if self._lanes is None:
+        if self._plays is None:
             return rest_s <= max(pursuit.share_s, left / QUARTER)
         return rest_s + MARGIN_S <= (self.ground.deadline.left() if first else left)
 

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any
 
 from impls.driver.drive import Recording, Setting
+from impls.driver.link import MemoryTransport
 from specs.events import Quiet
 from specs.model import Blame, Judgement
 from specs.plan import Plan, SendBytes, Step, Wait
@@ -31,6 +32,8 @@ REPEATS, REPEATS_S = 5, 60.0
 """Repetitions of the shortest plan, and seconds after which no further one begins: each may wait with long patience."""
 LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
+HASTE = 2.5
+"""With less time than so many silences take, a silence is confirmed before anything else, and not shrunk."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
@@ -93,11 +96,12 @@ class Investigator:
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case = case.renamed(seen)
-        short, shown_as = self._shortest(case, program, first, _kind(seen[2]))
+        hasty = silent and self._hasty(case)
+        short, shown_as = (first, case) if hasty else self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
             return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
-        for plan, suspect in ((short, shown_as), (first, case)):
+        for plan, suspect in ((first, case),) if hasty else ((short, shown_as), (first, case)):
             confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
                 # what counts only if it is always so must not rest on answers that were slow
@@ -111,6 +115,12 @@ class Investigator:
                     fault, "" if same else f"it may be {fault.requirement}, which shows in the same way"
                 )
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
+
+    def _hasty(self, case: _Case) -> bool:
+        """True when waiting for one silence to be believed takes so much of the time left that shrinking must be let
+        go."""
+        real = not isinstance(case.setting.transport, MemoryTransport)
+        return real and case.until.left() < HASTE * self.confirm_ms / 1000
 
     def _repeated(self, case: _Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
         """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
@@ -134,7 +144,7 @@ class Investigator:
         if seen is None or not _silent(seen):
             return seen
         patient, smoke = self._patient(case), case.hunter.smoke()
-        if smoke is not None:
+        if smoke is not None and not case.hunter.beside:  # who holds several at once is not busy with others
             case.play(smoke, patient)
         seen, calm = case.shown(plan, patient), rested(plan)
         if seen is None or calm == plan:

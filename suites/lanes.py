@@ -6,7 +6,9 @@ something else, so there are no lanes in memory, where time is virtual.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,8 +17,10 @@ from typing import Any
 from impls.driver.link import Link, LinkError, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 
-WIDTH = 6
-"""Lanes beside the hunt."""
+WIDTH, PROCESSES = 8, 3
+"""Lanes beside the hunt, with a server, and with programs that are started for each conversation."""
+TIMES, NOISE_S = 3.0, 0.3
+"""So much longer may a conversation take when as many go on at once: who is slow by working gets no faster by it."""
 
 
 @dataclass(slots=True)
@@ -33,7 +37,7 @@ class Lanes:
     """Threads that do things beside this one. All that they come to is taken by the thread that calls `collect`."""
 
     def __init__(self, width: int = WIDTH) -> None:
-        self._width = width
+        self.width = width
         self._waiting: deque[_Task] = deque()
         self._done: deque[_Task] = deque()
         self._changed = threading.Condition()
@@ -49,14 +53,14 @@ class Lanes:
     def free(self) -> bool:
         """True when something that is submitted now begins at once."""
         with self._changed:
-            return self._busy + len(self._waiting) < self._width
+            return self._busy + len(self._waiting) < self.width
 
-    def submit(self, work: Callable[[], Any], then: Callable[[Any], None], *, first: bool = False) -> None:
+    def submit(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
         """Do `work` in a lane; `then` gets what it came to, in `collect`."""
         task = _Task(work, then)
         with self._changed:
-            (self._waiting.appendleft if first else self._waiting.append)(task)
-            if self._busy < self._width:
+            self._waiting.append(task)
+            if self._busy < self.width:
                 self._busy += 1
                 threading.Thread(target=self._run, name="lane", daemon=True).start()
 
@@ -93,21 +97,37 @@ class Lanes:
             self._changed.wait_for(lambda: self._done or not (self._waiting or self._busy), seconds)
 
 
-def bears(transport: Transport, passes: Callable[[], bool]) -> bool:
-    """True when conversations can be held beside each other: that with each program of its own, and with a server that
-    holds as many connections open without another one being the worse for it. `passes` plays the simplest session. A
-    host or a library behind a harness is one program for all of them."""
-    if type(transport) is PipeTransport:
-        return True
-    if type(transport) is not TcpTransport or not passes():
+def width_for(transport: Transport) -> int:
+    """How many lanes there are where there may be any."""
+    return PROCESSES if isinstance(transport, PipeTransport) else WIDTH
+
+
+def bears(transport: Transport, alike: Callable[[], bool], alone_s: float) -> bool:
+    """True when conversations can be held beside each other: with each program of its own, or with a server for which
+    it makes no difference that others are connected, or are being served. A host or a library behind a harness is one
+    program for all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took
+    `alone_s`."""
+    if type(transport) not in (TcpTransport, PipeTransport):
         return False
     held: list[Link] = []
     try:
-        for _ in range(2 * WIDTH):
+        for _ in range(2 * WIDTH if type(transport) is TcpTransport else 0):
             held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
-        return passes()
+        return _at_once(width_for(transport), alike) <= TIMES * alone_s + NOISE_S
     except LinkError:
         return False
     finally:
         for link in held:
             link.close()
+
+
+def _at_once(width: int, alike: Callable[[], bool]) -> float:
+    """How many seconds it takes to do it in so many lanes; without end when one comes out otherwise."""
+    lanes, went = Lanes(width), list[bool]()
+    begun = time.monotonic()
+    for _ in range(width):
+        lanes.submit(alike, went.append)
+    while lanes.pending:
+        lanes.wait(1.0)
+        lanes.collect()
+    return time.monotonic() - begun if all(went) else math.inf

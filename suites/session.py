@@ -35,11 +35,11 @@ from specs.protocol import Protocol, find
 from specs.requirement import Requirement
 from suites import schedule, trace
 from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
-from suites.deadline import CLOSING_S, Deadline, TimeUp, at_least, larger, of_budget
+from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
 from suites.hunt import NO_TIME, QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
-from suites.lanes import Lanes, bears
+from suites.lanes import Lanes, width_for
 from suites.schedule import Share
 
 SUITE_VERSION = "0.1.0"
@@ -70,7 +70,8 @@ class RunOptions:
 
 @dataclass
 class Session:
-    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began."""
+    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began;
+    `bears`: several conversations can be held with it at once. `spent_s`: seconds of the run that were spent before."""
 
     impl: Implementation
     options: RunOptions
@@ -80,6 +81,8 @@ class Session:
     learnt: dict[str, Any] = field(default_factory=dict)
     address: tuple[str, int] | None = None
     patience_ms: float = MEMORY_MS
+    bears: bool = False
+    spent_s: float = STARTING_S
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
     running: Running | None = None
     trouble: str = ""
@@ -93,7 +96,7 @@ class Session:
         self._troubles = 0
         self._faults: set[str] = set()
         self._begun = datetime.now(UTC)
-        self.deadline = of_budget(self.options.budget_s)
+        self.deadline = of_budget(self.options.budget_s, self.spent_s)
         self.deadline.pause()  # the time runs while this implementation is dealt with
         self.pursuits: dict[str, Pursuit] = {}
         self.remarks: list[str] = []
@@ -109,6 +112,7 @@ class Session:
             calibration = self._calibration()
             calibration.meet()
             self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
+            self.bears = calibration.bears
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
             if self.deadline.over():
@@ -125,10 +129,10 @@ class Session:
             self.note("start", self.trouble)
 
     def join(
-        self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float
+        self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float, bears: bool
     ) -> None:
         """Take part in a run whose implementation another process started."""
-        self.learnt, self.address, self.patience_ms = dict(learnt), address, patience_ms
+        self.learnt, self.address, self.patience_ms, self.bears = dict(learnt), address, patience_ms, bears
         self.deadline = Deadline(left_s)
         self.deadline.pause()  # as in `open`: others may come first
         self.writer.write(self._row())
@@ -259,7 +263,7 @@ class Session:
                 settle=self._settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
                 deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
-                lanes=Lanes() if self._bears() else None,
+                lanes=Lanes(width_for(self.transport)) if self.bears and self.transport else None,
                 looking_s=LOOKING * budget_s,
             )
         return self._hunter
@@ -336,23 +340,6 @@ class Session:
                 unsettled=fault.unsettled,
             )
         )
-
-    def _bears(self) -> bool:
-        """True when several conversations at once make no difference to it. One that fails even the simplest is told
-        by how it fails."""
-        assert self.transport is not None
-        protocol, setting = self.protocol, self.setting()
-        seen: list[tuple[str, ...]] = []
-
-        def alike() -> bool:
-            assert protocol.smoke is not None
-            recording = drive(
-                protocol.smoke(setting.config), replace(setting, ends=self.deadline.over), f"{len(seen)}-"
-            )
-            seen.append(tuple(blame.breach.requirement for blame in recording.judgement.faults))
-            return seen[-1] == seen[0] and not recording.refused and not recording.overflow
-
-        return not self.learnt.get("crowded") and bears(self.transport, alike)
 
     def _settle(self, recording: Recording) -> str:
         """Restart an implementation of ours that died; answers how it ended, or ""."""

@@ -343,7 +343,7 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
     monkeypatch.setattr(investigate, "_silent", lambda seen: True)
     shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
-    hunter = SimpleNamespace(setting=setting, smoke=lambda: None, play=lambda plan, setting: passes)
+    hunter = SimpleNamespace(setting=setting, beside=False, smoke=lambda: None, play=lambda plan, setting: passes)
     case = SimpleNamespace(
         hunter=hunter,
         setting=setting,

@@ -110,11 +110,28 @@ def asked(transport):
     return answer == b"!"
 
 
-@pytest.mark.parametrize(("at_once", "expected"), [(1, False), (4, False), (16, True)])
+@pytest.mark.parametrize(("at_once", "expected"), [(1, False), (8, False), (32, True)])
 def test_who_serves_few_at_a_time_gets_no_lanes(served, at_once, expected):
     transport = served(at_once)
     assert asked(transport)
-    assert bears(transport, lambda: asked(transport)) is expected
+    assert bears(transport, lambda: asked(transport), 0.1) is expected
+
+
+def test_who_is_slow_by_working_gets_no_lanes(served):
+    """Each conversation takes 300 ms of the one worker that there is, beside 300 ms for all of them at once."""
+    transport, worker = served(32), threading.Lock()
+
+    def works():
+        with worker:
+            time.sleep(0.3)
+        return asked(transport)
+
+    def waits():
+        time.sleep(0.3)
+        return asked(transport)
+
+    assert bears(transport, waits, 0.3)
+    assert not bears(transport, works, 0.3)
 
 
 def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_about_alone(monkeypatch):

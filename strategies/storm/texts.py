@@ -169,6 +169,7 @@ NEAR: tuple[tuple[str, int], ...] = (
     ("heartbeat", 3),
     ("__HEARTBEAT", 2),
     ("__tick", 5),
+    ("default", -1),
 )
 """Streams and tasks that are not those of a heartbeat."""
 MEMBERS: tuple[tuple[str, Any], ...] = (

@@ -124,6 +124,12 @@ child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick
 )
 
 
+child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accept="BOLT-26")(
+    "A heartbeat is known by its task alone, where the text knows no ticks.",
+    on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
+)
+
+
 def _bare_beat(w: Writer) -> None:
     w.heartbeat(1)
 

@@ -106,17 +106,6 @@ def twice(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60} came twice"
 
 
-def _left_without_asking(case: Case) -> bool:
-    if case.phase is not Phase.CLOSING or _asked(case):
-        return False
-    return any(p.frame.command == "DISCONNECT" and p.receipt is None for p in case.conn.pending)
-
-
-@UNASKED.cause(ids.DISC_08, also=ids.RECEIPT_06, could=_left_without_asking)
-def for_a_disconnect_that_asked_for_none(case: Case) -> str:
-    return f"RECEIPT for {case.wanted!r:.60} behind a DISCONNECT without receipt header"
-
-
 @UNASKED.cause(ids.RECEIPT_02, also=ids.RECEIPT_06, could=lambda case: bool(_asked(case)))
 def instead_of_another(case: Case) -> str:
     return f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
@@ -142,7 +131,7 @@ def goodbye(case: Case) -> bool:
     return case.subject.frame.command == "DISCONNECT"
 
 
-@NO_RECEIPT.circumstance(ids.RECEIPT_08, also=ids.RECEIPT_01)
+@NO_RECEIPT.circumstance("STOMP-1.2-RECEIPT-08", also=ids.RECEIPT_01)
 def used_again(case: Case) -> bool:
     receipt = case.subject.receipt
     return receipt in case.conn.answered or sum(p.receipt == receipt for p in case.conn.pending) > 1
@@ -239,7 +228,7 @@ def connect_was_refused(case: Case) -> str | Named:
     return named or Named(ids.CONNECT_02, case.text, "plainly", (), level="MUST")
 
 
-@UNPROVOKED.cause(ids.ROB_02, also=f"{ids.LIMIT_03} {ids.ERROR_07}", could=other_at_fault, otherwise=ids.ERROR_07)
+@UNPROVOKED.cause(ids.ROB_02, also=f"STOMP-1.2-LIMIT-03 {ids.ERROR_07}", could=other_at_fault, otherwise=ids.ERROR_07)
 def another_connection(case: Case) -> str:
     if case.unanswered:
         return ""

@@ -55,7 +55,7 @@ def rejected_with_an_error(state: State) -> Iterator[Due]:
             yield Due("CONNECT was neither accepted nor refused", about=(number, connect))
 
 
-@BOOK.duty(ids.ERROR_01, met_by="close after ERROR")
+@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR")
 def close_after_error(state: State) -> Iterator[Due]:
     """L230-232: the server must close the connection just after it has sent the ERROR."""
     for number, conn in state.conns.items():

@@ -19,7 +19,7 @@ from specs.stomp.headers import BEATS
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.calls import offered
-from specs.stomp.server.case import Case, other_at_fault
+from specs.stomp.server.case import Case
 from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
 from specs.stomp.server.causes_missing import received_before
 from specs.stomp.server.duties import answer_to_connect, met, receipt
@@ -30,6 +30,7 @@ from specs.stomp.states import Free, Pending, Refusal, State
 _SERVER = re.compile(r"[^\s/]+(/[^\s]+)?( .*)?\Z", re.DOTALL)
 ANSWERED = "RECEIPT of a frame"
 _OUT = "out of phase"
+FAREWELL = "the end of a session that asked for no RECEIPT"
 _REQUIREMENTS = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
 """What can be broken by agreeing to a frame: refusals.py says how grave that is."""
 MANY = 50
@@ -95,7 +96,9 @@ def names_the_version(case: Case) -> str:
     return "CONNECTED without version" if case.frame.get("version") is None else ""
 
 
-@BOOK.form(ids.NEGO_01, on="CONNECTED", if_=lambda case: _readable(case) and case.frame.get("version") is not None)
+@BOOK.form(
+    "STOMP-1.2-NEGO-01", on="CONNECTED", if_=lambda case: _readable(case) and case.frame.get("version") is not None
+)
 def highest_common_version(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: the server answers with the highest version that both speak."""
     version, best = case.frame.get("version"), case.conn.version
@@ -187,7 +190,7 @@ def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
 # -- RECEIPT -----------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.RECEIPT_07, on="RECEIPT", also=ids.BODY_01)
+@BOOK.form("STOMP-1.2-RECEIPT-07", on="RECEIPT", also=ids.BODY_01)
 def receipt_has_no_body(case: Case) -> str:
     """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
     return "RECEIPT with a body" if case.frame.body else ""
@@ -210,6 +213,22 @@ def _asked(case: Case) -> bool:
 def no_second_receipt_at_commit(case: Case) -> str:
     """STOMP 1.2, BEGIN; docs/ambiguities.md, E-09: what was receipted in a transaction is not again at its end."""
     return f"RECEIPT for {case.wanted!r:.60} came twice" if case.frame.command else ""
+
+
+def _left_without_asking(case: Case) -> bool:
+    """All that is open is a DISCONNECT, or several, without receipt header."""
+    if case.phase is not Phase.CLOSING or case.wanted in case.conn.answered:
+        return False
+    return not any(p.receipt is not None for p in case.conn.pending) and any(
+        p.frame.command == "DISCONNECT" for p in case.conn.pending
+    )
+
+
+@BOOK.form("STOMP-1.2-DISC-08", on=f"RECEIPT, {FAREWELL}", also=ids.RECEIPT_06, if_=_left_without_asking)
+def session_ends_without_a_receipt(case: Case) -> str:
+    """L194-212: a DISCONNECT without receipt header gets no RECEIPT."""
+    got = f"RECEIPT for {case.wanted!r:.60} behind a DISCONNECT without receipt header"
+    return got if case.frame.command else ""
 
 
 @BOOK.form(ids.RECEIPT_06, on="RECEIPT", if_=_asked)
@@ -241,12 +260,6 @@ def nothing_is_processed_after_disconnect(case: Case) -> str:
     return f"a {case.subject.frame.command} after DISCONNECT was processed"
 
 
-@BOOK.form(ids.ROB_02, on=ANSWERED, also=ids.LIMIT_03, if_=other_at_fault)
-def goes_on_beside_another_at_fault(case: Case) -> str:
-    """Robustness: what another connection did wrong is not felt here."""
-    return ""
-
-
 @BOOK.tried("STOMP-1.2-INV-42", on=ANSWERED, if_=lambda case: len(case.conn.pending) > MANY)
 def slows_down_or_cuts_off_who_reads_nothing(case: Case) -> bool:
     """Robustness: a client that sends without reading may be slowed down or cut off."""
@@ -265,9 +278,7 @@ def _agreed_receipt(case: Case) -> tuple[str, ...]:
 
 def _is_plain(case: Case) -> bool:
     """No form on what is receipted applies: most RECEIPTs are so."""
-    conn, about = case.conn, case.subject
-    special = about.call is not None or about.late or conn.doom is not None
-    return not special and len(case.state.conns) == 1 and len(conn.pending) <= MANY
+    return case.subject.call is None and not case.subject.late and len(case.conn.pending) <= MANY
 
 
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:

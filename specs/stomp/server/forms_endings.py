@@ -13,10 +13,10 @@ from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
-from specs.stomp.server.duties import met, refusal_of_octets, refused
+from specs.stomp.server.duties import close_after_error, met, refusal_of_octets, refused
 from specs.stomp.server.effects_heard import failed
 from specs.stomp.server.effects_said import left, put
-from specs.stomp.server.forms_answers import of_a_freedom
+from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
 from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE
@@ -179,12 +179,6 @@ def early_frames_are_taken(case: Case) -> str:
     return f"{_what(case)} in a legal session: a frame before CONNECTED was refused"
 
 
-@BOOK.form(ids.HB_08, on=_ENDS, if_=lambda case: _silent(case) and not _broken_off(case))
-def silence_is_noticed_in_time(case: Case) -> str:
-    """STOMP 1.2, Heart-beating: a client that says nothing for longer than it promised may be given up."""
-    return ""
-
-
 def _lost(name: str, sentence: str) -> None:
     def uses(case: Case) -> bool:
         return case.conn.lost == name
@@ -199,6 +193,7 @@ _lost(ids.INV_30, "a NUL in place of a frame may end the connection")
 
 
 # -- close -------------------------------------------------------------------------------------------------------------
+
 
 _PARTED = "close after DISCONNECT"
 
@@ -244,22 +239,10 @@ def receipt_comes_before_the_close(case: Case) -> str:
     return "closed without the RECEIPT of DISCONNECT"
 
 
-@BOOK.form(ids.DISC_08, on=_PARTED, if_=lambda case: not case.conn.farewell and _owing(case) is None)
-def session_ends_without_a_receipt(case: Case) -> str:
-    """L194-212: a DISCONNECT without receipt header gets no RECEIPT."""
-    return ""
-
-
 @BOOK.tried("STOMP-1.2-LINGER-02", on=f"{_PARTED}, close")
 def last_frame_may_get_lost(case: Case) -> bool:
     """L210-211: the last frame may not arrive when the server resets the connection."""
     return case.phase in (Phase.CLOSING, Phase.LEFT)
-
-
-@BOOK.form(ids.ERROR_01, on="close after ERROR", if_=lambda case: case.conn.version == "1.2")
-def closes_after_error(case: Case) -> str:
-    """L230-232: the server closes the connection after ERROR."""
-    return ""
 
 
 @BOOK.form(ids.HB_09, on="close", if_=lambda case: _silent(case) and not case.suspects and not _broken_off(case))
@@ -408,12 +391,15 @@ def closed(state: State, event: Closed) -> Outcome:
         earlier = tuple(p for p in conn.pending if p is not owing)
         text = "closed the connection"
         found = BOOK.ask(topic, _unexplained(case, conn._replace(pending=earlier), text))
+        kept += BOOK.ask(FAREWELL, case).covers
     else:
         text = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
         case = case if _given_up(case) else case._replace(text="closed the connection in a legal session")
         found = BOOK.ask(topic, unanswered(case if case.text else case._replace(text=text)))
     if topic == _PARTED and owing is None:
         kept += tuple(name for p in conn.pending if p.frame.command == "DISCONNECT" for name in p.claims)
+    if conn.phase is Phase.FAILED and conn.version == "1.2":
+        kept += met(close_after_error, case)
     return outcome(found, after, kept + _shown_by_the_end(case))
 
 

@@ -131,14 +131,21 @@ def _nul_in_a_body(state: State) -> bool:
     return any(b"\0" in m.frame.body for m in state.messages.values())
 
 
-@NO_FRAME.cause(ids.HB_05, could=lambda case: case.conn.beats_ms > 0 and case.phase is Phase.LIVE)
-def beat_is_no_line_end(case: Case) -> str:
-    """Octets that are nothing but what stands in for a line end where a heart-beat was due."""
+_NO_BEATS = ("b'\\x00'", "b' '", "b'\\t'", "b'\\r'")
+"""Octets that stand in for a line end."""
+
+
+def _beats(case: Case) -> bool:
+    """A heart-beat may have come, and the octets are not what is left of a body."""
+    agreed = case.conn.beats_ms > 0 and case.phase is Phase.LIVE
+    return agreed and not (case.text.startswith("nul-in-head") and _nul_in_a_body(case.state))
+
+
+@BOOK.form("STOMP-1.2-HB-05", on="octets, heart-beat", if_=_beats)
+def beats_with_a_line_end(case: Case) -> str:
+    """STOMP 1.2, Heart-beating: a heart-beat is an end of line."""
     data = case.text.partition(": ")[2]
     return f"a heart-beat that is no line end: {data}" if data[:7] in _NO_BEATS else ""
-
-
-_NO_BEATS = ("b'\\x00'", "b' '", "b'\\t'", "b'\\r'")
 
 
 @BOOK.form(ids.FRAME_01, on="octets", causes=NO_FRAME)
@@ -207,12 +214,6 @@ def is_heard_in_time(case: Case) -> str:
     if case.conn.silent_ms <= 2 * case.conn.beats_ms + HEART_BEAT_SLACK_MS:
         return ""
     return f"silent for {case.conn.silent_ms} ms, agreed was something at least every {case.conn.beats_ms} ms"
-
-
-@BOOK.form(ids.HB_05, on="heart-beat", if_=lambda case: case.conn.beats_ms > 0)
-def beats_with_a_line_end(case: Case) -> str:
-    """STOMP 1.2, Heart-beating: a heart-beat is an end of line, which is what came."""
-    return ""
 
 
 def paused(state: State, event: Quiet) -> Breach | None:

@@ -131,7 +131,9 @@ def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
     return Broken(f"{told(case)} was delivered {words}", sent.level, ends=True)
 
 
-@BOOK.form(ids.TXN_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET)
+@BOOK.form(
+    "STOMP-1.2-TXN-02", on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET
+)
 def not_before_its_commit(case: Case) -> str:
     """L182-193: what is sent in a transaction is not delivered before COMMIT."""
     early = case.copy is Copy.UNCOMMITTED and bool(case.frame.command)
@@ -187,7 +189,7 @@ def comes_once(case: Case) -> str:
 # -- what it carries ---------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.MSG_02, on=_OF_SEND)
+@BOOK.form("STOMP-1.2-MSG-02", on=_OF_SEND)
 def destination_as_it_was_sent(case: Case) -> str:
     """L222-224: the destination should be the one of the SEND."""
     got, sent = case.frame.get("destination"), case.message.destination

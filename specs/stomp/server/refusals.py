@@ -94,7 +94,7 @@ AUTO_MODE, SUB_ENDED, HELD_BY_TX = free(ids.ACK_05, ids.INV_09), free(ids.UNSUB_
 NACKED, SETTLED = free(ids.NACK_02), lenient(ids.ACK_03, ids.INV_09)
 
 BEGIN_WITHOUT_ID, BEGIN_OF_NO_NAME = lenient(ids.TXN_01, ids.INV_10), free(ids.TXN_01, ids.INV_10)
-BEGUN_TWICE = lenient(ids.INV_11, forgives=True, spares=ids.TXN_06)
+BEGUN_TWICE = lenient("STOMP-1.2-INV-11", forgives=True, spares=ids.TXN_06)
 END_WITHOUT_ID = lenient(ids.TXN_01, ids.INV_12, accepted="MUST")
 END_WITHOUT_ID_IN_1_0 = lenient(ids.TXN_01, ids.INV_12)
 END_OF_NO_NAME, COMMIT_MAY_FAIL = free(ids.TXN_08, ids.INV_12), free(ids.TXN_03)

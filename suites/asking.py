@@ -1,0 +1,77 @@
+"""Discovery, as many of its questions at once as can be asked.
+
+A discovery asks one question after the other, and what it asks next may depend on the answers. So it is run several
+times: with the answers that are known and nothing for the others, which are then asked all at once. The last run has
+every answer, each from a conversation that was held for it. Nothing that a run with missing answers comes to is used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from specs.model import Judgement
+from specs.plan import Plan
+from suites.lanes import Lanes
+
+Answer = tuple[Any, Judgement]
+Ask = Callable[[Plan, Any], Answer]
+Discover = Callable[[Ask, Callable[[Mapping[str, Any]], Any]], Mapping[str, Any]]
+
+
+class Questions:
+    """What has been asked, and what is still to be asked. `guess` stands for an answer that is not there yet."""
+
+    def __init__(self, ask: Ask, guess: Answer, width: int) -> None:
+        self._ask, self._guess, self._width = ask, guess, width
+        self._known: dict[str, list[Answer]] = defaultdict(list)
+        self._alike: dict[str, Answer] = {}
+        self._asked: Counter[str] = Counter()
+        self._missing: list[tuple[Plan, Any]] = []
+
+    def look(self, plan: Plan, config: Any) -> Answer:
+        """The answer, if it is known; else what the same conversation has shown when it was judged otherwise, if it has
+        been held, and the question is noted down."""
+        key = repr((plan, config))
+        self._asked[key] += 1
+        if self._asked[key] <= len(self._known[key]):
+            return self._known[key][self._asked[key] - 1]
+        self._missing.append((plan, config))
+        return self._alike.get(repr(plan), self._guess)
+
+    def answer(self) -> bool:
+        """Ask what is missing; False when nothing is."""
+        missing, self._missing = self._missing, []
+        self._asked.clear()
+        lanes = Lanes(self._width)
+        for plan, config in missing:
+            lanes.submit(partial(self._ask, plan, config), partial(self._take, plan, config))
+        while lanes.pending:
+            lanes.wait(1.0)
+            lanes.collect()
+        return bool(missing)
+
+    def _take(self, plan: Plan, config: Any, answer: Answer) -> None:
+        self._known[repr((plan, config))].append(answer)
+        self._alike[repr(plan)] = answer
+
+
+def at_once(
+    discover: Discover, configure: Callable[[Mapping[str, Any]], Any], ask: Ask, guess: Answer, width: int
+) -> Mapping[str, Any]:
+    """What `discover` learns, with `width` questions at a time. One that is asked several times gets an answer of its
+    own each time."""
+    questions = Questions(ask, guess, width)
+    while True:
+        error, learnt = None, None
+        try:
+            learnt = discover(questions.look, configure)
+        except Exception as raised:  # noqa: BLE001 - it is raised when it comes of answers
+            error = raised
+        if not questions.answer():
+            if error is not None:
+                raise error
+            assert learnt is not None
+            return learnt

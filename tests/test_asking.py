@@ -1,0 +1,73 @@
+"""Questions of a discovery, asked at once: what is learnt is what asking one after the other teaches."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from specs.model import Judgement
+from suites.asking import at_once
+
+GUESS = ((), Judgement("inconclusive"))
+ANSWERS = {"a": 1, "b": 0, "a again": 5, "after b": 7}
+
+
+def ask_of(asked):
+    """Answers questions and notes them down; the nth answer to the same question says so."""
+    lock = threading.Lock()
+
+    def ask(plan, config):
+        with lock:
+            asked.append(plan)
+            return (ANSWERS.get(plan, 0), plan, asked.count(plan), config), Judgement("pass")
+
+    return ask
+
+
+def discover(ask, configure):
+    """Two questions that depend on nothing, one that depends on an answer, and one that is asked three times."""
+    a = ask("a", configure({}))[0]
+    b = ask("b", configure({}))[0]
+    more = ask("after b" if b and not b[0] else "never", configure({"a": a}))[0]
+    several = [ask("flickers", None)[0] for _ in range(3)]
+    return {"a": a, "b": b, "more": more, "several": several}
+
+
+def test_what_is_learnt_is_the_same_and_each_question_is_asked_as_often():
+    one_by_one, together = [], []
+    plain = discover(ask_of(one_by_one), dict)
+    found = at_once(discover, dict, ask_of(together), GUESS, 4)
+    several = found.pop("several")
+    assert sorted(plain.pop("several")) == sorted(several)
+    assert found == plain
+    assert sorted(each for each in together if each != "never") == sorted(one_by_one)
+
+
+def test_questions_that_do_not_depend_on_each_other_are_asked_at_once():
+    both = threading.Barrier(2, timeout=10)
+
+    def ask(plan, config):
+        both.wait()
+        return (plan,), Judgement("pass")
+
+    found = at_once(lambda ask, configure: {n: ask(n, None)[0] for n in ("a", "b")}, dict, ask, GUESS, 2)
+    assert found == {"a": ("a",), "b": ("b",)}
+
+
+def test_an_error_without_answers_is_no_error_and_one_with_all_of_them_is():
+    def picky(ask, configure):
+        trace, _ = ask("a", None)
+        return {"first": trace[0]}
+
+    assert at_once(picky, dict, ask_of([]), GUESS, 4) == {"first": 1}
+    with pytest.raises(IndexError):
+        at_once(picky, dict, lambda plan, config: GUESS, GUESS, 4)
+
+
+def test_an_error_of_a_conversation_comes_out():
+    def ask(plan, config):
+        raise RuntimeError("ours")
+
+    with pytest.raises(RuntimeError, match="ours"):
+        at_once(discover, dict, ask, GUESS, 4)
