@@ -7,27 +7,9 @@ from typing import Any
 from impls.references.msgpack.octets import Broken
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
-from strategies.common import Program
-from strategies.msgpack import misuse
-from strategies.msgpack.writer import IDS, WIDE
+from strategies.msgpack.writer import WIDE
 from tests.mutants.faults import has, on
-from tests.mutants.msgpack_kit import call, mutant, plan
-
-
-def boundary(number: int) -> int:
-    """The identity argument that leads to an id at a boundary."""
-    return 2 + 4 * IDS.index(number)
-
-
-ONE = plan(call("echo", 1))
-TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
-WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
-
-
-def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
-    """One misuse with its witnesses."""
-    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
-
+from tests.mutants.msgpack_kit import ONE, TWO, WIDEST, boundary, call, mutant, plan
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 

@@ -6,26 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from impls.references.msgpack.reference import Server, Session
-from strategies.common import Program
-from strategies.msgpack import misuse
-from strategies.msgpack.writer import IDS, WIDE
 from tests.mutants.faults import on
-from tests.mutants.msgpack_kit import call, mutant, plan
-
-
-def boundary(number: int) -> int:
-    """The identity argument that leads to an id at a boundary."""
-    return 2 + 4 * IDS.index(number)
-
-
-ONE = plan(call("echo", 1))
-TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
-WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
-
-
-def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
-    """One misuse with its witnesses."""
-    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
+from tests.mutants.msgpack_kit import abused, mutant
 
 
 class Crash(Exception):
