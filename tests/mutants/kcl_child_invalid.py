@@ -87,11 +87,7 @@ class GarbageIn(Child):
             return super().record({**record, "data": ""})
 
 
-def _half(w: Writer) -> None:
-    w.bare(Text(b'{"action":"proc', "cut"))
-
-
-child("half-a-status", "INV-CHILD-13", _half)(
+child("half-a-status", "INV-CHILD-13", lambda w: w.bare(Text(b'{"action":"proc', "cut")))(
     "Half a line before the end of STDIN gets a status.",
     on(Child, "dispatch").instead(
         lambda self: self.status("processRecords"),
@@ -131,8 +127,6 @@ child("flattens", "INV-CHILD-04", bad_host("INV-CHILD-04", OBJECT), level="SHOUL
         when=lambda record: any(isinstance(value, dict) for value in record.values()),
     ),
 )
-
-
 child("quiet-second-beginning", "INV-CHILD-07", bad_host("INV-CHILD-07", 1), level="SHOULD")(
     "A second initialize ends it without a word.",
     on(Child, "dispatch").raises(

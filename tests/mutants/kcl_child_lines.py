@@ -23,8 +23,6 @@ child("status-spread", "FRAME-03", nothing, smoke=False, accept="INIT-04")(
     "Messages are spread over several lines.",
     on(Child, "written").instead(lambda members: json.dumps(members, indent=1).encode()),
 )
-
-
 child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)(
     "The status of a batch has no member action.",
     on(Child, "written").before(
@@ -115,26 +113,14 @@ child("knows-its-members", "FRAME-09", _members, level="SHOULD", accept="REC-07 
         lambda: BadLine("unknown member"), when=lambda members: any(name.startswith("future") for name in members)
     ),
 )
-
-
-def _turned(w: Writer) -> None:
-    w.batch([w.record(b"x")], Ways(ORDER, 0))
-
-
-child("action-first", "FRAME-10", _turned, accept="REC-07 INIT-04")(
+child("action-first", "FRAME-10", lambda w: w.batch([w.record(b"x")], Ways(ORDER, 0)), accept="REC-07 INIT-04")(
     "A message whose first member is not action is not understood.",
     on(Child, "dispatch").raises(
         lambda: BadLine("action is not first"),
         when=lambda line: line.strip() and not line.replace(b" ", b"").startswith(b'{"action"'),
     ),
 )
-
-
-def _escaped(w: Writer) -> None:
-    w.batch([w.record(b"x")], Ways(ESCAPE, 1))
-
-
-child("no-escapes", "FRAME-10", _escaped, accept="REC-07 INIT-04")(
+child("no-escapes", "FRAME-10", lambda w: w.batch([w.record(b"x")], Ways(ESCAPE, 1)), accept="REC-07 INIT-04")(
     "Escaped characters in a name are not understood.",
     on(Child, "dispatch").raises(lambda: BadLine("unknown name"), when=lambda line: re.search(rb'"\\u0061', line)),
 )

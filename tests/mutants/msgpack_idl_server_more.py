@@ -114,8 +114,6 @@ mutant("texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "st
         )
     ),
 )
-
-
 mutant("booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO))(
     "A boolean is written as 0 or 1.",
     on(Shapes, "write").gives(lambda found: int(found) if isinstance(found, bool) else found),

@@ -22,8 +22,6 @@ mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))(
     "An array without elements ends the server.",
     on(Session, "malformed").raises(lambda: IndexError("list index out of range"), when=lambda value: value == []),
 )
-
-
 mutant("dies-of-responses", "BAD-01", abused("response"))(
     "A response that it did not ask for ends the server.",
     on(Session, "malformed").raises(
@@ -38,22 +36,16 @@ mutant("dies-of-params", "BAD-01", abused("wrong params"))(
         when=lambda value: isinstance(value, list) and len(value) == 4 and value[3] is None,
     ),
 )
-
-
 mutant("dies-of-c1", "BAD-01", abused("never used"))(
     "The octet that is never used ends the server.",
     on(Session, "undecodable").raises(lambda why: Crash(str(why)), when=lambda why: "0xc1" in why),
 )
-
-
 mutant("dies-of-depth", "BAD-01", abused("deep", 1))(
     "Great depth exhausts the stack.",
     on(Session, "undecodable").raises(
         lambda: RecursionError("maximum recursion depth exceeded"), when=lambda why: "deep" in why
     ),
 )
-
-
 mutant("dies-of-sizes", "BAD-01", abused("liar", 2))(
     "A size that is announced is allocated at once.",
     on(Session, "undecodable").raises(lambda: MemoryError, when=lambda why: "long" in why),

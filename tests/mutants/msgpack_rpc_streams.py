@@ -178,8 +178,6 @@ COUNTED = Op("bump", (0, 0, 0, 0, 0))
 mutant("notes-dropped", "NOTE-03", lambda config: counting(Program((0,), (COUNTED,)), config), level="ASSUMED")(
     "Notifications are dropped.", on(Session, "notification").skips()
 )
-
-
 mutant(
     "every-other-note", "NOTE-03", lambda config: counting(Program((0,), (COUNTED, COUNTED)), config), level="ASSUMED"
 )(

@@ -35,8 +35,6 @@ client("grants-twice", "FLOW-07", level="SHOULD", history=True)(
 client("grants-once", "FLOW-07", level="SHOULD", accept="FLOW-08", history=True)(
     "Permits nothing more once it was taken.", on(Receiver, "used").skips()
 )
-
-
 client("every-third-lost", "FLOW-08", accept="FRM-15 FRM-04 MSG-04 BAT-07", history=True)(
     "Loses every third message.", on(Receiver, "on_message").skips(when=lambda calls: calls % 3 == 0)
 )
@@ -201,8 +199,6 @@ client("permits-forgotten", "FLOW-07", level="SHOULD", accept="SUB-03 CLC-02 FLO
     "Permits nothing when it has subscribed again.",
     on(Receiver, "opened").before(lambda self: setattr(self, "size", 0), when=lambda calls: calls > 1),
 )
-
-
 client("close-of-consumer-unheard", "CLC-02", accept="SUB-03 LOOK-01", history=True)(
     "Does not hear that the broker closed a consumer.",
     on(Channel, "serve").skips(when=lambda name: name == "CLOSE_CONSUMER"),

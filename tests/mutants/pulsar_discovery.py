@@ -41,8 +41,6 @@ class Answering(Session):
 mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")(
     "Leaves the URL out.", on(Answering, "changed").instead(lambda answer: without(answer, "brokerServiceUrl"))
 )
-
-
 mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")(
     "Answers with the URL of its web service.",
     on(Answering, "changed").instead(lambda answer: {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}),
@@ -83,8 +81,6 @@ mutant("more-partitions", "PART-05", asked, accept="PART-01", history=True)(
         lambda found, calls: {**found, "partitions": calls - 1} if found["response"] == 0 else found
     ),
 )
-
-
 mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))(
     "Does not say whether it found the partitions.",
     on(Session, "partitioned").gives(lambda found: without(found, "response")),

@@ -63,8 +63,6 @@ def pings(count: int) -> Callable[[Writer], None]:
 mutant("every-third-ping", "KA-02", pings(3), accept="KA-09", history=True)(
     "Does not answer every third PING.", on(Session, "on_ping").skips(when=lambda calls: calls % 3 == 0)
 )
-
-
 mutant("two-pongs", "KA-02", pings(1))("Answers PING twice.", on(Session, "on_ping").repeats())
 
 

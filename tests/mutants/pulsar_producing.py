@@ -77,8 +77,6 @@ mutant("receipt-of-the-last", "SEND-04", sends(3), accept="SEND-10 SEND-06", his
 mutant("no-receipt", "SEND-04", sends(4), accept="SEND-10 SEND-13", history=True)(
     "Confirms all but every fourth message.", on(Session, "receipt").skips(when=lambda calls: calls % 4 == 0)
 )
-
-
 mutant("receipt-twice", "SEND-10", sends(1), accept="SEND-04 REQ-02 SEND-07")(
     "Confirms twice.", on(Session, "receipt").repeats()
 )

@@ -30,8 +30,6 @@ child("bolt-narrow-ids", "BOLT-06", _tuples(16), accept="BOLT-07 BOLT-08 BOLT-09
     "Ids are kept in 32 bits.",
     on(Bolt, "settle").takes(name=lambda name: str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31))),
 )
-
-
 child("bolt-own-id", "BOLT-06", both(told(), told(settle("fail", 0), ACK)), accept="BOLT-08 BOLT-26 BOLT-09")(
     "fail names the tuple that is being worked on, whichever is meant.",
     on(Bolt, "obey").takes(

@@ -123,13 +123,9 @@ child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))(
         lambda found: {**found, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in found["tuple"]]}
     ),
 )
-
-
 child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")(
     "A list of task ids is taken for a command.", on(Spout, "ids").raises(lambda: BadMessage("no command"))
 )
-
-
 child("spout-second-list", "SPOUT-09", NEXT, conf=script([emit(1), emit(2), emit(3)]), accept="SPOUT-03")(
     "A second list is lost.", on(Spout, "ids").skips(when=lambda calls: calls == 2)
 )
@@ -163,8 +159,6 @@ class WaitsAnyway(Spout):
 child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))(
     "A log of two lines is lost.", on(Spout, "log").skips(when=lambda text: "\n" in text)
 )
-
-
 child("spout-silent-ack", "SPOUT-16", ACKED, conf=script([emit(id="a")], on_ack=[emit(7)]), accept="SPOUT-03")(
     "Nothing is emitted for an ack.",
     on(Spout, "obey").skips(when=lambda self: self.running and self.running[-1].name == "ack"),
@@ -189,8 +183,6 @@ child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
         )
     ),
 )
-
-
 child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))(
     "A tuple without values is not emitted.", on(Spout, "emit").skips(when=lambda step: not step["tuple"])
 )
