@@ -128,7 +128,8 @@ class Causes:
             else:
                 name = picked(cause.requirements, which, case)
                 more += (name, *cause.also) if name else ()
-        return (self._sums.get(held) or self._sum(held)) + more
+        known = self._sums.get(held)
+        return (self._sum(held) if known is None else known) + more
 
     def _sum(self, held: int) -> tuple[str, ...]:
         causes = [cause for nth, cause in enumerate(self.ranked) if held >> nth & 1]

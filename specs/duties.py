@@ -15,13 +15,21 @@ from specs.model import ANYTHING, Breach
 from specs.obligations import Due, Duty, Rule, topics
 from specs.requirement import Requirement
 
+Phases = Callable[[Any], Iterable[Any]]
+
 
 class Duties(Forms):
-    """The duties of one role, beside its forms. See `specs.rules.Rulebook`, whose part this is."""
+    """The duties of one role, beside its forms. See `specs.rules.Rulebook`, whose part this is.
 
-    def __init__(self, by: str, requirements: Mapping[str, Requirement]) -> None:
+    `phases(state)` are the phases of the conversations that a duty looks at; only duties that are declared for one of
+    them are asked. Without it every duty is.
+    """
+
+    def __init__(self, by: str, requirements: Mapping[str, Requirement], phases: Phases | None = None) -> None:
         super().__init__(by, requirements)
+        self._phases = phases
         self.duties: list[Rule] = []
+        self._in: dict[frozenset[Any], list[Rule]] = {}
         self._meeting: dict[str, list[Rule]] = {}
 
     def duty(
@@ -29,6 +37,7 @@ class Duties(Forms):
         requirements: str,
         *,
         met_by: str,
+        when: Iterable[Any] = (),
         also: str = "",
         patient: bool = False,
         causes: Causes | None = None,
@@ -37,16 +46,18 @@ class Duties(Forms):
         """Register a duty. The decorated function looks at a state and answers "" (nothing is owed), why it is, a
         `Due`, or several. Duties are open in the order in which they are written.
 
-        `met_by`: actions that meet it. `patient`: a final silence does not decide it yet, because what comes next shows
-        why (see `Due.overdue`). `causes`: who is blamed when it is not met. `shows`: what else could have been blamed
-        on how it was met.
+        `met_by`: actions that meet it. `when`: the phases in which it can be open at all; without these, in all.
+        `patient`: a final silence does not decide it yet, because what comes next shows why (see `Due.overdue`).
+        `causes`: who is blamed when it is not met. `shows`: what else could have been blamed on how it was met.
         """
 
         def registered(body: Callable[[Any], Any]) -> Callable[[Any], Any]:
             ids = tuple(requirements.split())
             self.check(ids)
-            beside = tuple(also.split())
-            rule = Rule("duty", ids, body, topics(met_by), also=beside, causes=causes, shows=shows, patient=patient)
+            rule = Rule(
+                "duty", ids, body, topics(met_by), frozenset(when) or None, also=tuple(also.split()), causes=causes,
+                shows=shows, patient=patient,
+            )  # fmt: skip
             self.duties.append(rule)
             return body
 
@@ -54,11 +65,22 @@ class Duties(Forms):
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        return _open(self.duties, state)
+        return _open(self._asked(state), state)
+
+    def _asked(self, state: Any) -> list[Rule]:
+        """The duties that may be open in the phases of a state."""
+        if self._phases is None:
+            return self.duties
+        phases = frozenset(self._phases(state))
+        found = self._in.get(phases)
+        if found is None:
+            found = [rule for rule in self.duties if rule.when is None or not phases.isdisjoint(rule.when)]
+            self._in[phases] = found
+        return found
 
     def owed(self, state: Any) -> Iterator[str]:
         """See `specs.model.Model.owed`: an overdue duty is not waited for."""
-        for rule in self.duties:
+        for rule in self._asked(state):
             found = rule.body(state)
             if not found:
                 continue

@@ -63,11 +63,11 @@ class Rule:
 
     `requirements` are those that it may blame, and `body` is the predicate. A form is asked on the topics `on`, `when`
     the case is in one of these phases and `during` one of these open actions, where `if_` holds and `unless` does not;
-    a duty is met by the actions `on`. `which(case)` picks one of several requirements. `also`, `level` and `steady` go
-    into its breach; `goes_on`: the text says what follows one. `causes` name the likeliest requirement behind a breach,
-    `shows` what else could have been blamed on how a duty was met. `freed_by`: freedoms that allow what breaks it.
-    `excuses`: it blames nothing and ends the asking, which is a `freedom` if it has an id; `permits`: it is a
-    permission; `patient`: see `Rulebook.duty`.
+    a duty is met by the actions `on`, and can be open in the phases `when`. `which(case)` picks one of several
+    requirements. `also`, `level` and `steady` go into its breach; `goes_on`: the text says what follows one. `causes`
+    name the likeliest requirement behind a breach, `shows` what else could have been blamed on how a duty was met.
+    `freed_by`: freedoms that allow what breaks it. `excuses`: it blames nothing and ends the asking, which is a
+    `freedom` if it has an id; `permits`: it is a permission; `patient`: see `specs.duties.Duties.duty`.
     """
 
     obligation: str

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.duties import Duties
+from specs.duties import Duties, Phases
 from specs.machine import Machine, Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.obligations import Broken, Due, Duty, Finding, Freedom, Predicate, Rule
@@ -41,11 +41,17 @@ class Rulebook(Duties):
 
     `requirements` says in which profiles a rule holds, and at which level. A case, which the forms look at, has the
     attributes `profile` (a str, "" where every rule holds), `phase` and `during` (the open action, or ""); for `judge`
-    also `left`, the phases that were left since the role acted last.
+    also `left`, the phases that were left since the role acted last. `phases`: see `specs.duties.Duties`.
     """
 
-    def __init__(self, by: str, requirements: Mapping[str, Requirement], machine: Machine | None = None) -> None:
-        super().__init__(by, requirements)
+    def __init__(
+        self,
+        by: str,
+        requirements: Mapping[str, Requirement],
+        machine: Machine | None = None,
+        phases: Phases | None = None,
+    ) -> None:
+        super().__init__(by, requirements, phases)
         self.machine = machine
         self._effects: dict[str, Callable[[Any], Any]] = {}
         self._credits: dict[tuple[str, ...], tuple[str, ...]] = {}

@@ -395,8 +395,10 @@ def property_of(item: pytest.Item) -> Property | None:
     if set(signature(function).parameters) != {"hunt", *given}:
         return None
 
-    def ask(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
-        raise _Asked(programs, interpret, avoids, always_calm)
+    def ask(
+        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None
+    ) -> Tally:
+        raise _Asked(programs, interpret, avoids, always_calm, deals)
 
     try:
         function(hunt=ask, **given)
@@ -405,11 +407,14 @@ def property_of(item: pytest.Item) -> Property | None:
     return None
 
 
-def made(item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool) -> Property:
+def made(
+    item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool, deals: int | None
+) -> Property:
     """The property of a test."""
     name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
     discipline = item.callspec.params["hunting"][1]  # type: ignore[attr-defined]
-    return Property(name, programs, interpret, hurry=discipline == "pipelined" and not always_calm, avoids=avoids)
+    hurry = discipline == "pipelined" and not always_calm
+    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals)
 
 
 def _key(impl: Implementation) -> str:

@@ -55,7 +55,8 @@ Interpret = Callable[..., Plan]
 @dataclass(frozen=True)
 class Property:
     """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
-    are set aside, when `avoids` is true. `weight` is its share of the budget."""
+    are set aside, when `avoids` is true. `weight` is its share of the budget, `deals` the place of a head number that
+    is dealt in turn (`suites.draws.Draws`)."""
 
     name: str
     programs: SearchStrategy[Program]
@@ -63,6 +64,7 @@ class Property:
     hurry: bool = False
     weight: float = 1.0
     avoids: bool = False
+    deals: int | None = None
 
     def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
         """The plan that a program means."""
@@ -272,7 +274,7 @@ class Hunter:
         """A property to be hunted with in turns. `share_s` is what it may expect to get in all."""
         return Pursuit(
             prop,
-            Draws(prop.programs, f"{prop.name} {prop.hurry}", run_seed=self._seed),
+            Draws(prop.programs, f"{prop.name} {prop.hurry}", run_seed=self._seed, deals=prop.deals),
             weight=weight,
             share_s=share_s,
         )

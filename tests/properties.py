@@ -49,5 +49,7 @@ def _cases(module: Any) -> Iterator[Case]:
     for name, test in vars(module).items():
         for row in getattr(test, "rows", ()) if name.startswith("test_") else ():
             label = f"{module.__name__.rpartition('.')[2]}::{name} {row.label}".rstrip()
-            prop = Property(label, row.programs, row.interpret, hurry=not row.always_calm, avoids=row.avoids)
+            prop = Property(
+                label, row.programs, row.interpret, hurry=not row.always_calm, avoids=row.avoids, deals=row.deals
+            )
             yield Case(prop, row.weight, disciplines)

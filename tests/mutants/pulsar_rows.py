@@ -217,7 +217,15 @@ class InventedMessage(Session):
         self.__dict__["told"] += 1
 
 
-@mutant("lost-on-the-way", "E2E-01", lambda w: ready(w, SHARED, sends=6), accept="FLOW-04 SEND-05 SUB-08", history=True)
+def burst_to_some(w: Writer) -> None:
+    """Messages on a Shared subscription, none waited for."""
+    _, _, pen = ready(w, SHARED)
+    w.settle()
+    for number in range(6):
+        w.send(pen, when="now" if number else "")
+
+
+@mutant("lost-on-the-way", "E2E-01", burst_to_some, accept="FLOW-04 SEND-05 SUB-08", history=True)
 class LostOnTheWay(Subscription):
     """Loses the fourth message of a Shared subscription."""
 

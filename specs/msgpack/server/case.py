@@ -9,8 +9,10 @@ from specs.msgpack.changes import Change, changed, shown_by
 from specs.msgpack.frames import is_int
 from specs.msgpack.machine import LIMITS, READ, P
 from specs.msgpack.states import Asked, Config, Conn, State
+from specs.values import quick_replace
 
 
+@quick_replace
 class Place(NamedTuple):
     """One connection within its conversation. `only`: the open requests that are asked about, None for all."""
 

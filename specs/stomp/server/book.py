@@ -11,7 +11,7 @@ from specs.rules import Finding, Rulebook
 from specs.stomp.machine import MACHINE
 
 REQUIREMENTS = load(Path(__file__).parent.with_name("requirements.toml"))
-BOOK = Rulebook("server", REQUIREMENTS, MACHINE)
+BOOK = Rulebook("server", REQUIREMENTS, MACHINE, lambda state: [conn.phase for conn in state.conns.values()])
 
 
 def outcome(found: Finding, after: Any, covers: tuple[str, ...] = ()) -> Outcome:

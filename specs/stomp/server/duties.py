@@ -26,6 +26,13 @@ from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
 
 _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
 
+_CONNECTING = (Phase.WAIT, Phase.LEAVING)
+"""Phases in which CONNECT is not answered yet."""
+_SESSION = (Phase.LIVE, Phase.CLOSING)
+"""Phases between CONNECTED and what ends the session."""
+_READING = (Phase.OPEN, *_SESSION)
+"""Phases, beside those of connecting, in which the server still reads frames."""
+
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
@@ -38,24 +45,24 @@ def whole_body(state: State) -> Iterator[Due]:
             yield Due(conn.torn, about=(number, None))
 
 
-@BOOK.duty(ids.CONNECT_02, met_by="CONNECTED, ERROR, close", causes=NOT_CONNECTED, shows=UNPROVOKED)
+@BOOK.duty(ids.CONNECT_02, met_by="CONNECTED, ERROR, close", when=_CONNECTING, causes=NOT_CONNECTED, shows=UNPROVOKED)
 def answer_to_connect(state: State) -> Iterator[Due]:
     """L43-49: a server that accepts the connection answers with CONNECTED."""
     for number, conn in state.conns.items():
-        if conn.phase in (Phase.WAIT, Phase.LEAVING) and conn.connect is not None and conn.connect.call is None:
+        if conn.phase in _CONNECTING and conn.connect is not None and conn.connect.call is None:
             yield Due("no answer to CONNECT", about=(number, conn.connect), level="MUST")
 
 
-@BOOK.duty(ids.CONNECT_04, met_by="CONNECTED, ERROR, close")
+@BOOK.duty(ids.CONNECT_04, met_by="CONNECTED, ERROR, close", when=_CONNECTING)
 def rejected_with_an_error(state: State) -> Iterator[Due]:
     """L54-56: a server may reject the connection, and should say why in an ERROR."""
     for number, conn in state.conns.items():
-        connect = conn.connect if conn.phase in (Phase.WAIT, Phase.LEAVING) else None
+        connect = conn.connect if conn.phase in _CONNECTING else None
         if connect is not None and isinstance(connect.call, Free):
             yield Due("CONNECT was neither accepted nor refused", about=(number, connect))
 
 
-@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR")
+@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR", when=(Phase.FAILED,))
 def close_after_error(state: State) -> Iterator[Due]:
     """L230-232: the server must close the connection just after it has sent the ERROR."""
     for number, conn in state.conns.items():
@@ -72,7 +79,7 @@ def _given_up(number: int, state: State) -> State:
     return put(state, number, conn._replace(phase=MACHINE.move(conn.phase, CLOSES)))
 
 
-@BOOK.duty(_REFUSED, met_by="ERROR, close")
+@BOOK.duty(_REFUSED, met_by="ERROR, close", when=(*_CONNECTING, *_READING))
 def refusal_of_a_frame(state: State) -> Iterator[Due]:
     """What a client frame calls for is declared in refusals.py, and calls.py says when."""
     for number, conn in state.conns.items():
@@ -92,23 +99,23 @@ def refusal_of_a_frame(state: State) -> Iterator[Due]:
 
 def _refused(conn: Conn) -> Pending | None:
     """The first frame that had to be refused and was not yet."""
-    if conn.phase in (Phase.WAIT, Phase.LEAVING):
+    if conn.phase in _CONNECTING:
         return conn.connect
-    if conn.doom is None or conn.phase in (Phase.FAILED, Phase.CLOSED, Phase.LEFT):
+    if conn.doom is None or conn.phase not in _READING:
         return None
     return next(p for p in conn.pending if p.call is conn.doom)
 
 
-@BOOK.duty(ids.INV_16, met_by="ERROR, close", also=ids.CLEN_02)
+@BOOK.duty(ids.INV_16, met_by="ERROR, close", when=_READING, also=ids.CLEN_02)
 def refusal_of_octets(state: State) -> Iterator[Due]:
     """STOMP 1.2, Header content-length: NUL must follow the body."""
     for number, conn in state.conns.items():
-        if conn.lost == ids.CLEN_02 and conn.doom is None and conn.phase in (Phase.OPEN, Phase.LIVE, Phase.CLOSING):
+        if conn.lost == ids.CLEN_02 and conn.doom is None and conn.phase in _READING:
             why = "octets follow the body where NUL must stand, and the connection stayed open"
             yield Due(why, about=(number, None))
 
 
-@BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close")
+@BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close", when=_SESSION)
 def answer_to_too_much(state: State) -> Iterator[Due]:
     """STOMP 1.2, Size Limits: a frame beyond the limits gets an ERROR and a close, or is taken."""
     for number, conn in state.conns.items():
@@ -119,7 +126,7 @@ def answer_to_too_much(state: State) -> Iterator[Due]:
                     yield Due(why, about=(number, p), level="SHOULD", forgive=partial(_not_asked, number, p))
 
 
-@BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", causes=NO_RECEIPT, shows=UNPROVOKED)
+@BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", when=_SESSION, causes=NO_RECEIPT, shows=UNPROVOKED)
 def receipt(state: State) -> Iterator[Due]:
     """L194-212, L250-254: a frame that asks for a receipt gets it once it was processed."""
     for number, conn in state.conns.items():
@@ -137,7 +144,7 @@ def receipt(state: State) -> Iterator[Due]:
 def _receipts(conn: Conn) -> Iterator[Pending]:
     """Frames whose RECEIPT is due, unless they are too large: not those behind a refused frame, nor those of an open or
     aborted transaction."""
-    if conn.phase not in (Phase.LIVE, Phase.CLOSING) or conn.lost:
+    if conn.phase not in _SESSION or conn.lost:
         return
     for p in conn.pending:
         if isinstance(p.call, Refusal):
@@ -157,7 +164,7 @@ def _not_asked(number: int, pending: Pending, state: State) -> State:
 # -- deliveries --------------------------------------------------------------------------------------------------------
 
 
-@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", when=(Phase.LIVE,), causes=MISSING)
 def copy_for_each_subscriber(state: State) -> Iterator[Due]:
     """L119-127: messages that come to a subscribed destination are delivered as MESSAGE. With fan-out, to everyone."""
     for serial, sub_serial in state.due:
@@ -169,7 +176,7 @@ def copy_for_each_subscriber(state: State) -> Iterator[Due]:
             yield _delivery(message, sub)
 
 
-@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", when=(Phase.LIVE,), causes=MISSING)
 def message_for_any_of_them(state: State) -> Iterator[Due]:
     """L119-127: at a queue every subscriber is free to take a message, and one of them must get it."""
     for place, queue in state.waiting.items():
@@ -237,10 +244,10 @@ _BY_BODY = {rule.body: rule for rule in BOOK.duties}
 def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
     """What the role shows by meeting a duty: it, and every cause that could have been blamed."""
     rule: Rule = _BY_BODY[duty]
-    covers = [*rule.requirements, *rule.also]
+    covers = rule.requirements + rule.also
     for causes in (rule.causes, rule.shows):
         covers += causes.credits(case) if causes is not None else ()
-    return tuple(covers)
+    return covers
 
 
 def refused(case: Case) -> tuple[str, ...]:
