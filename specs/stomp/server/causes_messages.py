@@ -91,6 +91,15 @@ def another_id(case: Case) -> str:
     return ""
 
 
+def _meant_for_another(case: Case) -> bool:
+    return any(case.frame.get("destination") in sub.destinations for sub in case.conn.subs.values())
+
+
+@WRONG_SUB.cause(ids.MSG_04, also=ids.MSG_09, could=_meant_for_another)
+def not_the_id(case: Case) -> str:
+    return f"MESSAGE for {_key(case)!r:.40}, though another subscription is for its destination"
+
+
 # -- MESSAGE that nobody sent ----------------------------------------------------------------------------------------
 
 NOBODYS = Causes("MESSAGE that nobody sent")
