@@ -8,7 +8,7 @@ credited when all went well: what could have been blamed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 
@@ -46,13 +46,15 @@ class Causes:
     """Causes in the order in which they are asked: the first that is given and has evidence is blamed.
 
     `vague`: the evidence tells causes apart by what was asked alone, so that any that has some may be the reason. What
-    is blamed on one is then explained by a known fault of another (`specs.model.Breach.rivals`).
+    is blamed on one is then explained by a known fault of another (`specs.model.Breach.rivals`). `turns_on(case)`: the
+    one value, of a small set, by which all circumstances are decided; what it credits is then found once.
     """
 
-    def __init__(self, name: str, *, vague: bool = False) -> None:
-        self.name, self._vague = name, vague
+    def __init__(self, name: str, *, vague: bool = False, turns_on: Callable[[Any], Hashable] | None = None) -> None:
+        self.name, self._vague, self._turns_on = name, vague, turns_on
         self.ranked: list[Cause] = []
         self._sums: dict[int, tuple[str, ...]] = {}
+        self._found: dict[Hashable, tuple[str, ...]] = {}
 
     def cause(
         self,
@@ -117,6 +119,15 @@ class Causes:
 
     def credits(self, case: Any) -> tuple[str, ...]:
         """Requirements that could have been blamed for the symptom, had it shown."""
+        if self._turns_on is None:
+            return self._given(case)
+        value = self._turns_on(case)
+        found = self._found.get(value)
+        if found is None:
+            found = self._found[value] = self._given(case)
+        return found
+
+    def _given(self, case: Any) -> tuple[str, ...]:
         held = 0
         more: tuple[str, ...] = ()
         for nth, cause in enumerate(self.ranked):

@@ -121,7 +121,8 @@ class Rulebook(Duties):
             return after
         assert self.machine is not None
         if isinstance(cell, tuple):
-            return after._replace(phase=self.machine.move(case.phase, action, after.phase))
+            self.machine.move(case.phase, action, after.phase)  # the table has to offer what the effect chose
+            return after
         return after if after.phase is cell else after._replace(phase=cell)
 
     # -- what a test may ask

@@ -50,7 +50,7 @@ class Compared(Protocol):
 
 # -- causes: which requirement a change breaks ------------------------------------------------------------------------
 
-CHANGED = Causes("a value came as another")
+CHANGED = Causes("a value came as another", turns_on=lambda case: case.shown)
 
 
 def _shows(requirement: str) -> Callable[[Compared], bool]:

@@ -166,14 +166,20 @@ def vouched_for(case: Case) -> bool:
 
 def received_before(case: Case) -> tuple[str, ...]:
     """What a RECEIPT shows of the SENDs before it whose messages have come already."""
-    told = case.conn._replace(vouched=case.subject.serial)
-    state = case.state._replace(conns={**case.state.conns, case.number: told})
-    for sent in case.state.messages.values():
-        if sent.conn == case.number and case.conn.vouched < sent.serial < case.subject.serial and sent.deliveries:
-            there = {sub.serial: sub for conn in state.conns.values() for sub in conn.subs.values()}
-            found = there.get(state.deliveries[sent.deliveries[0]].sub)
-            if found is not None and vouched_for(case._replace(state=state, sent=sent, sub=found)):
-                return (ids.RECEIPT_05,)
+    since, until = case.conn.vouched, case.subject.serial
+    come = [
+        sent
+        for sent in case.state.messages.values()
+        if sent.conn == case.number and since < sent.serial < until and sent.deliveries
+    ]
+    if not come:
+        return ()
+    state = case.state._replace(conns={**case.state.conns, case.number: case.conn._replace(vouched=until)})
+    there = {sub.serial: sub for conn in state.conns.values() for sub in conn.subs.values()}
+    for sent in come:
+        found = there.get(state.deliveries[sent.deliveries[0]].sub)
+        if found is not None and vouched_for(case._replace(state=state, sent=sent, sub=found)):
+            return (ids.RECEIPT_05,)
     return ()
 
 
