@@ -21,7 +21,7 @@ Interpret = Callable[..., Plan]
 @dataclass(frozen=True)
 class Property:
     """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
-    are set aside, when `avoids` is true. `weight` is its share of the budget."""
+    are set aside, when `avoids` is true. `weight` is its share of the budget. `key` is its name in a deck."""
 
     name: str
     programs: SearchStrategy[Program]
@@ -29,6 +29,7 @@ class Property:
     hurry: bool = False
     weight: float = 1.0
     avoids: bool = False
+    key: str = ""
 
     def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
         """The plan that a program means."""

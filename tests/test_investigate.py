@@ -71,7 +71,7 @@ def suspected(write, make):
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
     prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
-    hunter._try(hunter.pursuit(prop), Program((0,), ()))
+    hunter.play_one(hunter.pursuit(prop), Program((0,), ()))
     return found
 
 
