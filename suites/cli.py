@@ -27,6 +27,7 @@ from specs.protocol import find
 from suites import explain, trace
 from suites.deadline import age_s
 from suites.hunt import Hunter, Property, Pursuit, Tally
+from suites.properties import key_of
 from suites.schedule import Share
 from suites.session import RunOptions, Session, requirement_row
 
@@ -412,9 +413,11 @@ def made(
 ) -> Property:
     """The property of a test."""
     name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
-    discipline = item.callspec.params["hunting"][1]  # type: ignore[attr-defined]
-    hurry = discipline == "pipelined" and not always_calm
-    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals)
+    params = dict(item.callspec.params)  # type: ignore[attr-defined]
+    hurry = params.pop("hunting")[1] == "pipelined" and not always_calm
+    label = " ".join([f"{Path(str(item.path)).stem}::{item.originalname}", *params.values()])  # type: ignore[attr-defined]
+    key = key_of(label, hurry=hurry)
+    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals, key=key)
 
 
 def _key(impl: Implementation) -> str:

@@ -178,10 +178,12 @@ class Hunter:
         """A turn: play plans for about `seconds`, investigations apart."""
         begun, still = time.monotonic(), self.spent_s + self._stood_s
         taken = beside = 0.0
-        while taken < seconds and not self.ground.deadline.over():
-            beside += self._try(pursuit, next(pursuit.draws))
+        while not self.ground.deadline.over():
+            beside += self.play_one(pursuit, next(pursuit.draws))
             taken = time.monotonic() - begun - (self.spent_s + self._stood_s - still) + beside
             self._collect()
+            if taken >= seconds:
+                break
         pursuit.used_s += max(taken, 1e-4)
         pursuit.tally.seconds += taken
         self.progress()
@@ -218,8 +220,8 @@ class Hunter:
             self._suspect(replace(suspicion, unsettled=NO_TIME))
         self._pending.clear()
 
-    def _try(self, pursuit: Pursuit, program: Program) -> float:
-        """Play one program; seconds that it takes beside the hunt."""
+    def play_one(self, pursuit: Pursuit, program: Program) -> float:
+        """Play one program of a property; seconds that it takes beside the hunt."""
         prop = pursuit.prop
         plan = prop.plan(program, self.setting.config, self._aside)
         rest_s = 0.0

@@ -67,7 +67,7 @@ def tried(write, make, times=1):
     """What is reported when a hunter tries a plan so many times, confirmed or not."""
     hunter, prop, found = hunting(write, make)
     for _ in range(times):
-        hunter._try(hunter.pursuit(prop), Program((0,), ()))
+        hunter.play_one(hunter.pursuit(prop), Program((0,), ()))
     return found
 
 
