@@ -9,8 +9,8 @@
     has(Refusing, codes=frozenset({0xDB}))                          an attribute is another
 
 Each function asks by name for what it needs: `self`, parameters of the method, `calls` (1 when the method is called
-for the first time on this object) and, behind it, what it `found`. Any other name is an error as soon as the fault is
-made. A type, such as `int`, is given what it changes.
+for the first time on this object) and, behind it, what it `found` or the `error` it met. Any other name is an error as
+soon as the fault is made. A type, such as `int`, is given what it changes.
 
 What registers a fault as a decorator of a class takes one of these as well, behind the sentence that explains it:
 
@@ -103,15 +103,17 @@ class on:
 
         return self._with(faulty)
 
-    def forgives(self, error: type[BaseException], body: Asking = lambda: None) -> type:
-        """Where the method raises `error`, `body` is done instead of what the error would lead to."""
-        does = self._asking(body)
+    def forgives(self, error: type[BaseException], body: Asking = lambda: None, *, when: Asking | None = None) -> type:
+        """Where the method raises such an `error`, `body` is done instead of what the error would lead to."""
+        does, holds = self._asking(body, "error"), self._asking(when, "error")
 
         def faulty(given: Given) -> Any:
             try:
                 return self._sound(given)
-            except error:
-                return does(given)
+            except error as met:
+                if not holds((*given, met)):
+                    raise
+                return does((*given, met))
 
         return self._with(faulty)
 
@@ -150,7 +152,7 @@ class on:
         """The function, given what it asks for by name, or a type what it changes; without one, what always holds."""
         if function is None:
             return lambda given: True
-        names = (*self._names, "found") if change == "found" else self._names
+        names = (*self._names, change) if change in ("found", "error") else self._names
         asked = inspect.signature(function).parameters if inspect.isfunction(function) else (change,)
         if unknown := set(asked) - {*names, "calls"}:
             raise TypeError(f"{self._part.__name__}.{self._method} has no {', '.join(sorted(unknown))}, only {names}")
