@@ -120,10 +120,12 @@ def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[.
     number, _ = hunting
     session = cli.sessions[number]
 
-    def run(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
+    def run(
+        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None
+    ) -> Tally:
         if session.trouble:
             pytest.skip(f"not judged: {session.trouble}")
-        prop = made(request.node, programs, interpret, avoids, always_calm)
+        prop = made(request.node, programs, interpret, avoids, always_calm, deals)
         line = _Line(request.config)
         try:
             pursuit = cli.hunt(request.node, prop, session, line.say)

@@ -27,6 +27,7 @@ from specs.protocol import find
 from suites import explain, trace
 from suites.deadline import age_s
 from suites.hunt import Hunter, Property, Pursuit, Tally
+from suites.properties import key_of
 from suites.schedule import Share
 from suites.session import RunOptions, Session, requirement_row
 
@@ -395,8 +396,10 @@ def property_of(item: pytest.Item) -> Property | None:
     if set(signature(function).parameters) != {"hunt", *given}:
         return None
 
-    def ask(programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False) -> Tally:
-        raise _Asked(programs, interpret, avoids, always_calm)
+    def ask(
+        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None
+    ) -> Tally:
+        raise _Asked(programs, interpret, avoids, always_calm, deals)
 
     try:
         function(hunt=ask, **given)
@@ -405,11 +408,16 @@ def property_of(item: pytest.Item) -> Property | None:
     return None
 
 
-def made(item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool) -> Property:
+def made(
+    item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool, deals: int | None
+) -> Property:
     """The property of a test."""
     name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
-    discipline = item.callspec.params["hunting"][1]  # type: ignore[attr-defined]
-    return Property(name, programs, interpret, hurry=discipline == "pipelined" and not always_calm, avoids=avoids)
+    params = dict(item.callspec.params)  # type: ignore[attr-defined]
+    hurry = params.pop("hunting")[1] == "pipelined" and not always_calm
+    label = " ".join([f"{Path(str(item.path)).stem}::{item.originalname}", *params.values()])  # type: ignore[attr-defined]
+    key = key_of(label, hurry=hurry)
+    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals, key=key)
 
 
 def _key(impl: Implementation) -> str:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
-
-from hypothesis.strategies import SearchStrategy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
@@ -27,6 +25,9 @@ from suites.deadline import Deadline
 from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
+from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
+
+__all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
 
 INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
@@ -49,93 +50,6 @@ NO_TIME = "there was no time to confirm it"
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
 
-Interpret = Callable[..., Plan]
-
-
-@dataclass(frozen=True)
-class Property:
-    """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
-    are set aside, when `avoids` is true. `weight` is its share of the budget."""
-
-    name: str
-    programs: SearchStrategy[Program]
-    interpret: Interpret
-    hurry: bool = False
-    weight: float = 1.0
-    avoids: bool = False
-
-    def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
-        """The plan that a program means."""
-        if self.avoids:
-            return self.interpret(program, config, hurry=self.hurry, avoid=frozenset(avoid))
-        return self.interpret(program, config, hurry=self.hurry)
-
-    def unhurried(self) -> Property:
-        """The same property in lock-step."""
-        return replace(self, hurry=False)
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
-    repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
-    and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
-    known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
-    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
-
-    requirement: str
-    level: str
-    also: tuple[str, ...]
-    why: str
-    expected: str
-    property: str
-    program: Program
-    plan: Plan
-    recording: Recording
-    deciding: int
-    reproduced: int
-    tried: int
-    steady: bool
-    features: tuple[str, ...]
-    found_after_s: float
-    shrink_s: float
-    verdict: str = "fail"
-    unsettled: str = ""
-    kind: str = ""
-    behind: tuple[str, ...] = ()
-    set_aside: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Investigated:
-    """What an investigation came to. `unsettled` says why what was blamed is neither confirmed nor explained; it is ""
-    for what was confirmed, and for what was nothing but slowness."""
-
-    fault: Fault | None
-    unsettled: str = ""
-
-
-@dataclass
-class Tally:
-    """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
-    requirement, those that a known fault ended, so that nothing behind it was judged."""
-
-    plans: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    inconclusive: int = 0
-    errors: int = 0
-    exercised: Counter[str] = field(default_factory=Counter)
-    judged: Counter[str] = field(default_factory=Counter)
-    leaned: Counter[str] = field(default_factory=Counter)
-    obstacles: Counter[str] = field(default_factory=Counter)
-    ended: str = "budget"
-
-    def note(self, covered: Mapping[str, int]) -> None:
-        """Count what a conversation judged."""
-        self.judged.update(covered)
-        self.exercised.update(covered.keys())
-
 
 class Investigate(Protocol):
     """What finds out what is behind a blame; see `suites.investigate`. `silent`: it was blamed after a final silence;
@@ -145,23 +59,6 @@ class Investigate(Protocol):
         self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float, silent: bool, until: Deadline
     ) -> Investigated:
         """What the investigation came to."""
-
-
-@dataclass
-class Pursuit:
-    """A property that is hunted with, turn by turn. `used_s` is what its turns took, `share_s` what they may expect to
-    take in all. `resting` of its plans are being played beside the hunt; `needs_s` is the shortest rest for which there
-    was no time, `error` one of our own that ended it."""
-
-    prop: Property
-    draws: Draws
-    tally: Tally = field(default_factory=Tally)
-    weight: float = 1.0
-    used_s: float = 0.0
-    share_s: float = math.inf
-    resting: int = 0
-    needs_s: float = 0.0
-    error: Exception | None = None
 
 
 class Hunter:
@@ -272,7 +169,7 @@ class Hunter:
         """A property to be hunted with in turns. `share_s` is what it may expect to get in all."""
         return Pursuit(
             prop,
-            Draws(prop.programs, f"{prop.name} {prop.hurry}", run_seed=self._seed),
+            Draws(prop.programs, f"{prop.name} {prop.hurry}", run_seed=self._seed, deals=prop.deals),
             weight=weight,
             share_s=share_s,
         )
@@ -281,10 +178,12 @@ class Hunter:
         """A turn: play plans for about `seconds`, investigations apart."""
         begun, still = time.monotonic(), self.spent_s + self._stood_s
         taken = beside = 0.0
-        while taken < seconds and not self.ground.deadline.over():
-            beside += self._try(pursuit, next(pursuit.draws))
+        while not self.ground.deadline.over():
+            beside += self.play_one(pursuit, next(pursuit.draws))
             taken = time.monotonic() - begun - (self.spent_s + self._stood_s - still) + beside
             self._collect()
+            if taken >= seconds:
+                break
         pursuit.used_s += max(taken, 1e-4)
         pursuit.tally.seconds += taken
         self.progress()
@@ -321,8 +220,8 @@ class Hunter:
             self._suspect(replace(suspicion, unsettled=NO_TIME))
         self._pending.clear()
 
-    def _try(self, pursuit: Pursuit, program: Program) -> float:
-        """Play one program; seconds that it takes beside the hunt."""
+    def play_one(self, pursuit: Pursuit, program: Program) -> float:
+        """Play one program of a property; seconds that it takes beside the hunt."""
         prop = pursuit.prop
         plan = prop.plan(program, self.setting.config, self._aside)
         rest_s = 0.0

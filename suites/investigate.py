@@ -29,7 +29,10 @@ from suites.hunt import NO_TIME, Fault, Hunter, Investigated, Property
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
 REPEATS, REPEATS_S = 5, 60.0
-"""Repetitions of the shortest plan, and seconds after which no further one begins: each may wait with long patience."""
+"""Repetitions of the shortest plan, and seconds after which no further one begins: each may have to wait."""
+AGAIN_MS = 2_000.0
+"""Silence that is enough in a repetition of what was silent for CONFIRM_MS: who is blamed wrongly
+would have answered later than that each time, and never at all the first time."""
 LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
 HASTE = 2.5
@@ -105,7 +108,7 @@ class Investigator:
             confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
                 # what counts only if it is always so must not rest on answers that were slow
-                setting = self._patient(suspect) if confirmed[2].breach.steady else None
+                setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about
                 shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
@@ -155,11 +158,12 @@ class Investigator:
         )
         return None if case.healed else seen
 
-    def _patient(self, case: _Case) -> Setting:
-        """The setting of the run with the patience in which a silence is believed. A plan is over when it has shown
-        what it is played for: each further silence would take as long."""
+    def _patient(self, case: _Case, most_ms: float = CONFIRM_MS) -> Setting:
+        """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan
+        is over when it has shown what it is played for: each further silence would take as long."""
         setting = case.setting
-        return replace(setting, patience_ms=max(self.confirm_ms, setting.patience_ms), until=case.blames)
+        patience_ms = max(min(self.confirm_ms, most_ms), setting.patience_ms)
+        return replace(setting, patience_ms=patience_ms, until=case.blames)
 
     def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
         """A plan (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.

@@ -7,9 +7,11 @@ makes an early verdict later.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from suites.cards import Card
 from suites.hunt import Hunter, Property, Pursuit
 
 SLICE_S, PART = 0.1, 4
@@ -32,16 +34,34 @@ def pursuits(hunter: Hunter, shares: Sequence[Share], budget_s: float) -> list[P
     return [hunter.pursuit(s.prop, s.weight, budget_s * s.weight / total) for s in shares]
 
 
-def hunt(hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: Callable[[], None]) -> None:
-    """Hunt for `budget_s` seconds, investigations apart, and settle what was found. `during` is called after each turn
-    and while we wait for what goes on beside. An error of ours ends the property in whose turn it came out."""
+def hunt(
+    hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: Callable[[], None],
+    deck: Sequence[Card] = (), *, single: bool = False,
+) -> None:  # fmt: skip
+    """Hunt for `budget_s` seconds, investigations apart, and settle what was found: first with the programs of `deck`,
+    then in turns. Every second one goes to a property that reaches what is still unjudged, or, where `single`
+    requirements were asked for, one of these. `during` is called after each turn and while we wait for what goes on
+    beside. An error of ours ends the property in whose turn it came out."""
     hunter.progress = during
     hunter.prepare()
     begun, spent = time.monotonic(), hunter.spent_s
     hunter.until = hunter.ground.deadline.within(budget_s)
+    wanted = [card for card in deck if card.judges & hunter.binding.keys()]
+    by_key = {pursuit.prop.key: pursuit for pursuit in pursuits if pursuit.prop.key}
+    opening = deque((by_key[card.key], card.program) for card in wanted if card.key in by_key)
+    turn = 0
     try:
         while not hunter.until.over() and (going := [each for each in pursuits if each.error is None]):
-            _turn(hunter, min(going, key=lambda each: each.used_s / each.weight))
+            turn += 1
+            if opening:
+                pursuit, program = opening.popleft()
+                pursuit.draws.put_back(program)
+                _turn(hunter, pursuit, 0.0)
+            else:
+                unjudged = hunter.binding.keys() - hunter.judged or (hunter.binding.keys() if single else set[str]())
+                keys = {card.key for card in wanted if card.judges & unjudged} if turn % 2 else set[str]()
+                best = [each for each in going if each.prop.key in keys] or going
+                _turn(hunter, min(best, key=lambda each: each.used_s / each.weight))
             if hunter.spent_s > spent:  # the hunt has stood still
                 left = budget_s - (time.monotonic() - begun) + hunter.spent_s
                 spent, hunter.until = hunter.spent_s, hunter.ground.deadline.within(left)
@@ -52,10 +72,9 @@ def hunt(hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: C
         raise
 
 
-def _turn(hunter: Hunter, pursuit: Pursuit) -> None:
-    slice_s = min(SLICE_S * pursuit.weight, pursuit.share_s / PART)
-    if not pursuit.used_s:
-        slice_s *= FIRST
+def _turn(hunter: Hunter, pursuit: Pursuit, slice_s: float | None = None) -> None:
+    if slice_s is None:
+        slice_s = min(SLICE_S * pursuit.weight, pursuit.share_s / PART) * (1 if pursuit.used_s else FIRST)
     try:
         hunter.pursue(pursuit, min(slice_s, hunter.until.left()))
     except Exception as error:  # noqa: BLE001 - it is told where the property is reported

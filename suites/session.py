@@ -33,8 +33,9 @@ from specs.events import Said
 from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
-from suites import schedule, trace
+from suites import cards, schedule, trace
 from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
+from suites.cards import Card
 from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
 from suites.hunt import NO_TIME, QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
@@ -273,13 +274,15 @@ class Session:
         self.deadline.resume()
         hunter = self.hunter()
         pursuits = schedule.pursuits(hunter, shares, budget_s)
+        deck = cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 
         def during() -> None:
             progress(hunter)
             self.keeper.look(pursuits, hunter.binding)
 
         try:
-            schedule.hunt(hunter, pursuits, budget_s, during)
+            schedule.hunt(hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*")
+            self._tell_unreached(hunter, pursuits, deck)
         finally:
             for pursuit in pursuits:
                 self._over(pursuit)
@@ -296,6 +299,17 @@ class Session:
             pursuit.tally.ended = f"not judged: needs {pursuit.needs_s:.0f} s"
             times = 1 if self.hunter().beside else QUARTER
             self.remarks.append(f"{name}: {pursuit.tally.ended}; {at_least(times * pursuit.needs_s)} would do")
+
+    def _tell_unreached(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card]) -> None:
+        """Say how far a run came that was asked for single requirements and did not reach them."""
+        if self.options.pattern == "*":
+            return
+        plans = sum(pursuit.tally.plans for pursuit in pursuits)
+        for name in sorted(hunter.binding.keys() - hunter.judged - hunter.faults.keys()):
+            keys = {card.key for card in deck if name in card.judges}
+            reached = sum(p.tally.plans for p in pursuits if p.prop.key in keys)
+            where = f", {reached} of them of properties that reach it on the reference" if keys else ""
+            self.remarks.append(f"{name} was not reached in {plans} conversations{where}")
 
     def faults_of(self, name: str) -> list[Fault]:
         """What the property of this name has found."""

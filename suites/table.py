@@ -24,22 +24,30 @@ class Row:
     weight: float = 1.0
     avoids: bool = False
     always_calm: bool = False
+    deals: int | None = None
     label: str = ""
 
 
 def hunts(
-    what: str, programs: Any, interpret: Any, weight: float = 1.0, *, avoids: bool = False, always_calm: bool = False
+    what: str,
+    programs: Any,
+    interpret: Any,
+    weight: float = 1.0,
+    *,
+    avoids: bool = False,
+    always_calm: bool = False,
+    deals: int | None = None,
 ) -> Callable[..., None]:
     """A property: draw `programs`, make plans of them with `interpret`.
 
     `weight` is its share of the budget; `avoids`: what is known to be broken is left out; `always_calm`: it is never
-    pipelined.
+    pipelined; `deals`: the place of a head number that is dealt in turn (`suites.draws.Draws`).
     """
 
     def test(hunt: Any) -> None:
-        hunt(programs, interpret, avoids=avoids, always_calm=always_calm)
+        hunt(programs, interpret, avoids=avoids, always_calm=always_calm, deals=deals)
 
-    return _standing_here(test, what, [Row(programs, interpret, weight, avoids, always_calm)])
+    return _standing_here(test, what, [Row(programs, interpret, weight, avoids, always_calm, deals)])
 
 
 def hunts_each(what: str, of: str, aims: Mapping[str, Any], weight: float = 1.0) -> Callable[..., None]:

@@ -74,6 +74,17 @@ def test_draws_go_on_without_end_and_follow_the_seed():
     assert len(set(first(200))) > 100
 
 
+def test_a_number_that_is_dealt_comes_in_turn_from_where_the_seed_says():
+    def dealt(count, **given):
+        return [program.head for program in islice(Draws(PROGRAMS_OF_TWO, "drawn", deals=0, **given), count)]
+
+    numbers = [head[0] for head in dealt(600)]
+    assert numbers == [(numbers[0] + n) % 256 for n in range(600)]
+    assert [head[0] for head in dealt(3, run_seed=1)] != numbers[:3]
+    drawn = [program.head[1:] for program in islice(Draws(PROGRAMS_OF_TWO, "drawn"), 600)]
+    assert [head[1:] for head in dealt(600)] == drawn, "nothing else is touched"
+
+
 def test_what_is_put_back_comes_next():
     draws = Draws(PROGRAMS_OF_TWO, "drawn")
     one, two = next(draws), next(draws)

@@ -36,8 +36,8 @@ def hunted(write, *parts, wire=0):
     return found[0]
 
 
-def reported(write, make, *, wire=0):
-    """The faults that are reported, and settled, when a plan is played against a server."""
+def hunting(write, make, wire=0):
+    """A hunter of a server, the property whose only plan is this one, and what will be reported."""
     found = []
 
     def interpret(program, config, *, hurry):
@@ -48,10 +48,15 @@ def reported(write, make, *, wire=0):
     binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
     hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
-    prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
+    return hunter, Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret), found
+
+
+def reported(write, make, *, wire=0):
+    """The faults that are reported, and settled, when a plan is played against a server."""
+    hunter, prop, found = hunting(write, make, wire)
     hunter.sound = not hunter.blamed(hunter.play(hunter.smoke()))
     program = Program((0,), ())
-    plan = prop.plan(program, setting.config)
+    plan = prop.plan(program, hunter.setting.config)
     recording = hunter.play(plan)
     for seen in hunter.blamed(recording)[:1]:
         hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, seen))
@@ -60,19 +65,9 @@ def reported(write, make, *, wire=0):
 
 def tried(write, make, times=1):
     """What is reported when a hunter tries a plan so many times, confirmed or not."""
-    found = []
-
-    def interpret(program, config, *, hurry):
-        writer = Writer(config, hurry=hurry)
-        write(writer)
-        return writer.plan()
-
-    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
-    setting = Setting(STOMP, config_for(), "server", MemoryTransport(make))
-    hunter = Hunter(setting, binding, investigate=Investigator(), report=found.append)
-    prop = Property("one plan", programs({"none": 1}, head=1, most=1, least=0), interpret)
+    hunter, prop, found = hunting(write, make)
     for _ in range(times):
-        hunter._try(hunter.pursuit(prop), Program((0,), ()))
+        hunter.play_one(hunter.pursuit(prop), Program((0,), ()))
     return found
 
 

@@ -128,6 +128,16 @@ def test_every_layer_was_walked():
     assert "stomp" in protocols(ROOT)
 
 
+def planted(root, file, line):
+    """What is found broken in a tree with one line in one file."""
+    for name in ("specs/stomp/__init__.py", "specs/pulsar/__init__.py", file):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (root / file).write_text(f"from __future__ import annotations\n{line}\n")
+    return broken(root)
+
+
 @pytest.mark.parametrize(
     ("file", "line"),
     [
@@ -168,12 +178,7 @@ def test_every_layer_was_walked():
     ],
 )
 def test_a_planted_violation_is_found(tmp_path, file, line):
-    for name in ("specs/stomp/__init__.py", "specs/pulsar/__init__.py", file):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    (tmp_path / file).write_text(f"from __future__ import annotations\n{line}\n")
-    assert [found.partition(":")[0] for found in broken(tmp_path)] == [file]
+    assert [found.partition(":")[0] for found in planted(tmp_path, file, line)] == [file]
 
 
 @pytest.mark.parametrize(
@@ -195,9 +200,4 @@ def test_a_planted_violation_is_found(tmp_path, file, line):
     ],
 )
 def test_what_the_rules_allow_is_not_reported(tmp_path, file, line):
-    for name in ("specs/stomp/__init__.py", "specs/pulsar/__init__.py", file):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    (tmp_path / file).write_text(f"from __future__ import annotations\n{line}\n")
-    assert broken(tmp_path) == []
+    assert planted(tmp_path, file, line) == []

@@ -18,6 +18,7 @@ from specs.kcl.frames import Message as KclMessage
 from specs.plan import Close, Control, Say, SendBytes, Wait
 from specs.protocol import find
 from specs.storm.frames import Message as StormMessage
+from specs.storm.values import same
 from tests.obligations import judgeable
 from tests.properties import properties
 from tests.test_msgpack_idl_plans import drawn
@@ -100,6 +101,17 @@ def several_emits(sent):
     return most > 3
 
 
+def defaults(member, *others):
+    """Emits that leave a member out, and such as have each of the values that say the same."""
+
+    def hold(sent):
+        emits = [value for value in sent.objects if value.get("command") == "emit"]
+        given = [value.get(member, "left out") for value in emits]
+        return "left out" in given and all(any(same(other, each) for each in given) for other in others)
+
+    return hold
+
+
 def record_counts(sent):
     return [len(v["records"]) for v in sent.objects if isinstance(v.get("records"), list)]
 
@@ -140,6 +152,9 @@ CONTENTS = {
         "STORM-INV-HOST-26": ("a message of 16 MiB", lambda s: s.size() >= 16 << 20),
         "STORM-END-06": ("more than a pipe holds on STDERR", lambda s: any(
             n == "stderr" and v > 1 << 16 for n, v in s.done)),
+        "STORM-BOLT-12": ("emits without anchors: left out, null, and none", defaults("anchors", None, [])),
+        "STORM-BOLT-13": ("emits without a stream: left out, and null", defaults("stream", None)),
+        "STORM-EXT-03": ("emits with need_task_ids left out, true and false", defaults("need_task_ids", True, False)),
         "STORM-BOLT-17": ("several lists that differ, and emits that wait", lambda s: s.names().count(
             "task_ids") > 1 and s.order.count("emit") > 1),
         "STORM-BOLT-25": ("two tuples that are acked the other way round", lambda s: s.in_order(
@@ -150,6 +165,8 @@ CONTENTS = {
         "STORM-END-04": ("an end with nothing in flight", lambda s: "exit" in s.order and "tuple" not in s.order),
     },
     ("storm", "spout-host"): {
+        "STORM-SPOUT-11": ("emits with an id, and without", lambda s: defaults("id")(s) and bool(s.calls("ack"))),
+        "STORM-SPOUT-13": ("emits without a stream: left out, and null", defaults("stream", None)),
         "STORM-SPOUT-07": ("more than three emits that want lists in one command", several_emits),
         "STORM-SPOUT-17": ("ack and fail of what was emitted", lambda s: bool(s.calls("ack") and s.calls("fail"))),
         "STORM-INV-HOST-26": ("a message of 16 MiB", lambda s: s.size() >= 16 << 20),

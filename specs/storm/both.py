@@ -1,4 +1,4 @@
-"""One declaration for two kinds of parties: bolts and spouts, or their hosts."""
+"""One declaration for several kinds of parties: bolts and spouts, their hosts, or all four."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from specs.rules import Rulebook
 
 
 class Both:
-    """Declares one rule for two kinds of parties. Of requirements "A / B" the first is that of the first kind."""
+    """Declares one rule for several kinds of parties. Of requirements "A / B" the first is that of the first kind."""
 
-    def __init__(self, first: Rulebook, second: Rulebook) -> None:
-        self._books = first, second
+    def __init__(self, *books: Rulebook) -> None:
+        self._books = books
 
     def _each(self, kind: str, requirements: str, **where: Any) -> Callable[[Any], Any]:
         def registered(body: Any) -> Any:
             names = requirements.split("/")
-            for book, name in zip(self._books, names * 2 if len(names) == 1 else names, strict=False):
+            for book, name in zip(self._books, names * len(self._books) if len(names) == 1 else names, strict=True):
                 getattr(book, kind)(name.strip(), **where)(body)
             return body
 

@@ -134,6 +134,7 @@ class Row(Enum):
     NO_CHILD = "no child that says its process id"
     LEFT = "the end of the child"
     SILENT = "a child that is silent for longer than the timeout"
+    UNREAD = "a child that stands still and reads nothing of what is sent"
     STDERR = "a child that fills its STDERR"
     SYNC = "a sync that answers no heartbeat"
 
@@ -282,7 +283,8 @@ class HostConv(NamedTuple):
 
     `failing`: it must give up, because of this; `maybe`: it may; `failed`: it has. `odd`: the task of an emit that is
     none. `skipped`: what else was done beside the messages, or in their place. `stopped`: the child stands still, and
-    what is sent to it is not seen; `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended,
+    what is sent to it is not seen, of which `unread` octets were asked for since;
+    `deaf`: it does not read, and what is sent to it comes later; `left`: it has ended,
     `closing`: its caller is done with it, `gone`: the child's process is seen to have ended. `waited`: the process id
     has come, and nothing was sent since; `answered`: a sync has, likewise. `active`: a spout was activated.
     `unneeded`: an emit said that it needs no task ids; `last`: the last command of the child. `muted`: its STDIN was
@@ -323,6 +325,7 @@ class HostConv(NamedTuple):
     odd: Any = None
     skipped: tuple[Row, ...] = ()
     stopped: bool = False
+    unread: int = 0
     deaf: bool = False
     left: bool = False
     closing: bool = False
@@ -334,6 +337,11 @@ class HostConv(NamedTuple):
     active: bool = False
     unneeded: bool = False
     last: str = ""
+
+    @property
+    def commanded(self) -> bool:
+        """True while a spout owes an answer, also to what it cannot be seen to be sent."""
+        return self.command is not None or (self.stopped and self.unread > 0)
 
 
 @quick_replace

@@ -21,6 +21,8 @@ from strategies.kcl import sessions, texts
 from strategies.kcl.writer import CRLF, Ways, Writer
 
 HEAD = sessions.HEAD + 2
+ROW = sessions.HEAD
+"""The head number that chooses a row."""
 MOST = 4
 
 Misuse = Callable[[Writer, int], None]

@@ -20,6 +20,8 @@ from strategies.kcl import hosting, texts
 from strategies.kcl.hosting import JUNK, Writer
 
 HEAD = hosting.HEAD + 2
+ROW = hosting.HEAD
+"""The head number that chooses a row."""
 Misuse = Callable[[Writer, int], None]
 ROWS: dict[str, Misuse] = {}
 WEIGHTS: dict[str, int] = {}

@@ -23,6 +23,8 @@ from strategies.msgpack.sessions import EVERYTHING, play, small
 from strategies.msgpack.writer import Line, Writer
 
 HEAD = 6
+ROW = 2
+"""The head number that chooses a row."""
 Misuse = Callable[[Writer, Line, int, int], None]
 
 _NO_ARRAYS: Sequence[Any] = (

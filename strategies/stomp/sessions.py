@@ -183,6 +183,10 @@ def _unsub(writer: Writer, op: Op) -> None:
         return
     sub = line.subs[op.args[1] % len(line.subs)]
     writer.unsubscribe(line, sub, receipt=_asked(writer, op.args[4] & ~8), style=_style(op) & ~REPEAT)
+    if op.args[3] % 3 == 2 and line.version != "1.0":  # its id again at once, for something else
+        place, mode = PLACES[op.args[2] % writer.places], _MODES[op.args[3] // 3 % 3]
+        writer.subscribe(line, place, mode, sub.id, receipt=writer.receipt())
+        writer.send(line, place, receipt=writer.receipt())
 
 
 def _open_subs(line: Line) -> list[Sub]:

@@ -21,6 +21,8 @@ from strategies.storm import bolts, spouts
 from strategies.storm.writer import PLAIN, Writer
 
 HEAD = bolts.HEAD + 2
+ROW = HEAD - 2
+"""The head number that chooses a row."""
 MOST = 3
 
 Misuse = Callable[[Writer, int], None]

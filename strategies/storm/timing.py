@@ -15,6 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Ref, Say, SendBytes, Step, Wait
 from specs.storm.frames import Message
+from specs.storm.host.case import PIPE
 from specs.storm.host.child_messages import TIMEOUT
 from specs.storm.states import Config
 from strategies.common import Op, Program, programs
@@ -30,8 +31,11 @@ OVER = 5
 """Ticks after which a host has noticed a child that is silent: the timeout, and time to look at the clock."""
 LONG = 8
 """Ticks for which a child lives: whatever happens in the first ones, the timeout passes twice or so after it."""
-HOSTS = 6
-KINDS = ("live", "hangs", "busy", "talks", "stopped", "mute")
+HOSTS = 7
+KINDS = ("live", "hangs", "busy", "talks", "stopped", "mute", "unread")
+SILENT = ("hangs", "stopped", "unread")
+BIG = 3 * PIPE // 2
+"""Octets that a child does not read any more."""
 CHAT = (0, 12, 40)
 """Messages of a child before it is silent."""
 
@@ -88,7 +92,7 @@ class Lane:
     def _bolt(self, kind: str, op: Op) -> None:
         how, when, *_ = op.args
         self._work(op)
-        silent = kind in ("hangs", "stopped")
+        silent = kind in SILENT
         for n in range(CHAT[(how + when) % len(CHAT)] if silent else 0):
             hosting.logging(self.w, n)
         for n in range(how % 4 if silent else LONG):
@@ -119,7 +123,7 @@ class Lane:
 
     def _spout(self, kind: str, op: Op) -> None:
         how, when, rest, _ = op.args
-        silent = kind in ("hangs", "stopped")
+        silent = kind in SILENT
         for n in range(CHAT[(how + when) % len(CHAT)] // 4 if silent else 0):
             self._command(n, op)
             self.w.sync()
@@ -134,7 +138,7 @@ class Lane:
             if n == when % 4 and rest % 2 and self.w.config.has("x-hb-timing"):
                 self.w.wait()
                 self.tick(OVER)  # no command is open: nothing is asked of the child
-        if silent:
+        if silent and kind != "unread":
             self._command(how, op)
         self._end(kind)
 
@@ -153,12 +157,22 @@ class Lane:
 
     def _end(self, kind: str) -> None:
         """The child is silent until that is noticed, or the component is over."""
-        if kind not in ("hangs", "stopped"):
+        if kind not in SILENT:
             self.w.close()
             return
-        self.w.wait()
-        if kind == "stopped":
-            self.w.do("kill", 19)
+        w = self.w
+        if kind == "unread" and not w.bolt:
+            w.call("next")
+            w.wait()
+            w.emit(["big"], id="i" * BIG)
+            w.sync()
+        w.wait()
+        if kind in ("stopped", "unread"):
+            w.do("kill", 19)
+        if kind == "unread" and w.bolt:
+            w.tuple(["x" * BIG], now=True)
+        elif kind == "unread":
+            w.call("ack", now=True, id="i" * BIG)
         self.tick(OVER)
 
 

@@ -21,6 +21,8 @@ from strategies.storm.hosting import Writer
 from strategies.storm.writer import PLAIN
 
 HEAD = hosting.HEAD + 2
+ROW = HEAD - 2
+"""The head number that chooses a row."""
 Misuse = Callable[[Writer, int], None]
 ROWS: dict[str, tuple[str, Misuse]] = {}
 WEIGHTS: dict[str, int] = {}

@@ -6,4 +6,6 @@ from suites.table import hunts
 ROLES = ("child",)
 DISCIPLINES = ("lock-step",)
 
-test_misuses = hunts("Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 4, avoids=True)
+test_misuses = hunts(
+    "Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 4, avoids=True, deals=misuse.ROW
+)

@@ -6,4 +6,6 @@ from suites.table import hunts
 ROLES = ("host",)
 DISCIPLINES = ("lock-step",)
 
-test_misuses = hunts("Each invalid input behind a legal beginning.", unruly.misuses(), unruly.interpret, 5, avoids=True)
+test_misuses = hunts(
+    "Each invalid input behind a legal beginning.", unruly.misuses(), unruly.interpret, 5, avoids=True, deals=unruly.ROW
+)

@@ -6,7 +6,9 @@ from suites.table import hunts
 
 ROLES = ("server",)
 
-test_misuses = hunts("Each misuse behind a legal conversation, with witnesses.", misuse.misuses(), misuse.interpret, 2)
+test_misuses = hunts(
+    "Each misuse behind a legal conversation, with witnesses.", misuse.misuses(), misuse.interpret, 2, deals=misuse.ROW
+)
 test_wrong_messages = hunts(
     "Values that are nearly messages, and answers that nobody asked for.",
     misuse.misuses(),

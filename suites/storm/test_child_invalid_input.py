@@ -6,4 +6,6 @@ from suites.table import hunts
 ROLES = ("bolt", "spout")
 DISCIPLINES = ("lock-step",)
 
-test_misuses = hunts("Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 3, avoids=True)
+test_misuses = hunts(
+    "Each invalid input behind a legal beginning.", misuse.misuses(), misuse.interpret, 3, avoids=True, deals=misuse.ROW
+)

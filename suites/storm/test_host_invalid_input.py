@@ -6,4 +6,6 @@ from suites.table import hunts
 ROLES = ("bolt-host", "spout-host")
 DISCIPLINES = ("lock-step",)
 
-test_misuses = hunts("Each invalid input behind a legal beginning.", unruly.misuses(), unruly.interpret, 4, avoids=True)
+test_misuses = hunts(
+    "Each invalid input behind a legal beginning.", unruly.misuses(), unruly.interpret, 4, avoids=True, deals=unruly.ROW
+)

@@ -8,8 +8,9 @@
     .raises(...), .forgives(...)                                    an error is raised, or does not come through
     has(Refusing, codes=frozenset({0xDB}))                          an attribute is another
 
-Each function asks by name for what it needs: `self`, parameters of the method and, behind it, what it `found`. A name
-that the method does not have is an error as soon as the fault is made. A type, such as `int`, is given what it changes.
+Each function asks by name for what it needs: `self`, parameters of the method, `calls` (1 when the method is called
+for the first time on this object) and, behind it, what it `found` or the `error` it met. Any other name is an error as
+soon as the fault is made. A type, such as `int`, is given what it changes.
 
 What registers a fault as a decorator of a class takes one of these as well, behind the sentence that explains it:
 
@@ -55,6 +56,7 @@ class on:
         self._names = tuple(self._signature.parameters)
         kinds = {each.kind for each in self._signature.parameters.values()}
         self._plain = kinds == {inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._counter = f"calls of {method}"
 
     def instead(self, body: Asking, *, when: Asking | None = None) -> type:
         """`body` is done in place of the method."""
@@ -62,8 +64,9 @@ class on:
         return self._with(lambda given: does(given) if holds(given) else self._sound(given))
 
     def skips(self, *, when: Asking | None = None) -> type:
-        """The method is not carried out."""
-        return self.instead(lambda: None, when=when)
+        """The method is not carried out. One that runs in steps is over at once."""
+        nothing = () if inspect.isgeneratorfunction(getattr(self._part, self._method)) else None
+        return self.instead(lambda: nothing, when=when)
 
     def raises(self, error: Asking, *, when: Asking | None = None) -> type:
         """The method raises what `error` makes."""
@@ -100,15 +103,17 @@ class on:
 
         return self._with(faulty)
 
-    def forgives(self, error: type[BaseException], body: Asking = lambda: None) -> type:
-        """Where the method raises `error`, `body` is done instead of what the error would lead to."""
-        does = self._asking(body)
+    def forgives(self, error: type[BaseException], body: Asking = lambda: None, *, when: Asking | None = None) -> type:
+        """Where the method raises such an `error`, `body` is done instead of what the error would lead to."""
+        does, holds = self._asking(body, "error"), self._asking(when, "error")
 
         def faulty(given: Given) -> Any:
             try:
                 return self._sound(given)
-            except error:
-                return does(given)
+            except error as met:
+                if not holds((*given, met)):
+                    raise
+                return does((*given, met))
 
         return self._with(faulty)
 
@@ -147,12 +152,15 @@ class on:
         """The function, given what it asks for by name, or a type what it changes; without one, what always holds."""
         if function is None:
             return lambda given: True
-        names = (*self._names, "found") if change == "found" else self._names
+        names = (*self._names, change) if change in ("found", "error") else self._names
         asked = inspect.signature(function).parameters if inspect.isfunction(function) else (change,)
-        if unknown := set(asked) - set(names):
+        if unknown := set(asked) - {*names, "calls"}:
             raise TypeError(f"{self._part.__name__}.{self._method} has no {', '.join(sorted(unknown))}, only {names}")
-        places = [names.index(name) for name in asked]
-        return lambda given: function(*(given[at] for at in places))
+        places = [names.index(name) if name in names else None for name in asked]
+        return lambda given: function(*(self._calls(given[0]) if at is None else given[at] for at in places))
+
+    def _calls(self, one: Any) -> int:
+        return int(one.__dict__[self._counter])
 
     def _with(self, faulty: Callable[[Given], Any]) -> type:
         """The part with a faulty method."""
@@ -162,6 +170,7 @@ class on:
                 bound = self._signature.bind(*given, **by_name)
                 bound.apply_defaults()
                 given = tuple(bound.arguments.values())
+            given[0].__dict__[self._counter] = given[0].__dict__.get(self._counter, 0) + 1
             return faulty(given)
 
         return has(self._part, **{self._method: called})

@@ -75,12 +75,10 @@ class AsksLateAfterEmpty(Child):
             yield from self.outcome(self.last)
 
 
-@child("does-not-wait", "CHECKPOINT-04", told(CHECKPOINT), accept="CHECKPOINT-03")
-class DoesNotWait(Child):
-    """It goes on without reading the answer to a checkpoint."""
-
-    def checkpoint(self, number: str | None) -> Running:
-        yield from self.say(self.request(number))
+child("does-not-wait", "CHECKPOINT-04", told(CHECKPOINT), accept="CHECKPOINT-03")(
+    "It goes on without reading the answer to a checkpoint.",
+    on(Child, "checkpoint").instead(lambda self, number: self.say(self.request(number))),
+)
 
 
 @child("asks-twice-at-once", "CHECKPOINT-04", told(CHECKPOINT, CHECKPOINT), accept="CHECKPOINT-03")

@@ -101,17 +101,9 @@ child("shard-truncated", "INIT-03", nothing, smoke=False)(
 child("initializes-twice", "INIT-03", nothing, smoke=False)(
     "User code is initialized twice.", on(Child, "initialize").repeats()
 )
-
-
-@child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")
-class NoShutdown(Child):
-    """shutdown gets no status."""
-
-    def status(self, action: str) -> Running:
-        if action != "shutdown":
-            yield from super().status(action)
-
-
+child("no-shutdown", "SHUT-02", ending(), smoke=False, accept="STAT-01")(
+    "shutdown gets no status.", on(Child, "status").skips(when=lambda action: action == "shutdown")
+)
 child("wants-later-members", "INIT-09", nothing, level="SHOULD", accept="INIT-04", smoke=False)(
     "initialize without sequenceNumber ends the child.", on(Child, "initialize").raises(lambda: Exit(1))
 )
@@ -121,13 +113,9 @@ def _requested(w: Writer) -> None:
     w.requested()
 
 
-@child("request-unanswered", "SHUT-08", _requested, profile=SEQ)
-class RequestUnanswered(Child):
-    """shutdownRequested gets no status."""
-
-    def status(self, action: str) -> Running:
-        if action != "shutdownRequested":
-            yield from super().status(action)
+child("request-unanswered", "SHUT-08", _requested, profile=SEQ)(
+    "shutdownRequested gets no status.", on(Child, "status").skips(when=lambda action: action == "shutdownRequested")
+)
 
 
 @child("done-after-request", "REC-07", both(_requested, batch(b"x")), profile=SEQ, accept="STAT-01")
@@ -173,11 +161,7 @@ child("mute-to-others", "INV-CHILD-16", _other_final, profile=NEW, level="SHOULD
 )
 
 
-def _lacking(w: Writer) -> None:
-    w.say(message("processRecords"))
-
-
-@child("no-records-no-matter", "INV-CHILD-03", _lacking, level="SHOULD")
+@child("no-records-no-matter", "INV-CHILD-03", lambda w: w.say(message("processRecords")), level="SHOULD")
 class NoRecordsNoMatter(Child):
     """processRecords without records passes for an empty batch."""
 

@@ -25,15 +25,12 @@ def _line(data: bytes, why: str = "no-json") -> Any:
     return play
 
 
-@child("status-for-junk", "INV-CHILD-01", _line(b"no json"), switches=SKIP)
-class StatusForJunk(Child):
-    """What is no JSON gets a status."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if line.strip() and not line.strip().startswith(b"{"):
-            yield from self.status("null")
-            return
-        yield from super().dispatch(line)
+child("status-for-junk", "INV-CHILD-01", _line(b"no json"), switches=SKIP)(
+    "What is no JSON gets a status.",
+    on(Child, "dispatch").instead(
+        lambda self: self.status("null"), when=lambda line: line.strip() and not line.strip().startswith(b"{")
+    ),
+)
 
 
 @child("status-for-blank", "INV-CHILD-02", _line(b"", "blank"), switches=SKIP)
@@ -68,14 +65,10 @@ def _crlf(w: Writer) -> None:
     w.batch([w.record(b"x")], Ways(32, 0))
 
 
-@child("lf-only", "INV-CHILD-05", _crlf, level="SHOULD", accept="REC-07 INIT-04 REC-09 INIT-05")
-class LfOnly(Child):
-    """A line that ends with CR LF is not understood."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if line.endswith(b"\r"):
-            raise BadLine("CR")
-        yield from super().dispatch(line)
+child("lf-only", "INV-CHILD-05", _crlf, level="SHOULD", accept="REC-07 INIT-04 REC-09 INIT-05")(
+    "A line that ends with CR LF is not understood.",
+    on(Child, "dispatch").raises(lambda: BadLine("CR"), when=lambda line: line.endswith(b"\r")),
+)
 
 
 def _no_base64(w: Writer) -> None:
@@ -94,19 +87,13 @@ class GarbageIn(Child):
             return super().record({**record, "data": ""})
 
 
-def _half(w: Writer) -> None:
-    w.bare(Text(b'{"action":"proc', "cut"))
-
-
-@child("half-a-status", "INV-CHILD-13", _half)
-class HalfAStatus(Child):
-    """Half a line before the end of STDIN gets a status."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if line.startswith(b'{"action":"proc') and not line.endswith((b"}", b"\r")):
-            yield from self.status("processRecords")
-            return
-        yield from super().dispatch(line)
+child("half-a-status", "INV-CHILD-13", lambda w: w.bare(Text(b'{"action":"proc', "cut")))(
+    "Half a line before the end of STDIN gets a status.",
+    on(Child, "dispatch").instead(
+        lambda self: self.status("processRecords"),
+        when=lambda line: line.startswith(b'{"action":"proc') and not line.endswith((b"}", b"\r")),
+    ),
+)
 
 
 def _answer(w: Writer) -> None:
@@ -114,15 +101,13 @@ def _answer(w: Writer) -> None:
     w.batch([w.record(b"x")])
 
 
-@child("answers-an-answer", "INV-CHILD-09", _answer, level="SHOULD", switches=SKIP)
-class AnswersAnAnswer(Child):
-    """An answer that nobody asked for gets a status."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if b'"checkpoint"' in line and b"processRecords" not in line and b"shutdown" not in line:
-            yield from self.status("processRecords")
-            return
-        yield from super().dispatch(line)
+child("answers-an-answer", "INV-CHILD-09", _answer, level="SHOULD", switches=SKIP)(
+    "An answer that nobody asked for gets a status.",
+    on(Child, "dispatch").instead(
+        lambda self: self.status("processRecords"),
+        when=lambda line: b'"checkpoint"' in line and b"processRecords" not in line and b"shutdown" not in line,
+    ),
+)
 
 
 def bad_host(row: str, how: int = 0) -> Callable[[Writer], None]:
@@ -142,16 +127,13 @@ child("flattens", "INV-CHILD-04", bad_host("INV-CHILD-04", OBJECT), level="SHOUL
         when=lambda record: any(isinstance(value, dict) for value in record.values()),
     ),
 )
-
-
-@child("quiet-second-beginning", "INV-CHILD-07", bad_host("INV-CHILD-07", 1), level="SHOULD")
-class QuietSecondBeginning(Child):
-    """A second initialize ends it without a word."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if self.begun and line.strip().startswith(b"{") and parse(line)["action"] == "initialize":
-            raise Exit(0)
-        yield from super().dispatch(line)
+child("quiet-second-beginning", "INV-CHILD-07", bad_host("INV-CHILD-07", 1), level="SHOULD")(
+    "A second initialize ends it without a word.",
+    on(Child, "dispatch").raises(
+        lambda: Exit(0),
+        when=lambda self, line: self.begun and line.strip().startswith(b"{") and parse(line)["action"] == "initialize",
+    ),
+)
 
 
 class _Deaf(Session):
@@ -260,11 +242,7 @@ def _megabytes(w: Writer) -> None:
     w.batch([w.record(bytes(1 << 20))])
 
 
-@child("lines-of-a-megabyte", "INV-CHILD-15", _megabytes, level="SHOULD", accept="REC-12 REC-07 FRAME-10")
-class LinesOfAMegabyte(Child):
-    """A line of more than a mebibyte ends it."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if len(line) > 1 << 20:
-            raise Exit(1)
-        yield from super().dispatch(line)
+child("lines-of-a-megabyte", "INV-CHILD-15", _megabytes, level="SHOULD", accept="REC-12 REC-07 FRAME-10")(
+    "A line of more than a mebibyte ends it.",
+    on(Child, "dispatch").raises(lambda: Exit(1), when=lambda line: len(line) > 1 << 20),
+)

@@ -23,8 +23,6 @@ child("status-spread", "FRAME-03", nothing, smoke=False, accept="INIT-04")(
     "Messages are spread over several lines.",
     on(Child, "written").instead(lambda members: json.dumps(members, indent=1).encode()),
 )
-
-
 child("no-action", "FRAME-06", batch(b"x"), accept="REC-07", smoke=False)(
     "The status of a batch has no member action.",
     on(Child, "written").before(
@@ -109,53 +107,30 @@ def _members(w: Writer) -> None:
     w.batch([w.record(b"x")], Ways(MEMBERS, 0))
 
 
-@child("knows-its-members", "FRAME-09", _members, level="SHOULD", accept="REC-07 INIT-04 INV-CHILD-04 REC-09")
-class KnowsItsMembers(Child):
-    """A message with a member that is not known ends the child."""
-
-    def perform(self, action: str, members: dict[str, Any]) -> Running:
-        if any(name.startswith("future") for name in members):
-            raise BadLine("unknown member")
-        yield from super().perform(action, members)
-
-
-def _turned(w: Writer) -> None:
-    w.batch([w.record(b"x")], Ways(ORDER, 0))
-
-
-@child("action-first", "FRAME-10", _turned, accept="REC-07 INIT-04")
-class ActionFirst(Child):
-    """A message whose first member is not action is not understood."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if line.strip() and not line.replace(b" ", b"").startswith(b'{"action"'):
-            raise BadLine("action is not first")
-        yield from super().dispatch(line)
-
-
-def _escaped(w: Writer) -> None:
-    w.batch([w.record(b"x")], Ways(ESCAPE, 1))
-
-
-@child("no-escapes", "FRAME-10", _escaped, accept="REC-07 INIT-04")
-class NoEscapes(Child):
-    """Escaped characters in a name are not understood."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if re.search(rb'"\\u0061', line):
-            raise BadLine("unknown name")
-        yield from super().dispatch(line)
+child("knows-its-members", "FRAME-09", _members, level="SHOULD", accept="REC-07 INIT-04 INV-CHILD-04 REC-09")(
+    "A message with a member that is not known ends the child.",
+    on(Child, "perform").raises(
+        lambda: BadLine("unknown member"), when=lambda members: any(name.startswith("future") for name in members)
+    ),
+)
+child("action-first", "FRAME-10", lambda w: w.batch([w.record(b"x")], Ways(ORDER, 0)), accept="REC-07 INIT-04")(
+    "A message whose first member is not action is not understood.",
+    on(Child, "dispatch").raises(
+        lambda: BadLine("action is not first"),
+        when=lambda line: line.strip() and not line.replace(b" ", b"").startswith(b'{"action"'),
+    ),
+)
+child("no-escapes", "FRAME-10", lambda w: w.batch([w.record(b"x")], Ways(ESCAPE, 1)), accept="REC-07 INIT-04")(
+    "Escaped characters in a name are not understood.",
+    on(Child, "dispatch").raises(lambda: BadLine("unknown name"), when=lambda line: re.search(rb'"\\u0061', line)),
+)
 
 
 def _slashes(w: Writer) -> None:
     w.batch([w.record(b"\xff\xff\xff")], Ways(ESCAPE, 2))
 
 
-@child("no-solidus", "FRAME-10", _slashes, accept="REC-07 INIT-04 REC-11")
-class NoSolidus(Child):
-    """An escaped solidus is not understood."""
-
-    def dispatch(self, line: bytes) -> Running:
-        if b"\\/" in line:
-            raise BadLine("unknown escape")
-        yield from super().dispatch(line)
+child("no-solidus", "FRAME-10", _slashes, accept="REC-07 INIT-04 REC-11")(
+    "An escaped solidus is not understood.",
+    on(Child, "dispatch").raises(lambda: BadLine("unknown escape"), when=lambda line: b"\\/" in line),
+)

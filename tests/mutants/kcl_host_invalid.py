@@ -189,8 +189,6 @@ host("half-a-second-is-enough", "INV-HOST-17", bad_child("INV-HOST-17", 2), sess
         when=lambda self: self.action and not self.closed and self.silent_ms > 500,
     ),
 )
-
-
 host("end-overslept", "INV-HOST-18", bad_child("INV-HOST-18"), sessions=_Timed, accept="SHUT-13 PROC-04")(
     "A child that takes 50 ms to end is not noticed to have ended.",
     on(_Clocked, "left").skips(when=lambda self: self.closed and self.silent_ms >= 50),

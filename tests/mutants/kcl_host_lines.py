@@ -30,8 +30,6 @@ host("pretty-messages", "FRAME-02", batch(b"x"), accept="FRAME-01")(
         lambda members: json.dumps(members, indent=1).encode(), when=lambda members: "records" in members
     ),
 )
-
-
 host("raw-newlines", "FRAME-02", batch(b"x", key="line\nfeed"), accept="FRAME-01")(
     "A line feed in a key is written as it is.", on(Host, "written").gives(lambda found: found.replace(b"\\n", b"\n"))
 )
@@ -39,8 +37,6 @@ host("no-newline", "FRAME-04", batch(b"x"))(
     "processRecords is not ended by a newline.",
     on(Host, "send").after(lambda self: setattr(self, "out", self.out[:-1]), when=lambda members: "records" in members),
 )
-
-
 host("no-action", "FRAME-06", batch(b"x"))(
     "processRecords has no member action.",
     on(Host, "written").takes(
@@ -68,8 +64,6 @@ host("normal-keys", "REC-01", batch(b"x", key="e\u0301"), accept="FRAME-12")(
 host("unflushed", "PROC-03", batch(b"x"), accept="FRAME-11")(
     "processRecords stays in a buffer.", on(Host, "send").skips(when=lambda members: "records" in members)
 )
-
-
 host("junk-is-failure", "FRAME-08", junk(b"plain text"), accept="INV-HOST-01")(
     "A line that is no JSON is a failure.",
     on(Host, "understood").raises(
@@ -82,8 +76,6 @@ host("junk-is-failure", "FRAME-08", junk(b"plain text"), accept="INV-HOST-01")(
         ),
     ),
 )
-
-
 host("blank-is-status", "PROC-06", junk(b"", why="blank"), accept="FRAME-08 INV-HOST-01 PROC-04")(
     "An empty line is taken for a status.",
     on(Host, "take").instead(lambda self: self.done(), when=lambda line: not line.strip()),
@@ -185,8 +177,6 @@ host("wrong-shard", "INIT-02", batch(b"x"), smoke=False)(
         lambda op, found: {**found, "shardId": found["shardId"][:8]} if op == "initialize" else found
     ),
 )
-
-
 host("initialize-twice", "INIT-01", batch(b"x"), accept="PROC-06 PROC-03", smoke=False)(
     "initialize is sent twice.",
     on(Host, "call").before(

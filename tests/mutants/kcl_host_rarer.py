@@ -47,8 +47,6 @@ host("two-children", "PROC-02", batch(b"x"))(
         lambda self: self.events.append(("connected", None)), when=lambda self: self.action == "processRecords"
     ),
 )
-
-
 host("batch-in-place-of-an-answer", "PROC-07", asking(None), accept="CHECKPOINT-05")(
     "An empty batch is sent when a checkpoint is asked for.",
     on(Host, "checkpoint").instead(lambda self: self.send({"action": "processRecords", "records": []})),
@@ -208,16 +206,12 @@ host("arrival-as-text", "REC-14", batch(b"x"), profile=SEQ)(
     "approximateArrivalTimestamp is a text.",
     on(Host, "record").gives(lambda found: {**found, "approximateArrivalTimestamp": "2023-11-14T22:13:20Z"}),
 )
-
-
-@host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)
-class RefusalWithoutSubNumber(Host):
-    """The answer to a checkpoint that failed has no subSequenceNumber."""
-
-    def send(self, members: dict[str, Any]) -> None:
-        if members.get("error") is not None:
-            members = without(members, "subSequenceNumber")
-        super().send(members)
+host("refusal-without-sub-number", "CHECKPOINT-12", asking("ThrottlingException"), profile=SEQ)(
+    "The answer to a checkpoint that failed has no subSequenceNumber.",
+    on(Host, "send").takes(
+        members=lambda members: without(members, "subSequenceNumber") if members.get("error") is not None else members
+    ),
+)
 
 
 def _requested(w: Writer) -> None:

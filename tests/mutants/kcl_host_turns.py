@@ -133,8 +133,6 @@ host("old-final", "SHUT-11", ending("TERMINATE"), profile=NEW, accept="PROC-03")
 host("stdin-stays-open", "SHUT-06", ending(), smoke=False)(
     "STDIN is not ended after the final action.", on(Host, "close").skips(when=lambda self: not self.failure)
 )
-
-
 host("one-more-word", "SHUT-06", ending(), smoke=False)(
     "shutdown is sent once more after its status.",
     on(Host, "close").before(

@@ -52,8 +52,6 @@ mutant("no-params-element", "REQ-01", CALL)(
     "Without arguments the params are left out.",
     on(Caller, "write").takes(message=lambda message: message[:-1] if message[0] == 0 and not message[-1] else message),
 )
-
-
 mutant("method-as-bin", "REQ-01", CALL)(
     "The method of a request is written as a bin.",
     on(Caller, "write").takes(
@@ -211,8 +209,6 @@ mutant("whole-reads", "FRAG-01", told("call", 0, 1, 3, wires=(1,)), accept="CLI-
         lambda self: setattr(self, "reader", self.unpacker_type()), when=lambda self: self.reader.midway
     ),
 )
-
-
 mutant("no-str32", "01", told("call", 0, 6, 1, 0, 1, wires=(2,)), accept="CLI-01 04 05")(
     "Sizes and integers of 32 bits are taken for garbage.",
     on(Unpacker, "_head").takes(first=lambda first: 0xC1 if first in (0xDB, 0xDD, 0xDF) else first),

@@ -17,16 +17,12 @@ mutant("inner-ext-is-nil", "08", asks_for((v.Ext(5, b"a"),), 0, "either", "08"))
     "An extension within a container becomes nil.",
     on(Decoding, "ext").skips(when=lambda self, code: self._open and code != -1),
 )
-
-
 mutant("inner-stamp-is-0", "09", asks_for(v.Map((("k", v.Ext(-1, b"\0\0\0\1")),)), 0, "either", "09"))(
     "A timestamp within a container becomes that of 1970.",
     on(Decoding, "ext").instead(
         lambda code: Ext(code, bytes(4)), when=lambda self, code, data: self._open and code == -1 and len(data) == 4
     ),
 )
-
-
 mutant("long-ext-cut", "08", asks_for(v.Ext(5, b"x" * 256), 0, "either", "08"))(
     "An extension of 256 octets and more loses the last one.",
     on(Decoding, "ext").takes(data=lambda data: data[:-1] if len(data) > 255 else data),
@@ -52,8 +48,6 @@ mutant("late-before-1970", "09", asks_for(v.Ext(-1, struct.pack(">Iq", 500_000_0
         data=lambda code, data: bytes(4) + data[4:] if (code == -1 and len(data) == 12 and data[4] & 0x80) else data
     ),
 )
-
-
 mutant("subnormal-is-zero", "05", asks_for(v.double(5e-324)))(
     "A float that is not normal becomes 0.0.",
     on(Decoding, "number").instead(
@@ -64,8 +58,6 @@ mutant("single-nan-is-nil", "05", asks_for(v.single(float("nan"))))(
     "NaN of 32 bits becomes nil.",
     on(Decoding, "number").skips(when=lambda value: isinstance(value, Single) and math.isnan(value)),
 )
-
-
 mutant("c1-in-maps", "03", asks(b"\x81\xa1k\xc1", 1, "error", "03"), accept="01", level="ASSUMED")(
     "The octet that is never used is nil in the place of a map's only value.",
     on(Codec, "decode").takes(

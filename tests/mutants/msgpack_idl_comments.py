@@ -165,19 +165,12 @@ class InnerOpenComment(Scanner):
                 raise
 
 
-@mutant("strays-skipped", "INV-08", PLAIN.replace("x", "x @"), accept="INV-05")
-class StraysSkipped(Scanner):
-    """Characters of no word are passed over."""
-
-    def word(self) -> Word:
-        try:
-            return super().word()
-        except Wrong as wrong:
-            if wrong.code != "character" or not wrong.word.text.isascii():
-                raise
-            return self.word()
-
-
+mutant("strays-skipped", "INV-08", PLAIN.replace("x", "x @"), accept="INV-05")(
+    "Characters of no word are passed over.",
+    on(Scanner, "word").forgives(
+        Wrong, lambda self: self.word(), when=lambda error: error.code == "character" and error.word.text.isascii()
+    ),
+)
 mutant("no-crlf", "LEX-06", PLAIN.replace("\n", "\r\n"), level="SHOULD", accept="LEX-01")(
     "CR LF is no line end.",
     on(Scanner, "newline").raises(

@@ -23,22 +23,16 @@ from tests.mutants.msgpack_idl_parts import (
 lax(
     "any-default", "default", "DEF-02", message('1: optional int x = "a"'), "Defaults may be anything.", accept="DEF-03"
 )
-
-
 mutant("container-defaults", "DEF-03", message("1: optional list<int> x = 1"))(
     "A container may have a default.",
     on(Checker, "value").skips(when=lambda self, member: self.real(member.kind).name in CONTAINERS),
 )
-
-
 mutant("default-widths", "DEF-02", message("1: optional byte x = 128"))(
     "Every integer fits into every integer type.",
     on(Checker, "value").skips(
         when=lambda self, member, what, value: what == "int" and self.real(member.kind).name in RANGES and value >= 0
     ),
 )
-
-
 mutant("unsigned-minus", "DEF-02", message("1: optional uint x = -1"))(
     "A negative default fits into an unsigned type.",
     on(Checker, "value").skips(when=lambda what, value: what == "int" and value < 0),
@@ -85,8 +79,6 @@ lax("typespec-targets", "target", "TS-01", "typespec cpp X a::b\n", "Targets of 
 lax("any-interface", "interface", "IF-01", service("implements I:1"), "Interfaces need not exist.")
 lax("clashes", "clash", "IF-04", service("implements I:1", "int f()", before="interface I: 1 {\n  int f()\n}\n"),
     "Functions of interfaces may be declared again.", level="SHOULD")  # fmt: skip
-
-
 mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")(
     "The field that a typespec names need not exist.",
     on(Checker, "c_typespec").before(lambda part: setattr(part, "target", "")),

@@ -186,8 +186,6 @@ mutant("no-ushort", "TYPE-01", message("1: ushort x"), accept="TYPE-02 TYPE-04 S
         when=lambda kind: kind.name == "ushort",
     ),
 )
-
-
 mutant("raw-is-string", "TYPE-01", message("1: raw x"), accept="SVC-06 TYPE-04 TD-01")(
     "`raw` is shown as `string`.",
     on(Idl, "kind").gives(lambda found: found | {"t": "string"} if found["t"] == "raw" else found),

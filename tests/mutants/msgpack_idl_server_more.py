@@ -10,6 +10,7 @@ from impls.references.msgpack.idl_server import Application, Thrown
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.server import Failure
 from tests.mutants.faults import on
+from tests.mutants.msgpack_idl_more import TWO
 from tests.mutants.msgpack_idl_server_parts import TAG, calls, mutant
 
 ECHO = {"s/0/echo": {"do": "echo", "n": 0, "arg": 0}}
@@ -113,8 +114,6 @@ mutant("texts-as-raw", "ENC-11", calls(("echo:s:0", ("text",)), idl=MAPPED % "st
         )
     ),
 )
-
-
 mutant("booleans-as-integers", "ENC-11", calls(("echo:s:0", (True,)), idl=MAPPED % "bool", behaviour=ECHO))(
     "A boolean is written as 0 or 1.",
     on(Shapes, "write").gives(lambda found: int(found) if isinstance(found, bool) else found),
@@ -147,19 +146,6 @@ mutant("exception-in-text", "EXW-05", calls("get:status:0"), level="ASSUMED")(
     on(Application, "wired").instead(lambda path: Thrown(f"thrown: {path}", None)),
 )
 
-
-TWO = """interface I: 1 {
-  string get()
-}
-interface J: 4 {
-  string put()
-}
-service S: 0 {
-  implements I: 1
-  implements J: 4
-  string own()
-}
-"""
 TAGGED = {"s/0/get": TAG, "s/0/put": TAG, "s/0/own": TAG}
 
 

@@ -138,8 +138,6 @@ mutant("lists-lost", "ENC-11", calls(("echoN:storage:0", (1, ("a", "b")))), acce
         lambda self, kind, found: found[:-1] if self.real(kind).name == "list" and found else found
     ),
 )
-
-
 mutant(
     "arguments-by-place", "ENC-12", calls((ECHOED, FULL)), accept="ENC-01 ENC-03 ENC-04 ENC-05 ENC-06 ENC-10 DEF-04"
 )(

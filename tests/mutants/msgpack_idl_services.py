@@ -83,8 +83,6 @@ lax("base-circles", "base-circle", "EXC-04", exception("A < B") + exception("B <
     accept="EXC-02")  # fmt: skip
 lax("base-names", "base-name", "EXC-06", BASE + exception("B < A", "9: int x"), "Names of a base are used again.",
     level="SHOULD")  # fmt: skip
-
-
 mutant("path-reversed", "EXC-07", BASE + exception("B < A"))(
     "The path of an exception begins with itself.", on(Idl, "path").instead(lambda names: ".".join(names[::-1]))
 )
@@ -123,8 +121,6 @@ mutant("throws-first", "SVC-09", BASE + exception("B") + service("int f() throws
     "Only the first exception that is thrown is shown.",
     on(Idl, "method").gives(lambda found: found | {"throws": found["throws"][:1]} if "throws" in found else found),
 )
-
-
 mutant("one-version", "SVC-02", SERVED + service("int f()", head="S: 1"), accept="SVC-08 SVC-03")(
     "A service has one version.",
     on(Checker, "collect").before(
@@ -289,8 +285,6 @@ mutant("implicit-entry", "NOSC-01", application("S:0 a default"))(
         when=lambda part: part.what == "application",
     ),
 )
-
-
 mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")(
     "An entry without a scope has the scope `default`.",
     on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "default"),

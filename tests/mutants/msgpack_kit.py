@@ -11,7 +11,9 @@ from impls.references.msgpack.server import Reading
 from specs.msgpack.idl.grammar import IDL
 from specs.plan import Plan
 from specs.protocol import find
-from strategies.msgpack.writer import Writer
+from strategies.common import Program
+from strategies.msgpack import misuse
+from strategies.msgpack.writer import IDS, WIDE, Writer
 from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 MSGPACK = find("msgpack")
@@ -100,3 +102,18 @@ def call(
 def note(method: str, *params: Any, when: str = "") -> Callable[[Writer], None]:
     """A notification."""
     return lambda w: w.notify(w.line(), method, *params, when=when)
+
+
+def boundary(number: int) -> int:
+    """The identity argument that leads to an id at a boundary."""
+    return 2 + 4 * IDS.index(number)
+
+
+ONE = plan(call("echo", 1))
+TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
+WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
+
+
+def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
+    """One misuse with its witnesses."""
+    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)

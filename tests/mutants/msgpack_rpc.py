@@ -7,27 +7,9 @@ from typing import Any
 from impls.references.msgpack.octets import Broken
 from impls.references.msgpack.reference import Server, Session
 from impls.references.msgpack.server import Reading
-from strategies.common import Program
-from strategies.msgpack import misuse
-from strategies.msgpack.writer import IDS, WIDE
+from strategies.msgpack.writer import WIDE
 from tests.mutants.faults import has, on
-from tests.mutants.msgpack_kit import call, mutant, plan
-
-
-def boundary(number: int) -> int:
-    """The identity argument that leads to an id at a boundary."""
-    return 2 + 4 * IDS.index(number)
-
-
-ONE = plan(call("echo", 1))
-TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
-WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
-
-
-def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
-    """One misuse with its witnesses."""
-    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
-
+from tests.mutants.msgpack_kit import ONE, TWO, WIDEST, boundary, call, mutant, plan
 
 # -- requests ---------------------------------------------------------------------------------------------------------
 
@@ -100,8 +82,6 @@ mutant("id-plus-one", "RESP-01", plan(call("echo", 1, identity=boundary(255))))(
     "From 255 on the next id is answered.",
     on(Session, "response").takes(number=lambda number: number + (number >= 255)),
 )
-
-
 mutant("answers-twice", "RESP-01", plan(call("fail", "no"), call("echo", 1)))(
     "A failure is answered a second time.",
     on(Session, "answer").after(
@@ -156,8 +136,6 @@ mutant("greets", "RESP-01", ONE)(
     "A response that nobody asked for opens each connection.",
     on(Session, "__init__").after(lambda self: self.say([1, 0xFFFF, None, "welcome"])),
 )
-
-
 mutant("id-as-text", "RESP-02", plan(call("echo", 1, identity=boundary(65536))), accept="RESP-01")(
     "An id above 16 bits comes back as text.",
     on(Session, "response").instead(
@@ -170,8 +148,6 @@ mutant("id-as-float", "RESP-02", plan(call("echo", 1, identity=boundary(2**31)))
         lambda number, error, result: [1, float(number) if number >= 1 << 31 else number, error, result]
     ),
 )
-
-
 mutant("id-forgotten", "RESP-02", plan(call("fail", "no")), accept="RESP-01 NOTE-01")(
     "A failure is answered with nil for the id.",
     on(Session, "response").instead(
@@ -184,8 +160,6 @@ mutant("error-false", "RESP-03a", ONE)(
         lambda number, error, result: [1, number, False if error is None else error, result]
     ),
 )
-
-
 mutant("error-empty", "RESP-03a", plan(call("sleep", 1)))(
     "Success of a slow call is told by an empty error.",
     on(Session, "response").instead(
@@ -198,8 +172,6 @@ mutant("nil-is-failure", "RESP-03a", plan(call("echo", None)), accept="01")(
         lambda number, error, result: [1, number, "nothing" if result is None and error is None else error, result]
     ),
 )
-
-
 mutant("fields-swapped", "RESP-03a", ONE, accept="RESP-05a 01")(
     "Error and result change places.",
     on(Session, "response").instead(lambda number, error, result: [1, number, result, error]),
@@ -210,16 +182,12 @@ mutant("error-with-result", "RESP-03b", plan(call("fail", "no")), level="SHOULD"
         lambda number, error, result: [1, number, error, "trace" if error is not None else result]
     ),
 )
-
-
 mutant("unknown-succeeds", "RESP-05a", plan(call("nothing")))(
     "A method that does not exist gives nil.",
     on(Server, "call").instead(
         lambda: (None, 0), when=lambda method: method not in ("echo", "add", "fail", "sleep", "count", "bump")
     ),
 )
-
-
 mutant("failure-as-result", "RESP-05a", plan(call("fail", "no")))(
     "A method that fails gives the text of its failure as a result.",
     on(Server, "fail").instead(lambda text: (str(text), 0)),

@@ -6,26 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from impls.references.msgpack.reference import Server, Session
-from strategies.common import Program
-from strategies.msgpack import misuse
-from strategies.msgpack.writer import IDS, WIDE
 from tests.mutants.faults import on
-from tests.mutants.msgpack_kit import call, mutant, plan
-
-
-def boundary(number: int) -> int:
-    """The identity argument that leads to an id at a boundary."""
-    return 2 + 4 * IDS.index(number)
-
-
-ONE = plan(call("echo", 1))
-TWO = plan(call("echo", (1,), when="join"), call("echo", (2,), when="now"))
-WIDEST = plan(call("echo", 1, style=1), wire=WIDE)
-
-
-def abused(name: str, a: int = 0, b: int = 0, **options: Any) -> Any:
-    """One misuse with its witnesses."""
-    return lambda config: misuse.interpret(Program((0, 0, 0, a, b, 0), ()), config, only=(name,), **options)
+from tests.mutants.msgpack_kit import abused, mutant
 
 
 class Crash(Exception):
@@ -40,8 +22,6 @@ mutant("dies-of-short-arrays", "BAD-01", abused("wrong length"))(
     "An array without elements ends the server.",
     on(Session, "malformed").raises(lambda: IndexError("list index out of range"), when=lambda value: value == []),
 )
-
-
 mutant("dies-of-responses", "BAD-01", abused("response"))(
     "A response that it did not ask for ends the server.",
     on(Session, "malformed").raises(
@@ -56,22 +36,16 @@ mutant("dies-of-params", "BAD-01", abused("wrong params"))(
         when=lambda value: isinstance(value, list) and len(value) == 4 and value[3] is None,
     ),
 )
-
-
 mutant("dies-of-c1", "BAD-01", abused("never used"))(
     "The octet that is never used ends the server.",
     on(Session, "undecodable").raises(lambda why: Crash(str(why)), when=lambda why: "0xc1" in why),
 )
-
-
 mutant("dies-of-depth", "BAD-01", abused("deep", 1))(
     "Great depth exhausts the stack.",
     on(Session, "undecodable").raises(
         lambda: RecursionError("maximum recursion depth exceeded"), when=lambda why: "deep" in why
     ),
 )
-
-
 mutant("dies-of-sizes", "BAD-01", abused("liar", 2))(
     "A size that is announced is allocated at once.",
     on(Session, "undecodable").raises(lambda: MemoryError, when=lambda why: "long" in why),

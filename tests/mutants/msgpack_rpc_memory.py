@@ -162,8 +162,6 @@ mutant("wide-map-cut", "01", plan(call("echo", v.Map(tuple((f"k{n}", n) for n in
     "Of a map of more than 255 pairs only some are left.",
     on(Reading, "pairs").gives(lambda found: Pairs(found[:255]) if len(found) > 255 else found),
 )
-
-
 mutant("length-is-array", "01", plan(call("echo", v.Map((("length", 1),)))))(
     "A map with a key `length` comes back as an array.",
     on(Reading, "pairs").gives(

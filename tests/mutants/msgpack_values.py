@@ -28,8 +28,6 @@ mutant("float32-misread", "01", echo(v.single(0.1)), accept="05 RESP-01 RESP-03a
         lambda value: Single(value * 2) if isinstance(value, Single) and math.isfinite(value) else value
     ),
 )
-
-
 mutant("array16-cut", "01", echo(tuple(range(16))))(
     "The last element of a long array is lost.",
     on(Session, "call").takes(params=lambda params: [p[:15] if type(p) is list and len(p) > 15 else p for p in params]),

@@ -90,7 +90,8 @@ mutant("reasons-not-taken", "ACK-08", acked(0, validation_error=2), accept=GONE,
     on(Session, "on_ack").skips(when=lambda body: "validation_error" in body),
 )
 mutant("ack-answered", "ACK-09", acked(0), accept="REQ-02 SUB-01 CLC-01 REQ-01")(
-    "Answers ACK with SUCCESS.", on(Session, "on_ack").after(lambda self, body: self.success(body.get("request_id", 0)))
+    "Answers ACK with SUCCESS.",
+    on(Session, "on_ack").after(lambda self, body: self.success(body.get("request_id", 777))),
 )
 mutant("ack-unanswered", "ACK-10", acked(0, request_id=9), profile="modern", accept="REQ-02")(
     "Answers no ACK, whatever it asks.", on(Session, "on_ack").takes(body=lambda body: without(body, "request_id"))

@@ -254,8 +254,6 @@ mutant(
     "Does not answer CONSUMER_STATS of an unknown consumer.",
     on(Session, "on_consumer_stats").skips(when=lambda self, body: self.consumer_of(body["consumer_id"]) is None),
 )
-
-
 mutant(
     "seek-nowhere-succeeds", "INV-BROKER-41", lambda w: MISUSES["asking"](w, (0,) * 6), profile="modern", level="SHOULD"
 )(

@@ -35,18 +35,9 @@ client("grants-twice", "FLOW-07", level="SHOULD", history=True)(
 client("grants-once", "FLOW-07", level="SHOULD", accept="FLOW-08", history=True)(
     "Permits nothing more once it was taken.", on(Receiver, "used").skips()
 )
-
-
-@client("every-third-lost", "FLOW-08", accept="FRM-15 FRM-04 MSG-04 BAT-07", history=True)
-class EveryThirdLost(Receiver):
-    """Loses every third message."""
-
-    count = 0
-
-    def on_message(self, body: Message, rest: bytes) -> None:
-        self.count += 1
-        if self.count % 3:
-            super().on_message(body, rest)
+client("every-third-lost", "FLOW-08", accept="FRM-15 FRM-04 MSG-04 BAT-07", history=True)(
+    "Loses every third message.", on(Receiver, "on_message").skips(when=lambda calls: calls % 3 == 0)
+)
 
 
 @client("checksum-unread", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08 INV-CLIENT-01")
@@ -204,19 +195,10 @@ class AcksWhenPushed(Receiver):
             self.ack(self.queue[-1], False)
 
 
-@client("permits-forgotten", "FLOW-07", level="SHOULD", accept="SUB-03 CLC-02 FLOW-08 LOOK-01", history=True)
-class PermitsForgotten(Receiver):
-    """Permits nothing when it has subscribed again."""
-
-    times = 0
-
-    def opened(self, channel: Channel) -> None:
-        self.times += 1
-        if self.times > 1:
-            self.size = 0
-        super().opened(channel)
-
-
+client("permits-forgotten", "FLOW-07", level="SHOULD", accept="SUB-03 CLC-02 FLOW-08 LOOK-01", history=True)(
+    "Permits nothing when it has subscribed again.",
+    on(Receiver, "opened").before(lambda self: setattr(self, "size", 0), when=lambda calls: calls > 1),
+)
 client("close-of-consumer-unheard", "CLC-02", accept="SUB-03 LOOK-01", history=True)(
     "Does not hear that the broker closed a consumer.",
     on(Channel, "serve").skips(when=lambda name: name == "CLOSE_CONSUMER"),

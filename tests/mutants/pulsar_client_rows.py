@@ -284,16 +284,13 @@ class NothingButPongCounts(Channel):
         self.probed = before and frame.command.name != "PONG"
 
 
-@client("pong-after-nine-seconds", "KA-01", level="SHOULD", history=True, program=("muted", (0, 6, 0)))
-class PongAfterNineSeconds(Channel):
-    """Takes nine seconds for every PONG."""
-
-    def say(self, name: str, body: Message) -> None:
-        """See `Channel`."""
-        if name == "PONG":
-            self.caller.later(9000, lambda: Channel.say(self, name, body))
-        else:
-            super().say(name, body)
+client("pong-after-nine-seconds", "KA-01", level="SHOULD", history=True, program=("muted", (0, 6, 0)))(
+    "Takes nine seconds for every PONG.",
+    on(Channel, "say").instead(
+        lambda self, name, body: self.caller.later(9000, lambda: Channel.say(self, name, body)),
+        when=lambda name: name == "PONG",
+    ),
+)
 
 
 @client("redirected-for-ever", "LOOK-07", level="SHOULD",

@@ -27,7 +27,16 @@ def fifth(w: Writer) -> None:
     ready(w, sends=6)
 
 
-@mutant("fifth-left-out", "MSG-03", fifth, accept="FLOW-04 E2E-01", history=True)
+def alternately(w: Writer) -> None:
+    """Messages of two producers in turns, none waited for."""
+    _, _, first = ready(w)
+    pens = (first, w.pen(w.line(), "t", 1))
+    w.settle()
+    for n in range(6):
+        w.send(pens[n % 2], when="now" if n else "")
+
+
+@mutant("fifth-left-out", "MSG-03", alternately, accept="FLOW-04 E2E-01", history=True)
 class FifthLeftOut(Subscription):
     """Leaves every fifth message out."""
 

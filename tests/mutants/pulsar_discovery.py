@@ -41,8 +41,6 @@ class Answering(Session):
 mutant("no-url", "LOOK-10", looked_up, accept="LOOK-02")(
     "Leaves the URL out.", on(Answering, "changed").instead(lambda answer: without(answer, "brokerServiceUrl"))
 )
-
-
 mutant("url-of-http", "LOOK-10", looked_up, accept="LOOK-02")(
     "Answers with the URL of its web service.",
     on(Answering, "changed").instead(lambda answer: {**answer, "brokerServiceUrl": "http://127.0.0.1:8080"}),
@@ -67,16 +65,9 @@ class NotHereAfterAll(Session):
         super().open_producer(body)
 
 
-@mutant("lookup-unanswered", "LOOK-02", looked_up, accept="REQ-02", history=True)
-class LookupUnanswered(Session):
-    """Answers two lookups on each connection."""
-
-    count = 0
-
-    def on_lookup(self, body: Message) -> None:
-        self.count += 1
-        if self.count < 3:
-            super().on_lookup(body)
+mutant("lookup-unanswered", "LOOK-02", looked_up, accept="REQ-02", history=True)(
+    "Answers two lookups on each connection.", on(Session, "on_lookup").skips(when=lambda calls: calls >= 3)
+)
 
 
 def asked(w: Writer) -> None:
@@ -84,24 +75,12 @@ def asked(w: Writer) -> None:
         w.partitions(w.line(), "t")
 
 
-@mutant(
-    "more-partitions",
-    "PART-05",
-    asked,
-    accept="PART-01",
-    history=True,
+mutant("more-partitions", "PART-05", asked, accept="PART-01", history=True)(
+    "Has another partition each time it is asked.",
+    on(Session, "partitioned").gives(
+        lambda found, calls: {**found, "partitions": calls - 1} if found["response"] == 0 else found
+    ),
 )
-class MorePartitions(Session):
-    """Has another partition each time it is asked."""
-
-    count = 0
-
-    def partitioned(self, body: Message) -> Message:
-        self.count += 1
-        answer = super().partitioned(body)
-        return {**answer, "partitions": self.count - 1} if answer["response"] == 0 else answer
-
-
 mutant("partitions-without-response", "PART-01", lambda w: w.partitions(w.line(), "t"))(
     "Does not say whether it found the partitions.",
     on(Session, "partitioned").gives(lambda found: without(found, "response")),

@@ -12,13 +12,16 @@ from tests.mutants.pulsar_kit import FAILOVER, mutant
 # -- failover ----------------------------------------------------------------------------------------------------------
 
 
-def masters(*names: str, sends: int = 3, leaves: int | None = None) -> Any:
-    """Failover consumers with these names, and messages; then one of them leaves."""
+def masters(*names: str, sends: int = 3, leaves: int | None = None, apart: bool = False) -> Any:
+    """Failover consumers with these names, `apart` on a connection each, and messages; then one of them leaves."""
 
     def play(w: Writer) -> None:
         line = w.line()
         pen = w.pen(line, "t")
-        ears = [w.ear(line, "t", "s", FAILOVER, number, name) for number, name in enumerate(names)]
+        ears = [
+            w.ear(w.line(number) if apart else line, "t", "s", FAILOVER, number, name)
+            for number, name in enumerate(names)
+        ]
         for ear in ears:
             w.flow(ear, 10)
         for _ in range(sends):
@@ -34,11 +37,11 @@ mutant("failover-in-turns", "FAIL-01", masters("a", "b"), accept="FAIL-02 MSG-03
     "Pushes to the consumers of a Failover subscription in turns.",
     on(Subscription, "eligible").instead(lambda self: self.consumers, when=lambda self: self.kind == FAILOVER),
 )
-mutant("last-by-name", "FAIL-02", masters("a", "b"), accept="FAIL-01")(
+mutant("last-by-name", "FAIL-02", masters("a", "b", apart=True), accept="FAIL-01")(
     "Makes the last by name the master.",
     on(Subscription, "choose_active").instead(lambda self: max(self.consumers, key=self.sort_name)),
 )
-mutant("first-to-come", "FAIL-02", masters("b", "a"), accept="FAIL-01", history=True)(
+mutant("first-to-come", "FAIL-02", masters("b", "a", apart=True), accept="FAIL-01", history=True)(
     "Keeps the master that it has, whoever comes.",
     on(Subscription, "choose_active").instead(
         lambda self: self.active, when=lambda self: self.active in self.consumers

@@ -12,7 +12,7 @@ from impls.references.pulsar.wire import Message, encode
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import on, without
 from tests.mutants.pulsar_framing import one
-from tests.mutants.pulsar_kit import mutant, ready
+from tests.mutants.pulsar_kit import SHARED, mutant, ready
 
 
 def empty(w: Writer) -> None:
@@ -201,7 +201,14 @@ class PropertiesMerged(Rewriting):
         return {**metadata, "properties": list(pairs.values())}, payload
 
 
-mutant("properties-obeyed", "MD-04", headed(("a", "1")), accept="E2E-01 FLOW-04 SUB-08 MSG-03")(
+def first_with_properties(w: Writer) -> None:
+    """A message with properties, and one without behind it, on a Shared subscription."""
+    _, _, pen = ready(w, SHARED)
+    w.send(pen, properties=(("a", "1"),))
+    w.send(pen, when="now")
+
+
+mutant("properties-obeyed", "MD-04", first_with_properties, accept="E2E-01 FLOW-04 SUB-08 MSG-03")(
     "Confirms what has a property named a, and does not store it.",
     on(Session, "accept").instead(
         lambda self, producer, body: self.receipt(producer, body, producer.topic.message_id(producer.topic.new_id())),
@@ -250,3 +257,13 @@ class OctetBehindBatches(Session):
             block += b"\0"
             checksum = None if checksum is None else crc32c(block)
         super().say_message(body, block, checksum)
+
+
+@mutant("decompressed-unsaid", "CMP-01", compressed, accept="FRM-04 CHK-11")
+class DecompressedUnsaid(Rewriting):
+    """Decompresses what it passes on, and leaves the metadata as they were."""
+
+    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
+        """See `Rewriting`."""
+        kind = metadata.get("compression", 0)
+        return metadata, decompress(kind, payload, metadata.get("uncompressed_size", 0)) if kind else payload

@@ -43,15 +43,10 @@ class OneTooMany(Consumer):
         return self.permits > -1 if self.pushed else super().permitted
 
 
-@mutant("one-too-many-later", "FLOW-02", permitted(1, 1, 1), accept="FLOW-03 FLOW-09 RED-06", history=True)
-class OneTooManyLater(Consumer):
-    """Every third FLOW grants one more than it says."""
-
-    flows = 0
-
-    def grant(self, permits: int) -> None:
-        self.flows += 1
-        super().grant(permits + (self.flows % 3 == 0))
+mutant("one-too-many-later", "FLOW-02", permitted(1, 1, 1), accept="FLOW-03 FLOW-09 RED-06", history=True)(
+    "Every third FLOW grants one more than it says.",
+    on(Consumer, "grant").takes(permits=lambda permits, calls: permits + (calls % 3 == 0)),
+)
 
 
 def granted_twice(w: Writer) -> None:

@@ -70,30 +70,13 @@ mutant("no-rights", "PROD-08", denied)("Lets everybody publish everywhere.", on(
 # -- sending -----------------------------------------------------------------------------------------------------------
 
 
-@mutant("receipt-of-the-last", "SEND-04", sends(3), accept="SEND-10 SEND-06", history=True)
-class ReceiptOfTheLast(Session):
-    """From the third message on repeats the sequence id before."""
-
-    count = 0
-
-    def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        self.count += 1
-        number = body["sequence_id"] - (1 if self.count > 2 else 0)
-        super().receipt(producer, {**body, "sequence_id": number}, message_id)
-
-
-@mutant("no-receipt", "SEND-04", sends(4), accept="SEND-10 SEND-13", history=True)
-class NoReceipt(Session):
-    """Confirms all but every fourth message."""
-
-    count = 0
-
-    def receipt(self, producer: Producer, body: Message, message_id: Message) -> None:
-        self.count += 1
-        if self.count % 4:
-            super().receipt(producer, body, message_id)
-
-
+mutant("receipt-of-the-last", "SEND-04", sends(3), accept="SEND-10 SEND-06", history=True)(
+    "From the third message on repeats the sequence id before.",
+    on(Session, "receipt").takes(body=lambda body, calls: {**body, "sequence_id": body["sequence_id"] - (calls > 2)}),
+)
+mutant("no-receipt", "SEND-04", sends(4), accept="SEND-10 SEND-13", history=True)(
+    "Confirms all but every fourth message.", on(Session, "receipt").skips(when=lambda calls: calls % 4 == 0)
+)
 mutant("receipt-twice", "SEND-10", sends(1), accept="SEND-04 REQ-02 SEND-07")(
     "Confirms twice.", on(Session, "receipt").repeats()
 )

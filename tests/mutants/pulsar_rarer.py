@@ -74,11 +74,6 @@ def gap_and_cumulative(w: Writer) -> None:
     w.redeliver(ear)
 
 
-def name_with_blank(w: Writer) -> None:
-    """A producer whose name ends with a blank."""
-    w.pen(w.line(), "t", name="p ")
-
-
 def subscriptions_with_blank(w: Writer) -> None:
     """Two subscriptions that a blank tells apart."""
     line, _, pen = ready(w, SHARED)
@@ -153,11 +148,6 @@ def wide_batch(w: Writer) -> None:
     w.redeliver(ear)
 
 
-def many_partitions(w: Writer) -> None:
-    """A topic with ten partitions."""
-    w.partitions(w.line(), "10:t")
-
-
 def resubscribed(permits: int) -> Callable[[Writer], None]:
     """A consumer that leaves permits behind, and another one with its id."""
 
@@ -186,8 +176,6 @@ mutant("sequence-of-32-bits", "SEND-04", large_numbers, accept="SEND-10")(
         )
     ),
 )
-
-
 mutant("long-names-cut", "E2E-04", long_names, accept="E2E-02 PROD-05")(
     "Takes topics for one whose names begin with the same 120 characters.",
     on(Broker, "topic").takes(name=lambda name: name[:120]),
@@ -243,7 +231,7 @@ class PermitsOutlive(Session):
             there.grant(self.__dict__.get("permits_left", {}).pop(there.id, 0))
 
 
-mutant("producer-name-trimmed", "PROD-06", name_with_blank)(
+mutant("producer-name-trimmed", "PROD-06", lambda w: w.pen(w.line(), "t", name="p "))(
     "Leaves out the blanks around a producer's name.",
     on(Session, "open_producer").takes(
         body=lambda body: {**body, "producer_name": body.get("producer_name", "").strip()}
@@ -258,8 +246,6 @@ mutant(
     "Leaves out the blanks around a subscription's name.",
     on(Session, "open_consumer").takes(body=lambda body: {**body, "subscription": body["subscription"].strip()}),
 )
-
-
 mutant("end-told-once", "END-01", ended, profile="modern", history=True)(
     "Says once for each topic that it has ended.",
     on(Session, "check_end").skips(
@@ -268,8 +254,6 @@ mutant("end-told-once", "END-01", ended, profile="modern", history=True)(
         )
     ),
 )
-
-
 mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)(
     "The names of producers stay taken when their connection is lost.",
     on(Session, "clean_up").before(lambda self: self.producers.clear()),
@@ -288,8 +272,6 @@ mutant(
         when=lambda body, found: body.get("initialPosition", 0) and not found.consumers,
     ),
 )
-
-
 mutant(
     "duplicate-stored", "SEND-16", said_again, profile="modern", history=True, facts={"dedup": True}, deduplication=True
 )(
@@ -298,8 +280,6 @@ mutant(
         lambda producer, body, found: found and body["sequence_id"] != producer.topic.sequences.get(producer.name, -1)
     ),
 )
-
-
 mutant("three-of-an-ack", "ACK-11", four_in_one, accept="ACK-01 RED-03", profile="modern", history=True)(
     "Reads three ids of an ACK.",
     on(Session, "on_ack").takes(body=lambda body: {**body, "message_id": body.get("message_id", [])[:3]}),
@@ -318,9 +298,7 @@ class EachIdIsAnswered(Session):
 mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)(
     "Reads one word of an ack_set.", on(Subscription, "ack_some").takes(words=lambda words: words[:1])
 )
-
-
-mutant("partitions-of-one-digit", "PART-01", many_partitions)(
+mutant("partitions-of-one-digit", "PART-01", lambda w: w.partitions(w.line(), "10:t"))(
     "Counts no more than nine partitions.",
     on(Session, "partitioned").gives(
         lambda found: {**found, "partitions": min(found["partitions"], 9)} if "partitions" in found else found

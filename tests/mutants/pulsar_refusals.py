@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.pulsar.connection import Refused
-from impls.references.pulsar.reference import Session, Subscription
+from impls.references.pulsar.reference import Producer, Session, Subscription, Topic
 from impls.references.pulsar.wire import Message
 from specs.pulsar.frames import draft
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import has, on
 from tests.mutants.pulsar_aftermath import then
-from tests.mutants.pulsar_kit import EXCLUSIVE, mutant
+from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, mutant
 from tests.mutants.pulsar_living import producers
+from tests.mutants.pulsar_plays import acked
+from tests.mutants.pulsar_producing import closed
 from tests.mutants.pulsar_subscribing import second
 
 mutant(
@@ -79,3 +83,53 @@ class OnceAliveForEver(Session):
         if self.answered:
             self.probed = None
         super().tick()
+
+
+# -- what is right is refused, ended or told to the wrong ones ---------------------------------------------------------
+
+
+@mutant("one-producer-each", "PROD-02", producers("p", "q"))
+class OneProducerEach(Session):
+    """Refuses the second producer of a topic."""
+
+    def new_producer(self, body: Message, topic: Topic) -> Any:
+        """See `Session`."""
+        if topic.producers:
+            raise Refused("MetadataError", "there is one")
+        return super().new_producer(body, topic)
+
+
+@mutant("close-unanswered", "CLP-03", closed)
+class CloseUnanswered(Session):
+    """Does not answer CLOSE_PRODUCER."""
+
+    def close_when_done(self, producer: Producer) -> None:
+        """See `Session`."""
+
+
+@mutant("ends-at-a-second-ack", "ACK-05", acked(0, 0), accept="INV-BROKER-34", history=True)
+class EndsAtASecondAck(Session):
+    """Ends the connection at an ACK of what is acknowledged."""
+
+    def ack_one(self, subscription: Subscription, message_id: Message) -> None:
+        """See `Session`."""
+        at = subscription.topic.find(message_id)
+        if at is not None and (at < subscription.mark or at in subscription.acked):
+            self.end()
+        else:
+            super().ack_one(subscription, message_id)
+
+
+def older(w: Writer) -> None:
+    """A Failover consumer on a connection of version 11."""
+    w.ear(w.line(0, 11), "t", "s", FAILOVER)
+    w.wait()
+
+
+@mutant("changes-told-to-all", "VER-01", older, profile="modern")
+class ChangesToldToAll(Session):
+    """Tells clients of every version which consumer is active."""
+
+    def can_hear(self, name: str) -> bool:
+        """See `Connection`."""
+        return name == "ACTIVE_CONSUMER_CHANGE" or super().can_hear(name)

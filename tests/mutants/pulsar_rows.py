@@ -217,7 +217,15 @@ class InventedMessage(Session):
         self.__dict__["told"] += 1
 
 
-@mutant("lost-on-the-way", "E2E-01", lambda w: ready(w, SHARED, sends=6), accept="FLOW-04 SEND-05 SUB-08", history=True)
+def burst_to_some(w: Writer) -> None:
+    """Messages on a Shared subscription, none waited for."""
+    _, _, pen = ready(w, SHARED)
+    w.settle()
+    for number in range(6):
+        w.send(pen, when="now" if number else "")
+
+
+@mutant("lost-on-the-way", "E2E-01", burst_to_some, accept="FLOW-04 SEND-05 SUB-08", history=True)
 class LostOnTheWay(Subscription):
     """Loses the fourth message of a Shared subscription."""
 
@@ -287,14 +295,9 @@ mutant("answers-the-first-subscribe", "SUB-01", again, accept="REQ-02 SUB-12 SUB
         when=lambda self, body: body["subscription"] in self.broker.topic(self.topic_named(body["topic"])).subscriptions
     ),
 )
-
-
-def named(w: Writer) -> None:
-    """A consumer with a name, of a subscription that is not there."""
-    w.ear(w.line(), "t", "s", EXCLUSIVE, name="me")
-
-
-mutant("no-new-subscriptions", "SUB-02", named, accept="SUB-01 SUB-12")(
+mutant(
+    "no-new-subscriptions", "SUB-02", lambda w: w.ear(w.line(), "t", "s", EXCLUSIVE, name="me"), accept="SUB-01 SUB-12"
+)(
     "Refuses a subscription that is not there.",
     on(Session, "subscription_for").raises(
         lambda: Refused("SubscriptionNotFound", "there is none"),

@@ -101,7 +101,7 @@ class AcksForAll(Subscription):
 
 def away(w: Writer) -> None:
     """A message comes while nobody is there."""
-    line, ear, pen = ready(w, sends=1)
+    line, ear, pen = ready(w)
     w.close_ear(ear)
     w.send(pen)
     w.flow(w.ear(line, "t", "s"), 10)

@@ -27,8 +27,6 @@ mutant("body-ends-at-nul", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-0
     "A body is stored as a C string and ends at its first NUL, whatever content-length says.",
     _changed(lambda body: body.partition(b"\0")[0]),
 )
-
-
 mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02 CLEN-02 INV-16")(
     "content-length is ignored when a frame is read.", on(Parser, "body_length").gives(lambda: None)
 )
@@ -169,28 +167,20 @@ mutant("body-stripped", "BODY-02", round_trip(body=b"x\n"))(
 mutant("body-line-ends", "BODY-02", round_trip(body=b"a\r\nb"))(
     "CR LF in a body becomes LF.", _changed(lambda body: body.replace(b"\r\n", b"\n"))
 )
-
-
 mutant("body-leading-eol", "BODY-02", round_trip(body=b"\n\nx"))(
     "Empty lines at the beginning of a body are taken for the end of the headers.",
     _changed(lambda body: body.lstrip(b"\n")),
 )
-
-
 mutant("body-decoded", "BODY-02", round_trip(body=b"\xff\xfe"))(
     "Bodies are decoded as UTF-8 and encoded again.", _changed(lambda body: body.decode(errors="replace").encode())
 )
 mutant("body-cut-at-1000", "BODY-02", round_trip(body=b"x" * 1001))(
     "Bodies are cut after 1000 octets.", _changed(lambda body: body[:1000])
 )
-
-
 mutant("body-last-octet", "BODY-02", round_trip(body=b"x" * 4096))(
     "A body that fills a buffer exactly loses its last octet.",
     _changed(lambda body: body[:-1] if len(body) % 4096 == 0 else body),
 )
-
-
 mutant("body-unescaped", "BODY-02", round_trip(body=b"a\\nb"))(
     "Escapes are undone in bodies, too.", _changed(lambda body: body.replace(b"\\n", b"\n"))
 )

@@ -58,8 +58,6 @@ mutant("versions-as-text", "NEGO-01", connecting(accept_version="1.2,10.0"), acc
     "A version is known when a known one is a part of it, so that 10.0 stands for 1.0.",
     _negotiates(lambda offered, known: "1.0" if "10.0" in offered else None),
 )
-
-
 mutant("unknown-version-fatal", "NEGO-05", connecting(accept_version="1.2,1.3"), accept="CONNECT-02")(
     "One version that the server does not know spoils the whole list.",
     on(Session, "offered").gives(
@@ -74,8 +72,6 @@ mutant("silent-client-is-new", "NEGO-02", connecting(accept_version=None))(
     "A client that says nothing about versions gets a session of 1.2.",
     on(Session, "offered").instead(lambda: ["1.2"], when=lambda frame: "accept-version" not in frame.first),
 )
-
-
 mutant("any-version", "NEGO-03", connecting(accept_version="2.0"), accept="INV-34")(
     "A client with which no version is in common gets the server's own.",
     _negotiates(lambda offered, known: None if set(offered) & set(known) else "1.2"),
@@ -117,12 +113,7 @@ mutant("refused-in-silence", "INV-34", connecting(accept_version=""), accept="NE
 # -- CONNECT and STOMP -------------------------------------------------------------------------------------------------
 
 
-@plan
-def _stomp(w: plans.Writer) -> None:
-    w.connect(0, command="STOMP")
-
-
-mutant("stomp-unknown", "CONNECT-05", _stomp)(
+mutant("stomp-unknown", "CONNECT-05", plan(lambda w: w.connect(0, command="STOMP")))(
     "Only CONNECT opens a session.",
     on(Session, "on_first").takes(
         frame=lambda frame: frame if frame.command != "STOMP" else frame._replace(command="?")
@@ -261,8 +252,6 @@ def _connected(change) -> type[Session]:
 mutant("connected-without-version", "CONNECTED-01", connecting(), accept="HDR-01", smoke=False)(
     "CONNECTED does not say which version was chosen.", _connected(lambda headers: headers[1:])
 )
-
-
 mutant("server-without-name", "CONNECTED-03", connecting(), smoke=False)(
     "The server header has a version and no name.",
     _connected(lambda headers: [(n, "/1.0" if n == "server" else v) for n, v in headers]),
@@ -288,8 +277,6 @@ mutant("session-id-again", "CONNECTED-04", _session_after_session)(
     "The id of a session that has ended is given to the next one.",
     on(Server, "session_id").instead(lambda self: f"session-{len(self.sessions)}"),
 )
-
-
 mutant("beats-in-seconds", "HB-01", connecting(heart_beat="0,0"), smoke=False)(
     "heart-beat is written in seconds, with a fraction.",
     _connected(lambda headers: [(n, "0.5,0.5" if n == "heart-beat" else v) for n, v in headers]),

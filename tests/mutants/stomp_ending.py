@@ -214,14 +214,9 @@ mutant("disconnect-unanswered", "DISC-03", one("DISCONNECT"), accept="RECEIPT-01
     "DISCONNECT closes the connection without its RECEIPT.",
     on(Session, "on_receipt").skips(when=lambda frame: frame.command == "DISCONNECT"),
 )
-
-
-@plan
-def _bare_disconnect(w: plans.Writer) -> None:
-    w.disconnect(w.line(), receipt=False)
-
-
-mutant("disconnect-always-answered", "DISC-08", _bare_disconnect, accept="RECEIPT-06")(
+mutant(
+    "disconnect-always-answered", "DISC-08", plan(lambda w: w.disconnect(w.line(), receipt=False)), accept="RECEIPT-06"
+)(
     "DISCONNECT gets a RECEIPT even if it asks for none.",
     on(Session, "on_DISCONNECT").after(
         lambda self: self.receipt(""), when=lambda _frame: "receipt" not in _frame.first

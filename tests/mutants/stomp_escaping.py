@@ -244,25 +244,17 @@ class OneColonWritten(Writer):
 mutant("cr-written-raw", "ENC-02", round_trip(("a", "x\ry")), accept="ENC-03 SEND-04 MSG-08")(
     "CRs are not escaped when they are written.", _unescaped(("\\", r"\\"), ("\n", r"\n"), (":", r"\c"))
 )
-
-
 mutant("lf-written-raw", "ENC-02", round_trip(("a", "x\ny:z")), accept="ENC-03 ENC-09")(
     "LFs are not escaped when they are written, so that a value can smuggle in a header.",
     _unescaped(("\\", r"\\"), ("\r", r"\r"), (":", r"\c")),
 )
-
-
 mutant("backslash-written-raw", "ENC-02", round_trip(("a", "x\\")), accept="ENC-03")(
     "Backslashes are not escaped when they are written.", _unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"))
 )
-
-
 mutant("backslash-escaped-last", "ENC-02", round_trip(("a", "x:y")), accept="ENC-03")(
     "Backslashes are escaped after the other characters, which brings theirs out double.",
     _unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"), ("\\", r"\\")),
 )
-
-
 mutant("names-written-raw", "ENC-02", round_trip(("a:b", "x")), accept="ENC-10 ENC-03 ENC-09")(
     "Only values are escaped when they are written.",
     on(Writer, "escape").instead(lambda self, headers: [(name, self.escape_header(value)) for name, value in headers]),

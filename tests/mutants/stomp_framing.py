@@ -77,14 +77,7 @@ mutant("crlf-between-frames-kept", "FRAME-03", _crlf_behind, accept="HB-07")(
     "Between frames LF is skipped, but CR LF is not.",
     on(Parser, "__init__").after(lambda self: setattr(self, "_eols", re.compile(rb"\n*+"))),
 )
-
-
-@plan
-def _bare_disconnect(w: plans.Writer) -> None:
-    w.disconnect(w.line(), receipt=False)
-
-
-mutant("headers-required", "FRAME-04", _bare_disconnect)(
+mutant("headers-required", "FRAME-04", plan(lambda w: w.disconnect(w.line(), receipt=False)))(
     "A frame without a single header line is taken for a broken one.",
     on(Parser, "read_headers").takes(lines=lambda lines: lines or [""]),
 )

@@ -44,20 +44,9 @@ mutant("blank-behind-comma", "HB-01", connecting(), smoke=False)(
 mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))(
     "Heart-beats are agreed on and never sent.", on(Session, "beat").skips()
 )
-
-
-@mutant("beats-stop", "HB-04", _agreed("0,500", 4000))
-class BeatsStop(Session):
-    """Only the first three heart-beats are sent."""
-
-    beats = 0
-
-    def beat(self) -> None:
-        self.beats += 1
-        if self.beats <= 3:
-            super().beat()
-
-
+mutant("beats-stop", "HB-04", _agreed("0,500", 4000))(
+    "Only the first three heart-beats are sent.", on(Session, "beat").skips(when=lambda calls: calls > 3)
+)
 mutant("beats-too-slow", "HB-04", _agreed("0,500", 4000))(
     "Heart-beats come at the sum of both intervals, three times over.",
     on(Session, "beat_due").instead(lambda self: self.said + 3 * 2 * self.beat_out, when=lambda self: self.beat_out),

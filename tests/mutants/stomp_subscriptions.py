@@ -220,8 +220,6 @@ mutant("subscription-stripped", "SUB-10", round_trip(identity=" 0 "), accept="MS
 mutant("subscription-cut", "SUB-10", round_trip(identity="s" * 40), accept="MSG-04")(
     "A subscription id has at most 32 characters.", _renamed(lambda name: name[:32])
 )
-
-
 mutant("subscription-is-number", "SUB-10", round_trip(identity="007"), accept="MSG-04")(
     "A subscription id that looks like a number becomes one.",
     _renamed(lambda name: str(int(name)) if name.isdecimal() else name),

@@ -170,3 +170,29 @@ class IdOfTheFormer(Session):
     def unsubscribe(self, subscription: Subscription) -> None:
         super().unsubscribe(subscription)
         self.__dict__.setdefault("former", {})[subscription.key] = subscription.destination.name
+
+
+@plan
+def _id_in_another_mode(w: plans.Writer) -> None:
+    line = w.line()
+    w.unsubscribe(line, w.subscribe(line, TOPIC, identity="a"), receipt=w.receipt())
+    w.subscribe(line, TOPIC, "client", "a", receipt=w.receipt())
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant(
+    "mode-of-the-former", "MSG-05", _id_in_another_mode, accept="SUB-08 SUB-11 ACKMODE-01 ACK-02 ACK-01 ERROR-07 SUB-05"
+)
+class ModeOfTheFormer(Session):
+    """A subscription has the mode of the one that had its id before."""
+
+    def on_SUBSCRIBE(self, frame: Frame) -> None:
+        modes = self.__dict__.setdefault("modes", {})
+        key = frame.first.get("id")
+        if key in modes:
+            frame = frame._replace(first={**frame.first, "ack": modes[key]})
+        super().on_SUBSCRIBE(frame)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        super().unsubscribe(subscription)
+        self.__dict__.setdefault("modes", {})[subscription.key] = subscription.mode

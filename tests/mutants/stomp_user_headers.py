@@ -23,19 +23,13 @@ def _passes(change) -> type[Session]:
 mutant("user-headers-lost", "SEND-04", round_trip(("a", "1")), accept="MSG-08")(
     "User headers are not passed on.", _passes(lambda headers: [h for h in headers if h[0] in ("k", "content-type")])
 )
-
-
 mutant("values-cut-at-100", "SEND-04", round_trip(("a", "x" * 101)), accept="MSG-08")(
     "Header values are cut after 100 characters.",
     _passes(lambda headers: [(name, value[:100]) for name, value in headers]),
 )
-
-
 mutant("eight-headers", "MSG-08", round_trip(*((f"h{n}", "x") for n in range(8))), accept="SEND-04")(
     "No more than eight user headers are passed on.", _passes(lambda headers: headers[:8])
 )
-
-
 mutant("names-lowered", "SEND-04", round_trip(("Content", "1")), accept="MSG-08 FRAME-05")(
     "Names of user headers come back in lower case.",
     _passes(lambda headers: [(name.lower(), value) for name, value in headers]),
@@ -48,8 +42,6 @@ mutant("reserved-in-any-case", "SEND-04", round_trip(("Ack", "1")), accept="MSG-
     "A user header is taken for a reserved one because it is spelled like it but for its case.",
     _passes(lambda headers: [h for h in headers if h[0].lower() not in ("ack", "destination")]),
 )
-
-
 mutant("dashes-become-underscores", "SEND-04", round_trip(("a-b", "1")), accept="MSG-08")(
     "Names of user headers are made into identifiers.",
     _passes(lambda headers: [(n if n == "content-type" else n.replace("-", "_"), v) for n, v in headers]),
@@ -60,8 +52,6 @@ mutant("numbers-normalised", "SEND-04", round_trip(("a", "1.50")), accept="MSG-0
         lambda headers: [(n, f"{float(v):g}" if "." in v and v.replace(".", "").isdecimal() else v) for n, v in headers]
     ),
 )
-
-
 mutant("empty-entry-for-header", "REPEAT-02", round_trip(("a", ""), ("a", "1")), accept="ENC-08", level="SHOULD")(
     "Of repeated headers the first that is not empty counts.",
     _passes(lambda headers: sorted(headers, key=lambda h: h[1] == "")),

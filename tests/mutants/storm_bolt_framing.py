@@ -25,16 +25,12 @@ child("bolt-quoted-end", "FRAME-03", nothing, smoke=False, accept="FRAME-02")(
     "The closing line is JSON too.",
     on(Bolt, "written").instead(lambda message: json.dumps(message).encode() + b'\n"end"\n'),
 )
-
-
 child("bolt-glued-end", "FRAME-04", plain(1), accept="FRAME-02", smoke=False)(
     "An ack is not followed by a newline before its closing line.",
     on(Bolt, "written").gives(
         lambda message, found: found.replace(b"}\nend", b"}end") if message.get("command") == "ack" else found
     ),
 )
-
-
 child("bolt-raw-newlines", "FRAME-05", told(emit("a\nend\nb"), ACK), accept="FRAME-01 FRAME-02 BOLT-27")(
     "Newlines in texts are written as they are.", on(Bolt, "written").gives(lambda found: found.replace(b"\\n", b"\n"))
 )
@@ -94,8 +90,6 @@ class _Eagers(Children):
 child("bolt-by-piece", "FRAME-07", _ways(CUTS), sessions=_Eagers, accept="BOLT-26 END-03 HS-10")(
     "What one read gives is taken for a message.", Bolt
 )
-
-
 child("bolt-knows-members", "FRAME-11", _ways(MEMBERS), level="SHOULD", accept="BOLT-28 BOLT-26 HS-16 HS-10 HB-03")(
     "A member that is not known ends the bolt.",
     on(Bolt, "asked").raises(
@@ -127,8 +121,6 @@ child("bolt-latin", "FRAME-10", told(emit("ä"), ACK), ext="x-utf8", accept="FRA
         lambda message: json.dumps(message, ensure_ascii=False).encode("latin-1", "replace") + b"\nend\n"
     ),
 )
-
-
 child("bolt-pid-text", "HS-10", nothing, smoke=False)(
     "The process id is a text.", on(Bolt, "tell_pid").instead(lambda self: self.say({"pid": str(self.pid)}))
 )
@@ -152,8 +144,6 @@ child("bolt-full-file", "HS-09", nothing, smoke=False)(
     "The process id is in the file too.",
     on(Bolt, "register").instead(lambda self, folder: self.touch(folder, str(self.pid), 5)),
 )  # type: ignore[call-arg]
-
-
 child("bolt-late-file", "HS-12", nothing, smoke=False, level="SHOULD", switches=Switches(late_file=True))(
     "The file comes after the message.", Bolt
 )

@@ -64,8 +64,6 @@ host("host-no-comp", "BOLT-02", give(1), smoke=False)(
         )
     ),
 )
-
-
 host("host-default-stream", "BOLT-02", give(1, origin=2))(
     "Every tuple is on the default stream.",
     on(BoltHost, "tuple").takes(call=lambda call: {**call, "stream": "default"}),
@@ -176,16 +174,12 @@ host(
     "Of several anchors the first counts.",
     on(BoltHost, "further").gives(lambda found: {"anchors": found["anchors"][:1]}),
 )
-
-
 host("host-always-anchored", "BOLT-12", both(give(1), lambda w: w.emit([1])))(
     "An emit without anchors is anchored to what is live.",
     on(BoltHost, "further").gives(
         lambda self, found: found if found["anchors"] else {"anchors": [self.shown(name) for name in self.live]}
     ),
 )
-
-
 host("host-no-streams", "BOLT-13", out(1, stream="second"))(
     "Emits go to the default stream.", on(BoltHost, "collect").takes(stream=lambda: None)
 )
@@ -232,16 +226,12 @@ host("host-needs-ids", "EXT-03", out(1, need_task_ids=False), ext="x-need-task-i
 host("host-task-zero", "EXT-09", out(1, task=0), ext="x-task0", accept="BOLT-15 BOLT-14 BOLT-13")(
     "The task 0 is a task.", on(BoltHost, "wants_ids").instead(lambda message: message.get("task") is None)
 )
-
-
 host("host-level", "EXT-06", logged("high", level=7), ext="x-loglevel", accept="BOLT-21")(
     "An odd level is an error.",
     on(BoltHost, "log").takes(
         message=lambda message: {**message, "level": 4 if message.get("level") == 7 else message.get("level")}
     ),
 )
-
-
 host(
     "host-error-fatal",
     "EXT-05",

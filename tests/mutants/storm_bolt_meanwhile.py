@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from impls.references.storm.child import HEARTBEAT, Bolt, Running
@@ -109,33 +108,21 @@ child("bolt-beat-by-stream", "HB-05", plain(1, near=("__heartbeat", 4)), accept=
     "A heartbeat is known by its stream alone.",
     on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("stream") == HEARTBEAT)),
 )
-
-
 child("bolt-beat-by-prefix", "HB-05", plain(near=("__heartbeat2", 2)), accept="BOLT-26 BOLT-28")(
     "A heartbeat is known by the beginning of its stream, if it is empty.",
     on(Bolt, "is_heartbeat").instead(
         lambda message: str(message.get("stream")).startswith(HEARTBEAT) and not message.get("tuple")
     ),
 )
-
-
 child("bolt-beat-by-task", "EXT-10", plain(60, near=("__tick", -1)), ext="x-tick", accept="HB-05 BOLT-26")(
     "A heartbeat is known by its task alone.",
     on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
 )
-
-
 child("bolt-beat-by-task-alone", "HB-05", plain(60, near=("default", -1)), accept="BOLT-26")(
     "A heartbeat is known by its task alone, where the text knows no ticks.",
     on(Bolt, "is_heartbeat").instead(lambda message: bool(message.get("task") == -1)),
 )
-
-
-def _bare_beat(w: Writer) -> None:
-    w.heartbeat(1)
-
-
-child("bolt-beat-comp", "HB-03", _bare_beat, accept="HB-06 HB-04 INV-CHILD-02")(
+child("bolt-beat-comp", "HB-03", lambda w: w.heartbeat(1), accept="HB-06 HB-04 INV-CHILD-02")(
     "A heartbeat has a component.",
     on(Bolt, "is_heartbeat").gives(lambda message, found: found and message.get("comp") is not None),
 )
@@ -157,18 +144,9 @@ def _beats(w: Writer) -> None:
         w.wait()
 
 
-@child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")
-class TwelfthBeat(Bolt):
-    """Every twelfth heartbeat is not answered."""
-
-    beats = 0
-
-    def heartbeat(self, message: Mapping[str, Any]) -> None:
-        self.beats += 1
-        if self.beats % 12:
-            super().heartbeat(message)
-
-
+child("bolt-twelfth-beat", "HB-06", _beats, accept="HB-03")(
+    "Every twelfth heartbeat is not answered.", on(Bolt, "heartbeat").skips(when=lambda calls: calls % 12 == 0)
+)
 child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")(
     "While it waits for task ids ten tuples are kept, and no more.",
     on(Bolt, "asked").skips(when=lambda self, message: not (self.is_heartbeat(message) or len(self.queue) < 10)),

@@ -30,15 +30,12 @@ child("bolt-narrow-ids", "BOLT-06", _tuples(16), accept="BOLT-07 BOLT-08 BOLT-09
     "Ids are kept in 32 bits.",
     on(Bolt, "settle").takes(name=lambda name: str((int(name) + (1 << 31)) % (1 << 32) - (1 << 31))),
 )
-
-
-@child("bolt-own-id", "BOLT-06", both(told(), told(settle("fail", 0), ACK)), accept="BOLT-08 BOLT-26 BOLT-09")
-class OwnId(Bolt):
-    """fail names the tuple that is being worked on, whichever is meant."""
-
-    def obey(self, steps: Any, name: Any) -> Callback:
-        changed = [{**step, "id": name} if step.get("op") == "fail" else step for step in steps]
-        yield from super().obey(changed, name)
+child("bolt-own-id", "BOLT-06", both(told(), told(settle("fail", 0), ACK)), accept="BOLT-08 BOLT-26 BOLT-09")(
+    "fail names the tuple that is being worked on, whichever is meant.",
+    on(Bolt, "obey").takes(
+        steps=lambda steps, name: [{**step, "id": name} if step.get("op") == "fail" else step for step in steps]
+    ),
+)
 
 
 @child("bolt-acks-twice", "BOLT-08", told(emit(anchor=True), ACK), accept="BOLT-06")

@@ -38,8 +38,6 @@ _values("bolt-no-nulls", None)(
     "null is left out.",
     on(Bolt, "emitted").gives(lambda found: {**found, "tuple": [v for v in found["tuple"] if v is not None]}),
 )
-
-
 _values("bolt-stripped", " blanks ")(
     "Texts lose the blanks around them.",
     on(Bolt, "emitted").gives(
@@ -129,8 +127,6 @@ child("bolt-log-number", "BOLT-21", told({"op": "log", "msg": "7"}, ACK))(
         )
     ),
 )
-
-
 child("bolt-nothing-is-null", "BOLT-27", told({"op": "emit", "tuple": []}, ACK))(
     "The values of a tuple that has none are null.",
     on(Bolt, "emitted").gives(lambda found: {**found, "tuple": found["tuple"] or None}),

@@ -101,13 +101,7 @@ host("host-loses-conf", "HS-02", nothing, conf={"a": 0, "b": 1})(
     "What is 0 in conf is left out.",
     on(BoltHost, "setup").takes(conf=lambda conf: {name: value for name, value in conf.items() if value != 0}),
 )
-
-
-def _late(w: Writer) -> None:
-    w.begin(late=5)
-
-
-host("host-hurries", "HS-14", _late, bare=True, smoke=False)(
+host("host-hurries", "HS-14", lambda w: w.begin(late=5), bare=True, smoke=False)(
     "A command comes before the process id.", on(SpoutHost, "start").after(lambda self: self.send({"command": "next"}))
 )
 host("host-takes-any-pid", "HS-18", row("INV-HOST-01", 2), bare=True, accept="INV-HOST-01", level="SHOULD")(

@@ -73,8 +73,6 @@ _lax("INV-HOST-29", level="MUST")(
         values=lambda values: [(v + (1 << 63)) % (1 << 64) - (1 << 63) if type(v) is int else v for v in values]
     ),
 )
-
-
 _lax("INV-HOST-27", 4, level="MUST")(
     "What is no character is left out of an id.",
     on(BoltHost, "understood").takes(lines=lambda lines: [line.decode("utf-8", "ignore").encode() for line in lines]),
@@ -98,8 +96,6 @@ _lax("INV-HOST-21", 3, accept="END-04", level="MUST")(
         lambda self: self.lines_read(self.lines.lines), when=lambda self: b'"ack"' in b"".join(self.lines.lines)
     ),
 )
-
-
 _lax("INV-HOST-12", 1, accept="INV-HOST-18")(
     "A spout's command that is not known is passed over.", on(SpoutHost, "strange").skips()
 )
@@ -174,8 +170,6 @@ host("host-inv-host-01-0", "INV-HOST-01", row("INV-HOST-01", 0), bare=True)(
         lambda: Failed("more than a process id"), when=lambda message: isinstance(message, dict) and len(message) > 1
     ),
 )
-
-
 host("host-inv-host-02", "INV-HOST-02", case("mute"), bare=True, level="SHOULD")(
     "A child that does not say its process id is waited for without an end.",
     on(BoltHost, "tick").skips(when=lambda self: not self.ready),

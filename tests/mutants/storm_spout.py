@@ -33,37 +33,21 @@ class SyncsFirst(Spout):
 child("spout-two-syncs", "SPOUT-22", NEXT, smoke=False, accept="SPOUT-04")(
     "Each command has two syncs.", on(Spout, "sync").repeats()
 )
-
-
-@child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")
-class FifteenthSync(Spout):
-    """Every fifteenth command has two syncs."""
-
-    syncs = 0
-
-    def sync(self) -> None:
-        self.syncs += 1
-        super().sync()
-        if self.syncs % 15 == 0:
-            super().sync()
-
-
+child("spout-fifteenth-sync", "SPOUT-22", following(*["next"] * 16), accept="SPOUT-04")(
+    "Every fifteenth command has two syncs.", on(Spout, "sync").repeats(when=lambda calls: calls % 15 == 0)
+)
 child("spout-log-behind", "SPOUT-04", following("next", "next", "next"), accept="SPOUT-22")(
     "After the third sync it logs.",
     on(Spout, "sync").after(
         lambda self: self.say({"command": "log", "msg": "three"}), when=lambda self: self.nexts == 3
     ),
 )
-
-
 child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), accept="SPOUT-16 SPOUT-22 SPOUT-03")(
     "What failed is emitted again after the sync.",
     on(Spout, "finished").after(
         lambda self: self.say({"command": "emit", "tuple": ["again"]}), when=lambda one: one.name == "fail"
     ),
 )
-
-
 child("spout-acks-unanswered", "SPOUT-03", ACKED, conf=script([emit(id="a")]), accept="SPOUT-16 HB-08")(
     "ack is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "ack")
 )
@@ -111,13 +95,7 @@ child("spout-knows-members", "FRAME-11", _members, level="SHOULD", accept="SPOUT
         lambda: BadMessage("an unknown member"), when=lambda message: set(message) - {"command", "id"}
     ),
 )
-
-
-def _empty_id(w: Writer) -> None:
-    w.command("next", id="")
-
-
-child("spout-empty-id", "SPOUT-23", _empty_id, accept="SPOUT-03 FRAME-11")(
+child("spout-empty-id", "SPOUT-23", lambda w: w.command("next", id=""), accept="SPOUT-03 FRAME-11")(
     "A next with an id ends the spout.",
     on(Spout, "asked").raises(
         lambda: BadMessage("a next with an id"),
@@ -167,13 +145,7 @@ class RaiseGoesOn(Spout):
 child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")(
     "activate is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "activate")
 )
-
-
-def _unknown(w: Writer) -> None:
-    ROWS["SPOUT-24"][1](w, 0)
-
-
-child("spout-unknown-id", "SPOUT-24", _unknown, level="SHOULD", accept="SPOUT-03")(
+child("spout-unknown-id", "SPOUT-24", lambda w: ROWS["SPOUT-24"][1](w, 0), level="SHOULD", accept="SPOUT-03")(
     "An id that is not known ends the spout.",
     on(Spout, "asked").raises(lambda: BadMessage("an unknown id"), when=lambda message: message.get("id") == "nobody"),
 )
@@ -186,27 +158,15 @@ def _unknown_command(w: Writer) -> None:
 child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")(
     "A command that is not known is passed over in silence.", on(Spout, "skipped").skips()
 )
-
-
-def _no_command(w: Writer) -> None:
-    ROWS["INV-CHILD-06"][1](w, 0)
-
-
 child(
     "spout-no-command",
     "INV-CHILD-06",
-    _no_command,
+    lambda w: ROWS["INV-CHILD-06"][1](w, 0),
     switches=Switches(unknown="skip"),
     accept="INV-CHILD-05",
     level="SHOULD",
 )("An object without a command is passed over in silence.", on(Spout, "skipped").skips())
-
-
-def _half(w: Writer) -> None:
-    w.blurt(b'{"command":"next"}\n', "turn")
-
-
-child("spout-half", "END-03", _half, accept="END-02 SPOUT-22")(
+child("spout-half", "END-03", lambda w: w.blurt(b'{"command":"next"}\n', "turn"), accept="END-02 SPOUT-22")(
     "What stands before the end of STDIN is a message, too.",
     on(Spout, "end").before(lambda self: self.lines_read(self.lines.lines), when=lambda self: self.lines.lines),
 )

@@ -123,23 +123,12 @@ child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))(
         lambda found: {**found, "tuple": [v.replace("\n", " ") if isinstance(v, str) else v for v in found["tuple"]]}
     ),
 )
-
-
 child("spout-list-for-command", "SPOUT-09", NEXT, conf=script([emit(1), emit(2)]), accept="SPOUT-03 FRAME-01")(
     "A list of task ids is taken for a command.", on(Spout, "ids").raises(lambda: BadMessage("no command"))
 )
-
-
-@child("spout-second-list", "SPOUT-09", NEXT, conf=script([emit(1), emit(2), emit(3)]), accept="SPOUT-03")
-class SecondList(Spout):
-    """A second list is lost."""
-
-    lists_seen = 0
-
-    def ids(self, ids: list[Any]) -> None:
-        self.lists_seen += 1
-        if self.lists_seen != 2:
-            super().ids(ids)
+child("spout-second-list", "SPOUT-09", NEXT, conf=script([emit(1), emit(2), emit(3)]), accept="SPOUT-03")(
+    "A second list is lost.", on(Spout, "ids").skips(when=lambda calls: calls == 2)
+)
 
 
 @child("spout-old-list", "SPOUT-09", TWICE, conf=script([emit(1)], [emit(2)]))
@@ -170,15 +159,10 @@ class WaitsAnyway(Spout):
 child("spout-log-lost", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "two\nlines"}]))(
     "A log of two lines is lost.", on(Spout, "log").skips(when=lambda text: "\n" in text)
 )
-
-
-@child("spout-silent-ack", "SPOUT-16", ACKED, conf=script([emit(id="a")], on_ack=[emit(7)]), accept="SPOUT-03")
-class SilentAck(Spout):
-    """Nothing is emitted for an ack."""
-
-    def obey(self, steps: Any, name: Any) -> Callback:
-        if not self.running or self.running[-1].name != "ack":
-            yield from super().obey(steps, name)
+child("spout-silent-ack", "SPOUT-16", ACKED, conf=script([emit(id="a")], on_ack=[emit(7)]), accept="SPOUT-03")(
+    "Nothing is emitted for an ack.",
+    on(Spout, "obey").skips(when=lambda self: self.running and self.running[-1].name == "ack"),
+)
 
 
 @child("spout-silent-fail", "SPOUT-16", FAILED,
@@ -199,12 +183,6 @@ child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
         )
     ),
 )
-
-
-@child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))
-class NothingIsNotEmitted(Spout):
-    """A tuple without values is not emitted."""
-
-    def emit(self, step: Any, name: Any) -> Callback:
-        if step["tuple"]:
-            yield from super().emit(step, name)
+child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))(
+    "A tuple without values is not emitted.", on(Spout, "emit").skips(when=lambda step: not step["tuple"])
+)

@@ -28,7 +28,7 @@ class Program:
         self._ids: dict[str, list[Any]] = {}
         self._watch = selectors.DefaultSelector()
         self._folder = tempfile.TemporaryDirectory(prefix="pids-")
-        self._dead = False
+        self._dead = self._full = False
         host.folder = self._folder.name
 
     def run(self) -> int:
@@ -44,6 +44,8 @@ class Program:
             for key, _ in ready:
                 file = key.fileobj
                 assert not isinstance(file, int)
+                if key.data == "in":
+                    continue  # the child reads again
                 data = os.read(file.fileno(), 65536)
                 if key.data == "caller":
                     if not data:
@@ -87,6 +89,8 @@ class Program:
         )
         assert self.child.stdout is not None
         assert self.child.stderr is not None
+        assert self.child.stdin is not None
+        os.set_blocking(self.child.stdin.fileno(), False)
         self._watch.register(self.child.stdout, selectors.EVENT_READ, "out")
         self._watch.register(self.child.stderr, selectors.EVENT_READ, "err")
 
@@ -96,6 +100,7 @@ class Program:
         if child is not None and child.stdin is not None and not child.stdin.closed:
             self._write(child.stdin)
             if host.closed:
+                self._waits(child.stdin, full=False)
                 child.stdin.close()
         if host.closed and child is not None and not self._dead:
             self._dead = True
@@ -111,13 +116,23 @@ class Program:
         self._told = len(host.events)
 
     def _write(self, stdin: IO[bytes]) -> None:
+        """As much as the child reads: nobody waits for it here, so that its silence is noticed."""
+        out = self.host.out
         try:
-            stdin.write(self.host.out)
-            stdin.flush()
+            while out:
+                del out[: os.write(stdin.fileno(), out[:65536])]
+        except BlockingIOError:
+            pass
         except BrokenPipeError:
-            return  # its end is heard on the other pipe
-        finally:
-            self.host.out.clear()
+            out.clear()  # its end is heard on the other pipe
+        self._waits(stdin, full=bool(out))
+
+    def _waits(self, stdin: IO[bytes], *, full: bool) -> None:
+        if full and not self._full:
+            self._watch.register(stdin, selectors.EVENT_WRITE, "in")
+        elif self._full and not full:
+            self._watch.unregister(stdin)
+        self._full = full
 
     def say(self, line: dict[str, Any]) -> None:
         """One line to the caller."""

@@ -66,8 +66,8 @@ def _others_are_fed(case: Case) -> bool:
     found = case.pushed
     assert found.consumer is not None
     assert found.sub is not None
-    if len(found.sub.members) < 2 and found.consumer.granted:
-        return False
+    if any(there.granted for number, there in case.conn.consumers.items() if number != found.key[1]):
+        return True
     return any(key != found.key and there.granted for key, there in consumers_of(case.before, found.consumer.sub))
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from specs.causes import Causes, Named
-from specs.pulsar.client.case import Case, Reported
+from specs.codec import Malformed
+from specs.pulsar.batches import unbatch
+from specs.pulsar.client.case import Case, Outcome, Reported
 from specs.pulsar.client.forms_commands import FOLLOWED, THERE
 from specs.pulsar.client.oddities import HARMLESS, PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
 
@@ -16,6 +18,8 @@ MATCHED = "PULSAR-REQ-03"
 """Answers are matched to requests by their ids, whatever their order."""
 BATCH_GIVEN = "PULSAR-BAT-07"
 """The consumer gives the entries of a batch in order, with their own properties and key."""
+BATCH_OF_ONE = "PULSAR-BAT-10"
+"""A batch of one is a batch."""
 SUBSCRIBED_ELSEWHERE = "PULSAR-CLC-02"
 """When its consumer is closed the client looks up and subscribes again; the connection stays."""
 LARGE = 4_500_000
@@ -26,7 +30,7 @@ LARGE = 4_500_000
 NOT_GIVEN = Causes("not given")
 
 
-@NOT_GIVEN.cause("PULSAR-BAT-10", could=lambda case: case.message.batched and case.message.name.many == 1)
+@NOT_GIVEN.cause(BATCH_OF_ONE, could=lambda case: case.message.batched and case.message.name.many == 1)
 def a_batch_of_one_was_not_taken_apart(case: Reported) -> str:
     """Num_messages_in_batch present with value 1 still means batch layout: practice."""
     return (
@@ -69,6 +73,23 @@ def a_message_was_lost_among_those_of_others(case: Reported) -> str:
 
 NOT_PUSHED = Causes("not pushed")
 UNREADABLE = " ".join(dict.fromkeys((*(each.kept for each in Unreadable), UNKNOWN_CONSUMER)))
+
+
+def _batches_of_one(case: Reported) -> list[bytes]:
+    pushed = (each for _, end in case.state.of_topic("consumer", case.topic) for each in end.queue)
+    return [each.payload for each in pushed if each.batched and each.name.many == 1]
+
+
+@NOT_PUSHED.cause(BATCH_OF_ONE, could=lambda case: bool(_batches_of_one(case)))
+def a_batch_of_one_was_given_as_a_message(case: Reported) -> str:
+    """Num_messages_in_batch present with value 1 still means batch layout: practice."""
+    if case.outcome is not Outcome.STRANGE:
+        return ""
+    try:
+        (only,) = unbatch(bytes.fromhex(case.told.get("payload_hex", "")), 1)
+    except Malformed:
+        return ""
+    return "a batch of one was given as it lies" if only.payload in _batches_of_one(case) else ""
 
 
 @NOT_PUSHED.cause(

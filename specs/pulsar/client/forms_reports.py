@@ -10,7 +10,7 @@ from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.case import GIVES_UP_MS, Case, Outcome, Reported
 from specs.pulsar.client.causes import BATCH_GIVEN, FAILED, HUNG_UP, MATCHED, NOT_GIVEN, NOT_PUSHED
 from specs.pulsar.client.forms_commands import PARTITIONED, PLAIN
-from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, SAME_PROPERTIES, WHOLE_PAYLOAD
+from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, READY, SAME_PROPERTIES, WHOLE_PAYLOAD
 from specs.pulsar.client.machine import Stage
 from specs.pulsar.client.oddities import Oddity
 from specs.rules import Broken
@@ -94,11 +94,20 @@ def what_is_reported_as_made_was_made(case: Reported) -> Broken | str:
     return Broken(why, also=(PLAIN, *refused))
 
 
+@BOOK.form(READY, on="reports", if_=lambda case: _is_made(case) and any(end.held for end in case.opened))
+def nothing_is_reported_as_made_before_it_is_ready(case: Reported) -> str:
+    """Producer_ready=false: wait for the second PRODUCER_SUCCESS (the newer protocol page)."""
+    return f"{case.op} is said to be done before it was ready" if _is_at(case, Stage.PENDING) else ""
+
+
+def _is_at(case: Reported, stage: Stage) -> bool:
+    return any(end.stage is stage for end in case.opened)
+
+
 @BOOK.form(f"{PRODUCER_FIRST} {MATCHED}", on="reports", which=lambda case: _one(case) if _is_made(case) else "")
 def nothing_is_reported_as_made_before_its_answer(case: Reported) -> str:
     """As above."""
-    early = any(end.stage in (Stage.ASKED, Stage.PENDING) for end in case.opened)
-    return f"{case.op} is said to be done before its answer came" if early else ""
+    return f"{case.op} is said to be done before its answer came" if _is_at(case, Stage.ASKED) else ""
 
 
 @BOOK.form(Oddity.SEND_CHECKSUM.row, on="reports",

@@ -28,6 +28,8 @@ IN_ORDER = "PULSAR-FRM-15"
 """What is on one connection is handled in order."""
 BATCH_LAYOUT = "PULSAR-BAT-02"
 """A batch is laid out as MD_SIZE, MD, PAYLOAD, again and again, with no gap and nothing after the last."""
+READY = "PULSAR-PROD-13"
+"""With producer_ready=false the client waits for the second PRODUCER_SUCCESS."""
 ASCENDING, RESENT = "PULSAR-SEND-03", "PULSAR-SEND-14"
 """Sequence ids rise. What had no receipt is sent again after a reconnect, with the same ids, in order."""
 
@@ -52,7 +54,7 @@ def a_send_names_a_producer_that_there_is(case: Said) -> str:
     return "" if case.producer else f"SEND for producer {case.body.producer_id}, which was never created"
 
 
-@BOOK.form("PULSAR-PROD-13", on="SEND", when=TALKING, if_=lambda case: case.producer.held)
+@BOOK.form(READY, on="SEND", when=TALKING, if_=lambda case: case.producer.held)
 def a_producer_that_is_not_ready_waits(case: Said) -> str:
     """Producer_ready=false: wait for the second PRODUCER_SUCCESS (the newer protocol page)."""
     return "SEND before the second PRODUCER_SUCCESS" if _is_of(case, Stage.PENDING) else ""

@@ -124,10 +124,13 @@ def gravest(case: Case) -> Pending:
 
 
 def other_at_fault(case: Case) -> bool:
-    """Another connection broke a rule, or may have been too much for the server."""
-    return len(case.state.conns) > 1 and any(
-        c.phase is Phase.FAILED or c.lost or c.doom is not None or beyond_limits(c) for c in case.others
-    )
+    """Another connection broke a rule."""
+    return any(c.phase is Phase.FAILED or c.lost or c.doom is not None for c in case.others)
+
+
+def too_much_elsewhere(case: Case) -> bool:
+    """Another connection did nothing worse than to send what may be too much for the server."""
+    return not other_at_fault(case) and any(map(beyond_limits, case.others))
 
 
 def beyond_limits(conn: Conn) -> bool:

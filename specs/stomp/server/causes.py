@@ -11,7 +11,7 @@ from specs.causes import Causes, Named
 from specs.stomp import ids
 from specs.stomp.damage import damage
 from specs.stomp.machine import Phase
-from specs.stomp.server.case import Case, beyond_limits, other_at_fault
+from specs.stomp.server.case import Case, beyond_limits, other_at_fault, too_much_elsewhere
 from specs.stomp.states import Conn, Pending, State
 
 CLAIMS = (
@@ -228,7 +228,14 @@ def connect_was_refused(case: Case) -> str | Named:
     return named or Named(ids.CONNECT_02, case.text, "plainly", (), level="MUST")
 
 
-@UNPROVOKED.cause(ids.ROB_02, also=f"STOMP-1.2-LIMIT-03 {ids.ERROR_07}", could=other_at_fault, otherwise=ids.ERROR_07)
+@UNPROVOKED.cause(
+    "STOMP-1.2-LIMIT-03", also=f"{ids.ROB_02} {ids.ERROR_07}", could=too_much_elsewhere, otherwise=ids.ERROR_07
+)
+def too_much_on_another_connection(case: Case) -> str:
+    return "" if case.unanswered else f"{case.text}, though only another connection sent too much"
+
+
+@UNPROVOKED.cause(ids.ROB_02, also=ids.ERROR_07, could=other_at_fault, otherwise=ids.ERROR_07)
 def another_connection(case: Case) -> str:
     if case.unanswered:
         return ""

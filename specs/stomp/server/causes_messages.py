@@ -5,6 +5,8 @@ Source: as in forms_messages.py and duties.py, which find the symptoms; see caus
 
 from __future__ import annotations
 
+import re
+
 from specs.causes import Causes, Named
 from specs.stomp import ids
 from specs.stomp.damage import damage, renamed
@@ -89,6 +91,15 @@ def another_id(case: Case) -> str:
     return ""
 
 
+def _meant_for_another(case: Case) -> bool:
+    return any(case.frame.get("destination") in sub.destinations for sub in case.conn.subs.values())
+
+
+@WRONG_SUB.cause(ids.MSG_04, also=ids.MSG_09, could=_meant_for_another)
+def not_the_id(case: Case) -> str:
+    return f"MESSAGE for {_key(case)!r:.40}, though another subscription is for its destination"
+
+
 # -- MESSAGE that nobody sent ----------------------------------------------------------------------------------------
 
 NOBODYS = Causes("MESSAGE that nobody sent")
@@ -148,6 +159,7 @@ def told(case: Case) -> str:
     return f"the message of SEND {case.message.frame.body[:40]!r} to {case.message.destination!r:.60}"
 
 
+_ODD = re.compile(r"[^\w/.-]")
 ELSEWHERE = Causes("a message for a subscriber of another destination")
 
 
@@ -165,6 +177,14 @@ def repeated_destination(case: Case) -> str:
     if any(p in sub.destinations for p in later) or ("destination", case.message.destination) in sub.repeated:
         return f"{told(case)} went by a repeated destination header that is not the first"
     return ""
+
+
+@ELSEWHERE.cause(ids.SEND_03, also=ids.SEND_02, could=lambda case: _ODD.search(case.message.destination) is not None)
+def unusual_name(case: Case) -> str:
+    """The two names differ behind an unusual character alone."""
+    start = _ODD.split(case.message.destination)[0]
+    near = case.copy is Copy.ELSEWHERE and any(_ODD.split(p)[0] == start for p in case.subscription.destinations)
+    return f"{told(case)} went to a subscriber of {case.subscription.destinations[0]!r:.60}" if near else ""
 
 
 @ELSEWHERE.cause(

@@ -196,7 +196,7 @@ def receipt_has_no_body(case: Case) -> str:
     return "RECEIPT with a body" if case.frame.body else ""
 
 
-@BOOK.form(ids.RECEIPT_02, on="RECEIPT", also=ids.HDR_01)
+@BOOK.form(ids.HDR_01, on="RECEIPT", also=ids.RECEIPT_02)
 def receipt_names_its_frame(case: Case) -> str:
     """L250-254: receipt-id has the value of the receipt header."""
     return "RECEIPT without receipt-id" if case.wanted is None else ""

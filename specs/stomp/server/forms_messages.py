@@ -32,6 +32,7 @@ from specs.stomp.server.causes_messages import (
 from specs.stomp.server.duties import copy_for_each_subscriber, met
 from specs.stomp.server.effects_heard import delivered
 from specs.stomp.server.effects_said import put
+from specs.stomp.server.permissions import OF_MESSAGES
 from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Conn, State
 
@@ -50,7 +51,7 @@ def names_a_subscription(case: Case) -> str:
     return "MESSAGE without subscription" if missing else ""
 
 
-@BOOK.form(ids.MSG_04, on="MESSAGE", also=ids.MSG_09, causes=WRONG_SUB, if_=lambda case: case.sub is None)
+@BOOK.form(ids.MSG_09, on="MESSAGE", also=ids.MSG_04, causes=WRONG_SUB, if_=lambda case: case.sub is None)
 def its_subscription_is_open(case: Case) -> Broken:
     """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds."""
     return Broken(f"MESSAGE for {case.frame.get('subscription')!r:.40}, which was never subscribed here", ends=True)
@@ -304,70 +305,6 @@ def ack_is_its_own(case: Case) -> str:
     return ""
 
 
-# -- what is only permitted --------------------------------------------------------------------------------------------
-
-_FREE = "a freedom of MESSAGE"
-
-
-@BOOK.tried("STOMP-1.2-HDR-03", on=_FREE)
-def has_headers_of_the_servers_own(case: Case) -> bool:
-    """L239-242: a MESSAGE may have headers of the server's own."""
-    return any(name not in RESERVED and case.message.frame.get(name) is None for name, _ in case.frame.headers)
-
-
-@BOOK.tried("STOMP-1.2-SEND-05", on=_FREE)
-def takes_headers_of_the_applications_own(case: Case) -> bool:
-    """L101-102: an application may put any header on a SEND. Who refuses that breaks ERROR-07."""
-    return any(name not in RESERVED for name, _ in case.message.frame.headers)
-
-
-@BOOK.tried("STOMP-1.2-SEND-07", on=_FREE)
-def takes_what_names_a_transaction(case: Case) -> bool:
-    """L94-96: a SEND may be part of a transaction. What becomes of it there is TXN-02 to TXN-05."""
-    return case.message.tx is not None
-
-
-@BOOK.tried("STOMP-1.2-TXN-14", on=_FREE)
-def shows_its_transaction(case: Case) -> bool:
-    """STOMP 1.2, SEND: the transaction header is the sender's business."""
-    return case.message.tx is not None
-
-
-@BOOK.tried("STOMP-1.2-ACKMODE-03", on=_FREE)
-def comes_again_after_a_failure(case: Case) -> bool:
-    """L152-154: what was not acknowledged when its connection failed may be delivered again."""
-    return case.last is not None and case.last.fate == "freed" and not case.state.conns[case.last.conn].alive
-
-
-@BOOK.tried(ids.NACK_02, on=_FREE)
-def comes_again_after_a_nack(case: Case) -> bool:
-    """STOMP 1.2, NACK: what becomes of the message is the server's choice."""
-    return case.last is not None and case.last.fate == "nacked"
-
-
-@BOOK.tried(ids.UNSUB_06, on=_FREE)
-def comes_again_after_unsubscribe(case: Case) -> bool:
-    """STOMP 1.2, UNSUBSCRIBE: what was not acknowledged by then may go anywhere."""
-    return case.last is not None and case.last.fate == "freed" and case.state.conns[case.last.conn].alive
-
-
-def _repeats_a_user_header(case: Case) -> bool:
-    names = [name for name, _ in case.message.frame.headers if name not in RESERVED]
-    return len(set(names)) < len(names)
-
-
-@BOOK.tried("STOMP-1.2-REPEAT-03", on=_FREE, if_=_repeats_a_user_header)
-def drops_or_keeps_later_values(case: Case) -> bool:
-    """STOMP 1.2, Repeated Header Entries: only the first counts; the others may be dropped."""
-    return True
-
-
-@BOOK.tried("STOMP-1.2-REPEAT-04", on=_FREE, if_=_repeats_a_user_header)
-def puts_values_of_its_own_first(case: Case) -> bool:
-    """STOMP 1.2, Repeated Header Entries: a server may put a newer value before the older ones."""
-    return True
-
-
 # -- together ----------------------------------------------------------------------------------------------------------
 
 
@@ -416,7 +353,7 @@ def _credited(case: Case) -> tuple[str, ...]:
     if (sent.serial, sub.serial) in case.state.due or sent.serial in case.state.waiting.get(sent.destination, ()):
         covers = met(copy_for_each_subscriber, case)
     if sent.tx is not None or case.last is not None or len(case.frame.headers) > 4:
-        covers += BOOK.ask(_FREE, case).covers
+        covers += BOOK.ask(OF_MESSAGES, case).covers
     return covers
 
 

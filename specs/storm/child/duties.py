@@ -13,16 +13,10 @@ from specs.storm.states import Misuse, Owing, Task
 from specs.storm.values import shown
 
 
-@BOTH.duty(ids.HALF_A_MESSAGE_IS_NONE, met_by="exits")
-def half_a_message_ends_the_child_with_its_stdin(s: Owing) -> str:
-    """The end of STDIN inside a message (catalogue of endings)."""
-    return "it did not end when its STDIN ended" if s.conv.phase in DEAFS and s.conv.cut else ""
-
-
 @BOTH.duty(ids.ENDS_WITH_STDIN, met_by="exits")
 def the_end_of_stdin_ends_the_child(s: Owing) -> str:
-    """The end of STDIN (catalogue of endings)."""
-    return "it did not end when its STDIN ended" if s.conv.phase in DEAFS and not s.conv.cut else ""
+    """The end of STDIN, also inside a message (catalogue of endings; S-36)."""
+    return "it did not end when its STDIN ended" if s.conv.phase in DEAFS else ""
 
 
 @BOTH.duty(MISUSES, met_by="exits, pid")

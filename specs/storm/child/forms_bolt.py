@@ -210,10 +210,11 @@ def a_tuple_is_settled_once(m: Case) -> str:
     return f"{_settles(m)}, which was acked or failed before" if m.name is Names.SETTLED else ""
 
 
-@form(ids.HALF_A_MESSAGE_IS_NONE, on="settle", when=RUNS, if_=lambda m: m.conv.cut)
+@form(ids.HALF_A_MESSAGE_IS_NONE, on="settle, leaves", when=RUNS, if_=lambda m: m.conv.cut)
 def half_a_message_is_not_settled(m: Case) -> str:
     """Half a message is none (catalogue of endings)."""
-    return f"{_settles(m)}, of which half a message was sent at most" if m.name is Names.CUT else ""
+    wrong = m.action == "settle" and m.name is Names.CUT
+    return f"{_settles(m)}, of which half a message was sent at most" if wrong else ""
 
 
 @form(BOLT_MISUSES, on="settle", when=RUNS, if_=lambda m: m.conv.misuse is not None,

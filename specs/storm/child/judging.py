@@ -10,6 +10,7 @@ from typing import Any
 from specs.events import Quiet
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Rulebook
+from specs.storm import forms_octets  # noqa: F401 - it fills the books
 from specs.storm.child import duties, effects, forms, forms_bolt, forms_spout  # noqa: F401 - they fill the books
 from specs.storm.child.book import BOOKS
 from specs.storm.child.case import Case, ended

@@ -41,6 +41,7 @@ ROWS = {
     Row.NO_CHILD: "STORM-HS-18",
     Row.LEFT: "STORM-END-04",
     Row.SILENT: "STORM-HB-10",
+    Row.UNREAD: "STORM-INV-HOST-24",
     Row.STDERR: "STORM-END-06",
     Row.SYNC: ids.SYNCS_DO_NO_HARM,
 }

@@ -18,6 +18,8 @@ ODD = "\0odd number"
 """Stands for a number that a host may refuse, or take as it is; never as another one."""
 SEEN = "\0seen"
 """A member of what was said after a sync, once its effect was seen."""
+PIPE = 1 << 16
+"""Octets that a pipe holds, so that whoever writes more waits for its reader."""
 OWN_MS = 500
 """A child that is silent for this long may be given up by a host whose timeout we do not know."""
 
@@ -231,7 +233,7 @@ class Case:
         if self.bolt and timeout and not conv.beats and not conv.stopped and conv.idle_ms >= timeout * 0.8:
             return GivesUp.UNBEATEN
         if timeout and conv.most_ms >= timeout / 2:
-            waits = self.bolt or conv.command is not None or not self.config.has("x-hb-timing")
+            waits = self.bolt or conv.commanded or not self.config.has("x-hb-timing")
             return GivesUp.TIMED_OUT if waits else GivesUp.IDLE
         return GivesUp.UNTIMED if not self.config.timed and conv.most_ms >= OWN_MS else GivesUp.WRONGLY
 
@@ -241,7 +243,12 @@ class Case:
         if self.gives_up is GivesUp.UNSAID_PID:
             return Row.NO_PID
         late = self.gives_up is GivesUp.TIMED_OUT and self.conv.quiet_ms >= self.conv.timeout_ms
-        return Row.SILENT if late else None
+        return still(self.conv) if late else None
+
+
+def still(conv: HostConv) -> Row:
+    """What a child is that is silent for long."""
+    return Row.UNREAD if conv.stopped and conv.unread > PIPE else Row.SILENT
 
 
 def fits(due: Expected, value: Mapping[str, Any]) -> bool:

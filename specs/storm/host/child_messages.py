@@ -222,7 +222,8 @@ def _ends(config: Config, conv: HostConv) -> HostConv:
 
 def _calls(conv: HostConv, value: Mapping[str, Any]) -> Heard:
     op = value["op"]
-    after = conv._replace(calls=(*conv.calls, op))
+    asked = len(str(value.get("tuple", ""))) + len(str(value.get("id", "")))
+    after = conv._replace(calls=(*conv.calls, op), unread=conv.unread + asked if conv.stopped else 0)
     if conv.left:
         after = after._replace(failing=conv.failing or Row.LEFT)
     if op == "tuple":

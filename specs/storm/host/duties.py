@@ -13,10 +13,11 @@ from specs.storm.machine import NO_COMMAND_BEFORE_THE_SYNC, SETUP_COMES_FIRST
 from specs.storm.states import HostConv, Owing, Row
 from specs.storm.values import shown
 
-PASSED_OVER = (Row.LEFT, Row.SILENT, Row.CUT, Row.ENDED)
+PASSED_OVER = (Row.LEFT, Row.SILENT, Row.UNREAD, Row.CUT, Row.ENDED)
 """What no host may pass over, if something is to come of its child. Of other rows that is a recommendation (S-22)."""
 UNNOTICED = {
     Row.SILENT: "the child is silent for longer than the timeout",
+    Row.UNREAD: "the child stands still, and does not read what is sent to it",
     Row.LEFT: "the child has ended",
     Row.NO_PID: "the child does not say its process id",
 }
@@ -100,8 +101,8 @@ def new_task_ids_are_confirmed(s: Owing) -> str:
 
 
 def _works(s: Owing) -> bool:
-    """The same, and no child that may be given up."""
-    return _runs(s) and s.conv.maybe in (None, Row.PID, Row.FLOOD)
+    """The same, and no child that may be given up, or that cannot show what it was sent."""
+    return _runs(s) and not s.conv.stopped and s.conv.maybe in (None, Row.PID, Row.FLOOD)
 
 
 @BOTH.duty(f"{BOLT_LISTS} / {SPOUT_LISTS}", met_by="list")

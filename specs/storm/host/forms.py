@@ -5,9 +5,6 @@ Source: 000_a44a7e31e51ca0fa.txt, "The Protocol", "Spouts", "Bolts", "Handling H
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from specs.storm import ids
 from specs.storm.host.book import BOLT_HOST, BOTH, SPOUT_HOST
 from specs.storm.host.case import Case, Commands, Lists, Tuples
@@ -17,70 +14,6 @@ from specs.storm.values import is_number, same, shown
 form = BOTH.form
 RUN, IDLE = BoltPhase.RUN, SpoutPhase.IDLE
 RUNS = (BoltPhase.RUN, SpoutPhase.IDLE, SpoutPhase.BUSY)
-
-# -- octets ------------------------------------------------------------------------------------------------------------
-
-
-def _octets(m: Case) -> str:
-    assert m.text is not None
-    return f"what stands before a line `end` is no JSON ({m.text.why}): {shown(m.text.data, 160)}"
-
-
-@form(ids.UTF_8, on="octets", if_=lambda m: m.config.has("x-utf8"))
-def messages_are_utf_8(m: Case) -> str:
-    """Both pipes carry UTF-8 (Storm 0.9.3)."""
-    return _octets(m) if m.text is not None and m.text.why == "not-utf-8" else ""
-
-
-@form(ids.NEWLINES_END_LINES, on="octets")
-def a_newline_ends_each_line(m: Case) -> str:
-    """Lines are ended by a newline when they are written (The Protocol)."""
-    return _octets(m) if m.text is not None and _glued(m.text.data) else ""
-
-
-def _glued(data: bytes) -> bool:
-    return any(line.rstrip(b"\r").endswith((b"}end", b"]end")) for line in data.split(b"\n"))
-
-
-@form(ids.NO_END_INSIDE_TEXTS, on="octets", if_=lambda m: m.text is not None or _has_newline(m.what))
-def no_line_end_stands_inside_a_text(m: Case) -> str:
-    """JSON escapes the newlines of a text, so that none of its lines is `end` (The Protocol; JSON)."""
-    if m.text is None or m.text.why != "no-json" or b"{" not in m.text.data:
-        return ""
-    quotes = m.text.data.replace(b"\\\\", b"").replace(b'\\"', b"").count(b'"')
-    return f"a text is broken over lines: {_octets(m)}" if quotes % 2 else ""
-
-
-def _has_newline(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\n" in value
-    if isinstance(value, Mapping):
-        return any(map(_has_newline, value.values()))
-    return isinstance(value, list) and any(map(_has_newline, value))
-
-
-@form(ids.CLOSING_LINES_ARE_BARE, on="octets")
-def the_closing_line_has_no_quotes(m: Case) -> str:
-    """The closing line is no JSON (The Protocol)."""
-    return _octets(m) if m.text is not None and b'"end"' in m.text.data else ""
-
-
-@form(ids.MESSAGES_ARE_CLOSED, on="octets")
-def each_message_has_a_closing_line_of_its_own(m: Case) -> str:
-    """A line that is exactly `end` behind each message, and behind nothing else (The Protocol)."""
-    return _octets(m) if m.text is not None and m.text.why in ("empty", "several") else ""
-
-
-@form(ids.TEXTS_ARE_STRICT_JSON, on="octets")
-def what_stands_before_a_closing_line_is_json(m: Case) -> str:
-    """All data is JSON (Protocol Preamble)."""
-    return _octets(m) if m.text is not None else ""
-
-
-@form(ids.MESSAGES_ARE_CLOSED, on="endless")
-def the_last_message_is_closed(m: Case) -> str:
-    """A line that is exactly `end` behind each message (The Protocol)."""
-    return f"a message has no end: {m.what[:80]!r}"
 
 
 @form("STORM-HS-07", on="touched")

@@ -22,7 +22,8 @@ form = BOTH.form
 
 # -- what is made of what means nothing --------------------------------------------------------------------------------
 
-NEVER_LENIENT = (Row.CRLF, Row.FLOOD, Row.NO_UTF8, Row.TWICE, Row.ODD_NUMBER, Row.LEFT, Row.SILENT)
+NEVER_LENIENT = (Row.CRLF, Row.FLOOD, Row.NO_UTF8, Row.TWICE, Row.ODD_NUMBER, Row.LEFT, Row.SILENT,
+                 Row.UNREAD)  # fmt: skip
 """Rows about which the text leaves nothing open but to give up, or to take it as it is."""
 
 

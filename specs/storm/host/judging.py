@@ -10,10 +10,11 @@ from typing import Any
 from specs.events import Quiet
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Rulebook
+from specs.storm import forms_octets  # noqa: F401 - it fills the books
 from specs.storm.frames import Message, Text
 from specs.storm.host import duties, effects, forms, forms_beside, forms_setup  # noqa: F401 - they fill the books
 from specs.storm.host.book import BOOKS
-from specs.storm.host.case import Case
+from specs.storm.host.case import Case, still
 from specs.storm.machine import DEAFS, NEW, OVERS
 from specs.storm.states import GRACE_MS, NOTICE_MS, Config, HostConv, Owing, Row
 from specs.storm.values import is_heartbeat
@@ -181,7 +182,7 @@ def quiet(config: Config, conv: HostConv, event: Quiet) -> Outcome | None:
         return None
     bolt = config.child == "bolt"
     after = conv._replace(most_ms=conv.most_ms + event.elapsed)
-    if bolt or conv.command is not None or not conv.pid:
+    if bolt or conv.commanded or not conv.pid:
         after = after._replace(quiet_ms=conv.quiet_ms + event.ms)
     if bolt and conv.pid and not conv.beats and not conv.stopped:
         after = after._replace(idle_ms=conv.idle_ms + event.ms)
@@ -198,7 +199,7 @@ def _timed(config: Config, conv: HostConv) -> Outcome:
         if not conv.pid:
             return Allow(conv._replace(failing=Row.NO_PID))
         if not conv.lists:
-            return Allow(conv._replace(failing=Row.SILENT))
+            return Allow(conv._replace(failing=still(conv)))
     return Allow(conv)
 
 

@@ -1,0 +1,104 @@
+"""The opening deck: a few programs that together judge every requirement that the reference lets us judge.
+
+    python -m suites.deck [PROTOCOL ...]    # make it anew, with the references in memory
+
+Programs are stored, not plans: they are interpreted with what is known of the implementation at hand. A deck also says
+which properties reach which requirement, so that a hunt turns to those that reach what is still unjudged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from impls.launching.manifest import Implementation, resolve
+from records.writer import new_run
+from specs.protocol import names
+from strategies.common import Program
+from suites.cards import Card, path_of
+from suites.hunt import Hunter
+from suites.properties import properties
+from suites.pursuit import Property, Pursuit
+from suites.session import RunOptions, Session
+
+DRAWN = 40
+"""Programs of each property and discipline from which a deck is chosen."""
+
+
+def cover(cards: Iterable[Card]) -> list[Card]:
+    """Few of the cards that judge what all of them judge: each time the one that adds most, the shortest first."""
+    left, chosen = sorted(cards, key=lambda card: (len(card.program.ops), card.key, card.program)), []
+    missing = {name for card in left for name in card.judges}
+    while missing:
+        best = max(left, key=lambda card: len(card.judges & missing))
+        chosen.append(best)
+        missing -= best.judges
+    return chosen
+
+
+def judged_by(hunter: Hunter, prop: Property, program: Program) -> frozenset[str]:
+    """The requirements that one program judges."""
+    pursuit = Pursuit(prop, hunter.pursuit(prop).draws)
+    hunter.play_one(pursuit, program)
+    return frozenset(pursuit.tally.judged) & hunter.binding.keys()
+
+
+def opened(impl: Implementation, folder: Path) -> Session:
+    """A session with a reference in memory."""
+    session = Session(impl, RunOptions(budget_s=3600.0, seed=1), folder, new_run())
+    session.open()
+    assert not session.trouble, session.trouble
+    return session
+
+
+def made(impl: Implementation) -> list[Card]:
+    """The deck of one reference."""
+    with tempfile.TemporaryDirectory() as folder:
+        session = opened(impl, Path(folder))
+        hunter, cards = session.hunter(), []
+        for prop, _ in properties(impl.protocol, impl.role):
+            draws = hunter.pursuit(prop).draws
+            programs = dict.fromkeys(next(draws) for _ in range(DRAWN))
+            cards += [Card(prop.key, program, judged_by(hunter, prop, program)) for program in programs]
+        session.close()
+    return cover(cards)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the decks of some protocols, or of all."""
+    parser = argparse.ArgumentParser(prog="python -m suites.deck", description=__doc__.splitlines()[0])
+    parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}; all when left out")
+    asked = parser.parse_args(arguments).protocols or list(names())
+    decks: dict[Path, dict[str, list[Any]]] = {}
+    for impl in resolve("reference"):
+        if impl.protocol in asked:
+            cards = made(impl)
+            decks.setdefault(path_of(impl.protocol, impl.role), {})[impl.profile] = [
+                {
+                    "key": card.key,
+                    "program": [card.program.head, [[op.kind, *op.args] for op in card.program.ops]],
+                    "judges": sorted(card.judges),
+                }
+                for card in cards
+            ]
+            count = Counter(name for card in cards for name in card.judges)
+            sys.stdout.write(
+                f"{impl.protocol} {impl.role} {impl.profile}: {len(cards)} programs, {len(count)} judged\n"
+            )
+    for path, deck in decks.items():
+        lines = ",\n".join(
+            f"{json.dumps(profile)}: [\n" + ",\n".join(json.dumps(card) for card in cards) + "\n]"
+            for profile, cards in deck.items()
+        )
+        path.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

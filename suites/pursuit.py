@@ -1,0 +1,123 @@
+"""What one hunts with, and what comes of it: properties, faults, and what was counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from impls.driver.drive import Recording
+from specs.plan import Plan
+from strategies.common import Program
+from suites.draws import Draws
+
+Interpret = Callable[..., Plan]
+
+
+@dataclass(frozen=True)
+class Property:
+    """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
+    are set aside, when `avoids` is true. `weight` is its share of the budget, `deals` the place of a head number that
+    is dealt in turn (`suites.draws.Draws`). `key` is its name in a deck."""
+
+    name: str
+    programs: SearchStrategy[Program]
+    interpret: Interpret
+    hurry: bool = False
+    weight: float = 1.0
+    avoids: bool = False
+    deals: int | None = None
+    key: str = ""
+
+    def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
+        """The plan that a program means."""
+        if self.avoids:
+            return self.interpret(program, config, hurry=self.hurry, avoid=frozenset(avoid))
+        return self.interpret(program, config, hurry=self.hurry)
+
+    def unhurried(self) -> Property:
+        """The same property in lock-step."""
+        return replace(self, hurry=False)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault as it will be reported. `requirement` is blamed, `level` says how grave. `reproduced` of `tried`
+    repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
+    and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
+    known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
+    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
+
+    requirement: str
+    level: str
+    also: tuple[str, ...]
+    why: str
+    expected: str
+    property: str
+    program: Program
+    plan: Plan
+    recording: Recording
+    deciding: int
+    reproduced: int
+    tried: int
+    steady: bool
+    features: tuple[str, ...]
+    found_after_s: float
+    shrink_s: float
+    verdict: str = "fail"
+    unsettled: str = ""
+    kind: str = ""
+    behind: tuple[str, ...] = ()
+    set_aside: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Investigated:
+    """What an investigation came to. `unsettled` says why what was blamed is neither confirmed nor explained; it is ""
+    for what was confirmed, and for what was nothing but slowness."""
+
+    fault: Fault | None
+    unsettled: str = ""
+
+
+@dataclass
+class Tally:
+    """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
+    requirement, those that a known fault ended, so that nothing behind it was judged."""
+
+    plans: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    inconclusive: int = 0
+    errors: int = 0
+    exercised: Counter[str] = field(default_factory=Counter)
+    judged: Counter[str] = field(default_factory=Counter)
+    leaned: Counter[str] = field(default_factory=Counter)
+    obstacles: Counter[str] = field(default_factory=Counter)
+    ended: str = "budget"
+
+    def note(self, covered: Mapping[str, int]) -> None:
+        """Count what a conversation judged."""
+        self.judged.update(covered)
+        self.exercised.update(covered.keys())
+
+
+@dataclass
+class Pursuit:
+    """A property that is hunted with, turn by turn. `used_s` is what its turns took, `share_s` what they may expect to
+    take in all. `resting` of its plans are being played beside the hunt; `needs_s` is the shortest rest for which there
+    was no time, `error` one of our own that ended it."""
+
+    prop: Property
+    draws: Draws
+    tally: Tally = field(default_factory=Tally)
+    weight: float = 1.0
+    used_s: float = 0.0
+    share_s: float = math.inf
+    resting: int = 0
+    needs_s: float = 0.0
+    error: Exception | None = None
