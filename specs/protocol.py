@@ -51,7 +51,8 @@ class Feature:
     `requirement` is to blame rather than whatever the model saw go wrong behind it; only where that is one of
     `instead_of`, unless it is empty. `without` answers the same plan without the feature. A feature of raw octets has
     no such function: its name stands in `Plan.features`, and simpler programs are tried. With the requirement "" it is
-    nobody's fault that the feature matters, and it is only left out where it does not.
+    nobody's fault that the feature matters, and it is only left out where it does not. `apart`, where one plan is not
+    enough, answers every part of a plan that has not the feature: it matters only if none of them shows the fault.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Feature:
     why: str
     instead_of: frozenset[str] = frozenset()
     without: Callable[[Plan], Plan] | None = None
+    apart: Callable[[Plan], tuple[Plan, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -442,6 +442,8 @@ class _Case:
 
     def _without(self, feature: Feature, program: Program, plan: Plan) -> list[Plan]:
         """A few plans that differ from this one in little but the feature; none when it is not there."""
+        if feature.apart is not None:
+            return list(feature.apart(plan))
         if feature.without is not None:
             other = feature.without(plan)
             return [] if other == plan else [other]
@@ -454,10 +456,10 @@ class _Case:
         """True if `plan` fails and none of `others` does, turn by turn, time after time: what is a race, or depends on
         the state that the implementation is in by now, must not be taken for a way of writing."""
         until = time.monotonic() + DIFFER_S
-        for turn in range(DIFFER):
+        for turn in range(max(DIFFER, len(others))):
             if self.shown(others[turn % len(others)], kind=kind) or not self.shown(plan, kind=kind):
                 return False
-            if turn >= DIFFER // 2 and time.monotonic() > until:
+            if turn >= max(DIFFER // 2, len(others) - 1) and time.monotonic() > until:
                 break
         return True
 

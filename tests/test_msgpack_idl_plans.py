@@ -22,7 +22,7 @@ from specs.msgpack.idl.tree import Message, Service
 from specs.msgpack.idl.uses import Use, uses_of
 from specs.msgpack.idl.wire import Way, ways
 from specs.msgpack.lines import Ask
-from specs.plan import Control, Say
+from specs.plan import Control, Plan, Say
 from specs.protocol import find
 from tests.obligations import judgeable
 from tests.properties import properties
@@ -101,6 +101,13 @@ def dropped(d):
         and {f.name for f in one.functions} - {f.name for f in other.functions}
         for one in d.services for other in d.services
     )  # fmt: skip
+
+
+def test_history_matters_only_where_no_document_alone_shows_it():
+    (history,) = (feature for feature in find("msgpack").features if feature.name == "history")
+    said = [Say(0, Ask(n, "parse", f"# {n}".encode(), type="core")) for n in range(3)]
+    assert history.apart(Plan(tuple(said))) == tuple(Plan((step,)) for step in said)
+    assert history.apart(Plan((said[0],))) == ()
 
 
 def asked_again(d):

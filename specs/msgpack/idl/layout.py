@@ -129,6 +129,12 @@ def _one(plan: Plan, which: int) -> Plan:
     return replace(plan, steps=(said[which],))
 
 
+def _alone(plan: Plan) -> tuple[Plan, ...]:
+    """Each of several documents alone."""
+    said = [step for step in plan.steps if isinstance(step, Say) and isinstance(step.frame, Ask)]
+    return tuple(alone for n in range(len(said)) if (alone := _one(plan, n)) != plan)
+
+
 def _omitting(number: int) -> Callable[[Plan], Plan]:
     """Without one of several documents, counted from the end."""
 
@@ -216,7 +222,7 @@ def _narrow(plan: Plan) -> Plan:
 FEATURES = (
     Feature("others", "", "", without=_first),
     *(Feature(f"document {n}", "", "", without=_omitting(n)) for n in range(7, 0, -1)),
-    Feature("history", SAME_ANSWER, "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last),
+    Feature("history", SAME_ANSWER, "an earlier document matters", RULES | {NESTED, TRAPS, LINES}, _last, _alone),
     *(Feature(f"part {n}", "", "", without=_dropping(n, _definitions_of)) for n in range(8)),
     *(Feature(f"line {n}", "", "", without=_dropping(n, _lines_of)) for n in range(MOST_LINES)),
     *(Feature(name, "", "", without=_each(change)) for name, change in _SIMPLER),
