@@ -12,10 +12,8 @@ import argparse
 import json
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from impls.launching.manifest import Implementation, resolve
 from records.writer import new_run
@@ -27,7 +25,7 @@ from suites.properties import properties
 from suites.pursuit import Property, Pursuit
 from suites.session import RunOptions, Session
 
-DRAWN = 40
+DRAWN = 25
 """Programs of each property and discipline from which a deck is chosen."""
 
 
@@ -75,29 +73,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m suites.deck", description=__doc__.splitlines()[0])
     parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}; all when left out")
     asked = parser.parse_args(arguments).protocols or list(names())
-    decks: dict[Path, dict[str, list[Any]]] = {}
+    decks: dict[Path, dict[str, list[Card]]] = {}
     for impl in resolve("reference"):
         if impl.protocol in asked:
-            cards = made(impl)
-            decks.setdefault(path_of(impl.protocol, impl.role), {})[impl.profile] = [
+            path, cards = path_of(impl.protocol, impl.role), made(impl)
+            decks.setdefault(path, {})[impl.profile] = cards
+            path.write_text(written(decks[path]), encoding="utf-8")
+            judged = {name for card in cards for name in card.judges}
+            sys.stdout.write(
+                f"{impl.protocol} {impl.role} {impl.profile}: {len(cards)} programs, {len(judged)} judged\n"
+            )
+            sys.stdout.flush()
+    return 0
+
+
+def written(decks: Mapping[str, Sequence[Card]]) -> str:
+    """The decks of a role as they are stored: one line for a card."""
+    parts = []
+    for profile, cards in decks.items():
+        lines = (
+            json.dumps(
                 {
                     "key": card.key,
                     "program": [card.program.head, [[op.kind, *op.args] for op in card.program.ops]],
                     "judges": sorted(card.judges),
                 }
-                for card in cards
-            ]
-            count = Counter(name for card in cards for name in card.judges)
-            sys.stdout.write(
-                f"{impl.protocol} {impl.role} {impl.profile}: {len(cards)} programs, {len(count)} judged\n"
             )
-    for path, deck in decks.items():
-        lines = ",\n".join(
-            f"{json.dumps(profile)}: [\n" + ",\n".join(json.dumps(card) for card in cards) + "\n]"
-            for profile, cards in deck.items()
+            for card in cards
         )
-        path.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
-    return 0
+        parts.append(f"{json.dumps(profile)}: [\n" + ",\n".join(lines) + "\n]")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 if __name__ == "__main__":
