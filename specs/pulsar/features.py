@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from specs.plan import Plan, Say
 from specs.protocol import Feature
-from specs.pulsar.frames import Draft
+from specs.pulsar.frames import SECOND, Draft
 from specs.pulsar.states import Trait
 
 
@@ -19,10 +19,10 @@ def _whole(plan: Plan) -> Plan:
 
 
 def _known(plan: Plan) -> Plan:
-    """No command has fields that nobody knows."""
+    """No command has fields that nobody knows. A second sub-message is none: everybody knows it."""
 
     def plain(frame: object) -> object:
-        return replace(frame, extra=b"") if isinstance(frame, Draft) else frame
+        return replace(frame, extra=b"") if isinstance(frame, Draft) and frame.extra != SECOND else frame
 
     return plan.each(lambda step: replace(step, frame=plain(step.frame)) if isinstance(step, Say) else step)
 

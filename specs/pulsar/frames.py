@@ -26,6 +26,8 @@ SAFE_TOTAL = 5_232_640
 MAGIC, BROKER_MAGIC = b"\x0e\x01", b"\x0e\x02"
 PAYLOADS = ("SEND", "MESSAGE")
 """Commands that carry metadata and a payload."""
+SECOND = bytes.fromhex("920100")
+"""PING, as a second sub-message in a command."""
 NOBODY = (1 << 64) - 1
 """The request_id of what a broker says of its own accord: -1."""
 

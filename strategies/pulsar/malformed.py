@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from specs.plan import Close, Ref
 from specs.pulsar.batches import batch
-from specs.pulsar.frames import SAFE_TOTAL, Draft, draft
+from specs.pulsar.frames import SAFE_TOTAL, SECOND, Draft, draft
 from strategies.pulsar.writer import Line, Pen, Writer
 
 Numbers = tuple[int, ...]
@@ -71,7 +71,7 @@ def _double(w: Writer, n: Numbers) -> None:
     line, _ = ready(w, n)
     w.settle()
     asked = {"topic": Ref("topic", "t"), "request_id": w.request(line)}
-    w.say(line, Draft("LOOKUP", asked, extra=bytes.fromhex("920100")))
+    w.say(line, Draft("LOOKUP", asked, extra=SECOND))
 
 
 def _checksum(w: Writer, n: Numbers) -> None:

@@ -8,7 +8,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Ref, Say
 from specs.pulsar.batches import batch, compress
-from specs.pulsar.frames import NOBODY, Draft, draft
+from specs.pulsar.frames import NOBODY, SECOND, Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar.desk import Desk
@@ -258,7 +258,6 @@ def _broken(d: Desk, op: Op) -> None:
     if d.over:
         return
     d.over = True
-    extra = bytes.fromhex("920100")
     match op.args[1] % 13:
         case 0:
             d.push(nth, rest=b"\x0e\x09abcdefghijkl")
@@ -272,7 +271,7 @@ def _broken(d: Desk, op: Op) -> None:
         case 3:
             d.steps.append(Say(d.at, Draft("PONG", rest=b"\x00\x00\x00\x01")))
         case 4:
-            d.steps.append(Say(d.at, Draft("SUCCESS", {"request_id": 5}, extra=extra)))
+            d.steps.append(Say(d.at, Draft("SUCCESS", {"request_id": 5}, extra=SECOND)))
         case 5 if op.args[2] % 2 and d.config.profile == "modern":
             young = Ref("asked-18", (d.at, "SUBSCRIBE", nth))
             d.over = False

@@ -122,7 +122,7 @@ def ahead(channel: Mortal, name: str, body: Message, frame: Frame) -> bool:
 
 def beyond(channel: Mortal, name: str, body: Message, frame: Frame) -> bool:
     """True for more messages than permitted."""
-    if name != "MESSAGE":
+    if name != "MESSAGE" or body["consumer_id"] not in channel.receivers:
         return False
     left = channel.permits[body["consumer_id"]] = channel.permits.get(body["consumer_id"], 0) - 1
     return left < 0
@@ -138,10 +138,10 @@ dies("FRM-13", "garbage", odd(4, 3), lambda s, name, body, frame: "why" in body,
 dies("INV-CLIENT-02", "a message without a checksum", odd(1), bare)
 dies("INV-CLIENT-07", "a message for nobody", strays(0), lambda s, name, body, frame: name == "MESSAGE"
      and body["consumer_id"] not in s.receivers, level="MUST")  # fmt: skip
-dies("INV-CLIENT-18", "octets behind a command", broken(3), lambda s, name, body, frame: name != "MESSAGE"
+dies("INV-CLIENT-18", "octets behind a command", broken(3), lambda s, name, body, frame: name != "MESSAGE" and s.live
      and frame is not None and frame.rest)  # fmt: skip
-dies("INV-CLIENT-20", "two commands in one", broken(4), lambda s, name, body, frame: frame is not None
-     and frame.command.others)  # fmt: skip
+dies("INV-CLIENT-20", "two commands in one", broken(4), lambda s, name, body, frame: s.live
+     and frame is not None and frame.command.others)  # fmt: skip
 dies("INV-CLIENT-21", "an answer to nothing", strays(1), unasked, level="MUST")
 dies("INV-CLIENT-22", "an error of nothing", strays(3), lambda s, name, body, frame: name == "ERROR" and s.live
      and body["request_id"] == NOBODY)  # fmt: skip
