@@ -354,6 +354,7 @@ def test_our_own_misuse_is_no_excuse_for_other_connections():
         Ask(1, "encode", b"\x05", "plain", "", Ref("value", 1), "either", "08"),
         Ask(1, "encode", b"\x05", "typed", "long", {"$map": [[1, 2]]}),
         {"method": "m", "params_hex": "90", "handle": Ref("handle", "m")},
+        {"idl": "message A {}", "behaviour": {"/0/f": {"do": "const", "value": {"text": "t", "map": 1}}}},
         {},
         None,
         7,

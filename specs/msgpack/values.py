@@ -198,6 +198,10 @@ def _list(parts: Iterator[str], limit: int) -> str:
     return ", ".join(shown)
 
 
+_TAGGED = ({"float"}, {"text"}, {"bin"}, {"ext", "data"}, {"map"})
+"""Members of an object that stands for a value."""
+
+
 def to_json(value: Any) -> Any:
     """A value as JSON data from which `from_json` makes it again."""
     if isinstance(value, Float):
@@ -216,10 +220,11 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(data: Any) -> Any:
-    """The inverse of `to_json`. Raises KeyError or ValueError when the data is something else."""
+    """The inverse of `to_json`. Raises KeyError or ValueError when the data is something else. What a program was told
+    in JSON was written as it is."""
     if isinstance(data, list):
         return tuple(from_json(part) for part in data)
-    if not isinstance(data, dict):
+    if not isinstance(data, dict) or set(data) not in _TAGGED:
         return data
     if "float" in data:
         return Float(bytes.fromhex(data["float"]))
