@@ -15,7 +15,7 @@ from suites.hunt import Hunter, Investigated, Property
 from suites.properties import properties
 from suites.schedule import Share, hunt, pursuits
 
-REFERENCES = [impl for impl in resolve("reference") if path_of(impl.protocol, impl.role).exists()]
+REFERENCES = resolve("reference")
 MISSED = 0.9
 """Part of what a deck says that it judges that it must still judge; the deck is stale when it is less."""
 
@@ -35,6 +35,10 @@ def test_a_stored_deck_judges_what_it_says(impl, tmp_path):
     assert said <= set(session.protocol.requirements)
     assert len(found & said) >= MISSED * len(said), sorted(said - found)
     assert not hunter.faults
+
+
+def test_a_deck_is_stored_for_each_role_that_has_a_reference():
+    assert all(path_of(impl.protocol, impl.role).exists() for impl in REFERENCES)
 
 
 def card(key, *judges, ops=1):
