@@ -36,11 +36,16 @@ def test_a_silent_program_does_not_keep_its_run(protocol, fault):
     assert found.failing == 0 or found.status == 1
 
 
+HEEDING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+"""Starts its arguments so that SIGINT is heeded: a shell ignores it for what it leaves in the background."""
+
+
 def test_an_interrupted_run_ends_soon_and_says_what_it_knows(tmp_path):
     manifest = tmp_path / "it.toml"
     manifest.write_text(MANIFESTS["stomp"].format(fault="slow", root=ROOT), encoding="utf-8")
     argv = [sys.executable, "-m", "pytest", "suites/stomp", f"--impl={manifest}", "--budget=60"]
     argv += [f"--results={tmp_path}/r", "-q"]
+    argv = [sys.executable, "-c", HEEDING, *argv]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         until = time.monotonic() + 90
         while time.monotonic() < until and not _covered(tmp_path / "r" / "records"):

@@ -252,14 +252,14 @@ def _action(frame: Message | Text) -> str:
 def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
     """The tester, as the host of a judged child. What it does wrong it does on purpose."""
     if isinstance(event, Closed):
-        yield HOST.judge(HostCase(config, conv, "closes", None), "closes", credit=False)
+        yield HOST.judge(HostCase(config, conv, "closes", None), "closes")
     elif isinstance(event, Said):
         conv = conv._replace(partial=False) if conv.partial else conv
         if conv.stuck and isinstance(event.frame, Message):  # the host goes on: that settles why nothing came
             yield CHILD.missed(next(CHILD.open(conv)), ChildCase(config, conv, "silence", None))
             return
         action = _action(event.frame)
-        outcome = HOST.judge(HostCase(config, conv, action, event.frame), action, credit=False)
+        outcome = HOST.judge(HostCase(config, conv, action, event.frame), action)
         if isinstance(outcome, Breach):
             yield replace(outcome, then=misuse.behind(config, conv, event.frame))
         elif isinstance(outcome.state, Conv) and not outcome.lapses:
@@ -267,7 +267,7 @@ def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]
         else:
             yield replace(outcome, state=misuse.behind(config, conv, event.frame))
     elif isinstance(event, Noise):
-        yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless", credit=False)
+        yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless")
     else:
         yield Allow(conv)
 

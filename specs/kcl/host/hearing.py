@@ -58,7 +58,7 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
     if line is Line.HOST_MESSAGE:
         yield Allow(odd(conv, Oddity.HOST_MESSAGE))
     elif line is Line.UNTIMELY:
-        yield CHILD.judge(Case(config, conv, frame.action, frame.members), frame.action, credit=False)
+        yield CHILD.judge(Case(config, conv, frame.action, frame.members), frame.action)
     elif line is Line.STRANGE_REQUEST and strange is not None:
         yield from _strangely(config, conv, frame, strange)
     else:
