@@ -344,3 +344,12 @@ def test_what_a_cumulative_ack_may_have_taken_is_laid_on_it_before_a_nack(across
     config = Config(queue=replace(Config().queue, own=True, keeps=True, redelivers=True))
     found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
     assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.faults] == [requirement]
+
+
+@pytest.mark.parametrize(("beats", "faults"), [("9" * 20 + ",0", []), ("abc", [("INV-37", "SHOULD")])])
+def test_a_whole_number_of_any_size_may_be_agreed_on(beats, faults):
+    """Heart-beating asks for two whole numbers, and gives no greatest one."""
+    asked = client("CONNECT", ("accept-version", "1.2"), ("host", "/"), ("heart-beat", beats))
+    found = verdict(asked, server("CONNECTED", ("version", "1.2")))[1]
+    assert found == faults
+    assert verdict(asked, server("ERROR", ("message", "no")), Closed(0, "server", "close")) == ("pass", [])

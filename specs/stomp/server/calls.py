@@ -153,6 +153,9 @@ def _connect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     return None, claims
 
 
+_WHOLE = re.compile(r"[0-9]+,[0-9]+\Z")
+
+
 def _opening(state: State, frame: Frame, versions: tuple[str, ...] | None) -> Verdict:
     """Whether a CONNECT must be refused, or may be."""
     config = state.config
@@ -165,8 +168,8 @@ def _opening(state: State, frame: Frame, versions: tuple[str, ...] | None) -> Ve
         return refusals.NONE_IN_COMMON.because("no version in common")
     beats = frame.get("heart-beat")
     if beats is not None and not BEATS.match(beats):
-        if beats == "" or common(state, versions) == "1.0":
-            return refusals.GUESSED_BEATS  # an empty header may be as good as none
+        if beats == "" or _WHOLE.match(beats) or common(state, versions) == "1.0":
+            return refusals.GUESSED_BEATS  # an empty header may be as good as none, and a number too great for a server
         return refusals.BAD_BEATS.because(f"heart-beat {beats!r:.40} is not two integers")
     if frame.get("host") != config.host:
         return refusals.NO_HOST if frame.get("host") is None else refusals.OTHER_HOST
