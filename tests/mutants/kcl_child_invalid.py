@@ -164,9 +164,15 @@ def _at_once(w: Writer) -> None:
 DELAY = Switches(delay_ms=1)
 
 
-child("deaf-at-work", "INV-CHILD-08", _at_once, level="SHOULD", switches=DELAY, sessions=_Deafs, accept="PROC-08")(
-    "What comes while it works is lost.", Child
-)
+child(
+    "deaf-at-work",
+    "INV-CHILD-08",
+    _at_once,
+    level="SHOULD",
+    switches=DELAY,
+    sessions=_Deafs,
+    accept="PROC-08 INV-CHILD-14",
+)("What comes while it works is lost.", Child)
 
 
 @child("other-number-is-the-end", "INV-CHILD-10", bad_host("INV-CHILD-10"), level="SHOULD")

@@ -127,7 +127,7 @@ def _two_subscriptions(w: plans.Writer) -> None:
     "named-as-before",
     "MSG-04",
     _two_subscriptions,
-    accept="MSG-05 MSG-10 ACK-03 MSG-09 ERROR-07",
+    accept="MSG-05 MSG-10 ACK-03 MSG-09 ERROR-07 UNSUB-03",
     switches={"queue_order": "idle-first"},
 )
 class NamedAsBefore(Session):
