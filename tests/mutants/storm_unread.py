@@ -22,12 +22,12 @@ class Blocks(Host):
         return len(self.out) <= PIPE and super().counts()
 
 
-@host("host-blocks-in-writing", "INV-HOST-24", case("unread", 1), bare=True)
+@host("host-blocks-in-writing", "INV-HOST-24", case("unread", 1), bare=True, level="SHOULD")
 class BlocksBolt(Blocks, BoltHost):
     """A tuple that the bolt does not read holds up the clock."""
 
 
-@host("host-blocks-in-writing-spout", "INV-HOST-24", case("unread", 1), bare=True)
+@host("host-blocks-in-writing-spout", "INV-HOST-24", case("unread", 1), bare=True, level="SHOULD")
 class BlocksSpout(Blocks, SpoutHost):
     """A command that the spout does not read holds up the clock."""
 
