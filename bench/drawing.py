@@ -191,10 +191,10 @@ PLANTED = 5
 def planted() -> list[Any]:
     """Seeded faults that need several frames, one of each theme."""
     try:
-        from tests.mutants import MUTANTS  # noqa: PLC0415 - our own tests may be left out
+        from tests.mutants.every import of_protocol  # noqa: PLC0415 - our own tests may be left out
     except ImportError:
         return []
-    usable = [m for m in MUTANTS if m.history >= 5 and m.profile == "1.2" and m.smoke and not m.unseen]
+    usable = [m for m in of_protocol("stomp") if m.history >= 5 and m.profile == "1.2" and m.smoke and not m.unseen]
     themes: dict[str, Any] = {}
     for mutant in sorted(usable, key=lambda m: (m.history, m.name)):
         if mutant.level == "MUST" and mutant.theme not in ("heartbeats", "invalid", "malformed", "robustness"):

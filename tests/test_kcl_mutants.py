@@ -9,10 +9,11 @@ from impls.driver.link import MemoryTransport
 from impls.references.kcl.host import Hosts
 from impls.references.kcl.memory import Children
 from specs.protocol import find
-from tests.mutants import KCL_MUTANTS
+from tests.mutants.every import of_protocol
 from tests.mutants.kcl_kit import config_of
 
 KCL = find("kcl")
+KCL_MUTANTS = of_protocol("kcl")
 SOUND = {"child": Children, "host": Hosts}
 
 

@@ -213,7 +213,7 @@ class OneByOne(Session):
 
 class OneByOneHosts(Hosts):
     def open(self):
-        return OneByOne(self._make())
+        return OneByOne(self.fresh())
 
 
 def test_host_whose_program_does_one_thing_after_the_other_is_found_out_and_not_blamed():

@@ -12,11 +12,12 @@ from specs.plan import Close, Say, SendBytes
 from specs.protocol import find
 from strategies.common import Op, Program
 from strategies.stomp import misuse, sessions
-from tests.mutants import MUTANTS
+from tests.mutants.every import of_protocol
 from tests.mutants.kit import CONNECTS, frames
 from tests.mutants.stomp_link import LINK_MUTANTS
 
 STOMP = find("stomp")
+MUTANTS = of_protocol("stomp")
 LEARNT = {
     "supports": ("1.0", "1.1", "1.2"),
     "queue": {"keeps": True, "redelivers": True},

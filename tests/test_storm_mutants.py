@@ -9,10 +9,11 @@ from impls.references.storm.host_memory import Hosts
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from impls.references.storm.memory import Children
 from specs.protocol import find
+from tests.mutants.every import of_protocol
 from tests.mutants.storm_kit import config_of
-from tests.mutants.storm_list import STORM_MUTANTS
 
 STORM = find("storm")
+STORM_MUTANTS = of_protocol("storm")
 CHILDREN = {"bolt": Bolt, "spout": Spout}
 HOSTS = {"bolt-host": BoltHost, "spout-host": SpoutHost}
 

@@ -29,7 +29,6 @@ from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import count
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 from impls.driver.drive import Recording, Setting, drive
@@ -38,6 +37,7 @@ from specs.protocol import find
 from specs.protocol import names as protocols
 from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
+from tests.mutants.every import ALL, key_of
 from tests.properties import properties
 
 BUDGET_S = 30.0
@@ -82,21 +82,6 @@ class Row:
 
 class _Found(BaseException):  # not an Exception: Hypothesis would take it for a failing example
     """The right fault was reported."""
-
-
-def registered() -> tuple[Any, ...]:
-    """Every seeded fault of every protocol; see the module."""
-    names = [each.name for each in iter_modules([str(Path(__file__).parent)]) if each.name.endswith("kit")]
-    kits = [vars(importlib.import_module(f"tests.mutants.{name}")) for name in names]
-    return tuple(m for kit in kits for name, found in kit.items() if name.endswith("MUTANTS") for m in found)
-
-
-ALL: Sequence[Any] = registered()
-
-
-def key_of(mutant: Any) -> str:
-    """A name that no other mutant has."""
-    return f"{mutant.protocol}-{mutant.role}-{mutant.name}"
 
 
 def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0) -> Hunter:

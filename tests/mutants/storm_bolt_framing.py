@@ -83,7 +83,7 @@ class _Eager(Session):
 
 class _Eagers(Children):
     def open(self) -> Session:
-        self._open.append(_Eager(self._make()))
+        self._open.append(_Eager(self.fresh()))
         return self._open[-1]
 
 
@@ -181,7 +181,7 @@ class _Decoding(Session):
 
 class _Decoders(Children):
     def open(self) -> Session:
-        self._open.append(_Decoding(self._make()))
+        self._open.append(_Decoding(self.fresh()))
         return self._open[-1]
 
 
@@ -222,7 +222,7 @@ class _Forgetful(Session):
 
 class _Forgetfuls(Children):
     def open(self) -> Session:
-        self._open.append(_Forgetful(self._make()))
+        self._open.append(_Forgetful(self.fresh()))
         return self._open[-1]
 
 

@@ -339,11 +339,11 @@ class Hosts:
     def __init__(
         self, profile: str = "kcl1-seed", switches: HostSwitches | None = None, host: type[Host] = Host
     ) -> None:
-        self._make = partial(host, profile, switches)
+        self.fresh = partial(host, profile, switches)
 
     def open(self) -> Session:
         """A host that was asked for nothing."""
-        return self.session(self._make())
+        return self.session(self.fresh())
 
     def advance(self, ms: float) -> None:
         """A host waits as long as it takes."""

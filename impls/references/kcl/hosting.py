@@ -15,8 +15,8 @@ from impls.references.kcl.host import OPS, Host
 class Program:
     """One shard's host and its child."""
 
-    def __init__(self, profile: str) -> None:
-        self.host = Host(profile)
+    def __init__(self, host: Host) -> None:
+        self.host = host
         self.child: subprocess.Popen[bytes] | None = None
         self._ids: dict[str, Any] = {}
         self._inbox = bytearray()
@@ -131,4 +131,4 @@ class Program:
 
 def serve(profile: str) -> int:
     """Run until stdin ends; the exit status."""
-    return Program(profile).run()
+    return Program(Host(profile)).run()

@@ -97,13 +97,13 @@ class Children:
     def __init__(
         self, profile: str = "kcl1-seed", switches: Switches | None = None, child: type[Child] = Child
     ) -> None:
-        self._make = partial(child, profile, switches)
+        self.fresh = partial(child, profile, switches)
         self._open: list[Session] = []
 
     def open(self) -> Session:
         """A child that nobody has spoken to."""
         self._open = [session for session in self._open if not session.closed]
-        self._open.append(self.session(self._make()))
+        self._open.append(self.session(self.fresh()))
         return self._open[-1]
 
     def advance(self, ms: float) -> None:

@@ -244,7 +244,7 @@ class Serving(Session):
 
     def __init__(self, server: Server) -> None:
         super().__init__(server)
-        self.application: Application | None = None
+        self.application = self.server.application
         self._told: list[tuple[str, Any]] = []
 
     def facts(self) -> Sequence[tuple[str, Any]]:
@@ -306,6 +306,8 @@ class IdlServer(Server):
 
     session_type: type[Session] = Serving
     application_type = Application
+    application: Application | None = None
+    """What every new connection is served, if something is."""
 
     def __init__(self, *, seed: int = 0, order: str = "first", error: str = "text", **switches: Any) -> None:
         super().__init__(seed=seed, order=order, error=error)
@@ -322,27 +324,17 @@ class IdlServer(Server):
         return cls(seed=seed, **{**drawn, **fixed})
 
 
-class _Over(IdlServer):
-    """Behind a socket: every connection serves the same application."""
-
-    def __init__(self, application: Application) -> None:
-        super().__init__()
-        self.application = application
-
-    def open(self) -> Session:
-        session = Serving(self)
-        session.application = self.application
-        return session
-
-
-def run() -> None:
-    """Serve JSON lines on stdin and stdout until stdin ends."""
-    told = Serving(IdlServer())
+def run(make: Callable[[], IdlServer] = IdlServer) -> None:
+    """Serve JSON lines on stdin and stdout until stdin ends. Each application is served by a server of its own."""
+    told = make().open()
+    assert isinstance(told, Serving)
     for line in sys.stdin.buffer:
         said = json.loads(line)
         answer = told.obey(str(said.get("op")), said)
         if said.get("op") == "serve" and told.application is not None and "ok" in answer:
-            served = front(_Over(told.application), 0)
+            behind = make()
+            behind.application = told.application
+            served = front(behind, 0)
             threading.Thread(target=served.run, daemon=True).start()
             answer = {"ok": {"port": served.port}}
         sys.stdout.write(json.dumps({"id": said.get("id"), **answer}) + "\n")

@@ -80,13 +80,13 @@ class Hosts:
     def __init__(
         self, kind: type[Host], extensions: frozenset[str] = frozenset(), switches: HostSwitches | None = None
     ) -> None:
-        self._make = partial(kind, extensions, switches)
+        self.fresh = partial(kind, extensions, switches)
         self._open: list[Session] = []
 
     def open(self) -> Session:
         """A host that was asked for nothing."""
         self._open = [session for session in self._open if not session.host.over]
-        self._open.append(Session(self._make()))
+        self._open.append(Session(self.fresh()))
         return self._open[-1]
 
     def advance(self, ms: float) -> None:

@@ -79,13 +79,13 @@ class Children:
     """What makes children in memory: one for each conversation."""
 
     def __init__(self, kind: type[Child], extensions: frozenset[str] = frozenset(), switches: Switches | None = None):
-        self._make = partial(kind, extensions, switches)
+        self.fresh = partial(kind, extensions, switches)
         self._open: list[Session] = []
 
     def open(self) -> Session:
         """A child that nobody has spoken to."""
         self._open = [session for session in self._open if not session.closed]
-        self._open.append(Session(self._make()))
+        self._open.append(Session(self.fresh()))
         return self._open[-1]
 
     def advance(self, ms: float) -> None:
