@@ -1,4 +1,4 @@
-"""A seeded fault as a program of its own, on real pipes or a real port: `python -m tests.mutants.served MODULE KEY PORT`.
+"""A seeded fault as a program, on real pipes or a real port: `python -m tests.mutants.served MODULE KEY [PORT]`.
 
 In memory a fault is hunted in virtual time; here the suite waits for it in real time, as it does for a user's program.
 """
