@@ -16,6 +16,7 @@ from typing import Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
+from impls.driver.pipes import PipeTransport
 from specs.events import Quiet
 from specs.model import Blame, Judgement
 from specs.plan import Plan, Wait
@@ -46,6 +47,8 @@ MARGIN_S = 1.0
 STRAGGLING_S = 0.3
 """How long what is done beside the hunt may take to notice that the time is up."""
 NO_TIME = "there was no time to confirm it"
+SETTLING_S, BELIEVING_S = 2.0, 8.0
+"""What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
 
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
@@ -107,6 +110,7 @@ class Hunter:
         self._long = 0
         self._looked: Counter[tuple[str, str]] = Counter()
         self._pending: dict[tuple[str, str], Fault] = {}
+        self._later: list[tuple[Fault, Callable[[Deadline], Investigated]]] = []
         self._holes: set[str] = set()
         self._aside: set[str] = set()
         self._started = time.monotonic()
@@ -188,9 +192,21 @@ class Hunter:
         pursuit.tally.seconds += taken
         self.progress()
 
+    def settling_s(self) -> float:
+        """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
+        waits = [BELIEVING_S if _waited(each.recording) else SETTLING_S for each in self._pending.values()]
+        return max(waits, default=0.0)
+
     def finish(self) -> None:
-        """Wait for what goes on beside the hunt; what is not over in time stays a suspicion."""
+        """Settle what is left, and wait for what goes on beside; what is not over in time stays a suspicion."""
         deadline = self.ground.deadline
+        later, self._later = self._later, []
+        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
+        for nth, (suspicion, work) in enumerate(later):
+            if self._pending.get((suspicion.requirement, suspicion.level)) is suspicion and not deadline.over():
+                part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
+                self._found(suspicion, work(part), _waited(suspicion.recording))
+            self.progress()
         late = deadline.within(self.until.left() + LATE_S)
         while (lanes := self._under_way(late)) and not deadline.over():
             lanes[0].wait(min(0.2, deadline.left()))
@@ -251,7 +267,7 @@ class Hunter:
         """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
         lanes, before = self._plays, time.monotonic()
         assert lanes is not None
-        while not lanes.free and not self.until.over():
+        while not (lanes.free and self._has_room(lanes)) and not self.until.over():
             lanes.wait(min(0.2, self.until.left()))
             self._collect()
         self._stood_s += time.monotonic() - before
@@ -273,6 +289,13 @@ class Hunter:
         self._long += rests
         lanes.submit(work, over)
         return self._pace_s / lanes.width
+
+    def _has_room(self, plays: Lanes) -> bool:
+        """True when one more conversation takes no time from those that settle a suspicion: programs that are started
+        for each share the processors of this machine."""
+        looking = self._lanes.busy if self._lanes is not None else 0
+        shared = isinstance(self.setting.transport, PipeTransport)
+        return not shared or not plays.busy or plays.busy + looking < plays.width
 
     def _keep_pace(self, seconds: float) -> None:
         """Note how long a plan took, so that it is known whether waiting makes the most of it."""
@@ -336,13 +359,16 @@ class Hunter:
             self._pending[key] = suspicion
             self._lanes.submit(work, lambda found: self._found(suspicion, found, silent))
             return
-        if self._looking_s <= 0:
-            self._suspect(replace(suspicion, unsettled=NO_TIME))
-            return
-        found = work(whole.within(max(1.0, self._looking_s / 2)))
+        found = Investigated(None, NO_TIME)
+        if self._looking_s > 0:
+            found = work(whole.within(max(1.0, self._looking_s / 2)))
         took = time.monotonic() - before
         self.spent_s += took
         self._looking_s -= took
+        if found.unsettled == NO_TIME and found.fault is None:
+            self._pending[key] = suspicion
+            self._later.append((suspicion, work))
+            return
         self._found(suspicion, found, silent)
 
     def _explained(self, suspicion: Fault) -> bool:

@@ -28,6 +28,9 @@ from suites.hunt import NO_TIME, Fault, Hunter, Investigated, Property
 
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
+BRISK_MS, BRISK = 5_000.0, 5.0
+"""The same in a run that has no time for more, with an implementation whose patience is so many times less: that is 30
+times the slowest of its answers."""
 REPEATS, REPEATS_S = 5, 60.0
 """Repetitions of the shortest plan, and seconds after which no further one begins: each may have to wait."""
 AGAIN_MS = 2_000.0
@@ -69,6 +72,7 @@ class Investigator:
         """One that takes no more for a fault than what becomes a run with this budget."""
         return Investigator(
             shrink_s=min(5.0, max(0.5, budget_s / 10)),
+            confirm_ms=min(CONFIRM_MS, max(BRISK_MS, budget_s * 500)),
             total_s=max(60.0, budget_s),
             repeats_s=min(REPEATS_S, max(LEAST_S, budget_s / 4)),
         )
@@ -78,12 +82,13 @@ class Investigator:
         until: Deadline | None = None,
     ) -> Investigated:  # fmt: skip
         """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`).
-        `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled."""
+        `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled. What has been
+        confirmed by then is reported as it is, however long its plan."""
+        case = _Case(hunter, prop, name, setting=hunter.setting, until=until or Deadline())
         try:
-            case = _Case(hunter, prop, name, setting=hunter.setting, until=until or Deadline())
             return self._looked_into(case, program, after_s, silent)
         except TimeUp:
-            return Investigated(None, NO_TIME)
+            return Investigated(case.proof.fault, "") if case.proof.fault is not None else Investigated(None, NO_TIME)
 
     def _looked_into(self, case: _Case, program: Program, after_s: float, silent: bool) -> Investigated:
         begun, name, hunter = time.monotonic(), case.name, case.hunter
@@ -99,6 +104,8 @@ class Investigator:
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case = case.renamed(seen)
+        if not _silent(seen):
+            case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=2)
         hasty = silent and self._hasty(case)
         short, shown_as = (first, case) if hasty else self._shortest(case, program, first, _kind(seen[2]))
         self.total_s -= time.monotonic() - begun
@@ -107,6 +114,7 @@ class Investigator:
         for plan, suspect in ((first, case),) if hasty else ((short, shown_as), (first, case)):
             confirmed = self._confirmed(suspect, plan)
             if confirmed is not None:
+                suspect.proof.fault = suspect.told(program, plan, confirmed, 2, after_s, begun, tried=2)
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about
@@ -123,7 +131,7 @@ class Investigator:
         """True when waiting for one silence to be believed takes so much of the time left that shrinking must be let
         go."""
         real = not isinstance(case.setting.transport, MemoryTransport)
-        return real and case.until.left() < HASTE * self.confirm_ms / 1000
+        return real and case.until.left() < HASTE * self._patient(case).patience_ms / 1000
 
     def _repeated(self, case: _Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
         """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
@@ -134,6 +142,8 @@ class Investigator:
     def _spoilt(self, case: _Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
         earlier conversation is the cause, and nothing in this one."""
+        if getattr(case.setting.transport, "beside", False):
+            return False  # each conversation has a program of its own
         if not case.hunter.sound or case.setting.protocol.crash not in case.hunter.binding:
             return False
         smoke = case.hunter.smoke()
@@ -162,7 +172,8 @@ class Investigator:
         """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan
         is over when it has shown what it is played for: each further silence would take as long."""
         setting = case.setting
-        patience_ms = max(min(self.confirm_ms, most_ms), setting.patience_ms)
+        enough_ms = min(CONFIRM_MS, max(self.confirm_ms, BRISK * setting.patience_ms))
+        patience_ms = max(min(enough_ms, most_ms), setting.patience_ms)
         return replace(setting, patience_ms=patience_ms, until=case.blames)
 
     def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
@@ -294,6 +305,13 @@ def _kind(blame: Blame) -> str:
 
 
 @dataclass
+class _Proof:
+    """What an investigation could report if it had to end now; None while nothing is confirmed."""
+
+    fault: Fault | None = None
+
+
+@dataclass
 class _Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
     each other at leisure. `alone`: it was seen without a known fault before it. `setting` is that of the hunt when this
@@ -307,6 +325,7 @@ class _Case:
     healed: bool = False
     alone: bool = False
     until: Deadline = field(default_factory=Deadline)
+    proof: _Proof = field(default_factory=_Proof)
 
     def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for the whole of it."""
@@ -366,19 +385,29 @@ class _Case:
         tried: int = REPEATS,
     ) -> Fault:  # fmt: skip
         """The report, with the requirement that the shortest plan points to."""
+        found = self.told(program, plan, seen, reproduced, after_s, begun, tried=tried)
+        breach, kind, binding = seen[2].breach, _kind(seen[2]), self.hunter.binding
+        # that a fault is gone without a feature says nothing when it is not always there with it
+        feature = self.culprit(program, plan, kind) if reproduced == tried else None
+        if feature is not None:
+            # a lapse stays one, whatever brings it about
+            level = breach.level or binding[feature.requirement].level
+            why, features = f"{feature.why}: {found.why}", (feature.name,)
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
+        elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
+            name, also = found.also[0], found.also[1:]
+            found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+        return replace(found, shrink_s=time.monotonic() - begun)
+
+    def told(
+        self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *, tried: int
+    ) -> Fault:
+        """The report by what is known now, without playing anything more."""
         recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
         if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
-        # that a fault is gone without a feature says nothing when it is not always there with it
-        feature = self.culprit(program, plan, _kind(blame)) if reproduced == tried else None
-        if feature is not None:
-            name, also, why = feature.requirement, (), f"{feature.why}: {why}"
-            level = breach.level or binding[name].level  # a lapse stays one, whatever brings it about
-        elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
-            name, also = also[0], also[1:]
-            level = breach.level or binding[name].level
         behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
@@ -395,7 +424,7 @@ class _Case:
             reproduced=reproduced,
             tried=tried,
             steady=breach.steady,
-            features=() if feature is None else (feature.name,),
+            features=(),
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
             verdict="inconclusive" if rare or behind else "fail",

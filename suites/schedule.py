@@ -51,7 +51,7 @@ def hunt(
     opening = deque((by_key[card.key], card.program) for card in wanted if card.key in by_key)
     turn = 0
     try:
-        while not hunter.until.over() and (going := [each for each in pursuits if each.error is None]):
+        while not _over(hunter) and (going := [each for each in pursuits if each.error is None]):
             turn += 1
             if opening:
                 pursuit, program = opening.popleft()
@@ -70,6 +70,11 @@ def hunt(
         hunter.ground.deadline.end()
         hunter.give_up()
         raise
+
+
+def _over(hunter: Hunter) -> bool:
+    """True when hunting ends, since its time is up or what is left is needed for what is suspected by now."""
+    return hunter.until.over() or hunter.ground.deadline.left() <= hunter.settling_s()
 
 
 def _turn(hunter: Hunter, pursuit: Pursuit, slice_s: float | None = None) -> None:

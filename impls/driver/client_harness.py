@@ -141,6 +141,8 @@ class ClientHarnessLink:
 class ClientHarnessTransport(PipeTransport):
     """Conversations with the one program, which is started again when it is gone or falls silent."""
 
+    beside = False
+
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
         self._program: Program | None = None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -186,19 +187,25 @@ class ClientPoolLink:
             self._transport.pool.give_up(self.talk.program)
 
 
+class _Held(threading.local):
+    """The conversation that a thread holds: each holds its own."""
+
+    talk: Conversation | None = None
+
+
 class ClientPoolTransport(PipeTransport):
     """Conversations with programs of a pool, one for each. `scheme` is that of the URLs that they are told."""
 
     def __init__(self, pool: Pool, scheme: str) -> None:
         super().__init__(pool)
         self.scheme = scheme
-        self._talk: Conversation | None = None
+        self._held = _Held()
 
     def open(self) -> Link:
         """A conversation, or the next connection of the one that goes on."""
-        if self._talk is None or self._talk.over:
-            self._talk = Conversation(self.pool.take())
-        talk = self._talk
+        talk = self._held.talk
+        if talk is None or talk.over:
+            talk = self._held.talk = Conversation(self.pool.take())
         talk.links += 1
         return ClientPoolLink(self, talk, talk.links - 1)
 

@@ -230,7 +230,10 @@ class _Last(threading.local):
 
 
 class PipeTransport:
-    """Conversations with programs of a pool; the clock is the monotonic one."""
+    """Conversations with programs of a pool; the clock is the monotonic one. `beside`: each has a program of its own,
+    so that several can be held at once."""
+
+    beside = True
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool

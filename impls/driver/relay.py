@@ -36,9 +36,9 @@ HELLO_S = 5.0
 class RelayLink:
     """A conversation with a judged host: its caller on one side, its child on the other."""
 
-    def __init__(self, transport: RelayTransport, program: Program) -> None:
+    def __init__(self, pool: Pool, program: Program) -> None:
         self.program = program
-        self._transport = transport
+        self._pool = pool
         self._commands = Commands()
         self._child: socket.socket | None = None
         self._token = secrets.token_hex(8)
@@ -46,11 +46,28 @@ class RelayLink:
         self._inbox, self._said = bytearray(), bytearray()
         self._ended = self._told = self._buried = False
         self._pid = 0
-        transport.expected[self._token] = self
+        # a door of its own: conversations may go on beside each other, each in a thread of its own
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self._door.setblocking(False)
 
     # -- as the child --------------------------------------------------------------------------------------------------
 
-    def connect(self, child: socket.socket, pid: int) -> None:
+    def _accept(self) -> None:
+        """Take relays that have connected. A stranger on the port is turned away."""
+        while True:
+            try:
+                child, _ = self._door.accept()
+            except BlockingIOError:
+                return
+            child.settimeout(HELLO_S)
+            child.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            token, _, pid = _line(child).partition(" ")
+            if token == self._token:
+                self._connect(child, int(pid) if pid.isdecimal() else 0)
+            else:
+                child.close()
+
+    def _connect(self, child: socket.socket, pid: int) -> None:
         """The host has started the relay."""
         self._found.append(("connected", {"pid": pid}))
         if self._child is not None:
@@ -64,7 +81,7 @@ class RelayLink:
         return self._frame(b"o", data)
 
     def _frame(self, kind: bytes, data: bytes) -> bool:
-        self._transport.accept()
+        self._accept()
         if self._child is None:
             return False
         view = memoryview(kind + len(data).to_bytes(4, "big") + data)
@@ -96,7 +113,7 @@ class RelayLink:
             self._inbox += data
 
     def take(self) -> bytes | None:
-        self._transport.accept()
+        self._accept()
         self._read()
         if self._inbox:
             data = bytes(self._inbox)
@@ -126,7 +143,7 @@ class RelayLink:
         given = dict(value or {})
         op = str(given.pop("op", name))
         if name == "start":
-            argv = [sys.executable, "-I", "-S", str(CHILD), str(self._transport.port), self._token]
+            argv = [sys.executable, "-I", "-S", str(CHILD), str(self._door.getsockname()[1]), self._token]
             given = {"child": argv, "env": {}, **given}
         return write_all(self.program, self._commands.request(op, **given), self._said)
 
@@ -153,7 +170,7 @@ class RelayLink:
             self._said.clear()
 
     def facts(self) -> Sequence[tuple[str, Any]]:
-        self._transport.accept()
+        self._accept()
         self.program.drain()
         self._listen()
         found, self._found = self._found, []
@@ -173,54 +190,27 @@ class RelayLink:
     def files(self) -> list[int | socket.socket]:
         """What may have something to read."""
         child: list[int | socket.socket] = [] if self._child is None or self._ended else [self._child]
-        return [*self.program.listening(), *child]
+        return [self._door, *self.program.listening(), *child]
 
     def close(self, how: str = "close") -> None:
-        self._transport.expected.pop(self._token, None)
+        self._door.close()
         if self._child is not None:
             self._child.close()
-        self._transport.pool.give_up(self.program)
+        self._pool.give_up(self.program)
 
 
 class RelayTransport(PipeTransport):
     """Conversations with hosts of a pool."""
 
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool)
-        self._door = socket.create_server(("127.0.0.1", 0))
-        self._door.setblocking(False)
-        self.port: int = self._door.getsockname()[1]
-        self.expected: dict[str, RelayLink] = {}
-
     def open(self) -> Link:
-        return RelayLink(self, self.pool.take())
-
-    def accept(self) -> None:
-        """Take relays that have connected. A stranger on the port is turned away."""
-        while True:
-            try:
-                child, _ = self._door.accept()
-            except BlockingIOError:
-                return
-            child.settimeout(HELLO_S)
-            child.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            token, _, pid = _line(child).partition(" ")
-            link = self.expected.get(token)
-            if link is None:
-                child.close()
-            else:
-                link.connect(child, int(pid) if pid.isdecimal() else 0)
+        return RelayLink(self.pool, self.pool.take())
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
-        files: list[int | socket.socket] = [self.pool.notice, self._door]
+        files: list[int | socket.socket] = [self.pool.notice]
         for link in links:
             if isinstance(link, RelayLink) and not link.program.closed:
                 files += link.files()
         self._wait(files, ms)
-
-    def close(self) -> None:
-        self._door.close()
-        super().close()
 
 
 def alive(pid: int) -> bool:
