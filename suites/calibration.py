@@ -84,8 +84,7 @@ class Calibration:
                 break  # the next one would wait as long
         if isinstance(self.transport, TcpTransport | PipeTransport):
             self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
-        alike, begun = self._alike(), time.monotonic()
-        self.bears = alike() and bears(self.transport, alike, time.monotonic() - begun)
+        self.bears = self._bears()
         discover = _discovery(self.protocol)
         if discover is None:
             return
@@ -101,6 +100,13 @@ class Calibration:
         else:
             self.learnt = dict(discover(play, self._configure))
         self.bears = self.bears and not self.learnt.get("crowded")
+
+    def _bears(self) -> bool:
+        """True when several conversations at once make no difference to it."""
+        if not isinstance(self.transport, TcpTransport):
+            return bears(self.transport)
+        alike, begun = self._alike(), time.monotonic()
+        return alike() and bears(self.transport, alike, time.monotonic() - begun)
 
     def _alike(self) -> Callable[[], bool]:
         """What plays the simplest session and says whether it went as it did the first time."""

@@ -108,20 +108,18 @@ def width_for(transport: Transport) -> int:
     return PROCESSES if isinstance(transport, PipeTransport) else WIDTH
 
 
-def bears(transport: Transport, alike: Callable[[], bool], alone_s: float) -> bool:
+def bears(transport: Transport, alike: Callable[[], bool] = lambda: True, alone_s: float = 0.0) -> bool:
     """True when conversations can be held beside each other: with each program of its own, or with a server for which
     it makes no difference that others are connected, or are being served. A library behind a harness is one program for
-    all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took `alone_s`;
-    of programs, some may have to be started for it."""
-    pipes = isinstance(transport, PipeTransport)
-    if not (transport.beside if isinstance(transport, PipeTransport) else isinstance(transport, TcpTransport)):
-        return False
+    all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took
+    `alone_s`."""
+    if not isinstance(transport, TcpTransport):
+        return isinstance(transport, PipeTransport) and transport.beside
     held: list[Link] = []
     try:
-        for _ in range(0 if pipes else 2 * WIDTH):
+        for _ in range(2 * WIDTH):
             held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
-        starting_s = transport.pool.warm_s if isinstance(transport, PipeTransport) else 0.0
-        return _at_once(width_for(transport), alike) <= TIMES * (alone_s + starting_s) + NOISE_S
+        return _at_once(width_for(transport), alike) <= TIMES * alone_s + NOISE_S
     except LinkError:
         return False
     finally:
