@@ -111,6 +111,7 @@ class Hunter:
         self._looked: Counter[tuple[str, str]] = Counter()
         self._pending: dict[tuple[str, str], Fault] = {}
         self._later: list[tuple[Fault, Callable[[Deadline], Investigated]]] = []
+        self._presumed: dict[tuple[str, str], frozenset[str]] = {}
         self._holes: set[str] = set()
         self._aside: set[str] = set()
         self._started = time.monotonic()
@@ -332,8 +333,12 @@ class Hunter:
             tally.note({known.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
+        presumed = frozenset[str]().union(*self._presumed.values())
+        doubtful = any(presumed & {known.breach.fingerprint, known.breach.duty} for known in judgement.known)
         for name, level, blame in blamed:
             tally.note({name: 1})
+            if doubtful:
+                continue  # it may come of what is only presumed; if that holds, it will be seen again
             if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
                 self._look(prop, program, self._suspicion(prop, program, plan, recording, (name, level, blame)))
         if len(self.judged) < len(self.binding):
@@ -345,6 +350,7 @@ class Hunter:
         """Investigate a suspicion, and report the fault that is behind it, if there is one."""
         name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
         if key in self._pending:
+            self._presume(key, suspicion)
             return
         self._looked[key] += 1
         before, silent = time.monotonic(), _waited(suspicion.recording)
@@ -373,14 +379,17 @@ class Hunter:
 
     def _explained(self, suspicion: Fault) -> bool:
         """True when what has been found since then is all that its conversation shows."""
-        if self.setting.set_aside == suspicion.set_aside:
+        certain = self.certain
+        if certain.set_aside == suspicion.set_aside:
             return False
-        recording = self.play(suspicion.plan)
+        recording = self.play(suspicion.plan, certain)
         return bool(recording.judgement.known) and not self.blamed(recording)
 
     def _found(self, suspicion: Fault, found: Investigated, silent: bool) -> None:
         """Take what an investigation came to."""
-        self._pending.pop((suspicion.requirement, suspicion.level), None)
+        key = suspicion.requirement, suspicion.level
+        self._pending.pop(key, None)
+        self.setting = replace(self.setting, set_aside=self.setting.set_aside - self._presumed.pop(key, frozenset()))
         fault = found.fault
         if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
             self.faults[fault.requirement] = fault
@@ -400,11 +409,22 @@ class Hunter:
 
     def _set_aside(self, fault: Fault) -> None:
         """From now on judging goes on behind this fault, and does not wait for what never comes."""
-        breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
-        if breach is None or breach.behind is None or fault.verdict != "fail":
-            return
-        names = {breach.fingerprint, breach.duty} - {""}
-        self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
+        if fault.verdict == "fail":
+            self.setting = replace(self.setting, set_aside=self.setting.set_aside | _names(fault))
+
+    def _presume(self, key: tuple[str, str], suspicion: Fault) -> None:
+        """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
+        would judge nothing else."""
+        names = _names(suspicion) - self.setting.set_aside
+        if self.beside and key not in self._presumed and names and _waited(suspicion.recording):
+            self._presumed[key] = names
+            self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
+
+    @property
+    def certain(self) -> Setting:
+        """The setting of the hunt without what is set aside only while it is looked into."""
+        presumed = frozenset[str]().union(*self._presumed.values())
+        return replace(self.setting, set_aside=self.setting.set_aside - presumed)
 
     def _suspect(self, suspicion: Fault) -> None:
         """What was blamed and could not be confirmed under its own name is no pass."""
@@ -443,6 +463,14 @@ class Hunter:
 
 def _nothing() -> None:
     """Nobody wants to be told."""
+
+
+def _names(fault: Fault) -> frozenset[str]:
+    """What a fault is set aside by; nothing where judging cannot go on behind it."""
+    breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
+    if breach is None or breach.behind is None:
+        return frozenset()
+    return frozenset({breach.fingerprint, breach.duty} - {""})
 
 
 def _waited(recording: Recording) -> bool:

@@ -38,8 +38,8 @@ AGAIN_MS = 2_000.0
 would have answered later than that each time, and never at all the first time."""
 LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
-HASTE = 2.5
-"""With less time than so many silences take, a silence is confirmed before anything else, and not shrunk."""
+HASTE, HASTY_S = 2.5, 0.7
+"""With less time than so many silences take, a silence is confirmed before it is shrunk for longer than the second."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
@@ -84,7 +84,7 @@ class Investigator:
         """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`).
         `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled. What has been
         confirmed by then is reported as it is, however long its plan."""
-        case = _Case(hunter, prop, name, setting=hunter.setting, until=until or Deadline())
+        case = _Case(hunter, prop, name, setting=hunter.certain, until=until or Deadline())
         try:
             return self._looked_into(case, program, after_s, silent)
         except TimeUp:
@@ -107,13 +107,15 @@ class Investigator:
         if not _silent(seen):
             case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=2)
         hasty = silent and self._hasty(case)
-        short, shown_as = (first, case) if hasty else self._shortest(case, program, first, _kind(seen[2]))
+        spare_s = self._spare_s(case) if hasty else min(self.shrink_s, max(0.5, self.total_s / 4))
+        short, shown_as = self._shortest(case, program, first, _kind(seen[2]), spare_s) if spare_s else (first, case)
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
             return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
-        for plan, suspect in ((first, case),) if hasty else ((short, shown_as), (first, case)):
-            confirmed = self._confirmed(suspect, plan)
-            if confirmed is not None:
+        for plan, suspect in ((short, shown_as), (first, case)) if short != first else ((first, case),):
+            shown = self._confirmed(suspect, plan, hasty=hasty)
+            if shown is not None:
+                plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
                 suspect.proof.fault = suspect.told(program, plan, confirmed, 2, after_s, begun, tried=2)
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
@@ -133,6 +135,10 @@ class Investigator:
         real = not isinstance(case.setting.transport, MemoryTransport)
         return real and case.until.left() < HASTE * self._patient(case).patience_ms / 1000
 
+    def _spare_s(self, case: _Case) -> float:
+        """Seconds of haste that can be spared for a shorter plan, of what the silence to be believed leaves."""
+        return HASTY_S if case.until.left() > self._patient(case).patience_ms / 1000 + 3 * HASTY_S else 0.0
+
     def _repeated(self, case: _Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
         """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
         with suppress(TimeUp):
@@ -149,24 +155,27 @@ class Investigator:
         smoke = case.hunter.smoke()
         return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
 
-    def _confirmed(self, case: _Case, plan: Plan) -> Seen | None:
-        """What `plan` shows; a silence only if it holds with long patience, and without what is left to do of
-        connections that were given up, in earlier conversations or in this one: who serves one after the other is
-        busy with those first, and what is left of a subscription may take a message."""
+    def _confirmed(self, case: _Case, plan: Plan, *, hasty: bool = False) -> tuple[Plan, Seen] | None:
+        """`plan` and what it shows; a silence only if it holds with long patience, and without what is left to do of
+        connections that were given up, in earlier conversations or in this one: who serves one after the other is busy
+        with those first, and what is left of a subscription may take a message. Where there is time for one silence
+        only, both are tried at once, and the plan is the one with rests."""
         seen = case.again(plan)
         if seen is None or not _silent(seen):
-            return seen
-        patient, smoke = self._patient(case), case.hunter.smoke()
+            return None if seen is None else (plan, seen)
+        patient, smoke, calm = self._patient(case), case.hunter.smoke(), rested(plan)
         if smoke is not None and not case.hunter.beside:  # who holds several at once is not busy with others
             case.play(smoke, patient)
-        seen, calm = case.shown(plan, patient), rested(plan)
+        if hasty and calm != plan and (seen := case.shown(calm, patient)) is not None:
+            return calm, seen
+        seen = case.shown(plan, patient)
         if seen is None or calm == plan:
-            return seen
+            return None if seen is None else (plan, seen)
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
         case.healed = all(
             case.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None for _ in range(2)
         )
-        return None if case.healed else seen
+        return None if case.healed else (plan, seen)
 
     def _patient(self, case: _Case, most_ms: float = CONFIRM_MS) -> Setting:
         """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan
@@ -176,7 +185,7 @@ class Investigator:
         patience_ms = max(min(enough_ms, most_ms), setting.patience_ms)
         return replace(setting, patience_ms=patience_ms, until=case.blames)
 
-    def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
+    def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str, spare_s: float) -> tuple[Plan, _Case]:
         """A plan (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
 
         Programs are made simpler first: the same requirement must be blamed, then the same kind of failure is enough,
@@ -184,8 +193,7 @@ class Investigator:
         the plan itself: no program may say it without what is left out. Once it shows without a known fault before it,
         only such plans will do: they prove that it has nothing to do with that one.
         """
-        spare = min(self.shrink_s, max(0.5, self.total_s / 4))
-        until, setting = time.monotonic() + spare, case.setting
+        until, setting = time.monotonic() + spare_s, case.setting
         quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
         if case.prop.hurry:
             calm = replace(case, prop=case.prop.unhurried())
@@ -201,7 +209,7 @@ class Investigator:
                     break
                 (program, plan), seen = found
                 case, kind = case.renamed(seen), _kind(seen[2])
-        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare / 2))
+        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare_s / 2))
 
     def _plainest(self, case: _Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, _Case]:
         """`plan` without the features, connections and steps that the fault does not need."""
