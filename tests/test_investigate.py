@@ -350,7 +350,7 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
         blames=None,
     )
     plan = Plan((Say(0, 0), Say(1, 1)))
-    assert (Investigator()._confirmed(case, plan) == "x") is believed
+    assert (Investigator()._confirmed(case, plan) == (plan, "x")) is believed
 
 
 class BodyOnReceipts(Session):
@@ -449,3 +449,16 @@ def test_less_patience_is_enough_where_answers_come_soon():
         case = investigate._Case(hunter, prop, "", setting=setting)
         assert brisk._patient(case).patience_ms == enough_ms
         assert Investigator.of_budget(60.0)._patient(case).patience_ms == 10_000.0
+
+
+def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
+    """One wait is enough for both, and the plan is told with the rests that it was played with."""
+    hunter, prop, _ = hunting(leaves, Never)
+    program = Program((0,), ())
+    plan = prop.plan(program, hunter.setting.config)
+    name = hunter.blamed(hunter.play(plan))[0][0]
+    case = investigate._Case(hunter, prop, name, setting=hunter.setting)
+    shown = Investigator()._confirmed(case, plan, hasty=True)
+    assert shown is not None
+    assert shown[0] == investigate.rested(plan) != plan
+    assert Investigator()._confirmed(case, plan)[0] == plan
