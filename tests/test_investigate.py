@@ -453,7 +453,7 @@ def test_less_patience_is_enough_where_answers_come_soon():
 
 def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
     """One wait is enough for both, and the plan is told with the rests that it was played with."""
-    hunter, prop, _ = hunting(leaves, Never)
+    hunter, prop, _ = hunting(leaves, server_of(Lingers, Never))
     program = Program((0,), ())
     plan = prop.plan(program, hunter.setting.config)
     name = hunter.blamed(hunter.play(plan))[0][0]
