@@ -31,8 +31,9 @@ CONFIRM_MS = 10_000.0
 BRISK_MS, BRISK = 5_000.0, 5.0
 """The same in a run that has no time for more, with an implementation whose patience is so many times less: that is 30
 times the slowest of its answers."""
-REPEATS, REPEATS_S = 5, 60.0
-"""Repetitions of the shortest plan, and seconds after which no further one begins: each may have to wait."""
+AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
+"""How often a plan is tried until it shows something once more; repetitions of the shortest plan, and seconds after
+which no further one begins: each may have to wait."""
 AGAIN_MS = 2_000.0
 """Silence that is enough in a repetition of what was silent for CONFIRM_MS: who is blamed wrongly
 would have answered later than that each time, and never at all the first time."""
@@ -386,7 +387,7 @@ class _Case:
 
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
-        return next((seen for _ in range(3) if (seen := self.shown(plan)) is not None), None)
+        return next((seen for _ in range(AGAIN) if (seen := self.shown(plan)) is not None), None)
 
     def fault(
         self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,
@@ -509,8 +510,8 @@ class _Case:
     ) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
         given at once: what is slow now and then is nothing but slow."""
-        for _ in _turns(3 * REPEATS, min(REPEATS_S, seconds)):
+        for turn in _turns(3 * REPEATS, min(REPEATS_S, seconds)):
             again = self.shown(plan, patient)
             if again is not None:
-                return self.fault(program, plan, again, 1, after_s, begun)
+                return self.fault(program, plan, again, 1, after_s, begun, tried=AGAIN + turn + 1)
         return None
