@@ -18,11 +18,22 @@ from specs.storm.frames import Message, Text
 from specs.storm.machine import DEAFS, NEW, NOTHING_BETWEEN_SYNC_AND_COMMAND, OVERS, SETUPS, SpoutPhase
 from specs.storm.states import Config, Conv, Owing
 
+NO_COMMAND = "S-23"
+"""Of docs/ambiguities.md: a spout may answer what is no command by a sync."""
 ACTIONS = {"emit": "emit", "log": "log", "sync": "sync", "error": "report", "metrics": "report"}
 
 
+def readings(config: Config, conv: Conv, frame: Message | Text) -> Iterator[Outcome]:
+    """Every reading of a message of the child: a sync that answers the open command may also be the one for what came
+    before that and was no command."""
+    yield said(config, conv, frame)
+    value = frame.value if isinstance(frame, Message) else None
+    if conv.junk and conv.phase is SpoutPhase.BUSY and _action(config, conv, value) == "sync":
+        yield Allow(conv._replace(junk=conv.junk - 1, waited_ms=0), leans=(NO_COMMAND,))
+
+
 def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
-    """A message of the child."""
+    """A message of the child, in the reading that it belongs to what is open."""
     if conv.phase in OVERS:
         return Allow(conv)
     conv = conv._replace(partial=False) if conv.partial else conv
