@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from impls.launching.manifest import Implementation, resolve
+from specs.plan import Wait
 from specs.protocol import names
 from suites.cards import Card, path_of
 from suites.deck import judged_by, made, opened, written
@@ -28,8 +30,10 @@ from tests.mutants.hunted import hunter_for
 
 ROUNDS, EACH = 4, 6
 """How often programs are drawn, and how many of each property at a time."""
-MOST = 40
-"""Programs of a deck that are there for the faults they show."""
+SEARCH_S = 6.0
+"""How long a program is looked for that shows one fault which no other program of the deck shows."""
+REST_MS = 250
+"""Programs that wait for longer are no cards: all of a deck is played in a short run."""
 
 
 class Victim:
@@ -42,8 +46,23 @@ class Victim:
     def shown_by(self, prop: Property, card: Card) -> bool:
         """True when the program is judged to show it, under a name that is right."""
         plan = prop.plan(card.program, self.hunter.setting.config)
+        if sum(step.ms for step in plan.steps if isinstance(step, Wait)) > REST_MS:
+            return False
         recording = self.hunter.play(plan)
         return any(name in self.mutant.blames for name, _, _ in self.hunter.blamed(recording))
+
+
+def sought(victim: Victim, known: Mapping[str, Property]) -> Card | None:
+    """A program that shows the fault, of any property; None when there is none within the time."""
+    until = time.monotonic() + SEARCH_S
+    draws = {key: victim.hunter.pursuit(prop).draws for key, prop in known.items()}
+    while True:
+        for key, prop in known.items():
+            card = Card(key, next(draws[key]), frozenset())
+            if victim.shown_by(prop, card):
+                return card
+            if time.monotonic() > until:
+                return None
 
 
 def killers(impl: Implementation, cards: Iterable[Card], mutants: Iterable[Any], hunter: Hunter) -> list[Card]:
@@ -58,12 +77,17 @@ def killers(impl: Implementation, cards: Iterable[Card], mutants: Iterable[Any],
         drawn = [Card(key, next(draws[key]), frozenset()) for key in draws for _ in range(EACH)]
         drawn.sort(key=lambda card: len(card.program.ops))
         shows = {card: {v for v in left if v.shown_by(known[card.key], card)} for card in dict.fromkeys(drawn)}
-        while shows and len(chosen) < MOST:
+        while shows:
             best = max(shows, key=lambda card: len(shows[card] & set(left)))
             if not shows[best] & set(left):
                 break
             chosen.append(best)
             left = [v for v in left if v not in shows[best]]
+    for victim in tuple(left):
+        card = next((card for card in chosen if victim.shown_by(known[card.key], card)), None) or sought(victim, known)
+        if card is not None:
+            left.remove(victim)
+            chosen += [] if card in chosen else [card]
     sys.stdout.write(f"{told}, {len(chosen)} more programs leave {len(left)}\n")
     sys.stdout.flush()
     return [Card(c.key, c.program, judged_by(hunter, known[c.key], c.program)) for c in chosen]
