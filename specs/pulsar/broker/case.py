@@ -197,7 +197,7 @@ UNSURE = (*FORBIDDEN, Fate.DOUBTFUL)
 
 
 class Missing(NamedTuple):
-    """A message that was not delivered, for the causes that explain it; see `causes.MISSING`."""
+    """A message that was not delivered, for the causes that explain it; see `causes_missing.MISSING`."""
 
     before: State
     sub: Sub

@@ -5,17 +5,17 @@ Source: 001_c0ea8805bb7ed422.txt, "Consumer". What a MESSAGE brings is found bef
 
 from __future__ import annotations
 
-from enum import Enum
-
 import google_crc32c
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import ACKNOWLEDGED, LISTED, LOST, ONE_OF_THEM, ONLY_THE_MASTER, UNKNOWN
-from specs.pulsar.broker.duties import ACTIVE, both
+from specs.pulsar.broker.causes_messages import ACKNOWLEDGED, UNKNOWN
+from specs.pulsar.broker.causes_missing import LISTED
+from specs.pulsar.broker.duties import ACTIVE, ONE_OF_THEM, ONLY_THE_MASTER, both
 from specs.pulsar.broker.effects_subscriptions import SINGLE, bits, consumers_of
 from specs.pulsar.broker.forms_sends import SAME_ID
-from specs.pulsar.states import FAILOVER, FORBIDDEN, SHARED, Again, Asked, Entry, Fate, Misuse, Place, Trait
+from specs.pulsar.broker.order import Disorder, disorder
+from specs.pulsar.states import FAILOVER, FORBIDDEN, SHARED, Again, Asked, Fate, Misuse, Trait
 from specs.rules import Broken
 
 NO_BATCHES = 4
@@ -134,52 +134,42 @@ def what_is_delivered_was_sent(case: Case) -> str:
     return "MESSAGE that nobody sent" if case.pushed.entry is None else ""
 
 
-def _place(case: Case) -> Place:
-    assert case.pushed.place is not None
-    return case.pushed.place
-
-
-def _entry(case: Case) -> Entry:
-    assert case.pushed.entry is not None
-    return case.pushed.entry
-
-
 def _was_acknowledged(case: Case) -> bool:
     if case.frame is None:
         return any(place.acked for sub in case.before.subs.values() for place in sub.places.values())
-    return bool(_place(case).acked) or _place(case).again is not None
+    return bool(case.place.acked) or case.place.again is not None
 
 
 @form("PULSAR-ACK-01", on="MESSAGE, messages at rest", if_=_was_acknowledged, causes=ACKNOWLEDGED, steady=True)
 def what_is_acknowledged_does_not_come_again(case: Case) -> str:
     """An acknowledged message is not delivered again (seed, "Ack"). Nothing answers an ACK: one that the end of a
     connection overtook may not count."""
-    if case.frame is None or _place(case).acked != "yes":
+    if case.frame is None or case.place.acked != "yes":
         return ""
-    place = _place(case)
+    place = case.place
     wrong = place.may <= 0 or (place.pushed and place.again is not Again.REDELIVER)
     return "an acknowledged message came again" if wrong else ""
 
 
 @form(" ".join(dict.fromkeys(fate.value for fate in FORBIDDEN)), on="MESSAGE",
-      if_=lambda case: _entry(case).fate in FORBIDDEN, which=lambda case: _entry(case).fate.value)  # fmt: skip
+      if_=lambda case: case.entry.fate in FORBIDDEN, which=lambda case: case.entry.fate.value)  # fmt: skip
 def what_must_not_be_stored_is_not_delivered(case: Case) -> str:
     """A SEND with a wrong checksum, one whose sizes lie, and one behind CLOSE_PRODUCER are not stored."""
     return "what must not be stored was delivered"
 
 
-@form(SAME_ID, on="MESSAGE", if_=lambda case: _entry(case).id is not None, also=MESSAGE_ID)
+@form(SAME_ID, on="MESSAGE", if_=lambda case: case.entry.id is not None, also=MESSAGE_ID)
 def a_message_has_the_id_of_its_receipt(case: Case) -> str:
     """MESSAGE tells the message id (seed, "Message")."""
-    given, known = case.pushed.given, _entry(case).id
+    given, known = case.pushed.given, case.entry.id
     return "" if known == given else f"MESSAGE with the id {given}, its receipt had {known}"
 
 
-@form(MESSAGE_ID, on="MESSAGE", if_=lambda case: _entry(case).id is None)
+@form(MESSAGE_ID, on="MESSAGE", if_=lambda case: case.entry.id is None)
 def a_message_does_not_have_the_id_of_another(case: Case) -> str:
     """MESSAGE tells the message id (seed, "Message")."""
     given = case.pushed.given
-    wrong = any(entry.id == given and entry.topic == _entry(case).topic for entry in case.before.entries)
+    wrong = any(entry.id == given and entry.topic == case.entry.topic for entry in case.before.entries)
     return f"MESSAGE with the id {given} of another one" if wrong else ""
 
 
@@ -194,11 +184,11 @@ def _spent(case: Case) -> str:
 
 
 def _batched(case: Case) -> bool:
-    return case.pushed.consumer is not None and (case.pushed.consumer.batched or _entry(case).batched)
+    return case.pushed.consumer is not None and (case.pushed.consumer.batched or case.entry.batched)
 
 
 def _comes_again(case: Case) -> bool:
-    return bool(_place(case).pushed and case.pushed.sub is not None and case.pushed.sub.redelivered)
+    return bool(case.place.pushed and case.pushed.sub is not None and case.pushed.sub.redelivered)
 
 
 @form(DEBT, on="MESSAGE", if_=_batched)
@@ -240,14 +230,14 @@ def _in_turn(case: Case) -> bool:
 def _shared_out(case: Case) -> bool:
     found = case.pushed
     assert found.sub is not None
-    return found.key == found.sub.ousted or (_in_turn(case) and _place(case).owner not in (None, found.key))
+    return found.key == found.sub.ousted or (_in_turn(case) and case.place.owner not in (None, found.key))
 
 
 @form(f"{ONE_OF_THEM} {ONLY_THE_MASTER}", on="MESSAGE", if_=_shared_out, also=TWICE,
       which=lambda case: ONLY_THE_MASTER if case.pushed.sub.kind == FAILOVER else ONE_OF_THEM)  # fmt: skip
 def one_consumer_gets_a_message(case: Case) -> str | Broken:
     """Each message goes to one of the consumers (seed, "Subscribe")."""
-    found, place = case.pushed, _place(case)
+    found, place = case.pushed, case.place
     assert found.sub is not None
     if found.key == found.sub.ousted:
         return both(found.sub)
@@ -259,14 +249,14 @@ def one_consumer_gets_a_message(case: Case) -> str | Broken:
 def _older(case: Case) -> bool:
     if case.frame is None:
         return any(place.skip for sub in case.before.subs.values() if sub.members for place in sub.places.values())
-    return _in_turn(case) and _place(case).skip
+    return _in_turn(case) and case.place.skip
 
 
 @form(Asked.UNSUBSCRIBE.requirement, on="MESSAGE",
       if_=lambda case: case.pushed.sub.reborn and _in_turn(case))  # fmt: skip
 def a_subscription_that_was_ended_begins_anew(case: Case) -> str:
     """UNSUBSCRIBE ends the subscription (schema)."""
-    return "a message older than the subscription was delivered" if _place(case).skip else ""
+    return "a message older than the subscription was delivered" if case.place.skip else ""
 
 
 @form("PULSAR-SUB-10", on="MESSAGE, messages at rest", if_=_older)
@@ -278,26 +268,26 @@ def a_new_subscription_begins_at_the_end(case: Case) -> str:
 def _listed(case: Case) -> bool:
     sub = case.pushed.sub
     assert sub is not None
-    return sub.redelivered and _in_turn(case) and (sub.kind == SHARED or _place(case).may <= 0)
+    return sub.redelivered and _in_turn(case) and (sub.kind == SHARED or case.place.may <= 0)
 
 
 @form(LISTED, on="MESSAGE", steady=True, if_=_listed)
 def only_what_was_asked_for_comes_again(case: Case) -> str:
     """REDELIVER brings what it lists (seed, "RedeliverUnacknowledgedMessages"). Nobody says how often what was asked
     for comes again: once too often is a fault if it always is."""
-    return "a message came again that was not asked for" if _place(case).may <= 0 else ""
+    return "a message came again that was not asked for" if case.place.may <= 0 else ""
 
 
 @form(
     LISTED,
     on="MESSAGE",
     level="SHOULD",
-    if_=lambda case: case.profile == "seed" and _in_turn(case) and _place(case).pushed and case.pushed.sub.redelivered,
+    if_=lambda case: case.profile == "seed" and _in_turn(case) and case.place.pushed and case.pushed.sub.redelivered,
 )
 def a_list_is_obeyed_by_exclusive_subscriptions_too(case: Case) -> str:
     """REDELIVER with a list asks for those messages (seed, "RedeliverUnacknowledgedMessages"). Real brokers begin again
     at the oldest message of an Exclusive or Failover subscription, whatever is listed."""
-    place = _place(case)
+    place = case.place
     wrong = place.unlisted and place.again is Again.REDELIVER
     return "a message came again that REDELIVER did not list" if wrong else ""
 
@@ -311,7 +301,7 @@ def another_connection_may_be_seen_first(case: Case) -> bool:
 @form(TWICE, on="MESSAGE", freed_by=(another_connection_may_be_seen_first,))
 def nothing_is_delivered_twice(case: Case) -> str:
     """Without a cut, a redelivery or a close nothing is delivered twice."""
-    return "a message was delivered twice" if _place(case).may <= 0 else ""
+    return "a message was delivered twice" if case.place.may <= 0 else ""
 
 
 def _from(case: Case) -> bool:
@@ -322,12 +312,12 @@ def _from(case: Case) -> bool:
 @form(
     "PULSAR-RED-04",
     on="MESSAGE",
-    if_=lambda case: case.pushed.sub.kind in SINGLE and _place(case).again is Again.REDELIVER and _in_turn(case),
+    if_=lambda case: case.pushed.sub.kind in SINGLE and case.place.again is Again.REDELIVER and _in_turn(case),
 )
 def redelivery_goes_to_who_asked(case: Case) -> str | Broken:
     """Exclusive and Failover: to the same consumer (seed, "RedeliverUnacknowledgedMessages")."""
     found = case.pushed
-    wrong = found.first is not None and found.first == _place(case).owner
+    wrong = found.first is not None and found.first == case.place.owner
     return Broken("what a consumer asked for again went to another one", steady=_from(case)) if wrong else ""
 
 
@@ -343,7 +333,7 @@ def only_the_active_consumer_receives(case: Case) -> str:
     found = case.pushed
     assert found.sub is not None
     assert found.consumer is not None
-    wrong = found.consumer.active is False and _entry(case).at > found.sub.moved
+    wrong = found.consumer.active is False and case.entry.at > found.sub.moved
     return "MESSAGE to a consumer that was told it is not active" if wrong else ""
 
 
@@ -370,66 +360,13 @@ def the_first_by_name_is_the_master(case: Case) -> str | Broken:
 # -- in order ----------------------------------------------------------------------------------------------------------
 
 
-class Disorder(Enum):
-    """What is wrong with the order of deliveries to one consumer."""
-
-    NONE = ""
-    OVERTOOK = "a later message of the same producer came first"
-    LEFT_OUT = "a message was left out"
-    BEHIND = "a message came behind a later one"
-    NOT_ALL = "redelivery left out a message"
-    LATE = "redelivery began behind a message"
-
-
-def disorder(case: Case) -> Disorder:
-    """The first thing that is wrong with the order."""
-    if case.disorder is None:
-        case.disorder = _first_disorder(case)
-    found: Disorder = case.disorder
-    return found
-
-
-def _first_disorder(case: Case) -> Disorder:
-    found, place, entry = case.pushed, _place(case), _entry(case)
-    sub, entries = found.sub, case.before.entries
-    assert sub is not None
-    for other, there in sub.places.items():
-        if other == found.at or there.acked or there.skip or not there.need:
-            continue
-        before = entries[other]
-        earlier = before.id is not None and entry.id is not None and before.id < entry.id
-        if not there.pushed and not place.pushed:
-            if before.source == entry.source and before.at < entry.at and before.fate is Fate.STORED:
-                return Disorder.OVERTOOK
-            if earlier:
-                return Disorder.LEFT_OUT
-        if there.pushed and there.need < sub.stepped and sub.clean and earlier:
-            return Disorder.NOT_ALL
-    if entry.id and sub.cursor and entry.id < sub.cursor:
-        return Disorder.BEHIND if sub.back <= 0 else _late(case)
-    return Disorder.NONE
-
-
-def _late(case: Case) -> Disorder:
-    found, entry = case.pushed, _entry(case)
-    sub, entries = found.sub, case.before.entries
-    assert sub is not None
-    assert entry.id is not None
-    for other, there in sub.places.items():
-        before = entries[other].id
-        if (other != found.at and there.need and there.need < case.before.clock - 1 and there.owner and before
-                and before < entry.id and there.again is Again.REDELIVER and sub.back == 1):  # fmt: skip
-            return Disorder.LATE
-    return Disorder.NONE
-
-
 def _ordered(case: Case) -> bool:
     sub = case.pushed.sub
     return sub is not None and sub.kind in SINGLE and sub.alone and not sub.loose and _in_turn(case)
 
 
 def _fresh(case: Case) -> bool:
-    return _ordered(case) and not _place(case).pushed
+    return _ordered(case) and not case.place.pushed
 
 
 @form("PULSAR-SEND-12", on="MESSAGE", if_=_fresh)
@@ -446,7 +383,7 @@ def messages_come_in_order_and_without_gaps(case: Case) -> str:
     return found.value if found in (Disorder.LEFT_OUT, Disorder.BEHIND) else ""
 
 
-@form(FROM_THE_OLDEST, on="MESSAGE", if_=lambda case: (_ordered(case) and _place(case).again is Again.REDELIVER)
+@form(FROM_THE_OLDEST, on="MESSAGE", if_=lambda case: (_ordered(case) and case.place.again is Again.REDELIVER)
       or (_ordered(case) and disorder(case) in (Disorder.NOT_ALL, Disorder.LATE)))  # fmt: skip
 def redelivery_begins_with_the_oldest(case: Case) -> str:
     """Exclusive: in order, from the oldest message that is not acknowledged."""
@@ -459,7 +396,7 @@ def redelivery_begins_with_the_oldest(case: Case) -> str:
 
 def _old_client_among(case: Case, version: int, trait: Trait) -> bool:
     if case.frame is not None:
-        return trait in _entry(case).traits
+        return trait in case.entry.traits
     return any(
         case.before.conn(key[0]).version < version and any(trait in case.before.entries[at].traits for at in sub.places)
         for sub in case.before.subs.values() for key in sub.members
@@ -481,7 +418,7 @@ def old_clients_get_nothing_compressed(case: Case) -> str:
     return "a compressed message was pushed to a client of version 2 or older" if wrong else ""
 
 
-@form("PULSAR-CHK-10", on="MESSAGE", if_=lambda case: case.conn.limit >= 6 and bool(_entry(case).check))
+@form("PULSAR-CHK-10", on="MESSAGE", if_=lambda case: case.conn.limit >= 6 and bool(case.entry.check))
 def old_clients_get_no_checksum(case: Case) -> str:
     """A broker leaves out the checksum towards consumers below version 11 (practice)."""
     assert case.frame is not None
@@ -496,21 +433,21 @@ def old_clients_get_no_checksum(case: Case) -> str:
 
 def _parts(case: Case) -> tuple[int, int]:
     """The messages of a batch that an ack_set names, and those that are left of it; all of it may be named, too."""
-    whole = (1 << _entry(case).many) - 1
-    return bits(case.body.ack_set) & whole, _place(case).left or whole
+    whole = (1 << case.entry.many) - 1
+    return bits(case.body.ack_set) & whole, case.place.left or whole
 
 
 @BOOK.freedom("P-43")
 def an_ack_of_a_part_may_be_lost(case: Case) -> bool:
     """Nothing answers an ACK (seed, "Ack"): more of a batch may come than is left of it."""
     given, left = _parts(case)
-    return _place(case).vague and given & left == left
+    return case.place.vague and given & left == left
 
 
 @BOOK.freedom("P-20")
 def a_batch_may_say_another_number(case: Case) -> bool:
     """Nothing says that a broker looks at a SEND whose counts differ (the text is silent)."""
-    return _entry(case).odd is Misuse.MISCOUNTED
+    return case.entry.odd is Misuse.MISCOUNTED
 
 
 @form(PARTS, on="MESSAGE", if_=lambda case: bool(case.body.ack_set),
@@ -521,24 +458,21 @@ def an_ack_set_names_what_is_left(case: Case) -> str:
     return "" if given == left else f"MESSAGE with the ack_set {given:b}, what is left is {left:b}"
 
 
-@form(PARTS, on="MESSAGE", level="SHOULD", if_=lambda case: not case.body.ack_set and _place(case).left)
+@form(PARTS, on="MESSAGE", level="SHOULD", if_=lambda case: not case.body.ack_set and case.place.left)
 def single_messages_of_a_batch_stay_acknowledged(case: Case) -> str:
     """ack_set acknowledges single messages of a batch (schema)."""
-    again = _place(case).pushed
+    again = case.place.pushed
     return "single messages of a batch were acknowledged, all of it came again" if again else ""
 
 
 @form("PULSAR-RED-07", on="MESSAGE",
-      if_=lambda case: bool(_place(case).pushed) and case.pushed.sub.kind == SHARED)  # fmt: skip
+      if_=lambda case: bool(case.place.pushed) and case.pushed.sub.kind == SHARED)  # fmt: skip
 def redeliveries_are_counted(case: Case) -> str:
     """redelivery_count rises on Shared subscriptions (schema). It may begin anew when all consumers have come and
     gone."""
-    place = _place(case)
+    place = case.place
     wrong = (
         place.again is Again.REDELIVER and place.owner == case.pushed.key and case.conn.version >= 12
         and not case.body.redelivery_count
     )  # fmt: skip
     return "a message redelivered with redelivery_count 0" if wrong else ""
-
-
-__all__ = ["LOST", "Disorder", "disorder"]
