@@ -89,6 +89,12 @@ class Allow:
     lapses: Final[tuple[Breach, ...]] = ()
     leans: Final[tuple[str, ...]] = ()
 
+    def following(self, earlier: Allow) -> Allow:
+        """This one, with what an earlier judgement of the same event showed."""
+        return Allow(
+            self.state, earlier.covers + self.covers, earlier.lapses + self.lapses, earlier.leans + self.leans
+        )  # fmt: skip
+
 
 Outcome = Allow | Breach
 
