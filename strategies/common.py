@@ -8,11 +8,14 @@ one for each op), and Hypothesis' generation still finds its way through it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan
 
 ARGS = 5
 """Numbers of one op."""
@@ -36,6 +39,14 @@ class Program(NamedTuple):
 
     head: tuple[int, ...]
     ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Sessions that are aimed at one family of requirements: the programs, and what they mean."""
+
+    programs: SearchStrategy[Program]
+    interpret: Callable[..., Plan]
 
 
 def programs(kinds: Mapping[str, int], *, head: int, most: int, least: int = 1) -> SearchStrategy[Program]:
