@@ -18,7 +18,6 @@ from specs.plan import Ref
 
 MAX_LINE = 1 << 26
 UNKNOWN_OP = "wireproof-no-such-op"
-WAYS = ("filter", "plain", "builtin", "typed")
 MESSAGE = "Wrapped"
 
 

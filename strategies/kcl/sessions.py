@@ -15,7 +15,7 @@ from specs.kcl.states import Config
 from specs.plan import Plan
 from strategies.common import Aim, Op, Program, programs
 from strategies.kcl import texts
-from strategies.kcl.writer import CRLF, CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
+from strategies.kcl.writer import CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
 
 HEAD = 4
 EVEN: Mapping[str, int] = {
@@ -176,4 +176,3 @@ CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many"
 OUTPUT = _aim({"print": 6, "mixed": 3})
 FRAMING = _aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
 ENDINGS = _aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)
-LINE_ENDS = _aim({"batch": 3, "checkpoint": 1}, ways=CRLF | ORDER)
