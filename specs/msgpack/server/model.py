@@ -21,17 +21,11 @@ TOLD = {"request": "request", "notification": "notification", "response": "stray
 
 
 class ServerModel:
-    """See the module. `drifts` is False: an envelope needs no silent moves."""
-
-    drifts = False
+    """See the module."""
 
     def initial(self, config: Config) -> State:
         """Nothing said on any connection."""
         return State(config, {})
-
-    def drift(self, state: State) -> Iterable[State]:
-        """None; see the class."""
-        return ()
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """What the server has not answered or done."""
