@@ -92,9 +92,7 @@ def _other_topics(case: Case) -> bool:
 @UNKNOWN.cause(MIXED, could=_other_topics)
 def of_another_topic(case: Case) -> str:
     """Its octets are those of a message on another topic."""
-    consumer, frame = case.pushed.consumer, case.frame
-    assert consumer is not None
-    assert frame is not None
+    consumer, frame = case.consumer, case.message
     for entry in case.before.entries:
         same = entry.payload == frame.payload and entry.headers == frame.headers
         if entry.topic != consumer.sub[0] and same and (entry.id is None or entry.id == case.pushed.given):
@@ -104,9 +102,7 @@ def of_another_topic(case: Case) -> str:
 
 def _meant(case: Case) -> Entry | None:
     """The message that it is likely to be."""
-    consumer, frame = case.pushed.consumer, case.frame
-    assert consumer is not None
-    assert frame is not None
+    consumer, frame = case.consumer, case.message
     return next(
         (entry for entry in case.before.entries if entry.topic == consumer.sub[0] and (
             entry.id == case.pushed.given or entry.headers == frame.headers

@@ -51,67 +51,56 @@ def a_message_names_a_consumer_of_its_connection(case: Case) -> str:
     return "MESSAGE of a subscription that is gone" if case.pushed.sub is None else ""
 
 
-def _granted(case: Case) -> int:
-    assert case.pushed.consumer is not None
-    return case.pushed.consumer.granted
-
-
-@form("PULSAR-FLOW-06", on="MESSAGE", if_=lambda case: case.pushed.consumer.resumed)
+@form("PULSAR-FLOW-06", on="MESSAGE", if_=lambda case: case.consumer.resumed)
 def permits_end_with_their_consumer(case: Case) -> str:
     """Permits of a consumer that is closed are not those of the next one with its id (seed, "Flow control")."""
-    return "" if _granted(case) else "MESSAGE before any permit"
+    return "" if case.consumer.granted else "MESSAGE before any permit"
 
 
 def _others_are_fed(case: Case) -> bool:
     found = case.pushed
-    assert found.consumer is not None
-    assert found.sub is not None
     if any(there.granted for number, there in case.conn.consumers.items() if number != found.key[1]):
         return True
-    return any(key != found.key and there.granted for key, there in consumers_of(case.before, found.consumer.sub))
+    return any(key != found.key and there.granted for key, there in consumers_of(case.before, case.consumer.sub))
 
 
 @form("PULSAR-FLOW-05", on="MESSAGE", if_=_others_are_fed)
 def permits_belong_to_one_consumer(case: Case) -> str:
     """What one consumer permits is not pushed to another (seed, "Flow")."""
-    return "" if _granted(case) else "MESSAGE before any permit, another consumer had given some"
+    return "" if case.consumer.granted else "MESSAGE before any permit, another consumer had given some"
 
 
 @form("PULSAR-FLOW-01", on="MESSAGE")
 def nothing_comes_before_a_permit(case: Case) -> str:
     """No MESSAGE before FLOW (seed, "Flow control")."""
-    return "" if _granted(case) else "MESSAGE before any permit"
+    return "" if case.consumer.granted else "MESSAGE before any permit"
 
 
 # -- what --------------------------------------------------------------------------------------------------------------
 
 
 def _checked(case: Case) -> bool:
-    assert case.frame is not None
-    return bool(case.frame.check) or case.frame.headers is None
+    return bool(case.message.check) or case.message.headers is None
 
 
 @form("PULSAR-CHK-02", on="MESSAGE", if_=_checked)
 def the_magic_is_0x0e01(case: Case) -> str:
     """The number before the checksum is 0x0e01 (seed, "Payload command")."""
-    assert case.frame is not None
-    rest = case.frame.rest
-    wrong = case.frame.headers is None and rest[:1] == b"\x0e" and rest[1:2] not in (b"\x01", b"\x02")
+    rest = case.message.rest
+    wrong = case.message.headers is None and rest[:1] == b"\x0e" and rest[1:2] not in (b"\x01", b"\x02")
     return f"a MESSAGE whose payload part begins with {rest[:2].hex()}" if wrong else ""
 
 
-@form(Fate.SIZES.value, on="MESSAGE", if_=lambda case: case.frame.headers is None)
+@form(Fate.SIZES.value, on="MESSAGE", if_=lambda case: case.message.headers is None)
 def the_sizes_of_a_message_agree(case: Case) -> str:
     """METADATA_SIZE does not lie beyond the frame (seed, "Payload command")."""
-    assert case.frame is not None
-    return f"a MESSAGE whose sizes lie: {case.frame.odd or 'no metadata'}"
+    return f"a MESSAGE whose sizes lie: {case.message.odd or 'no metadata'}"
 
 
 @form("PULSAR-CHK-01", on="MESSAGE", if_=_checked)
 def the_checksum_is_big_endian(case: Case) -> str:
     """The checksum has 4 octets, big-endian (seed, "Payload command"; it says 2, which is an erratum)."""
-    frame = case.frame
-    assert frame is not None
+    frame = case.message
     assert frame.headers is not None
     if frame.check != "bad":
         return ""
@@ -123,9 +112,8 @@ def the_checksum_is_big_endian(case: Case) -> str:
 @form("PULSAR-CHK-03", on="MESSAGE", if_=_checked)
 def the_checksum_is_right(case: Case) -> str:
     """CRC-32C over METADATA_SIZE, METADATA and PAYLOAD (seed, "Payload command")."""
-    assert case.frame is not None
     stored = case.pushed.entry is not None and case.pushed.entry.check == "bad"  # as it was sent: CHK-04
-    return "the checksum of a MESSAGE is wrong" if case.frame.check == "bad" and not stored else ""
+    return "the checksum of a MESSAGE is wrong" if case.message.check == "bad" and not stored else ""
 
 
 @form("PULSAR-E2E-02", on="MESSAGE", causes=UNKNOWN)
@@ -177,8 +165,7 @@ def a_message_does_not_have_the_id_of_another(case: Case) -> str:
 
 
 def _spent(case: Case) -> str:
-    consumer = case.pushed.consumer
-    assert consumer is not None
+    consumer = case.consumer
     wrong = consumer.window <= 0
     return f"MESSAGE without a permit: {consumer.used} messages pushed, {consumer.granted} permitted" if wrong else ""
 
@@ -201,8 +188,7 @@ def batches_come_within_permits(case: Case) -> str:
 def nothing_is_pushed_once_all_permits_are_used(case: Case) -> str:
     """Permits are counted in messages (seed, "Flow"): once as many were pushed, nothing comes before the next FLOW.
     Real brokers read as many entries at a time as there are permits."""
-    consumer = case.pushed.consumer
-    assert consumer is not None
+    consumer = case.consumer
     wrong = 0 < consumer.granted <= consumer.used
     return f"a batch was pushed with {consumer.used} messages pushed, {consumer.granted} permitted" if wrong else ""
 
@@ -229,21 +215,19 @@ def _in_turn(case: Case) -> bool:
 
 def _shared_out(case: Case) -> bool:
     found = case.pushed
-    assert found.sub is not None
-    return found.key == found.sub.ousted or (_in_turn(case) and case.place.owner not in (None, found.key))
+    return found.key == case.sub.ousted or (_in_turn(case) and case.place.owner not in (None, found.key))
 
 
 @form(f"{ONE_OF_THEM} {ONLY_THE_MASTER}", on="MESSAGE", if_=_shared_out, also=TWICE,
-      which=lambda case: ONLY_THE_MASTER if case.pushed.sub.kind == FAILOVER else ONE_OF_THEM)  # fmt: skip
+      which=lambda case: ONLY_THE_MASTER if case.sub.kind == FAILOVER else ONE_OF_THEM)  # fmt: skip
 def one_consumer_gets_a_message(case: Case) -> str | Broken:
     """Each message goes to one of the consumers (seed, "Subscribe")."""
     found, place = case.pushed, case.place
-    assert found.sub is not None
-    if found.key == found.sub.ousted:
-        return both(found.sub)
+    if found.key == case.sub.ousted:
+        return both(case.sub)
     if place.skip or place.may > 0 or place.owner is None:
         return ""
-    return Broken(both(found.sub), steady=place.owner[0] != found.key[0])
+    return Broken(both(case.sub), steady=place.owner[0] != found.key[0])
 
 
 def _older(case: Case) -> bool:
@@ -253,7 +237,7 @@ def _older(case: Case) -> bool:
 
 
 @form(Asked.UNSUBSCRIBE.requirement, on="MESSAGE",
-      if_=lambda case: case.pushed.sub.reborn and _in_turn(case))  # fmt: skip
+      if_=lambda case: case.sub.reborn and _in_turn(case))  # fmt: skip
 def a_subscription_that_was_ended_begins_anew(case: Case) -> str:
     """UNSUBSCRIBE ends the subscription (schema)."""
     return "a message older than the subscription was delivered" if case.place.skip else ""
@@ -266,8 +250,7 @@ def a_new_subscription_begins_at_the_end(case: Case) -> str:
 
 
 def _listed(case: Case) -> bool:
-    sub = case.pushed.sub
-    assert sub is not None
+    sub = case.sub
     return sub.redelivered and _in_turn(case) and (sub.kind == SHARED or case.place.may <= 0)
 
 
@@ -282,7 +265,7 @@ def only_what_was_asked_for_comes_again(case: Case) -> str:
     LISTED,
     on="MESSAGE",
     level="SHOULD",
-    if_=lambda case: case.profile == "seed" and _in_turn(case) and case.place.pushed and case.pushed.sub.redelivered,
+    if_=lambda case: case.profile == "seed" and _in_turn(case) and case.place.pushed and case.sub.redelivered,
 )
 def a_list_is_obeyed_by_exclusive_subscriptions_too(case: Case) -> str:
     """REDELIVER with a list asks for those messages (seed, "RedeliverUnacknowledgedMessages"). Real brokers begin again
@@ -312,7 +295,7 @@ def _from(case: Case) -> bool:
 @form(
     "PULSAR-RED-04",
     on="MESSAGE",
-    if_=lambda case: case.pushed.sub.kind in SINGLE and case.place.again is Again.REDELIVER and _in_turn(case),
+    if_=lambda case: case.sub.kind in SINGLE and case.place.again is Again.REDELIVER and _in_turn(case),
 )
 def redelivery_goes_to_who_asked(case: Case) -> str | Broken:
     """Exclusive and Failover: to the same consumer (seed, "RedeliverUnacknowledgedMessages")."""
@@ -322,18 +305,13 @@ def redelivery_goes_to_who_asked(case: Case) -> str | Broken:
 
 
 def _among_others(case: Case) -> bool:
-    found = case.pushed
-    assert found.sub is not None
-    return found.sub.kind == FAILOVER and not found.sub.stale and _in_turn(case)
+    return case.sub.kind == FAILOVER and not case.sub.stale and _in_turn(case)
 
 
-@form(ACTIVE, on="MESSAGE", if_=lambda case: _among_others(case) and case.pushed.consumer.active is not None)
+@form(ACTIVE, on="MESSAGE", if_=lambda case: _among_others(case) and case.consumer.active is not None)
 def only_the_active_consumer_receives(case: Case) -> str:
     """Who was told that it is not active gets nothing (schema, version 12)."""
-    found = case.pushed
-    assert found.sub is not None
-    assert found.consumer is not None
-    wrong = found.consumer.active is False and case.entry.at > found.sub.moved
+    wrong = case.consumer.active is False and case.entry.at > case.sub.moved
     return "MESSAGE to a consumer that was told it is not active" if wrong else ""
 
 
@@ -341,8 +319,7 @@ def only_the_active_consumer_receives(case: Case) -> str:
 def one_consumer_of_a_failover_subscription_receives(case: Case) -> str | Broken:
     """Exactly one consumer, the master, receives (seed, "Subscribe")."""
     found = case.pushed
-    assert found.sub is not None
-    wrong = found.first is not None and found.first == found.sub.master
+    wrong = found.first is not None and found.first == case.sub.master
     return Broken("two consumers of a Failover subscription receive", steady=_from(case)) if wrong else ""
 
 
@@ -421,10 +398,9 @@ def old_clients_get_nothing_compressed(case: Case) -> str:
 @form("PULSAR-CHK-10", on="MESSAGE", if_=lambda case: case.conn.limit >= 6 and bool(case.entry.check))
 def old_clients_get_no_checksum(case: Case) -> str:
     """A broker leaves out the checksum towards consumers below version 11 (practice)."""
-    assert case.frame is not None
-    if bool(case.frame.check) == (case.conn.version >= 11):
+    if bool(case.message.check) == (case.conn.version >= 11):
         return ""
-    has = "with a checksum" if case.frame.check else "without checksum"
+    has = "with a checksum" if case.message.check else "without checksum"
     return f"MESSAGE {has} to a client of version {case.conn.version}"
 
 
@@ -466,7 +442,7 @@ def single_messages_of_a_batch_stay_acknowledged(case: Case) -> str:
 
 
 @form("PULSAR-RED-07", on="MESSAGE",
-      if_=lambda case: bool(case.place.pushed) and case.pushed.sub.kind == SHARED)  # fmt: skip
+      if_=lambda case: bool(case.place.pushed) and case.sub.kind == SHARED)  # fmt: skip
 def redeliveries_are_counted(case: Case) -> str:
     """redelivery_count rises on Shared subscriptions (schema). It may begin anew when all consumers have come and
     gone."""

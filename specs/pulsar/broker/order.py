@@ -29,8 +29,7 @@ def disorder(case: Case) -> Disorder:
 
 def _first_disorder(case: Case) -> Disorder:
     found, place, entry = case.pushed, case.place, case.entry
-    sub, entries = found.sub, case.before.entries
-    assert sub is not None
+    sub, entries = case.sub, case.before.entries
     for other, there in sub.places.items():
         if other == found.at or there.acked or there.skip or not there.need:
             continue
@@ -50,8 +49,7 @@ def _first_disorder(case: Case) -> Disorder:
 
 def _late(case: Case) -> Disorder:
     found, entry = case.pushed, case.entry
-    sub, entries = found.sub, case.before.entries
-    assert sub is not None
+    sub, entries = case.sub, case.before.entries
     assert entry.id is not None
     for other, there in sub.places.items():
         before = entries[other].id
