@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from impls.driver.drive import Setting, drive
@@ -18,7 +18,6 @@ from strategies.common import Op, Program
 from strategies.stomp import aimed, misuse, refusals, repeats, sessions, settling
 from strategies.stomp.texts import NAMES, ROOTS, VALUES, twisted
 from strategies.stomp.writer import PLACES, Writer
-from tests.drawing import quick
 from tests.soak import config_of
 
 STOMP = find("stomp")
@@ -32,7 +31,9 @@ FAMILIES = {
     "settling": (settling.settlements(), settling.interpret),
     "refusals": (refusals.refusals(), refusals.interpret),
 }
-few = quick(8)
+few = settings(
+    max_examples=8, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
 
 
 def judged(plan, server=Server):
