@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from impls.driver.drive import Setting, drive
@@ -27,6 +27,7 @@ from specs.plan import Plan, Ref, Say
 from specs.protocol import find
 from strategies.msgpack import misuse, values, vectors
 from strategies.msgpack.discovery import discover
+from tests.drawing import quick
 from tests.properties import properties
 from tests.soak_msgpack import alarms, config_for
 
@@ -205,13 +206,7 @@ def config_of(role):
 def test_references_are_never_blamed(role):
     for prop, _ in properties("msgpack", role):
 
-        @settings(
-            max_examples=6,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @quick(6)
         @given(prop.programs, st.integers(0, 10_000))
         def keeps(program, number):
             peer = PEERS[role].random(number)
@@ -230,8 +225,7 @@ def test_every_requirement_is_covered_on_the_reference(role):
     config = config_of(role)
     for prop, _ in properties("msgpack", role):
 
-        @settings(max_examples=25, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
-                  suppress_health_check=list(HealthCheck))  # fmt: skip
+        @quick(25, derandomize=True)
         @given(prop.programs)
         def gather(program):
             plan = prop.plan(program, config)  # noqa: B023 - within this turn
@@ -302,13 +296,7 @@ def test_a_server_of_one_connection_at_a_time_is_not_blamed():
     assert config.serial
     for prop, _ in properties("msgpack", "server"):
 
-        @settings(
-            max_examples=5,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @quick(5)
         @given(prop.programs)
         def keeps(program):
             found = drive(prop.plan(program, config), Setting(MSGPACK, config, "server", MemoryTransport(Serial)), "t-")  # noqa: B023

@@ -22,15 +22,9 @@ from specs.storm.states import Config, Conv, HostConv, Owing, State
 class StormModel:
     """See `specs.model.Model`."""
 
-    drifts = False
-
     def initial(self, config: Config) -> State:
         """Nothing said."""
         return State(config)
-
-    def drift(self, state: State) -> Iterator[State]:
-        """None: what a side does in silence is in the envelope."""
-        return iter(())
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which `role` still has something to say or do."""

@@ -8,7 +8,7 @@ from impls.references.pulsar.framing import Part
 from impls.references.pulsar.reference import Broker, Session, Subscription
 from impls.references.pulsar.wire import Message
 from specs.plan import Ref
-from strategies.pulsar.writer import PROPERTIES, TOPICS, Pen, Writer
+from strategies.pulsar.writer import TOPICS, Pen, Writer
 from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import EXCLUSIVE, FAILOVER, SHARED, mutant, ready
 from tests.mutants.pulsar_payloads import Rewriting
@@ -43,12 +43,6 @@ def batch_behind(w: Writer) -> None:
     w.ping(w.of(ear.line))
     w.settle()
     w.redeliver(ear)
-
-
-def many_properties(w: Writer) -> None:
-    """A message with forty properties."""
-    _, _, pen = ready(w)
-    w.send(pen, properties=PROPERTIES[-1])
 
 
 def empty_key(w: Writer) -> None:

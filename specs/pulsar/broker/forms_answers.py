@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case, Owing
-from specs.pulsar.broker.causes import OPENS_AT_ONCE
+from specs.pulsar.broker.causes_missing import OPENS_AT_ONCE
 from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
 from specs.pulsar.broker.forms_connection import it_may_ask_for_patience

@@ -53,10 +53,9 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return _beside(book, Case(config, conv, "printed", value, frame))
     if isinstance(found, Breach):
         return found
-    after = (
-        found.state._replace(waited_ms=0) if isinstance(found.state, Conv) and found.state.waited_ms else found.state
-    )
-    return Allow(after, octets.covers + found.covers, octets.lapses + found.lapses, octets.leans + found.leans)
+    if isinstance(found.state, Conv) and found.state.waited_ms:
+        found = replace(found, state=found.state._replace(waited_ms=0))
+    return found.following(octets)
 
 
 def _behind(book: Rulebook, case: Case) -> Any:
@@ -93,12 +92,8 @@ def _printed(conv: Conv, found: Breach, value: Any) -> bool:
 
 def _beside(book: Rulebook, case: Case) -> Outcome:
     """What the forms of a topic say that is no action of the table."""
-    found = book.ask(case.action, case)
     after = effects.BESIDE[case.action](case) if case.action in effects.BESIDE else case.conv
-    if found.breach is not None:
-        return book.broken(found.breach, ANYTHING, after)
-    covers = found.covers if found.unjudged else found.covers + book.met(case, case.action)
-    return Allow(ANYTHING if found.unjudged else after, covers, found.lapses, found.leans)
+    return book.beside(case, case.action, after)
 
 
 def endless(config: Config, conv: Conv, data: bytes) -> Outcome:
@@ -149,7 +144,7 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     if isinstance(leaves, Breach):  # it has ended all the same
         return replace(leaves, behind=found.state if isinstance(found, Allow) else found.behind)
     if isinstance(found, Allow):
-        found = Allow(found.state, leaves.covers + found.covers, leaves.lapses + found.lapses, found.leans)
+        found = found.following(leaves)
     free = conv.misuse is not None or conv.excused or conv.phase in DEAFS
     if isinstance(found, Breach) or found.state is ANYTHING or free:
         return found
