@@ -353,3 +353,33 @@ def test_a_whole_number_of_any_size_may_be_agreed_on(beats, faults):
     found = verdict(asked, server("CONNECTED", ("version", "1.2")))[1]
     assert found == faults
     assert verdict(asked, server("ERROR", ("message", "no")), Closed(0, "server", "close")) == ("pass", [])
+
+
+def _taken_all_the_same(*headers, subscription, mode=()):
+    """A SUBSCRIBE that should be refused, a message that was waiting for it, and its RECEIPT behind that."""
+    place = ("destination", "/queue/q")
+    return verdict(
+        *session("1.2"),
+        client("SEND", place, ("k", "1"), body=b"x"),
+        client("SUBSCRIBE", place, *headers, *mode, ("receipt", "r")),
+        server("MESSAGE", place, ("k", "1"), ("message-id", "m"), ("content-length", "1"), *subscription, body=b"x"),
+        server("RECEIPT", ("receipt-id", "r")),
+    )
+
+
+@pytest.mark.parametrize("name", [None, "", "/queue/q", "made-up"])
+def test_what_a_server_calls_a_subscription_without_id_is_its_own_affair(name):
+    subscription = [] if name is None else [("subscription", name)]
+    found, faults = _taken_all_the_same(subscription=subscription)
+    assert (found, faults) == ("pass", [("SUB-02", "SHOULD")])
+    assert _taken_all_the_same(("id", "0"), subscription=subscription)[0] == "fail"
+
+
+@pytest.mark.parametrize("ack", [[], [("ack", "1")]])
+def test_what_a_server_takes_an_unknown_mode_for_is_its_own_affair(ack):
+    named = [("subscription", "0"), *ack]
+    found, faults = _taken_all_the_same(("id", "0"), subscription=named, mode=[("ack", "Client")])
+    assert (found, faults) == ("pass", [("INV-07", "SHOULD")])
+    if not ack:
+        found, ((name, _),) = _taken_all_the_same(("id", "0"), subscription=named, mode=[("ack", "client")])
+        assert (found, name) == ("fail", "MSG-05")

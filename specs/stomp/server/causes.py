@@ -37,6 +37,20 @@ class Claimed(Causes):
             return found + case.about.claims
         return found
 
+    def rivals(self, case: Case) -> tuple[str, ...]:
+        """See `Causes.rivals`: where a claim is blamed, the others of the same frame may be the reason as well."""
+        named, frame = self.likeliest(case), _claimant(case)
+        if named is None or frame is None or named.requirement not in frame.claims:
+            return ()
+        return tuple(f"{name} {named.kind}" for name in frame.claims if name != named.requirement)
+
+
+def _claimant(case: Case) -> Pending | None:
+    """The frame that an end which nothing explains is about, where it is one frame."""
+    if case.about is not None:
+        return case.about
+    return case.unanswered[0] if len(case.unanswered) == 1 else case.conn.connect
+
 
 def _first_claim(pending: Pending) -> str:
     return next(iter(pending.claims), "")
