@@ -355,6 +355,12 @@ def test_a_whole_number_of_any_size_may_be_agreed_on(beats, faults):
     assert verdict(asked, server("ERROR", ("message", "no")), Closed(0, "server", "close")) == ("pass", [])
 
 
+@pytest.mark.parametrize(("crowded", "found"), [(True, "pass"), (False, "fail")])
+def test_one_connection_too_many_may_be_refused_before_it_says_anything(crowded, found):
+    trace = (server("ERROR", ("message", "too many")), Closed(0, "server"), Quiet(10_000, final=True))
+    assert judge(StompModel(), Config(crowded=crowded), trace, "server").verdict == found
+
+
 def _taken_all_the_same(*headers, subscription, mode=()):
     """A SUBSCRIBE that should be refused, a message that was waiting for it, and its RECEIPT behind that."""
     place = ("destination", "/queue/q")

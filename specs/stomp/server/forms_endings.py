@@ -41,7 +41,10 @@ def _silent(case: Case) -> bool:
 
 
 def _excused(case: Case) -> bool:
-    """Nothing that the client said explains the end, and nothing has to."""
+    """Nothing that the client said explains the end, and nothing has to. One connection too many may be refused before
+    anything is said on it (docs/ambiguities.md, N-18a)."""
+    if case.phase is Phase.OPEN and case.state.config.crowded:
+        return True
     return _broken_off(case) or _silent(case) or case.conn.overdue
 
 
