@@ -361,6 +361,35 @@ def test_one_connection_too_many_may_be_refused_before_it_says_anything(crowded,
     assert judge(StompModel(), Config(crowded=crowded), trace, "server").verdict == found
 
 
+@pytest.mark.parametrize("crowded", [True, False])
+def test_who_is_turned_away_is_told_of_no_frame(crowded):
+    early = client("SEND", ("destination", TOPIC), ("receipt", "r"), body=b"x")
+    trace = (early, server("ERROR", ("message", "too many")), Closed(0, "server"), Quiet(10_000, final=True))
+    found = judge(StompModel(), Config(crowded=crowded), trace, "server")
+    assert {b.breach.requirement for b in found.faults} == (
+        set() if crowded else {"STOMP-1.2-ERROR-04", "STOMP-1.2-ERROR-05"}
+    )
+
+
+@pytest.mark.parametrize(("version", "named", "found"), [
+    ("1.0", "/queue/q", "pass"), ("1.0", "17", "pass"), ("1.0", None, "pass"), ("1.1", "/queue/q", "fail"),
+])  # fmt: skip
+def test_1_0_does_not_say_what_a_subscription_without_id_is_called(version, named, found):
+    place = ("destination", "/queue/q")
+    identity = [] if version == "1.0" else [("id", "0")]
+    name = [("subscription", named)] if named else []
+    shown = verdict(
+        *session(version),
+        client("SUBSCRIBE", place, *identity, ("receipt", "r")),
+        server("RECEIPT", ("receipt-id", "r")),
+        client("SEND", place, ("k", "1"), body=b"x"),
+        server(
+            "MESSAGE", place, ("k", "1"), ("message-id", "m"), *([("subscription", named)] if named else []), body=b"x"
+        ),
+    )
+    assert shown[0] == found
+
+
 def _taken_all_the_same(*headers, subscription, mode=()):
     """A SUBSCRIBE that should be refused, a message that was waiting for it, and its RECEIPT behind that."""
     place = ("destination", "/queue/q")

@@ -8,6 +8,7 @@ Source: STOMP 1.2, Value Encoding, Body, Header content-length, Header receipt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -60,9 +61,18 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     for place in _TO:
         writer.subscribe(listener, place, receipt=writer.receipt())
     for op in program.ops:
-        _SHOWS[op.kind](writer, line, op)
+        with _at_once(writer):
+            _SHOWS[op.kind](writer, line, op)
         writer.wait()
     return writer.plan()
+
+
+@contextmanager
+def _at_once(writer: Writer) -> Iterator[None]:
+    """What is said here waits for no turn."""
+    before, writer.when = writer.when, "now"
+    yield
+    writer.when = before
 
 
 def _stretch(table: Sequence[Any], op: Op, most: int = _LONGEST) -> list[Any]:
@@ -88,8 +98,7 @@ def _place(op: Op) -> Ref:
 
 def _values(writer: Writer, line: Line, op: Op) -> None:
     for some in _each(_short(writer, _stretch(VALUES[writer.version], op)), op):
-        headers = [(f"h{n}", text) for n, text in enumerate(some)]
-        writer.send(line, _place(op), headers=headers, when="now")
+        writer.send(line, _place(op), headers=[(f"h{n}", text) for n, text in enumerate(some)])
 
 
 def _names(writer: Writer, line: Line, op: Op) -> None:
@@ -98,7 +107,7 @@ def _names(writer: Writer, line: Line, op: Op) -> None:
     table = NAMES[version] if version == "1.0" else (*NAMES[version], *(text for text in VALUES[version] if text))
     for some in _each(_short(writer, _stretch(table, op)), op):
         headers = [(name, f"v{n}") for n, name in enumerate(dict.fromkeys(some))]
-        writer.send(line, _place(op), headers=headers, when="now")
+        writer.send(line, _place(op), headers=headers)
 
 
 def _bodies(writer: Writer, line: Line, op: Op) -> None:
@@ -106,7 +115,7 @@ def _bodies(writer: Writer, line: Line, op: Op) -> None:
     for body in _stretch(_BODIES, op):
         if len(body) <= writer.config.sizes.body:
             stated = [("content-length", f"{len(body)}")] if op.args[3] & 1 and body else []
-            writer.send(line, _place(op), body, stated, when="now")
+            writer.send(line, _place(op), body, stated)
 
 
 def _receipts(writer: Writer, line: Line, op: Op) -> None:
@@ -114,13 +123,15 @@ def _receipts(writer: Writer, line: Line, op: Op) -> None:
     for text in _short(writer, _stretch(VALUES[writer.version], op)):
         number = f"{writer.fresh()}"
         asked = ("receipt", number + text if op.args[3] & 1 else text + number)
-        writer.send(line, _place(op), receipt=asked, when="now")
+        writer.send(line, _place(op), receipt=asked)
 
 
 def _ids(writer: Writer, line: Line, op: Op) -> None:
     """Subscriptions side by side, ended one by one."""
     names = dict.fromkeys(text for text in _short(writer, _stretch(VALUES[writer.version], op, _OPEN)) if text)
-    subs = [writer.subscribe(line, PLACES[3], identity=name) for name in names if all(s.id != name for s in line.subs)]
+    free = (name for name in names if all(sub.id != name for sub in line.subs))
+    subs = [writer.subscribe(line, PLACES[3], identity=name, receipt=writer.receipt()) for name in free]
+    writer.wait()
     writer.send(line, PLACES[3], receipt=writer.receipt())
     writer.wait()
     for sub in subs:
