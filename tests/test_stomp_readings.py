@@ -383,9 +383,7 @@ def test_1_0_does_not_say_what_a_subscription_without_id_is_called(version, name
         client("SUBSCRIBE", place, *identity, ("receipt", "r")),
         server("RECEIPT", ("receipt-id", "r")),
         client("SEND", place, ("k", "1"), body=b"x"),
-        server(
-            "MESSAGE", place, ("k", "1"), ("message-id", "m"), *([("subscription", named)] if named else []), body=b"x"
-        ),
+        server("MESSAGE", place, ("k", "1"), ("message-id", "m"), *name, body=b"x"),
     )
     assert shown[0] == found
 
