@@ -416,3 +416,22 @@ def test_what_a_server_takes_an_unknown_mode_for_is_its_own_affair(ack):
     if not ack:
         found, ((name, _),) = _taken_all_the_same(("id", "0"), subscription=named, mode=[("ack", "client")])
         assert (found, name) == ("fail", "MSG-05")
+
+
+@pytest.mark.parametrize(("acked", "found"), [("b1 a2", "ACKMODE-05"), ("a2 b1", "ACKMODE-05"), ("b1", "ACKMODE-07")])
+def test_a_later_delivery_of_the_same_subscription_is_the_likelier_reason(acked, found):
+    def acked_by(name):
+        return client("ACK", ("id", name), ("receipt", name))
+
+    subscribed, delivered = [], []
+    for sub in "ab":
+        place = ("destination", f"/queue/{sub}")
+        asked = client("SUBSCRIBE", ("id", sub), place, ("ack", "client-individual"), ("receipt", f"r{sub}"))
+        subscribed += [asked, server("RECEIPT", ("receipt-id", f"r{sub}"))]
+        for name in (f"{sub}1", f"{sub}2"):
+            told = (("k", name), ("message-id", name), ("subscription", sub), ("ack", name))
+            delivered += [client("SEND", place, ("k", name)), server("MESSAGE", place, *told)]
+    settled = [event for name in acked.split() for event in (acked_by(name), server("RECEIPT", ("receipt-id", name)))]
+    error = server("ERROR", ("message", "nothing to settle"), ("receipt-id", "a1"))
+    shown = verdict(*session("1.2"), *subscribed, *delivered, *settled, acked_by("a1"), error)
+    assert [name for name, _ in shown[1]] == [found]
