@@ -435,3 +435,12 @@ def test_a_later_delivery_of_the_same_subscription_is_the_likelier_reason(acked,
     error = server("ERROR", ("message", "nothing to settle"), ("receipt-id", "a1"))
     shown = verdict(*session("1.2"), *subscribed, *delivered, *settled, acked_by("a1"), error)
     assert [name for name, _ in shown[1]] == [found]
+
+
+def test_a_plan_is_not_written_without_a_feature_that_tells_its_ids_apart():
+    def begun(*names):
+        return Plan(tuple(Say(0, Frame("BEGIN", (("transaction", name),))) for name in names))
+
+    (feature,) = (feature for feature in FEATURES if feature.name == "blanks")
+    assert feature.without(begun("t", "t ")) == begun("t", "td")
+    assert feature.without(begun("td", "t ")) == begun("td", "t ")
