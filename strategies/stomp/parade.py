@@ -1,4 +1,4 @@
-"""A stretch of a table of traps, one entry after the other: values and names of headers, bodies, receipts, ids.
+"""A stretch of a table of traps, one entry after the other: values and names of headers, bodies, receipts, ids, modes.
 
 Sessions meet a trap now and then, among much else. Here each op says a whole stretch at once and waits at its end, so
 that few conversations are enough for all of a table, also with a server that is slow to answer.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -43,13 +44,28 @@ _MIXED = (
 )
 """Bodies that are long and hold what is mostly tried in short ones, and ends that are easily lost."""
 _BODIES = (*BODIES, *_MIXED, *LONG_BODIES)
+_MODES = ("auto", "client", "client-individual")
+_AGAIN = tuple(product(_MODES, _MODES))
+"""The mode of a subscription, and that of the next one with its id."""
+_SETTLED = tuple(product(("", "ABORT", "COMMIT"), ("ACK", "NACK"), _MODES[1:]))
+"""How the transaction ends in which a delivery is settled, if it is in one, and how it is settled."""
 _TO = (PLACES[1], PLACES[0])
 """A topic-like place and a queue-like one; both are listened to."""
 
 
 def parades() -> SearchStrategy[Program]:
     """Up to three stretches."""
-    kinds = {"values": 4, "names": 3, "bodies": 3, "receipts": 3, "ids": 2, "txs": 2, "lengths": 1}
+    kinds = {
+        "values": 4,
+        "names": 3,
+        "bodies": 3,
+        "receipts": 3,
+        "ids": 2,
+        "txs": 2,
+        "lengths": 1,
+        "modes": 2,
+        "acks": 2,
+    }
     return programs(kinds, head=HEAD, most=3)
 
 
@@ -169,7 +185,50 @@ def _lengths(writer: Writer, line: Line, op: Op) -> None:
     other.ended = True
 
 
+def _modes(writer: Writer, line: Line, op: Op) -> None:
+    """An id that is used again, in another mode and for another destination."""
+    for before, mode in _stretch(_AGAIN, op, len(_AGAIN)):
+        if line.version == "1.0" and "client-individual" in (before, mode):
+            continue
+        name = f"m{writer.fresh()}"
+        writer.unsubscribe(line, writer.subscribe(line, PLACES[3], before, name), receipt=writer.receipt())
+        writer.wait()
+        sub = writer.subscribe(line, PLACES[2], mode, name, receipt=writer.receipt())
+        writer.send(line, PLACES[2])
+        writer.send(line, PLACES[2], receipt=writer.receipt())
+        writer.wait()
+        for nth in (1, 0) if mode == "client-individual" else (1,) if mode == "client" else ():
+            writer.acknowledge(line, sub, nth, receipt=writer.receipt())
+        writer.unsubscribe(line, sub, receipt=writer.receipt())
+        writer.wait()
+
+
+def _acks(writer: Writer, line: Line, op: Op) -> None:
+    """The second of three deliveries is settled, and what comes behind it shows that it was, or that it was not."""
+    for end, verb, mode in _stretch(_SETTLED, op, len(_SETTLED)):
+        if line.version == "1.0" and (verb, mode) != ("ACK", "client"):
+            continue
+        sub = writer.subscribe(line, PLACES[2], mode, f"s{writer.fresh()}", receipt=writer.receipt())
+        for _ in range(3):
+            writer.send(line, PLACES[2], receipt=writer.receipt())
+        writer.wait()
+        tx = f"t{writer.fresh()}" if end else None
+        if tx is not None:
+            writer.say(line, "BEGIN", [("transaction", tx)])
+        writer.acknowledge(line, sub, 1, verb=verb, tx=tx, receipt=writer.receipt())
+        if tx is not None:
+            writer.say(line, end, [("transaction", tx), writer.receipt()])
+        writer.wait()
+        if end == "ABORT":
+            writer.acknowledge(line, sub, 1, verb=verb, receipt=writer.receipt())
+        writer.acknowledge(line, sub, 2, receipt=writer.receipt())
+        writer.send(line, PLACES[2], receipt=writer.receipt())
+        writer.wait()
+        writer.unsubscribe(line, sub, receipt=writer.receipt())
+        writer.wait()
+
+
 _SHOWS: Mapping[str, Callable[[Writer, Line, Op], None]] = {
     "values": _values, "names": _names, "bodies": _bodies, "receipts": _receipts, "ids": _ids, "txs": _txs,
-    "lengths": _lengths,
+    "lengths": _lengths, "modes": _modes, "acks": _acks,
 }  # fmt: skip
