@@ -353,3 +353,94 @@ def test_a_whole_number_of_any_size_may_be_agreed_on(beats, faults):
     found = verdict(asked, server("CONNECTED", ("version", "1.2")))[1]
     assert found == faults
     assert verdict(asked, server("ERROR", ("message", "no")), Closed(0, "server", "close")) == ("pass", [])
+
+
+@pytest.mark.parametrize(("crowded", "found"), [(True, "pass"), (False, "fail")])
+def test_one_connection_too_many_may_be_refused_before_it_says_anything(crowded, found):
+    trace = (server("ERROR", ("message", "too many")), Closed(0, "server"), Quiet(10_000, final=True))
+    assert judge(StompModel(), Config(crowded=crowded), trace, "server").verdict == found
+
+
+@pytest.mark.parametrize("crowded", [True, False])
+def test_who_is_turned_away_is_told_of_no_frame(crowded):
+    early = client("SEND", ("destination", TOPIC), ("receipt", "r"), body=b"x")
+    trace = (early, server("ERROR", ("message", "too many")), Closed(0, "server"), Quiet(10_000, final=True))
+    found = judge(StompModel(), Config(crowded=crowded), trace, "server")
+    assert {b.breach.requirement for b in found.faults} == (
+        set() if crowded else {"STOMP-1.2-ERROR-04", "STOMP-1.2-ERROR-05"}
+    )
+
+
+@pytest.mark.parametrize(("version", "named", "found"), [
+    ("1.0", "/queue/q", "pass"), ("1.0", "17", "pass"), ("1.0", None, "pass"), ("1.1", "/queue/q", "fail"),
+])  # fmt: skip
+def test_1_0_does_not_say_what_a_subscription_without_id_is_called(version, named, found):
+    place = ("destination", "/queue/q")
+    identity = [] if version == "1.0" else [("id", "0")]
+    name = [("subscription", named)] if named else []
+    shown = verdict(
+        *session(version),
+        client("SUBSCRIBE", place, *identity, ("receipt", "r")),
+        server("RECEIPT", ("receipt-id", "r")),
+        client("SEND", place, ("k", "1"), body=b"x"),
+        server("MESSAGE", place, ("k", "1"), ("message-id", "m"), *name, body=b"x"),
+    )
+    assert shown[0] == found
+
+
+def _taken_all_the_same(*headers, subscription, mode=()):
+    """A SUBSCRIBE that should be refused, a message that was waiting for it, and its RECEIPT behind that."""
+    place = ("destination", "/queue/q")
+    return verdict(
+        *session("1.2"),
+        client("SEND", place, ("k", "1"), body=b"x"),
+        client("SUBSCRIBE", place, *headers, *mode, ("receipt", "r")),
+        server("MESSAGE", place, ("k", "1"), ("message-id", "m"), ("content-length", "1"), *subscription, body=b"x"),
+        server("RECEIPT", ("receipt-id", "r")),
+    )
+
+
+@pytest.mark.parametrize("name", [None, "", "/queue/q", "made-up"])
+def test_what_a_server_calls_a_subscription_without_id_is_its_own_affair(name):
+    subscription = [] if name is None else [("subscription", name)]
+    found, faults = _taken_all_the_same(subscription=subscription)
+    assert (found, faults) == ("pass", [("SUB-02", "SHOULD")])
+    assert _taken_all_the_same(("id", "0"), subscription=subscription)[0] == "fail"
+
+
+@pytest.mark.parametrize("ack", [[], [("ack", "1")]])
+def test_what_a_server_takes_an_unknown_mode_for_is_its_own_affair(ack):
+    named = [("subscription", "0"), *ack]
+    found, faults = _taken_all_the_same(("id", "0"), subscription=named, mode=[("ack", "Client")])
+    assert (found, faults) == ("pass", [("INV-07", "SHOULD")])
+    if not ack:
+        found, ((name, _),) = _taken_all_the_same(("id", "0"), subscription=named, mode=[("ack", "client")])
+        assert (found, name) == ("fail", "MSG-05")
+
+
+@pytest.mark.parametrize(("acked", "found"), [("b1 a2", "ACKMODE-05"), ("a2 b1", "ACKMODE-05"), ("b1", "ACKMODE-07")])
+def test_a_later_delivery_of_the_same_subscription_is_the_likelier_reason(acked, found):
+    def acked_by(name):
+        return client("ACK", ("id", name), ("receipt", name))
+
+    subscribed, delivered = [], []
+    for sub in "ab":
+        place = ("destination", f"/queue/{sub}")
+        asked = client("SUBSCRIBE", ("id", sub), place, ("ack", "client-individual"), ("receipt", f"r{sub}"))
+        subscribed += [asked, server("RECEIPT", ("receipt-id", f"r{sub}"))]
+        for name in (f"{sub}1", f"{sub}2"):
+            told = (("k", name), ("message-id", name), ("subscription", sub), ("ack", name))
+            delivered += [client("SEND", place, ("k", name)), server("MESSAGE", place, *told)]
+    settled = [event for name in acked.split() for event in (acked_by(name), server("RECEIPT", ("receipt-id", name)))]
+    error = server("ERROR", ("message", "nothing to settle"), ("receipt-id", "a1"))
+    shown = verdict(*session("1.2"), *subscribed, *delivered, *settled, acked_by("a1"), error)
+    assert [name for name, _ in shown[1]] == [found]
+
+
+def test_a_plan_is_not_written_without_a_feature_that_tells_its_ids_apart():
+    def begun(*names):
+        return Plan(tuple(Say(0, Frame("BEGIN", (("transaction", name),))) for name in names))
+
+    (feature,) = (feature for feature in FEATURES if feature.name == "blanks")
+    assert feature.without(begun("t", "t ")) == begun("t", "td")
+    assert feature.without(begun("td", "t ")) == begun("td", "t ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -9,15 +11,15 @@ from hypothesis import strategies as st
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Server
-from specs.plan import Close, Say
+from specs.plan import Close, Ref, Say
 from specs.protocol import find
 from specs.stomp.frames import Frame, Style, decoder, encode
 from specs.stomp.headers import RESERVED, TAG
-from specs.stomp.states import Sizes
+from specs.stomp.states import MODEST, Sizes
 from strategies.common import Op, Program
-from strategies.stomp import aimed, misuse, refusals, repeats, sessions, settling
+from strategies.stomp import aimed, misuse, parade, refusals, repeats, sessions, settling
 from strategies.stomp.texts import NAMES, ROOTS, VALUES, twisted
-from strategies.stomp.writer import PLACES, Writer
+from strategies.stomp.writer import PLACES, REPEAT, Writer
 from tests.soak import config_of
 
 STOMP = find("stomp")
@@ -30,6 +32,7 @@ FAMILIES = {
     "sessions": (sessions.sessions(sessions.EVERYTHING), sessions.interpret),
     "settling": (settling.settlements(), settling.interpret),
     "refusals": (refusals.refusals(), refusals.interpret),
+    "parades": (parade.parades(), parade.interpret),
 }
 few = settings(
     max_examples=8, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
@@ -89,6 +92,34 @@ def test_correct_servers_pass(family, data, hurry):
     assert plan == interpret(program, CONFIG, hurry=hurry)
     judgement = judged(plan)
     assert judgement.verdict == "pass", judgement
+
+
+def test_a_stretch_says_every_entry_of_its_part_of_the_table():
+    plan = parade.interpret(Program((0,), (Op("values", (3, 0, 31, 3, 0)), Op("values", (0, 1, 8, 0, 1)))), CONFIG)
+    values = [
+        value for step in plan.steps if isinstance(step, Say) for name, value in step.frame.headers if name == "h0"
+    ]
+    assert values == [*VALUES["1.2"][3:35:4], *VALUES["1.2"][256:265]]
+
+
+def test_small_servers_get_no_entry_that_is_too_long_for_them():
+    small = replace(CONFIG, sizes=MODEST)
+    everything = tuple(Op(kind, (start, 0, 31, 3, 0)) for kind in parade._SHOWS for start in range(0, 128, 32))
+    said = [step.frame for step in parade.interpret(Program((0,), everything), small).steps if isinstance(step, Say)]
+    assert said
+    for frame in said:
+        headers = tuple((name, str(value)) for name, value in frame.headers if not isinstance(value, Ref))
+        assert not MODEST.exceeded(replace(frame, headers=headers))
+
+
+@pytest.mark.parametrize("style", range(64, 72))
+def test_the_tag_by_which_a_message_is_known_is_never_repeated(style):
+    writer = Writer(CONFIG, wire=127)
+    writer.send(writer.line(0), PLACES[0], headers=[("foo", "a")], receipt=("receipt", "r"), style=style & ~2)
+    names = [name for name, _ in writer.plan().steps[-1].frame.headers]
+    assert style & REPEAT
+    assert len(set(names)) < len(names)
+    assert names.count(TAG) == 1
 
 
 @pytest.mark.parametrize("form", [0, 1, 2, 3, 4, 5, 7])

@@ -142,7 +142,7 @@ def _trimmed(plan: Plan) -> Plan:
 
     def change(text: str) -> str:
         lead, tail = len(text) - len(text.lstrip(" \t")), len(text) - len(text.rstrip(" \t"))
-        return "b" * len(text) if lead == len(text) else "b" * lead + text.strip(" \t") + "b" * tail
+        return "d" * len(text) if lead == len(text) else "d" * lead + text.strip(" \t") + "d" * tail
 
     return _worded(plan, change)
 
@@ -236,7 +236,10 @@ def _framed(plan: Plan, change: Callable[[Frame], Frame]) -> Plan:
 
 
 def _worded(plan: Plan, change: Callable[[str], str]) -> Plan:
-    """Every text of a header that is escaped, changed alike wherever it stands."""
+    """Every text of a header that is escaped, changed alike wherever it stands. Where two ids would become one, the
+    plan stays as it is: it would mean something else."""
+    if _confused(plan, change):
+        return plan
 
     def value(given: str | Ref) -> str | Ref:
         if isinstance(given, str):
@@ -251,6 +254,16 @@ def _worded(plan: Plan, change: Callable[[str], str]) -> Plan:
         return replace(given, headers=tuple((change(n), value(v)) for n, v in given.headers))
 
     return _framed(plan, frame)
+
+
+def _confused(plan: Plan, change: Callable[[str], str]) -> bool:
+    """True when a change makes one of two ids."""
+    for kind in ("id", "transaction", "receipt"):
+        headers = [pair for step in plan.steps if isinstance(step, Say) for pair in step.frame.headers]
+        texts = {value for name, value in headers if name == kind and isinstance(value, str)}
+        if len({change(text) for text in texts}) < len(texts):
+            return True
+    return False
 
 
 def _among(short: str) -> frozenset[str]:

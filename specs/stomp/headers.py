@@ -76,6 +76,9 @@ def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
 def marks(frame: Frame, version: str) -> tuple[str, ...]:
     """What is special in how the frame's headers read, and must not matter."""
     found: list[str] = []
+    if frame.command == "SEND" and frame.get("content-length") is not None:
+        found += [ids.CLEN_01] if b"\0" in frame.body else []
+        found += [] if frame.body.isascii() else [ids.CLEN_06]
     names = "".join([name for name, _ in frame.headers])
     values = "".join([value for _, value in frame.headers])
     plain = frame.command in ("CONNECT", "STOMP")

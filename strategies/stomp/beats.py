@@ -64,7 +64,9 @@ def _client(writer: Writer, place: int, op: Op) -> _Client:
     asked, life, form, does, _ = op.args
     wanted = _ASKED[(asked + place) % len(_ASKED)]
     extra = [] if wanted is None else [("heart-beat", f"{wanted[0]},{wanted[1]}")]
-    client = _Client(writer.connect(place, extra=extra), wanted[0] if wanted else 0, (life + place) % 4, form)
+    command = "STOMP" if form & 12 == 12 and writer.version == "1.2" else "CONNECT"
+    line = writer.connect(place, command=command, extra=extra)
+    client = _Client(line, wanted[0] if wanted else 0, (life + place) % 4, form)
     if (does + place) % 3 == 1:
         writer.subscribe(client.line, PLACES[1], receipt=writer.receipt())
         writer.send(client.line, PLACES[1], receipt=writer.receipt())

@@ -144,7 +144,8 @@ class Writer:
             headers.append(("x-other", "1"))
         if style & REPEAT and headers and self.version == "1.2":
             self.features.add("repeat")
-            name, value = headers[style % len(headers)]
+            others = [pair for pair in headers if pair[0] != TAG]  # by its tag a message is known
+            name, value = others[style % len(others)]
             headers.append((name, PLACES[0] if name == "destination" and value != PLACES[0] else "other"))
         elif style & ORDER and len({name for name, _ in headers}) == len(headers) > 1:
             headers.reverse()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.references.stomp.reference import Frame, Parser, Session, Writer
+from impls.references.stomp.reference import Frame, Parser, Refused, Session, Writer
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
 from tests.mutants.kit import QUEUE, TOPIC, connecting, mutant, one, plan, raw, round_trip
@@ -27,9 +27,12 @@ mutant("body-ends-at-nul", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-0
     "A body is stored as a C string and ends at its first NUL, whatever content-length says.",
     _changed(lambda body: body.partition(b"\0")[0]),
 )
-mutant("length-not-read", "CLEN-01", round_trip(body=b"ab\0cd"), accept="BODY-02 CLEN-02 INV-16")(
-    "content-length is ignored when a frame is read.", on(Parser, "body_length").gives(lambda: None)
-)
+mutant(
+    "length-not-read",
+    "CLEN-01",
+    plan(lambda w: w.send(w.line(), QUEUE, b"ab\0cd", receipt=w.receipt())),
+    accept="BODY-02 CLEN-02 INV-16",
+)("content-length is ignored when a frame is read.", on(Parser, "body_length").gives(lambda: None))
 
 
 @mutant("short-length-believed", "CLEN-02", raw(SEND, TOPIC, b"\ncontent-length:3\n\nhello\0"), accept="INV-16")
@@ -107,6 +110,20 @@ mutant(
 )(
     "A content-length may be written in any base.",
     on(Parser, "content_length").instead(lambda value: int(value, 0), when=lambda value: value.startswith("0x")),
+)
+mutant(
+    "length-on-subscribe-refused",
+    "CLEN-07",
+    one("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("content-length", "0")),
+)(
+    "SUBSCRIBE with a content-length is refused, though it has no body.",
+    on(Session, "on_SUBSCRIBE").raises(
+        lambda: Refused("content-length is not for this frame"), when=lambda frame: "content-length" in frame.first
+    ),
+)
+mutant("line-ends-in-long-bodies", "BODY-02", round_trip(body=b"a\r\n" * 1400))(
+    "CR LF in a body of more than 4 KiB becomes LF, as in a buffer of text.",
+    _changed(lambda body: body.replace(b"\r\n", b"\n") if len(body) > 4096 else body),
 )
 mutant("length-on-bodyless-refused", "CLEN-07", one("BEGIN", ("transaction", "t"), ("content-length", "0")))(
     "content-length:0 on a frame that cannot have a body is refused.",

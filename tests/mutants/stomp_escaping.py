@@ -255,6 +255,10 @@ mutant("backslash-escaped-last", "ENC-02", round_trip(("a", "x:y")), accept="ENC
     "Backslashes are escaped after the other characters, which brings theirs out double.",
     _unescaped(("\n", r"\n"), ("\r", r"\r"), (":", r"\c"), ("\\", r"\\")),
 )
+mutant("cr-lost-in-names", "ENC-02", round_trip(("a\rb", "x")), accept="ENC-03 SEND-04 MSG-08")(
+    "A CR in a header name is left out where it has to be escaped.",
+    on(Writer, "escape").takes(headers=lambda headers: [(name.replace("\r", ""), value) for name, value in headers]),
+)
 mutant("names-written-raw", "ENC-02", round_trip(("a:b", "x")), accept="ENC-10 ENC-03 ENC-09")(
     "Only values are escaped when they are written.",
     on(Writer, "escape").instead(lambda self, headers: [(name, self.escape_header(value)) for name, value in headers]),

@@ -44,6 +44,18 @@ mutant("blank-behind-comma", "HB-01", connecting(), smoke=False)(
 mutant("beats-promised-only", "HB-04", _agreed("0,500", 2000))(
     "Heart-beats are agreed on and never sent.", on(Session, "beat").skips()
 )
+
+
+@plan
+def _opened_by_stomp(w: plans.Writer) -> None:
+    w.connect(0, command="STOMP", extra=[("heart-beat", "0,500")])
+    w.wait(2000)
+
+
+mutant("no-beats-for-stomp", "HB-04", _opened_by_stomp, accept="CONNECT-05")(
+    "A session that was opened by STOMP gets no heart-beats, though CONNECTED promises them.",
+    on(Session, "agree_on_beats").skips(when=lambda frame: frame.command == "STOMP"),
+)
 mutant("beats-stop", "HB-04", _agreed("0,500", 4000))(
     "Only the first three heart-beats are sent.", on(Session, "beat").skips(when=lambda calls: calls > 3)
 )

@@ -210,8 +210,7 @@ class Connection:
     def admit(self, frame: Frame, version: str) -> None:
         """Raise Refused when the client may not enter."""
         switches = self.switches
-        others = sum(session.phase is Phase.LIVE for session in self.server.sessions.values())
-        if switches.connections == "three" and others >= 3:
+        if self.server.full:
             raise Refused("too many connections")
         host = frame.first.get("host")
         if host is None:

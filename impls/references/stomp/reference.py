@@ -93,7 +93,15 @@ class Server:
         """Accept a new client connection."""
         session = self.session_type(self, next(self._sessions))
         self.sessions[session.number] = session
+        if self.full and self.switches.one_too_many == "at-once":
+            session.fail("too many connections")
         return session
+
+    @property
+    def full(self) -> bool:
+        """True when no further client may enter."""
+        live = sum(session.phase is Phase.LIVE for session in self.sessions.values())
+        return self.switches.connections == "three" and live >= 3
 
     def advance(self, ms: float) -> None:
         """Let virtual milliseconds pass, and do what falls due on the way."""

@@ -334,8 +334,10 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
 
 
 def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ...]:
-    """What an acknowledgement that must be accepted shows, given the ones before it."""
-    claims: list[str] = []
+    """What an acknowledgement that must be accepted shows, given the ones before it. What most likely has settled the
+    delivery, if any has, stands first: that of a later one on the same subscription, as if all were cumulative; then
+    that of one on another subscription."""
+    ranked: list[tuple[int, str]] = []
     for other in state.deliveries.values():
         if (
             other.conn != delivery.conn
@@ -344,11 +346,14 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
         ):
             continue
         if other.sub != delivery.sub:
-            claims.append(ids.ACKMODE_07)
-        elif other.fate == "nacked":
-            claims.append(ids.NACK_03)
+            ranked.append((1, ids.ACKMODE_07))
+            continue
+        rank = 0 if other.serial > delivery.serial else 2
+        if other.fate == "nacked":
+            ranked.append((rank, ids.NACK_03))
         else:
-            claims.append(ids.ACKMODE_05 if delivery.mode == "client-individual" else ids.ACKMODE_04)
+            ranked.append((rank, ids.ACKMODE_05 if delivery.mode == "client-individual" else ids.ACKMODE_04))
+    claims = [name for _, name in sorted(ranked, key=lambda pair: pair[0])]
     if delivery.by == "abort":
         claims.append(ids.ACK_06)
     if conn.version == "1.2":

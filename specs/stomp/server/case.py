@@ -155,13 +155,14 @@ def of_message(state: State, number: int, conn: Conn, frame: Frame) -> Case:
 
 
 def _subscription(conn: Conn, frame: Frame) -> Sub | None:
-    """The subscription that a MESSAGE names; 1.0 allows its destination instead."""
-    key = frame.get("subscription")
-    if key is not None:
-        return conn.subs.get(key)
-    if conn.version == "1.0":
-        return next((sub for sub in conn.subs.values() if frame.get("destination") in sub.destinations), None)
-    return None
+    """The subscription that a MESSAGE names; 1.0 allows its destination instead, and says nothing of what a MESSAGE
+    calls a subscription that was given no id."""
+    key, place = frame.get("subscription"), frame.get("destination")
+    found = conn.subs.get(key) if key is not None else None
+    if found is not None or conn.version != "1.0":
+        return found
+    at_place = (sub for sub in conn.subs.values() if place in sub.destinations)
+    return next((sub for sub in at_place if key is None or sub.id.startswith("\0")), None)
 
 
 def _match(state: State, sub: Sub, frame: Frame) -> tuple[Match, Message | None]:

@@ -15,11 +15,12 @@ from specs.stomp.server.case import Case, beyond_limits, other_at_fault, too_muc
 from specs.stomp.states import Conn, Pending, State
 
 CLAIMS = (
-    ids.ACKMODE_04, ids.ACKMODE_05, ids.ACKMODE_07, ids.ACK_01, ids.ACK_06, ids.ACK_07, ids.CLEN_07, ids.CONNECT_05,
-    ids.CONNECT_13, ids.DISC_03, ids.ENC_01, ids.ENC_03, ids.ENC_06, ids.ENC_07, ids.ENC_08, ids.ENC_12, ids.ENC_13,
-    ids.FRAME_03, ids.FRAME_04, ids.HB_07, ids.HDR_05, ids.INV_20, ids.NACK_01, ids.NACK_03, ids.NACK_04,
-    ids.NEGO_04, ids.NEGO_05, ids.NEGO_06, ids.REPEAT_01, ids.SUB_04, ids.SUB_07, ids.SUB_09, ids.SUB_10,
-    ids.SUB_11, ids.TXN_03, ids.TXN_04, ids.TXN_07, ids.TXN_09, ids.TXN_10, ids.TXN_11, ids.UNSUB_02, ids.UNSUB_04,
+    ids.ACKMODE_04, ids.ACKMODE_05, ids.ACKMODE_07, ids.ACK_01, ids.ACK_06, ids.ACK_07, ids.CLEN_01, ids.CLEN_06,
+    ids.CLEN_07, ids.CONNECT_05, ids.CONNECT_13, ids.DISC_03, ids.ENC_01, ids.ENC_03, ids.ENC_06, ids.ENC_07,
+    ids.ENC_08, ids.ENC_12, ids.ENC_13, ids.FRAME_03, ids.FRAME_04, ids.HB_07, ids.HDR_05, ids.INV_20, ids.NACK_01,
+    ids.NACK_03, ids.NACK_04, ids.NEGO_04, ids.NEGO_05, ids.NEGO_06, ids.REPEAT_01, ids.SUB_04, ids.SUB_07, ids.SUB_09,
+    ids.SUB_10, ids.SUB_11, ids.TXN_03, ids.TXN_04, ids.TXN_07, ids.TXN_09, ids.TXN_10, ids.TXN_11, ids.UNSUB_02,
+    ids.UNSUB_04,
 )  # fmt: skip
 """What may be special about a frame that must be accepted: see calls.py, headers.py."""
 _CLAIMS = " ".join(CLAIMS)
@@ -36,6 +37,20 @@ class Claimed(Causes):
         if case.about is not None and case.about.claims:
             return found + case.about.claims
         return found
+
+    def rivals(self, case: Case) -> tuple[str, ...]:
+        """See `Causes.rivals`: where a claim is blamed, the others of the same frame may be the reason as well."""
+        named, frame = self.likeliest(case), _claimant(case)
+        if named is None or frame is None or named.requirement not in frame.claims:
+            return ()
+        return tuple(f"{name} {named.kind}" for name in frame.claims if name != named.requirement)
+
+
+def _claimant(case: Case) -> Pending | None:
+    """The frame that an end which nothing explains is about, where it is one frame."""
+    if case.about is not None:
+        return case.about
+    return case.unanswered[0] if len(case.unanswered) == 1 else case.conn.connect
 
 
 def _first_claim(pending: Pending) -> str:

@@ -53,7 +53,23 @@ def refused_subscribe(case: Case) -> str | Named:
         if p.frame.command == "SUBSCRIBE" and isinstance(p.call, Refusal) and p.frame.get("id") == _key(case):
             why = f"MESSAGE for {_key(case)!r:.40}, whose SUBSCRIBE had to be refused"
             return Named(p.call.requirement, why, "", p.call.also, level=p.call.accepted or None)
-    return ""
+    nameless = taken_without_id(case)
+    if nameless is None:
+        return ""
+    why = f"MESSAGE for {_key(case)!r:.40}: a SUBSCRIBE without id was accepted"
+    return Named(nameless.requirement, why, "", nameless.also, level=nameless.accepted)
+
+
+def taken_without_id(case: Case) -> Refusal | None:
+    """The refusal of a SUBSCRIBE without id that is not answered, where a MESSAGE came for its destination: the server
+    may have agreed to it, and what it then calls the subscription is its own affair (docs/ambiguities.md, Leniency)."""
+    for p in case.conn.pending:
+        frame = p.frame
+        if frame.command == "SUBSCRIBE" and isinstance(p.call, Refusal) and frame.get("id") is None:
+            place = frame.get("destination")
+            if place is not None and place == case.frame.get("destination"):
+                return p.call
+    return None
 
 
 @WRONG_SUB.cause(ids.UNSUB_03, also=ids.MSG_09, could=lambda case: bool(case.conn.old_subs))

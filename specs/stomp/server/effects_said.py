@@ -198,7 +198,12 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
     names = [name for name, _ in frame.headers]
     repeated = tuple(pair for at, pair in enumerate(frame.headers) if pair[0] in names[:at])
     stated = frame.get("ack") is not None
-    sub = Sub(pending.serial, number, key, (destination,), mode, reused=reused, stated=stated, repeated=repeated)
+    # which mode a server takes for one that there is not is its own affair
+    vague = isinstance(pending.call, Refusal) and pending.call.requirement == ids.INV_07
+    sub = Sub(
+        pending.serial, number, key, (destination,), mode,
+        vague=vague, reused=reused, stated=stated, repeated=repeated,
+    )  # fmt: skip
     return put(state, number, conn._replace(subs={**conn.subs, key: sub}))
 
 

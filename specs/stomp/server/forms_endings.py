@@ -42,7 +42,12 @@ def _silent(case: Case) -> bool:
 
 def _excused(case: Case) -> bool:
     """Nothing that the client said explains the end, and nothing has to."""
-    return _broken_off(case) or _silent(case) or case.conn.overdue
+    return _broken_off(case) or _silent(case) or case.conn.overdue or _turned_away(case)
+
+
+def _turned_away(case: Case) -> bool:
+    """One connection too many may be refused before anything is said on it (docs/ambiguities.md, N-18a)."""
+    return case.phase is Phase.OPEN and case.state.config.crowded
 
 
 def _blamed(case: Case) -> bool:
@@ -77,7 +82,7 @@ def error_has_a_message(case: Case) -> str:
 
 def _one_to_name(case: Case) -> bool:
     """One frame alone can be meant, and it asked for a receipt."""
-    if len(case.suspects) != 1:
+    if len(case.suspects) != 1 or _turned_away(case):
         return False
     return isinstance(case.suspects[0].call, Refusal) and case.suspects[0].receipt is not None
 

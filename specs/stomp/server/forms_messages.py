@@ -27,6 +27,7 @@ from specs.stomp.server.causes_messages import (
     WRONG_SUB,
     bodies,
     headers,
+    taken_without_id,
     told,
 )
 from specs.stomp.server.duties import copy_for_each_subscriber, met
@@ -44,7 +45,12 @@ UNREAD = "octets that are no frame, and silence"
 # -- the frame ---------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.MSG_04, on="MESSAGE", also=f"{ids.HDR_01} {ids.MSG_09}")
+@BOOK.form(
+    ids.MSG_04,
+    on="MESSAGE",
+    also=f"{ids.HDR_01} {ids.MSG_09}",
+    unless=lambda case: case.sub is None and taken_without_id(case) is not None,
+)
 def names_a_subscription(case: Case) -> str:
     """L235-238: a MESSAGE carries the subscription header; 1.0 asks for it only where SUBSCRIBE had an id."""
     missing = case.frame.get("subscription") is None and case.sub is None
