@@ -25,7 +25,7 @@ from strategies.msgpack.writer import Writer
 
 ROW_DEALT = 0
 """The place of the head number that is dealt in turn."""
-DEALS = 32
+DEALS = 8
 """Numbers after which every row was played once."""
 ROW = 15
 """Values in a row: as many as the smallest array holds."""

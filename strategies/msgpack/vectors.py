@@ -205,7 +205,7 @@ _OPS: Mapping[str, Callable[[Questions, Op], None]] = {
 
 def vectors(*kinds: str, most: int = 12) -> SearchStrategy[Program]:
     """Vectors of some kinds, of all when none is named."""
-    return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most)
+    return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most, least=4)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
