@@ -166,8 +166,8 @@ def _note(w: Writer, op: Op) -> None:
 def _arity(w: Writer, op: Op) -> None:
     slot, identity, style, a, b = op.args
     method = ("echo", "add", "sleep", "fail")[a % 4]
-    params: tuple[Any, ...] = ((), (1, 2, 3), ("a", 1), (None,), ((1,), Ellipsis))[b % 5]
-    params = tuple(None if part is Ellipsis else part for part in params)
+    some: Sequence[tuple[Any, ...]] = ((), (1, 2, 3), ("a", 1), (None,), ((1,), None), tuple(range(16)), (1,) * 300)
+    params = values.pick(some, b)
     if method == "echo" and len(params) == 1:
         params = ()
     w.call(w.line(slot), method, *params, identity=identity, style=style)
