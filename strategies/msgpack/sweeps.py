@@ -80,7 +80,7 @@ def _sized() -> Iterator[Sequence[Any]]:
 
 
 def _odd() -> Iterator[Sequence[Any]]:
-    yield [v.Ext(code, b"ab") for code in range(-128, 128) if code != values.TIMESTAMP]
+    yield [v.Ext(code, b"ab") for code in range(-128, 128) if code != v.TIMESTAMP]
     yield [v.Ext(code, b"abc") for code in (-128, -127, -2, 0, 1, 126, 127)]
     yield values.TIMESTAMPS
 
