@@ -14,8 +14,9 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from tests.mutants.every import ALL, key_of
 from tests.mutants.hunted import hunter_for
 from tests.properties import properties
 
-DRAWN, DRAWN_S = 60, 20.0
+DRAWN, DRAWN_S = 60, 8.0
 """Programs of each property that are tried with a fault that no card shows, and for how many seconds."""
 REST_MS = 250
 """Programs that wait for longer are no cards: all of a deck is played in a short run."""
@@ -95,8 +96,8 @@ def plainer(mutant: Any, prop: Property, program: Program) -> Program:
     return program
 
 
-def dealt(mutants: Sequence[Any], sound: Hunter, seed: int) -> tuple[list[Card], list[str]]:
-    """The cards that must be added for these faults of one role and profile, and the faults that nothing showed."""
+def dealt(mutants: Sequence[Any], sound: Hunter, seed: int, keep: Callable[[Card], None]) -> list[str]:
+    """Have the cards kept that must be added for these faults of one role and profile; those that nothing showed."""
     first = mutants[0]
     props = [prop for prop, _ in properties(first.protocol, first.role)]
     known = {prop.key: prop for prop in props}
@@ -112,9 +113,18 @@ def dealt(mutants: Sequence[Any], sound: Hunter, seed: int) -> tuple[list[Card],
             missed.append(key_of(mutant))
         else:
             added.append(Card(show[0].key, show[1], judged_by(sound, *show)))
+            keep(added[-1])
         sys.stdout.write(f"{key_of(mutant)}: {'nothing shows it' if show is None else show[0].key}\n")
         sys.stdout.flush()
-    return added, missed
+    return missed
+
+
+def _keep(path: Path, profile: str, card: Card) -> None:
+    """Add a card to a stored deck."""
+    protocol, role = path.parent.name, path.stem.removeprefix("deck-")
+    decks = {name: load(protocol, role, name) for name in json.loads(path.read_text("utf-8"))}
+    decks[profile].append(card)
+    path.write_text(written(decks), encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -131,19 +141,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for group, mutants in groups.items():
         protocol, role, profile = group
         path = path_of(protocol, role)
-        decks = {name: load(protocol, role, name) for name in json.loads(path.read_text("utf-8"))}
-        if profile not in decks:
+        if profile not in json.loads(path.read_text("utf-8")):
             continue
         impl = next(each for each in resolve("reference") if (each.protocol, each.role, each.profile) == group)
         with tempfile.TemporaryDirectory() as folder:
             session = opened(impl, Path(folder))
-            added, missed = dealt(mutants, session.hunter(), asked.seed)
+            missed = dealt(mutants, session.hunter(), asked.seed, partial(_keep, path, profile))
             session.close()
-        decks[profile] += added
-        path.write_text(written(decks), encoding="utf-8")
-        sys.stdout.write(
-            f"{protocol} {role} {profile}: {len(added)} cards more; not shown: {' '.join(missed) or '-'}\n"
-        )
+        sys.stdout.write(f"{protocol} {role} {profile}: not shown: {' '.join(missed) or '-'}\n")
     return 0
 
 
