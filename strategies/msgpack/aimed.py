@@ -19,9 +19,7 @@ ENCODINGS = Aim({"echo": 6, "small": 4, "add": 1, "fail": 1, "note": 1}, wires=(
 VALUES = Aim({"echo": 12, "number": 3, "long": 2}, slots=1, least=6)
 ODD_VALUES = Aim({"odd": 6, "small": 1}, wires=(0, 0, 0, WIDE), slots=2, most=5)
 FAILURES = Aim({"fail": 3, "unknown": 4, "arity": 3, "small": 2}, slots=2, most=8)
-PIPELINES = Aim(
-    {"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2, "sized": 2}, wires=(JOIN, JOIN, 0), slots=2
-)
+PIPELINES = Aim({"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2, "sized": 2}, wires=(JOIN, JOIN, 0), slots=2)
 CONNECTIONS = Aim({"small": 8, "sleep": 3, "fail": 1, "hang": 1, "left": 1}, wires=(0, JOIN), slots=3, most=14)
 PIECES = Aim(
     {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1, "sized": 2},
