@@ -323,6 +323,12 @@ class EachIdIsAnswered(Session):
             super().on_ack({**body, "message_id": [each]})
 
 
+mutant("ack-answered-for-the-next", "ACK-10", confirmed, profile="modern", history=True)(
+    "Answers an ACK with the id of the next consumer.",
+    on(Session, "say").takes(
+        body=lambda name, body: {**body, "consumer_id": body["consumer_id"] + 1} if name == "ACK_RESPONSE" else body
+    ),
+)
 mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)(
     "Reads one word of an ack_set.", on(Subscription, "ack_some").takes(words=lambda words: words[:1])
 )

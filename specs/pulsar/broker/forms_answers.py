@@ -164,6 +164,14 @@ for _asked, _errors in _ERRORS.items():
     _named(_asked, _errors)
 
 
+@form("PULSAR-ACK-10", on="answers", during=Asked.ACK.name,
+      if_=lambda case: case.kind == "ACK_RESPONSE" and case.request.about is not None)  # fmt: skip
+def an_answer_to_an_ack_names_its_consumer(case: Case) -> str:
+    """ACK_RESPONSE has the consumer_id of its ACK (schema: required), by which a client finds whom it is for."""
+    about, named = case.request.about, case.body.consumer_id
+    return "" if named == about else f"an ACK of the consumer {about} was answered for the consumer {named}"
+
+
 # -- producers ---------------------------------------------------------------------------------------------------------
 
 _PRODUCING = " ".join(each.name for each in Asked if each.kind == "PRODUCER")
