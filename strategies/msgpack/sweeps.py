@@ -20,7 +20,7 @@ from specs.msgpack.states import Config
 from specs.plan import Plan
 from strategies.common import Program, programs
 from strategies.msgpack import values
-from strategies.msgpack.vectors import Questions
+from strategies.msgpack.vectors import NEVER, Questions
 from strategies.msgpack.writer import Writer
 
 ROW_DEALT = 0
@@ -29,9 +29,9 @@ DEALS = 8
 """Numbers after which every row was played once."""
 ROW = 15
 """Values in a row: as many as the smallest array holds."""
-MOST, MOST_OF_A_CODEC = 60_000, 200_000
-"""Octets of a row that a server is sent, which takes them whatever stands around them; and of what a codec is asked, as
-the rest would take long."""
+MOST, MOST_OF_A_CODEC = 45_000, 200_000
+"""Octets that a server is sent in one plan, as it may answer octet by octet; and of one question to a codec, as more
+would take long."""
 SIZES = (
     0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 14, 15, 16, 17, 30, 31, 32, 33, 63, 64, 65, 127, 128, 129, 254, 255, 256, 257, 511,
     512, 1023, 1024, 4095, 4096, 16_384, 32_767, 32_768, 40_000, 65_534, 65_535, 65_536,
@@ -118,7 +118,7 @@ def _rows() -> Iterator[tuple[Any, ...]]:
     for kind in chain(_simple(), _sized(), _odd(), _shaped()):
         row: list[Any] = []
         for value in kind:
-            if row and (len(row) == ROW or len(encoded((*row, value))) > MOST):
+            if row and (len(row) == ROW or len(encoded((*row, value))) > MOST // 2):
                 yield tuple(row)
                 row = []
             row.append(value)
@@ -128,6 +128,19 @@ def _rows() -> Iterator[tuple[Any, ...]]:
 ROWS: Sequence[tuple[Any, ...]] = tuple(_rows())
 
 
+def _cut() -> Iterator[tuple[bytes, Any]]:
+    """A value of each format without its end, wherever it is cut off."""
+    small = (1, 200, -100, 40_000, -40_000, 1 << 31, -(1 << 31), 1 << 63, -(1 << 63), v.single(1.5), v.double(1.5),
+             "abc", b"abc", (1, 2), v.Map((("k", 1),)), (("a",), v.Map((("k", (1,)),))),
+             *(v.Ext(5, bytes(size)) for size in (1, 2, 3, 4, 8, 16)))  # fmt: skip
+    for value in small:
+        for octets in dict.fromkeys((encoded(value), styled(value, WIDEST))):
+            yield from ((octets[:end], value) for end in range(1, len(octets)))
+
+
+CUT: Sequence[tuple[bytes, Any]] = tuple(_cut())
+
+
 def sweeps() -> SearchStrategy[Program]:
     """Rows of the catalogue."""
     return programs({"row": 1}, head=1, most=1)
@@ -135,9 +148,10 @@ def sweeps() -> SearchStrategy[Program]:
 
 def _asked(number: int) -> Iterator[tuple[Any, int]]:
     """The values that a head number means, and how each is written."""
-    how = number // DEALS
+    how, rows = number // DEALS, ROWS[number % DEALS :: DEALS]
+    first = how * len(rows) // 8  # where only some have room, each time others
     style = (0, 0, WIDEST, WIDEST, 2 + number, 2 + number, 0, 0)[how % 8]
-    for row in ROWS[number % DEALS :: DEALS]:
+    for row in (*rows[first:], *rows[:first]):
         if how % 2 == 0:
             yield row, style
         elif how % 8 == 7:
@@ -153,6 +167,10 @@ def vectors(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         octets, odd = styled(value, style), oddity(value, config).removeprefix("MP-FMT-")
         if len(octets) <= MOST_OF_A_CODEC:
             questions.vector(octets, value, "either" if odd else "value", odd)
+    for octets, value in CUT[program.head[0] % DEALS :: DEALS]:
+        questions.vector(octets, value, "error", "10")
+    for octets in NEVER:
+        questions.vector(octets, (1,) if questions.way == "typed" else 1, "error", "03")
     if not questions.steps:
         questions.vector(encoded(5), 5)
     return Plan(tuple(questions.steps))
@@ -160,11 +178,12 @@ def vectors(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 def calls(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """Rows for a server, which gives them back. What may be refused stands on a connection of its own."""
-    w = Writer(config, hurry=hurry, slots=1)
+    w, room = Writer(config, hurry=hurry, slots=1), MOST
     for value, style in _asked(program.head[0]):
         odd, octets = oddity((value,), config), styled(value, style)
-        if odd == LIMITS or len(octets) > MOST:
+        if odd == LIMITS or len(octets) > room:
             continue
+        room -= len(octets)
         w.call(w.line(), "echo", value, style=style)
         if odd:
             if not hurry:
