@@ -25,7 +25,8 @@ from specs.msgpack.lines import Ask, Line
 from specs.msgpack.values import Ext, Float, Map, Text, alike, double, moment, single
 from specs.plan import Plan, Ref, Say
 from specs.protocol import find
-from strategies.msgpack import misuse, values, vectors
+from strategies.common import Op, Program
+from strategies.msgpack import misuse, sweeps, values, vectors
 from strategies.msgpack.discovery import discover
 from tests.drawing import quick
 from tests.properties import properties
@@ -383,3 +384,21 @@ def test_typed_vectors_name_a_type_for_each_value():
     before = len(questions.steps)
     questions.vector(b"\xc0", None)
     assert len(questions.steps) == before
+
+
+@pytest.mark.parametrize("deal", range(0, 8 * sweeps.DEALS, 11))
+def test_boundaries_are_kept_by_the_references(deal):
+    program = Program((deal,), (Op("row"),))
+    for role, peer, interpret in (("codec", IdlCodec, sweeps.vectors), ("server", Server, sweeps.calls)):
+        config = states.Config(role, way="plain") if role == "codec" else states.Config(role)
+        found = drive(interpret(program, config), Setting(MSGPACK, config, role, MemoryTransport(peer)), "b-").judgement
+        assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def test_every_boundary_is_dealt():
+    config = states.Config("codec", way="filter")
+    plans = [sweeps.vectors(Program((deal,), (Op("row"),)), config) for deal in range(2 * sweeps.DEALS)]
+    asked = {step.frame.octets for plan in plans for step in plan.steps}
+    for row in sweeps.ROWS:
+        assert encoded(row) in asked
+        assert {encoded(value) for value in row} <= asked
