@@ -9,12 +9,14 @@ import pytest
 from specs.events import Closed, Fact, Quiet, Said
 from specs.model import judge
 from specs.plan import Plan, Ref, Say, SendBytes
+from specs.protocol import find
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
 from specs.stomp.states import Config
 
 TOPIC = "/topic/t"
+STOMP_LEVELS = {name.removeprefix("STOMP-1.2-"): one.level for name, one in find("stomp").requirements.items()}
 
 
 def client(command, *headers, conn=0, body=b""):
@@ -444,3 +446,26 @@ def test_a_plan_is_not_written_without_a_feature_that_tells_its_ids_apart():
     (feature,) = (feature for feature in FEATURES if feature.name == "blanks")
     assert feature.without(begun("t", "t ")) == begun("t", "td")
     assert feature.without(begun("td", "t ")) == begun("td", "t ")
+
+
+@pytest.mark.parametrize(("aborted", "found"), [(True, ("ACK-06", "SHOULD")), (False, ("ACKMODE-07", "MUST"))])
+def test_that_an_ack_is_part_of_its_transaction_is_a_recommendation(aborted, found):
+    """Also where another delivery was settled before, and its ACK could have been the reason."""
+
+    def receipted(command, *headers):
+        receipt = f"{command}{len(headers)}{headers[0][1]}"
+        return client(command, *headers, ("receipt", receipt)), server("RECEIPT", ("receipt-id", receipt))
+
+    events = []
+    for sub in "ab":
+        place = ("destination", f"/queue/{sub}")
+        events += receipted("SUBSCRIBE", ("id", sub), place, ("ack", "client"))
+        told = (("k", sub), ("message-id", sub), ("subscription", sub), ("ack", sub))
+        events += [client("SEND", place, ("k", sub)), server("MESSAGE", place, *told)]
+    events += receipted("ACK", ("id", "b"))
+    tx = ("transaction", "t")
+    if aborted:
+        events += [*receipted("BEGIN", tx), *receipted("ACK", ("id", "a"), tx), *receipted("ABORT", tx)]
+    error = server("ERROR", ("message", "nothing to settle"), ("receipt-id", "last"))
+    shown = verdict(*session("1.2"), *events, client("ACK", ("id", "a"), ("receipt", "last")), error)
+    assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]

@@ -74,8 +74,8 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     frame, and where the frames go."""
     writer = Writer(config, version=version_of(program.head[0], config), hurry=hurry)
     line, listener = writer.line(0), writer.line(1)
-    for place in _TO:
-        writer.subscribe(listener, place, receipt=writer.receipt())
+    for number, place in enumerate(_TO):
+        writer.subscribe(listener, place, identity=f"w{number}", receipt=writer.receipt())
     for op in program.ops:
         with _at_once(writer):
             _SHOWS[op.kind](writer, line, op)

@@ -28,9 +28,11 @@ LISTENER = 6
 
 
 def _watch(writer: Writer, place: Ref) -> None:
-    """Somebody takes what is sent to `place` without being asked to acknowledge it."""
+    """Somebody takes what is sent to `place` without being asked to acknowledge it, by an id that nobody else has: what
+    is missing then is not because of that."""
     if not any(sub.place == place and sub.mode == "auto" for line in writer.open_lines() for sub in line.subs):
-        writer.subscribe(writer.line(LISTENER), place, receipt=writer.receipt())
+        listener = writer.line(LISTENER)
+        writer.subscribe(listener, place, identity=f"w{len(listener.subs)}", receipt=writer.receipt())
 
 
 def _ask(writer: Writer, flags: int, nth: int, times: int) -> tuple[str, str] | None:

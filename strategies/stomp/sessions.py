@@ -108,7 +108,7 @@ def _listen(writer: Writer, how: int) -> None:
     line = writer.connect(LISTENER)
     for number in (1, 3) if how & 16 else (2,):
         if number < writer.places:
-            writer.subscribe(line, PLACES[number], receipt=writer.receipt())
+            writer.subscribe(line, PLACES[number], identity=f"w{number}", receipt=writer.receipt())
 
 
 def _send(writer: Writer, op: Op) -> None:
@@ -308,7 +308,7 @@ def _finish(writer: Writer, ending: int) -> None:
         collector = writer.connect(9)
         for place in (PLACES[0], PLACES[2]):
             if writer.sent.get(place):
-                writer.subscribe(collector, place, receipt=writer.receipt())
+                writer.subscribe(collector, place, identity=f"c{PLACES.index(place)}", receipt=writer.receipt())
         writer.wait()
         for place in (PLACES[0], PLACES[2]):
             if writer.sent.get(place):

@@ -249,3 +249,20 @@ class ValuesKeptOnce(Session):
     def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
         kept = vars(self.server).setdefault("kept", {})
         return [(name, kept.setdefault(value.lower(), value)) for name, value in super().pass_through(frame)]
+
+
+@plan
+def _thirteen_receipts(w: plans.Writer) -> None:
+    line = w.line()
+    for number in range(13):
+        w.say(line, "BEGIN", [("transaction", f"t{number}"), w.receipt()])
+
+
+@mutant("thirteenth-receipt-lost", "RECEIPT-01", _thirteen_receipts, accept="DISC-03 RECEIPT-08")
+class ThirteenthReceiptLost(Session):
+    """One RECEIPT in thirteen is lost, whoever asked for it."""
+
+    def on_receipt(self, frame: Frame) -> None:
+        asked = self.server.__dict__["asked"] = self.server.__dict__.get("asked", 0) + 1
+        if asked % 13:
+            super().on_receipt(frame)

@@ -354,8 +354,8 @@ def _acked_before(state: State, delivery: Delivery, conn: Conn) -> tuple[str, ..
         else:
             ranked.append((rank, ids.ACKMODE_05 if delivery.mode == "client-individual" else ids.ACKMODE_04))
     claims = [name for _, name in sorted(ranked, key=lambda pair: pair[0])]
-    if delivery.by == "abort":
-        claims.append(ids.ACK_06)
+    if delivery.by == "abort":  # that an ACK is part of its transaction is a recommendation, so it is named first
+        claims.insert(0, ids.ACK_06)
     if conn.version == "1.2":
         special = delivery.ack is not None and (SPECIAL.search(delivery.ack) or not delivery.ack.isascii())
         claims += [ids.ACK_07] if special else []
