@@ -110,7 +110,7 @@ class Hunter:
         self._long = 0
         self._looked: Counter[tuple[str, str]] = Counter()
         self._pending: dict[tuple[str, str], Fault] = {}
-        self._later: list[tuple[Fault, Callable[[Deadline], Investigated]]] = []
+        self._later: list[tuple[Fault, Callable[..., Investigated]]] = []
         self._presumed: dict[tuple[str, str], frozenset[str]] = {}
         self._holes: set[str] = set()
         self._aside: set[str] = set()
@@ -195,8 +195,8 @@ class Hunter:
 
     def settling_s(self) -> float:
         """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
-        waits = [BELIEVING_S if _waited(each.recording) else SETTLING_S for each in self._pending.values()]
-        return max(waits, default=0.0)
+        grave = [each for each in self._pending.values() if each.level == "MUST"]
+        return max((BELIEVING_S if _waited(each.recording) else SETTLING_S for each in grave), default=0.0)
 
     def finish(self) -> None:
         """Settle what is left, and wait for what goes on beside; what is not over in time stays a suspicion."""
@@ -204,7 +204,9 @@ class Hunter:
         later, self._later = self._later, []
         later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
         for nth, (suspicion, work) in enumerate(later):
-            if self._pending.get((suspicion.requirement, suspicion.level)) is suspicion and not deadline.over():
+            if self._lanes is not None:
+                self._beside_the_hunt(suspicion, work)
+            elif not deadline.over():
                 part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
                 self._found(suspicion, work(part), _waited(suspicion.recording))
             self.progress()
@@ -363,7 +365,11 @@ class Hunter:
 
         if self._lanes is not None:
             self._pending[key] = suspicion
-            self._lanes.submit(work, lambda found: self._found(suspicion, found, silent))
+            # what only misses a recommendation takes no more than one of the few processes from the hunt
+            if suspicion.level != "MUST" and self._lanes.busy and isinstance(self.setting.transport, PipeTransport):
+                self._later.append((suspicion, work))
+            else:
+                self._beside_the_hunt(suspicion, work)
             return
         found = Investigated(None, NO_TIME)
         if self._looking_s > 0:
@@ -376,6 +382,11 @@ class Hunter:
             self._later.append((suspicion, work))
             return
         self._found(suspicion, found, silent)
+
+    def _beside_the_hunt(self, suspicion: Fault, work: Callable[[], Investigated]) -> None:
+        lanes, silent = self._lanes, _waited(suspicion.recording)
+        assert lanes is not None
+        lanes.submit(work, lambda found: self._found(suspicion, found, silent))
 
     def _explained(self, suspicion: Fault) -> bool:
         """True when what has been found since then is all that its conversation shows."""

@@ -153,8 +153,12 @@ class Investigator:
             return False  # each conversation has a program of its own
         if not case.hunter.sound or case.setting.protocol.crash not in case.hunter.binding:
             return False
-        smoke = case.hunter.smoke()
-        return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
+        smoke, kind = case.hunter.smoke(), _kind(seen[2])
+        if smoke is None or case.shown(smoke, kind=kind) is None:
+            return False
+        # who is busy with an earlier conversation answers in the end
+        patient = self._patient(case) if _silent(seen) else None
+        return all(case.shown(smoke, patient if turn == 0 else None, kind) is not None for turn in range(REPEATS - 1))
 
     def _confirmed(self, case: _Case, plan: Plan, *, hasty: bool = False) -> tuple[Plan, Seen] | None:
         """`plan` and what it shows; a silence only if it holds with long patience, and without what is left to do of

@@ -16,6 +16,8 @@ from suites.hunt import Hunter, Property, Pursuit
 
 SLICE_S, PART = 0.1, 4
 """A turn of a property of weight 1, at most, and how many turns of its share there are at least."""
+CHASE = 2.0
+"""How many times its share a property may take to reach what is still unjudged: it may not be there to be reached."""
 FIRST = 0.3
 """Length of the first turn among the others: all properties shall have begun soon."""
 
@@ -60,7 +62,7 @@ def hunt(
             else:
                 unjudged = hunter.binding.keys() - hunter.judged or (hunter.binding.keys() if single else set[str]())
                 keys = {card.key for card in wanted if card.judges & unjudged} if turn % 2 else set[str]()
-                best = [each for each in going if each.prop.key in keys] or going
+                best = [each for each in going if each.prop.key in keys and each.used_s < CHASE * each.share_s] or going
                 _turn(hunter, min(best, key=lambda each: each.used_s / each.weight))
             if hunter.spent_s > spent:  # the hunt has stood still
                 left = budget_s - (time.monotonic() - begun) + hunter.spent_s
