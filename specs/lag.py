@@ -16,12 +16,12 @@ keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from specs.events import Closed, Event, Quiet
-from specs.model import ANYTHING, Allow, Breach, Model, Outcome
+from specs.model import ANYTHING, Allow, Breach, Model, Outcome, drift_of
 from specs.values import quick_replace
 
 MAX_QUEUED = 32
@@ -45,19 +45,13 @@ _Read = tuple[Lag, Breach | None]
 class Lagged:
     """The inner `model`, played against by the role `played`. States are `Lag` or ANYTHING."""
 
-    drifts = False
-
     def __init__(self, model: Model, played: str) -> None:
-        self._model = model
+        self._model, self._drift = model, drift_of(model)
         self._played = played
 
     def initial(self, config: Any) -> Lag:
         """Nothing on its way."""
         return Lag((), self._model.initial(config))
-
-    def drift(self, state: Lag) -> Iterable[Lag]:
-        """None: what the peer does on its own is tried in `step`."""
-        return ()
 
     def owed(self, state: Lag, role: str) -> Iterator[str]:
         """What `role` will owe once everything was consumed: nothing can be due before."""
@@ -98,7 +92,8 @@ class Lagged:
         for here, breach in reads:  # grows on the way
             if here.inner is ANYTHING or here.inner is _HOLE:
                 continue
-            moved = [(here._replace(inner=inner), breach) for inner in self._model.drift(here.inner)]
+            silent = () if self._drift is None else self._drift(here.inner)
+            moved = [(here._replace(inner=inner), breach) for inner in silent]
             reads += [read for read in (*moved, *self._consumed(here, breach)) if read not in reads]
             if len(reads) > MAX_READS:
                 break

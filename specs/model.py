@@ -9,7 +9,7 @@ when every reading that is still alive blames it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Final, Protocol
@@ -89,6 +89,12 @@ class Allow:
     lapses: Final[tuple[Breach, ...]] = ()
     leans: Final[tuple[str, ...]] = ()
 
+    def following(self, earlier: Allow) -> Allow:
+        """This one, with what an earlier judgement of the same event showed."""
+        return Allow(
+            self.state, earlier.covers + self.covers, earlier.lapses + self.lapses, earlier.leans + self.leans
+        )  # fmt: skip
+
 
 Outcome = Allow | Breach
 
@@ -102,11 +108,14 @@ class Model(Protocol):
     def step(self, state: Any, event: Event) -> Iterable[Outcome]:
         """Every reading of `event` in `state`. None at all is a hole in the model, which is our own error."""
 
-    def drift(self, state: Any) -> Iterable[Any]:
-        """States that the peer may silently move to on its own."""
-
     def owed(self, state: Any, role: str) -> Iterable[str]:
         """Requirements by which `role` still has something to say or do before it is anyone else's turn."""
+
+
+def drift_of(model: Model) -> Callable[[Any], Iterable[Any]] | None:
+    """What gives the states that the peer may silently move to on its own, where a model has a method `drift`: one
+    that is an envelope needs none."""
+    return getattr(model, "drift", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +180,7 @@ class Watcher:
         self._excused_from: int | None = None
         self._hole = ""
         self._crowded = False
-        self._drifts = bool(getattr(model, "drifts", True))
+        self._drift = drift_of(model)
         self._spread()
 
     def feed(self, event: Event) -> None:
@@ -192,7 +201,7 @@ class Watcher:
                 self._hole = f"no rule for {event!r:.300}"
                 self._excused_from = index
                 return
-        if len(after) == 1 and not self._drifts:  # nearly always: one reading, and nothing to choose or to add
+        if len(after) == 1 and self._drift is None:  # nearly always: one reading, and nothing to choose or to add
             self._readings = after
             if after[0].state is ANYTHING:
                 self._excused_from = index
@@ -250,14 +259,14 @@ class Watcher:
 
     def _spread(self) -> None:
         """Add the states that silent moves lead to."""
-        if not self._drifts:
+        if self._drift is None:
             return
         todo = list(self._readings)
         while todo:
             reading = todo.pop()
             if reading.state is ANYTHING:
                 continue
-            for state in self._model.drift(reading.state):
+            for state in self._drift(reading.state):
                 moved = replace(reading, state=state)
                 if _merge(self._readings, moved, self._watched):
                     todo.append(moved)

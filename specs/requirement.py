@@ -9,12 +9,9 @@ of its requirements have in common:
     roles = ["server"]
     profiles = ["1"]
 
-    [[section.requirement]]
-    id = "ECHO-FRM-01"
+    [section.requirement.ECHO-FRM-01]
     source = "the text, 1"
     statement = "…"
-
-A requirement may also stand alone, as [[requirement]] with its `section` and everything else.
 """
 
 from __future__ import annotations
@@ -98,13 +95,12 @@ def load(path: Path) -> Registry:
 
 def _entries(document: Mapping[str, Any]) -> Iterator[Mapping[str, object]]:
     """Every requirement with all of its fields: what it does not say itself its section says."""
-    yield from document.get("requirement", ())
     for section in document.get("section", ()):
         for name in section.keys() - {"name", "requirement", *COMMON}:
             raise ValueError(f"section {section.get('name')}: {name} is not what requirements have in common")
         common = {name: value for name, value in section.items() if name in COMMON}
-        for entry in section.get("requirement", ()):
-            yield {"section": section["name"], **common, **entry}
+        for name, entry in section.get("requirement", {}).items():
+            yield {"id": name, "section": section["name"], **common, **entry}
 
 
 def _requirement(entry: Mapping[str, object]) -> Requirement:

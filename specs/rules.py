@@ -92,6 +92,16 @@ class Rulebook(Duties):
             covers += self.machine.kept(self.by, phase, case)
         return Allow(self._after(case, action, cell), self._once(covers), found.lapses, found.leans)
 
+    def beside(self, case: Any, topic: str, after: Any) -> Outcome:
+        """What something means that is no action of the machine: its forms, the duties that it meets, and the state
+        `after` it."""
+        found = self.ask(topic, case)
+        if found.breach is not None:
+            return self.broken(found.breach, ANYTHING, after)
+        if found.unjudged:
+            return Allow(ANYTHING, found.covers, found.lapses, found.leans)
+        return Allow(after, found.covers + self.met(case, topic), found.lapses, found.leans)
+
     def _once(self, covers: tuple[str, ...]) -> tuple[str, ...]:
         """The credits of an action, each once. The same ones come again and again, so what was found is kept."""
         known = self._credits.get(covers)

@@ -8,12 +8,16 @@ one for each op), and Hypothesis' generation still finds its way through it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from specs.plan import Plan
+
+RowT = TypeVar("RowT", bound=Callable[[Any, int], None])
 ARGS = 5
 """Numbers of one op."""
 WIDTH = ARGS + 1
@@ -36,6 +40,42 @@ class Program(NamedTuple):
 
     head: tuple[int, ...]
     ops: tuple[Op, ...]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Sessions that are aimed at one family of requirements: the programs, and what they mean."""
+
+    programs: SearchStrategy[Program]
+    interpret: Callable[..., Plan]
+
+
+class Rows(dict[str, Callable[[Any, int], None]]):
+    """What is done for each row of a catalogue of invalid input, by its requirement without prefix: a function of a
+    writer, and of a number that chooses a form."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+        self._weights: dict[str, int] = {}
+        self._who: dict[str, str] = {}
+
+    def row(self, name: str, who: str = "", weight: int = 1) -> Callable[[RowT], RowT]:
+        """Register what is done for a row, and to whom it may be done ("": anybody). `weight`: how many times as often
+        it is tried as others, since it has many forms or whoever goes wrong there does harm."""
+
+        def register(function: RowT) -> RowT:
+            self[name], self._weights[name], self._who[name] = function, weight, who
+            return function
+
+        return register
+
+    def chosen(self, which: int, who: str = "", avoid: Container[str] = (), rows: Container[str] | None = None) -> str:
+        """The row that a number chooses: one of `rows`, if there are any, and none to `avoid`, if others are left."""
+        mine = [name for name in self if self._who[name] in ("", who) and (rows is None or name in rows)]
+        wanted = [name for name in mine if self._prefix + name not in avoid] or mine
+        wheel = [name for name in wanted for _ in range(self._weights[name])]
+        return wheel[which % len(wheel)]
 
 
 def programs(kinds: Mapping[str, int], *, head: int, most: int, least: int = 1) -> SearchStrategy[Program]:

@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any
 
 from specs.model import Judgement
-from specs.plan import Plan
+from specs.plan import Plan, Wait
 from suites.lanes import Lanes
 
+LONG_MS = 1_000
+"""What rests for longer is asked only when all that was asked before it is known: nobody waits for it in vain."""
 Answer = tuple[Any, Judgement]
 Ask = Callable[[Plan, Any], Answer]
 Discover = Callable[[Ask, Callable[[Mapping[str, Any]], Any]], Mapping[str, Any]]
@@ -38,7 +40,8 @@ class Questions:
         self._asked[key] += 1
         if self._asked[key] <= len(self._known[key]):
             return self._known[key][self._asked[key] - 1]
-        self._missing.append((plan, config))
+        if not self._missing or sum(step.ms for step in plan.steps if isinstance(step, Wait)) <= LONG_MS:
+            self._missing.append((plan, config))
         return self._alike.get(repr(plan), self._guess)
 
     def answer(self) -> bool:

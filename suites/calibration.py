@@ -37,7 +37,9 @@ PROBE_MS = 1_500.0
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
 """Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
 WARM_S, WARMTH = 10.0, 1.2
-"""A process is spoken to when it is this many times as old as the first one was when it answered, or as old as that."""
+"""A process is spoken to when it is this many times as old as another one was when it answered, or as old as that."""
+BRISK_S, STARTS_S = 0.1, 0.8
+"""A start that takes longer than the first of these is measured again, as long as that took less than the second."""
 UNSPOKEN, UNSPOKEN_MS = 3.0, 500
 """How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
 
@@ -82,8 +84,7 @@ class Calibration:
                 break  # the next one would wait as long
         if isinstance(self.transport, TcpTransport | PipeTransport):
             self.patience_ms = min(SLOWEST_MS, QUICKEST_MS + 30 * slowest)
-        alike, begun = self._alike(), time.monotonic()
-        self.bears = alike() and bears(self.transport, alike, time.monotonic() - begun)
+        self.bears = self._bears()
         discover = _discovery(self.protocol)
         if discover is None:
             return
@@ -99,6 +100,13 @@ class Calibration:
         else:
             self.learnt = dict(discover(play, self._configure))
         self.bears = self.bears and not self.learnt.get("crowded")
+
+    def _bears(self) -> bool:
+        """True when several conversations at once make no difference to it."""
+        if not isinstance(self.transport, TcpTransport):
+            return bears(self.transport)
+        alike, begun = self._alike(), time.monotonic()
+        return alike() and bears(self.transport, alike, time.monotonic() - begun)
 
     def _alike(self) -> Callable[[], bool]:
         """What plays the simplest session and says whether it went as it did the first time."""
@@ -121,16 +129,30 @@ class Calibration:
         return recording
 
     def warm(self, transport: PipeTransport) -> None:
-        """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that."""
+        """Find out how long a new process takes to answer; later ones are spoken to when they are as old as that. The
+        first one of all reads from a disk what the next ones find in memory, and others that start beside it make it
+        slow: so they are started one at a time, and the quickest counts."""
+        pool, depth, begun, ages = transport.pool, transport.pool.depth, time.monotonic(), list[float]()
+        pool.depth = 0
+        try:
+            ages.append(self._age_s())
+            while transport.beside and min(ages) > BRISK_S and time.monotonic() - begun < STARTS_S:
+                ages.append(self._age_s())
+        finally:
+            pool.depth = depth
+        pool.warm_s = min(WARM_S, WARMTH * min(ages))
+
+    def _age_s(self) -> float:
+        """How many seconds after its start a new process has answered."""
         ready_ms = self.impl.start.ready_s * 1000
         for patience_ms in (min(ready_ms, self.deadline.left() * 1000 / SMOKES), ready_ms):
             # who has said something is there; what it does not say any more is no matter of its start
             setting = replace(self.setting(), patience_ms=patience_ms, until=lambda judgement: True)
             recording = self._drive(self._smoke(setting.config), setting, "warm-")
-            if _first(recording, self.impl.role):
-                break
+            if first_ms := _first(recording, self.impl.role):
+                return first_ms / 1000
         self._must_talk(recording)
-        transport.pool.warm_s = min(WARM_S, WARMTH * _first(recording, self.impl.role) / 1000)
+        return 0.0
 
     def _must_talk(self, recording: Recording) -> None:
         if recording.refused:

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
+from impls.driver.pipes import PipeTransport
 from specs.events import Quiet
 from specs.model import Blame, Judgement
 from specs.plan import Plan, Wait
@@ -46,6 +47,8 @@ MARGIN_S = 1.0
 STRAGGLING_S = 0.3
 """How long what is done beside the hunt may take to notice that the time is up."""
 NO_TIME = "there was no time to confirm it"
+SETTLING_S, BELIEVING_S = 2.0, 8.0
+"""What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
 
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
@@ -107,6 +110,8 @@ class Hunter:
         self._long = 0
         self._looked: Counter[tuple[str, str]] = Counter()
         self._pending: dict[tuple[str, str], Fault] = {}
+        self._later: list[tuple[Fault, Callable[[Deadline], Investigated]]] = []
+        self._presumed: dict[tuple[str, str], frozenset[str]] = {}
         self._holes: set[str] = set()
         self._aside: set[str] = set()
         self._started = time.monotonic()
@@ -188,9 +193,21 @@ class Hunter:
         pursuit.tally.seconds += taken
         self.progress()
 
+    def settling_s(self) -> float:
+        """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
+        waits = [BELIEVING_S if _waited(each.recording) else SETTLING_S for each in self._pending.values()]
+        return max(waits, default=0.0)
+
     def finish(self) -> None:
-        """Wait for what goes on beside the hunt; what is not over in time stays a suspicion."""
+        """Settle what is left, and wait for what goes on beside; what is not over in time stays a suspicion."""
         deadline = self.ground.deadline
+        later, self._later = self._later, []
+        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
+        for nth, (suspicion, work) in enumerate(later):
+            if self._pending.get((suspicion.requirement, suspicion.level)) is suspicion and not deadline.over():
+                part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
+                self._found(suspicion, work(part), _waited(suspicion.recording))
+            self.progress()
         late = deadline.within(self.until.left() + LATE_S)
         while (lanes := self._under_way(late)) and not deadline.over():
             lanes[0].wait(min(0.2, deadline.left()))
@@ -251,7 +268,7 @@ class Hunter:
         """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
         lanes, before = self._plays, time.monotonic()
         assert lanes is not None
-        while not lanes.free and not self.until.over():
+        while not (lanes.free and self._has_room(lanes)) and not self.until.over():
             lanes.wait(min(0.2, self.until.left()))
             self._collect()
         self._stood_s += time.monotonic() - before
@@ -273,6 +290,13 @@ class Hunter:
         self._long += rests
         lanes.submit(work, over)
         return self._pace_s / lanes.width
+
+    def _has_room(self, plays: Lanes) -> bool:
+        """True when one more conversation takes no time from those that settle a suspicion: programs that are started
+        for each share the processors of this machine."""
+        looking = self._lanes.busy if self._lanes is not None else 0
+        shared = isinstance(self.setting.transport, PipeTransport)
+        return not shared or not plays.busy or plays.busy + looking < plays.width
 
     def _keep_pace(self, seconds: float) -> None:
         """Note how long a plan took, so that it is known whether waiting makes the most of it."""
@@ -309,8 +333,12 @@ class Hunter:
             tally.note({known.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
+        presumed = frozenset[str]().union(*self._presumed.values())
+        doubtful = any(presumed & {known.breach.fingerprint, known.breach.duty} for known in judgement.known)
         for name, level, blame in blamed:
             tally.note({name: 1})
+            if doubtful:
+                continue  # it may come of what is only presumed; if that holds, it will be seen again
             if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
                 self._look(prop, program, self._suspicion(prop, program, plan, recording, (name, level, blame)))
         if len(self.judged) < len(self.binding):
@@ -322,6 +350,7 @@ class Hunter:
         """Investigate a suspicion, and report the fault that is behind it, if there is one."""
         name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
         if key in self._pending:
+            self._presume(key, suspicion)
             return
         self._looked[key] += 1
         before, silent = time.monotonic(), _waited(suspicion.recording)
@@ -336,25 +365,31 @@ class Hunter:
             self._pending[key] = suspicion
             self._lanes.submit(work, lambda found: self._found(suspicion, found, silent))
             return
-        if self._looking_s <= 0:
-            self._suspect(replace(suspicion, unsettled=NO_TIME))
-            return
-        found = work(whole.within(max(1.0, self._looking_s / 2)))
+        found = Investigated(None, NO_TIME)
+        if self._looking_s > 0:
+            found = work(whole.within(max(1.0, self._looking_s / 2)))
         took = time.monotonic() - before
         self.spent_s += took
         self._looking_s -= took
+        if found.unsettled == NO_TIME and found.fault is None:
+            self._pending[key] = suspicion
+            self._later.append((suspicion, work))
+            return
         self._found(suspicion, found, silent)
 
     def _explained(self, suspicion: Fault) -> bool:
         """True when what has been found since then is all that its conversation shows."""
-        if self.setting.set_aside == suspicion.set_aside:
+        certain = self.certain
+        if certain.set_aside == suspicion.set_aside:
             return False
-        recording = self.play(suspicion.plan)
+        recording = self.play(suspicion.plan, certain)
         return bool(recording.judgement.known) and not self.blamed(recording)
 
     def _found(self, suspicion: Fault, found: Investigated, silent: bool) -> None:
         """Take what an investigation came to."""
-        self._pending.pop((suspicion.requirement, suspicion.level), None)
+        key = suspicion.requirement, suspicion.level
+        self._pending.pop(key, None)
+        self.setting = replace(self.setting, set_aside=self.setting.set_aside - self._presumed.pop(key, frozenset()))
         fault = found.fault
         if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
             self.faults[fault.requirement] = fault
@@ -374,11 +409,22 @@ class Hunter:
 
     def _set_aside(self, fault: Fault) -> None:
         """From now on judging goes on behind this fault, and does not wait for what never comes."""
-        breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
-        if breach is None or breach.behind is None or fault.verdict != "fail":
-            return
-        names = {breach.fingerprint, breach.duty} - {""}
-        self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
+        if fault.verdict == "fail":
+            self.setting = replace(self.setting, set_aside=self.setting.set_aside | _names(fault))
+
+    def _presume(self, key: tuple[str, str], suspicion: Fault) -> None:
+        """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
+        would judge nothing else."""
+        names = _names(suspicion) - self.setting.set_aside
+        if self.beside and key not in self._presumed and names and _waited(suspicion.recording):
+            self._presumed[key] = names
+            self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
+
+    @property
+    def certain(self) -> Setting:
+        """The setting of the hunt without what is set aside only while it is looked into."""
+        presumed = frozenset[str]().union(*self._presumed.values())
+        return replace(self.setting, set_aside=self.setting.set_aside - presumed)
 
     def _suspect(self, suspicion: Fault) -> None:
         """What was blamed and could not be confirmed under its own name is no pass."""
@@ -417,6 +463,14 @@ class Hunter:
 
 def _nothing() -> None:
     """Nobody wants to be told."""
+
+
+def _names(fault: Fault) -> frozenset[str]:
+    """What a fault is set aside by; nothing where judging cannot go on behind it."""
+    breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
+    if breach is None or breach.behind is None:
+        return frozenset()
+    return frozenset({breach.fingerprint, breach.duty} - {""})
 
 
 def _waited(recording: Recording) -> bool:

@@ -28,15 +28,19 @@ from suites.hunt import NO_TIME, Fault, Hunter, Investigated, Property
 
 CONFIRM_MS = 10_000.0
 """Silence after which even a slow implementation will not answer any more."""
-REPEATS, REPEATS_S = 5, 60.0
-"""Repetitions of the shortest plan, and seconds after which no further one begins: each may have to wait."""
+BRISK_MS, BRISK = 5_000.0, 5.0
+"""The same in a run that has no time for more, with an implementation whose patience is so many times less: that is 30
+times the slowest of its answers."""
+AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
+"""How often a plan is tried until it shows something once more; repetitions of the shortest plan, and seconds after
+which no further one begins: each may have to wait."""
 AGAIN_MS = 2_000.0
 """Silence that is enough in a repetition of what was silent for CONFIRM_MS: who is blamed wrongly
 would have answered later than that each time, and never at all the first time."""
 LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
-HASTE = 2.5
-"""With less time than so many silences take, a silence is confirmed before anything else, and not shrunk."""
+HASTE, HASTY_S = 2.5, 0.7
+"""With less time than so many silences take, a silence is confirmed before it is shrunk for longer than the second."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
 DIFFER, DIFFER_S = 12, 20.0
@@ -69,6 +73,7 @@ class Investigator:
         """One that takes no more for a fault than what becomes a run with this budget."""
         return Investigator(
             shrink_s=min(5.0, max(0.5, budget_s / 10)),
+            confirm_ms=min(CONFIRM_MS, max(BRISK_MS, budget_s * 500)),
             total_s=max(60.0, budget_s),
             repeats_s=min(REPEATS_S, max(LEAST_S, budget_s / 4)),
         )
@@ -78,12 +83,13 @@ class Investigator:
         until: Deadline | None = None,
     ) -> Investigated:  # fmt: skip
         """The fault behind `name`; none when it was only slowness, or could not be confirmed (see `Investigated`).
-        `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled."""
+        `silent`: it was blamed after a final silence; `until`: what is not known by then is not settled. What has been
+        confirmed by then is reported as it is, however long its plan."""
+        case = _Case(hunter, prop, name, setting=hunter.certain, until=until or Deadline())
         try:
-            case = _Case(hunter, prop, name, setting=hunter.setting, until=until or Deadline())
             return self._looked_into(case, program, after_s, silent)
         except TimeUp:
-            return Investigated(None, NO_TIME)
+            return Investigated(case.proof.fault, "") if case.proof.fault is not None else Investigated(None, NO_TIME)
 
     def _looked_into(self, case: _Case, program: Program, after_s: float, silent: bool) -> Investigated:
         begun, name, hunter = time.monotonic(), case.name, case.hunter
@@ -99,14 +105,19 @@ class Investigator:
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case = case.renamed(seen)
+        if not _silent(seen):
+            case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=2)
         hasty = silent and self._hasty(case)
-        short, shown_as = (first, case) if hasty else self._shortest(case, program, first, _kind(seen[2]))
+        spare_s = self._spare_s(case) if hasty else min(self.shrink_s, max(0.5, self.total_s / 4))
+        short, shown_as = self._shortest(case, program, first, _kind(seen[2]), spare_s) if spare_s else (first, case)
         self.total_s -= time.monotonic() - begun
         if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
             return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
-        for plan, suspect in ((first, case),) if hasty else ((short, shown_as), (first, case)):
-            confirmed = self._confirmed(suspect, plan)
-            if confirmed is not None:
+        for plan, suspect in ((short, shown_as), (first, case)) if short != first else ((first, case),):
+            shown = self._confirmed(suspect, plan, hasty=hasty)
+            if shown is not None:
+                plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
+                suspect.proof.fault = suspect.told(program, plan, confirmed, 2, after_s, begun, tried=2)
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about
@@ -123,7 +134,11 @@ class Investigator:
         """True when waiting for one silence to be believed takes so much of the time left that shrinking must be let
         go."""
         real = not isinstance(case.setting.transport, MemoryTransport)
-        return real and case.until.left() < HASTE * self.confirm_ms / 1000
+        return real and case.until.left() < HASTE * self._patient(case).patience_ms / 1000
+
+    def _spare_s(self, case: _Case) -> float:
+        """Seconds of haste that can be spared for a shorter plan, of what the silence to be believed leaves."""
+        return HASTY_S if case.until.left() > self._patient(case).patience_ms / 1000 + 3 * HASTY_S else 0.0
 
     def _repeated(self, case: _Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
         """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
@@ -134,38 +149,44 @@ class Investigator:
     def _spoilt(self, case: _Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
         earlier conversation is the cause, and nothing in this one."""
+        if getattr(case.setting.transport, "beside", False):
+            return False  # each conversation has a program of its own
         if not case.hunter.sound or case.setting.protocol.crash not in case.hunter.binding:
             return False
         smoke = case.hunter.smoke()
         return smoke is not None and all(case.shown(smoke, kind=_kind(seen[2])) is not None for _ in range(REPEATS))
 
-    def _confirmed(self, case: _Case, plan: Plan) -> Seen | None:
-        """What `plan` shows; a silence only if it holds with long patience, and without what is left to do of
-        connections that were given up, in earlier conversations or in this one: who serves one after the other is
-        busy with those first, and what is left of a subscription may take a message."""
+    def _confirmed(self, case: _Case, plan: Plan, *, hasty: bool = False) -> tuple[Plan, Seen] | None:
+        """`plan` and what it shows; a silence only if it holds with long patience, and without what is left to do of
+        connections that were given up, in earlier conversations or in this one: who serves one after the other is busy
+        with those first, and what is left of a subscription may take a message. Where there is time for one silence
+        only, both are tried at once, and the plan is the one with rests."""
         seen = case.again(plan)
         if seen is None or not _silent(seen):
-            return seen
-        patient, smoke = self._patient(case), case.hunter.smoke()
+            return None if seen is None else (plan, seen)
+        patient, smoke, calm = self._patient(case), case.hunter.smoke(), rested(plan)
         if smoke is not None and not case.hunter.beside:  # who holds several at once is not busy with others
             case.play(smoke, patient)
-        seen, calm = case.shown(plan, patient), rested(plan)
+        if hasty and calm != plan and (seen := case.shown(calm, patient)) is not None:
+            return calm, seen
+        seen = case.shown(plan, patient)
         if seen is None or calm == plan:
-            return seen
+            return None if seen is None else (plan, seen)
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
         case.healed = all(
             case.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None for _ in range(2)
         )
-        return None if case.healed else seen
+        return None if case.healed else (plan, seen)
 
     def _patient(self, case: _Case, most_ms: float = CONFIRM_MS) -> Setting:
         """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan
         is over when it has shown what it is played for: each further silence would take as long."""
         setting = case.setting
-        patience_ms = max(min(self.confirm_ms, most_ms), setting.patience_ms)
+        enough_ms = min(CONFIRM_MS, max(self.confirm_ms, BRISK * setting.patience_ms))
+        patience_ms = max(min(enough_ms, most_ms), setting.patience_ms)
         return replace(setting, patience_ms=patience_ms, until=case.blames)
 
-    def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str) -> tuple[Plan, _Case]:
+    def _shortest(self, case: _Case, program: Program, plan: Plan, kind: str, spare_s: float) -> tuple[Plan, _Case]:
         """A plan (and what it is a case of) that still fails and cannot be made simpler, or the budget's best.
 
         Programs are made simpler first: the same requirement must be blamed, then the same kind of failure is enough,
@@ -173,8 +194,7 @@ class Investigator:
         the plan itself: no program may say it without what is left out. Once it shows without a known fault before it,
         only such plans will do: they prove that it has nothing to do with that one.
         """
-        spare = min(self.shrink_s, max(0.5, self.total_s / 4))
-        until, setting = time.monotonic() + spare, case.setting
+        until, setting = time.monotonic() + spare_s, case.setting
         quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
         if case.prop.hurry:
             calm = replace(case, prop=case.prop.unhurried())
@@ -190,7 +210,7 @@ class Investigator:
                     break
                 (program, plan), seen = found
                 case, kind = case.renamed(seen), _kind(seen[2])
-        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare / 2))
+        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare_s / 2))
 
     def _plainest(self, case: _Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, _Case]:
         """`plan` without the features, connections and steps that the fault does not need."""
@@ -294,6 +314,13 @@ def _kind(blame: Blame) -> str:
 
 
 @dataclass
+class _Proof:
+    """What an investigation could report if it had to end now; None while nothing is confirmed."""
+
+    fault: Fault | None = None
+
+
+@dataclass
 class _Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
     each other at leisure. `alone`: it was seen without a known fault before it. `setting` is that of the hunt when this
@@ -307,6 +334,7 @@ class _Case:
     healed: bool = False
     alone: bool = False
     until: Deadline = field(default_factory=Deadline)
+    proof: _Proof = field(default_factory=_Proof)
 
     def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for the whole of it."""
@@ -359,26 +387,36 @@ class _Case:
 
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
-        return next((seen for _ in range(3) if (seen := self.shown(plan)) is not None), None)
+        return next((seen for _ in range(AGAIN) if (seen := self.shown(plan)) is not None), None)
 
     def fault(
         self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,
         tried: int = REPEATS,
     ) -> Fault:  # fmt: skip
         """The report, with the requirement that the shortest plan points to."""
+        found = self.told(program, plan, seen, reproduced, after_s, begun, tried=tried)
+        breach, kind, binding = seen[2].breach, _kind(seen[2]), self.hunter.binding
+        # that a fault is gone without a feature says nothing when it is not always there with it
+        feature = self.culprit(program, plan, kind) if reproduced == tried else None
+        if feature is not None:
+            # a lapse stays one, whatever brings it about
+            level = breach.level or binding[feature.requirement].level
+            why, features = f"{feature.why}: {found.why}", (feature.name,)
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
+        elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
+            name, also = found.also[0], found.also[1:]
+            found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+        return replace(found, shrink_s=time.monotonic() - begun)
+
+    def told(
+        self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *, tried: int
+    ) -> Fault:
+        """The report by what is known now, without playing anything more."""
         recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
         if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
-        # that a fault is gone without a feature says nothing when it is not always there with it
-        feature = self.culprit(program, plan, _kind(blame)) if reproduced == tried else None
-        if feature is not None:
-            name, also, why = feature.requirement, (), f"{feature.why}: {why}"
-            level = breach.level or binding[name].level  # a lapse stays one, whatever brings it about
-        elif also and also[0] in binding and self.acquitted(program, plan, _kind(blame)):
-            name, also = also[0], also[1:]
-            level = breach.level or binding[name].level
         behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
@@ -395,7 +433,7 @@ class _Case:
             reproduced=reproduced,
             tried=tried,
             steady=breach.steady,
-            features=() if feature is None else (feature.name,),
+            features=(),
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
             verdict="inconclusive" if rare or behind else "fail",
@@ -472,8 +510,8 @@ class _Case:
     ) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
         given at once: what is slow now and then is nothing but slow."""
-        for _ in _turns(3 * REPEATS, min(REPEATS_S, seconds)):
+        for turn in _turns(3 * REPEATS, min(REPEATS_S, seconds)):
             again = self.shown(plan, patient)
             if again is not None:
-                return self.fault(program, plan, again, 1, after_s, begun)
+                return self.fault(program, plan, again, 1, after_s, begun, tried=AGAIN + turn + 1)
         return None

@@ -50,6 +50,12 @@ class Lanes:
             return len(self._waiting) + self._busy + len(self._done)
 
     @property
+    def busy(self) -> int:
+        """How many lanes are in use."""
+        with self._changed:
+            return self._busy
+
+    @property
     def free(self) -> bool:
         """True when something that is submitted now begins at once."""
         with self._changed:
@@ -102,16 +108,16 @@ def width_for(transport: Transport) -> int:
     return PROCESSES if isinstance(transport, PipeTransport) else WIDTH
 
 
-def bears(transport: Transport, alike: Callable[[], bool], alone_s: float) -> bool:
+def bears(transport: Transport, alike: Callable[[], bool] = lambda: True, alone_s: float = 0.0) -> bool:
     """True when conversations can be held beside each other: with each program of its own, or with a server for which
-    it makes no difference that others are connected, or are being served. A host or a library behind a harness is one
-    program for all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took
+    it makes no difference that others are connected, or are being served. A library behind a harness is one program for
+    all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took
     `alone_s`."""
-    if type(transport) not in (TcpTransport, PipeTransport):
-        return False
+    if not isinstance(transport, TcpTransport):
+        return isinstance(transport, PipeTransport) and transport.beside
     held: list[Link] = []
     try:
-        for _ in range(2 * WIDTH if type(transport) is TcpTransport else 0):
+        for _ in range(2 * WIDTH):
             held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
         return _at_once(width_for(transport), alike) <= TIMES * alone_s + NOISE_S
     except LinkError:

@@ -51,7 +51,7 @@ def hunt(
     opening = deque((by_key[card.key], card.program) for card in wanted if card.key in by_key)
     turn = 0
     try:
-        while not hunter.until.over() and (going := [each for each in pursuits if each.error is None]):
+        while not _over(hunter, budget_s) and (going := [each for each in pursuits if each.error is None]):
             turn += 1
             if opening:
                 pursuit, program = opening.popleft()
@@ -70,6 +70,12 @@ def hunt(
         hunter.ground.deadline.end()
         hunter.give_up()
         raise
+
+
+def _over(hunter: Hunter, budget_s: float) -> bool:
+    """True when hunting ends: its time is up, or half of it is and the rest is needed for what is suspected by now."""
+    needed = hunter.ground.deadline.left() <= hunter.settling_s() and hunter.until.left() <= budget_s / 2
+    return hunter.until.over() or needed
 
 
 def _turn(hunter: Hunter, pursuit: Pursuit, slice_s: float | None = None) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
@@ -24,6 +24,7 @@ from specs.recorded import hurried
 from suites.calibration import Calibration
 from suites.session import MEMORY_MS, _factory
 from suites.trace import plan_to_json
+from tests.drawing import quick
 from tests.mutants.hunted import ALL
 from tests.properties import properties
 
@@ -107,13 +108,7 @@ def _met(impl: Implementation, protocol: Protocol) -> Setting:
 
 
 def _play(prop: Any, setting: Setting, number: int, shown: Shown) -> None:
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @quick(EXAMPLES)
     @seed(number)
     @given(prop.programs)
     def go(program: Any) -> None:

@@ -23,7 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed
 
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
@@ -32,6 +32,7 @@ from specs.model import Blame, Breach
 from specs.protocol import Protocol, find
 from suites.hunt import Property
 from suites.trace import conversation
+from tests.drawing import quick
 from tests.properties import properties
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,13 +103,7 @@ def play_batch(
     setting = Setting(protocol, peer.config, role, peer.transport, peer.patience_ms)
     done: list[Recording] = []
 
-    @settings(
-        max_examples=plans,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @quick(plans)
     @seed(number)
     @given(prop.programs)
     def play(program: Any) -> None:

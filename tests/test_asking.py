@@ -7,10 +7,20 @@ import threading
 import pytest
 
 from specs.model import Judgement
-from suites.asking import at_once
+from specs.plan import Plan, SendBytes, Wait
+from suites.asking import LONG_MS, at_once
 
 GUESS = ((), Judgement("inconclusive"))
 ANSWERS = {"a": 1, "b": 0, "a again": 5, "after b": 7}
+
+
+def question(name, rests_ms=0):
+    """A plan that goes by this name, and rests at its end."""
+    return Plan((SendBytes(0, name.encode()), *([Wait(rests_ms)] if rests_ms else [])))
+
+
+def name_of(plan):
+    return plan.steps[0].data.decode()
 
 
 def ask_of(asked):
@@ -18,19 +28,20 @@ def ask_of(asked):
     lock = threading.Lock()
 
     def ask(plan, config):
+        name = name_of(plan)
         with lock:
-            asked.append(plan)
-            return (ANSWERS.get(plan, 0), plan, asked.count(plan), config), Judgement("pass")
+            asked.append(name)
+            return (ANSWERS.get(name, 0), name, asked.count(name), config), Judgement("pass")
 
     return ask
 
 
 def discover(ask, configure):
     """Two questions that depend on nothing, one that depends on an answer, and one that is asked three times."""
-    a = ask("a", configure({}))[0]
-    b = ask("b", configure({}))[0]
-    more = ask("after b" if b and not b[0] else "never", configure({"a": a}))[0]
-    several = [ask("flickers", None)[0] for _ in range(3)]
+    a = ask(question("a"), configure({}))[0]
+    b = ask(question("b"), configure({}))[0]
+    more = ask(question("after b" if b and not b[0] else "never"), configure({"a": a}))[0]
+    several = [ask(question("flickers"), None)[0] for _ in range(3)]
     return {"a": a, "b": b, "more": more, "several": several}
 
 
@@ -49,15 +60,25 @@ def test_questions_that_do_not_depend_on_each_other_are_asked_at_once():
 
     def ask(plan, config):
         both.wait()
-        return (plan,), Judgement("pass")
+        return (name_of(plan),), Judgement("pass")
 
-    found = at_once(lambda ask, configure: {n: ask(n, None)[0] for n in ("a", "b")}, dict, ask, GUESS, 2)
+    found = at_once(lambda ask, configure: {n: ask(question(n), None)[0] for n in ("a", "b")}, dict, ask, GUESS, 2)
     assert found == {"a": ("a",), "b": ("b",)}
+
+
+def test_a_question_that_rests_for_long_is_asked_only_when_it_has_to_be():
+    def careful(ask, configure):
+        short, _ = ask(question("a"), None)
+        return {"a": short, "long": () if short and short[0] else ask(question("long", LONG_MS + 1), None)[0]}
+
+    asked = []
+    assert at_once(careful, dict, ask_of(asked), GUESS, 4)["long"] == ()
+    assert asked == ["a"]
 
 
 def test_an_error_without_answers_is_no_error_and_one_with_all_of_them_is():
     def picky(ask, configure):
-        trace, _ = ask("a", None)
+        trace, _ = ask(question("a"), None)
         return {"first": trace[0]}
 
     assert at_once(picky, dict, ask_of([]), GUESS, 4) == {"first": 1}

@@ -15,8 +15,6 @@ LIMIT = 15
 FOLDERS = ("specs", "strategies")
 KNOWN: set[str] = {
     "specs/msgpack/format.py: read",
-    "specs/msgpack/lines.py: answer",
-    "specs/pulsar/memory.py: note",
     "specs/pulsar/memory.py: resolve",
     "strategies/pulsar/serving.py: _broken",
 }

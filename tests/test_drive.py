@@ -164,8 +164,6 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
     class Patient:
         """Allows whatever the server says, and waits for more."""
 
-        drifts = False
-
         def initial(self, config):
             return 0
 
@@ -173,9 +171,6 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
             from specs.model import Allow  # noqa: PLC0415
 
             return [Allow(state, ("R-1",))]
-
-        def drift(self, state):
-            return ()
 
         def owed(self, state, role):
             return ("R-1",)

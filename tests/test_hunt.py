@@ -8,11 +8,12 @@ from itertools import islice
 import pytest
 from echo import setting
 
+from specs.model import Blame, Breach
 from specs.plan import Plan
-from strategies.common import programs
+from strategies.common import Program, programs
 from suites.deadline import Deadline
 from suites.draws import PROGRAMS, Draws, chunk
-from suites.hunt import Hunter, Investigated, Property
+from suites.hunt import NO_TIME, Hunter, Investigated, Property
 
 KINDS = {"a": 1, "b": 2}
 PROGRAMS_OF_TWO = programs(KINDS, head=2, most=4)
@@ -110,3 +111,31 @@ def test_an_error_of_ours_comes_out(hunted):
 
     with pytest.raises(RuntimeError, match="ours"):
         hunted(10, fail=fail)
+
+
+def test_what_there_was_no_time_for_is_settled_when_the_hunt_is_over(house):
+    """Where the hunt stands still for investigations, their share may be used up: the others wait for its end."""
+    asked, reported = [], []
+
+    def investigate(hunter, prop, program, name, after_s, silent, until):
+        asked.append((name, until.left()))
+        return Investigated(None, NO_TIME if len(asked) == 1 else "it was seen once")
+
+    where = setting(house, "server", house.reference.server)
+    binding = {r.id: r for r in house.protocol.requirements.binding("server", "1")}
+    hunter = Hunter(
+        where, binding, investigate=investigate, deadline=Deadline(60), looking_s=1.0, report=reported.append
+    )
+    name = next(iter(binding))
+    prop = Property("one", programs({"a": 1}, head=1, most=1), lambda program, config, *, hurry: Plan(()))
+    plan, program = Plan(()), Program((0,), ())
+    recording = hunter.play(plan)
+    blame = Blame(Breach("server", name, "it was wrong"), 0)
+    hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, (name, "MUST", blame)))
+    assert (len(asked), reported) == (1, [])
+    assert hunter.settling_s() > 0, "time is kept for it"
+    hunter.finish()
+    assert len(asked) == 2
+    assert asked[1][1] > asked[0][1], "there is more time for it when nothing else is to be done"
+    assert [(fault.requirement, fault.unsettled) for fault in reported] == [(name, "it was seen once")]
+    assert hunter.settling_s() == 0.0

@@ -1,5 +1,6 @@
 """The shortest plan of a fault, and what it is blamed on: features, connections and steps that are not needed go."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,8 @@ from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
 from suites import investigate
-from suites.hunt import Hunter, Property
+from suites.deadline import Deadline
+from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator, plainer
 from tests.mutants.kit import server_of
 
@@ -348,7 +350,7 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
         blames=None,
     )
     plan = Plan((Say(0, 0), Say(1, 1)))
-    assert (Investigator()._confirmed(case, plan) == "x") is believed
+    assert (Investigator()._confirmed(case, plan) == (plan, "x")) is believed
 
 
 class BodyOnReceipts(Session):
@@ -401,3 +403,62 @@ def test_what_is_seen_only_behind_a_known_fault_is_suspected(part, receipts, ver
     assert fault.verdict == verdict
     words = "it was seen only behind STOMP-1.2-RECEIPT-07, which may have led to it"
     assert fault.unsettled == (words if verdict == "inconclusive" else "")
+
+
+def until_played(monkeypatch, count):
+    """The time of an investigation is up when it has played so many plans."""
+    played = []
+
+    class Counting(Deadline):
+        def over(self):
+            return len(played) > count
+
+    play = Hunter.play
+    monkeypatch.setattr(Hunter, "play", lambda self, *given: (played.append(given), play(self, *given))[1])
+    return Counting()
+
+
+@pytest.mark.parametrize(("plans", "settled"), [(1, False), (2, True), (4, True)])
+def test_what_has_come_again_when_the_time_is_up_is_reported_as_it_is(monkeypatch, plans, settled):
+    """Shrinking, repeating and naming may be cut short; that it was seen twice stands."""
+    hunter, prop, _ = hunting(message([("empty", "")]), server_of(LosesEmpty))
+    hunter.sound = True
+    program = Program((0,), ())
+    name = hunter.blamed(hunter.play(prop.plan(program, hunter.setting.config)))[0][0]
+    found = hunter._investigate(hunter, prop, program, name, 0.0, False, until_played(monkeypatch, plans))
+    assert (found.fault is not None) is settled
+    assert found.unsettled == ("" if settled else investigate.NO_TIME)
+    if found.fault is not None:
+        assert (found.fault.reproduced, found.fault.verdict) == (2, "fail")
+
+
+def test_a_silence_that_was_not_believed_when_the_time_is_up_is_no_fault(monkeypatch):
+    hunter, prop, _ = hunting(lambda w: w.connect(0), Deaf)
+    program = Program((0,), ())
+    name = hunter.blamed(hunter.play(prop.plan(program, hunter.setting.config)))[0][0]
+    found = hunter._investigate(hunter, prop, program, name, 0.0, True, until_played(monkeypatch, 1))
+    assert found == Investigated(None, investigate.NO_TIME)
+
+
+def test_less_patience_is_enough_where_answers_come_soon():
+    """5 s in a run of 10 s, unless 30 times the slowest answer says that it may need longer."""
+    hunter, prop, _ = hunting(lambda w: w.connect(0), Deaf)
+    brisk = Investigator.of_budget(10.0)
+    for patience_ms, enough_ms in ((300.0, 5_000.0), (1_500.0, 7_500.0), (4_000.0, 10_000.0)):
+        setting = replace(hunter.setting, patience_ms=patience_ms)
+        case = investigate._Case(hunter, prop, "", setting=setting)
+        assert brisk._patient(case).patience_ms == enough_ms
+        assert Investigator.of_budget(60.0)._patient(case).patience_ms == 10_000.0
+
+
+def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
+    """One wait is enough for both, and the plan is told with the rests that it was played with."""
+    hunter, prop, _ = hunting(leaves, server_of(Lingers, Never))
+    program = Program((0,), ())
+    plan = prop.plan(program, hunter.setting.config)
+    name = hunter.blamed(hunter.play(plan))[0][0]
+    case = investigate._Case(hunter, prop, name, setting=hunter.setting)
+    shown = Investigator()._confirmed(case, plan, hasty=True)
+    assert shown is not None
+    assert shown[0] == investigate.rested(plan) != plan
+    assert Investigator()._confirmed(case, plan)[0] == plan

@@ -22,10 +22,6 @@ def judged(plan, mutant, transport):
     return drive(plan, Setting(KCL, config, mutant.role, transport), "m-").judgement
 
 
-def level_of(blame):
-    return blame.breach.level or KCL.requirements[blame.breach.requirement].level
-
-
 def test_there_are_enough_mutants():
     assert len({(mutant.role, mutant.name) for mutant in KCL_MUTANTS}) == len(KCL_MUTANTS)
     assert sum(mutant.role == "child" for mutant in KCL_MUTANTS) >= 40

@@ -156,8 +156,6 @@ WRONG = Breach("server", "R-1", "wrong")
 class Turns:
     """Inner model. The state is the text of all that was said; the rules are given by what a text ends with."""
 
-    drifts = True
-
     def __init__(self, rules=None, moves=None):
         self.rules, self.moves = rules or {}, moves or {}
 

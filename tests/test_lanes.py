@@ -11,6 +11,7 @@ import pytest
 
 from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport, TcpTransport
+from impls.driver.pipes import PipeTransport
 from impls.references.stomp.reference import Server
 from specs.model import Judgement
 from specs.protocol import find
@@ -239,3 +240,10 @@ def test_a_plan_ends_with_the_run_and_nobody_is_blamed_for_what_is_missing(left_
     recording = Ground(lambda recording: "", "w", Deadline(left_s)).play(STOMP.smoke(config), where)
     assert bool(recording.judgement.faults) is blamed
     assert bool(recording.overflow) is not blamed
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_programs_that_are_started_for_each_conversation_are_judged_at_once(beside):
+    transport = object.__new__(PipeTransport)
+    transport.beside = beside
+    assert bears(transport) is beside

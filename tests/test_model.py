@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specs.events import Closed, Fact, Noise, Quiet, Said
-from specs.model import ANYTHING, MAX_STATES, Allow, Breach, Watcher, judge
+from specs.model import ANYTHING, MAX_STATES, Allow, Breach, Watcher, drift_of, judge
 
 BLAMED = Breach("server", "R-1", "it did wrong")
 OURS = Breach("client", "R-2", "we did wrong")
@@ -17,17 +17,15 @@ class Table:
     """A model given as {state: {word: outcomes}}; `drifts_to` and `owes` by state. No row is a hole."""
 
     def __init__(self, rows, drifts_to=None, owes=None):
-        self.rows, self.moves, self.owes = rows, drifts_to or {}, owes or {}
-        self.drifts = bool(self.moves)
+        self.rows, self.owes = rows, owes or {}
+        if drifts_to:
+            self.drift = lambda state: drifts_to.get(state, ())
 
     def initial(self, config):
         return config
 
     def step(self, state, event):
         return iter(self.rows.get(state, {}).get(event.frame, ()))
-
-    def drift(self, state):
-        return self.moves.get(state, ())
 
     def owed(self, state, role):
         return (name for by, name in self.owes.get(state, ()) if by == role)
@@ -149,7 +147,7 @@ def test_too_many_silent_moves_are_inconclusive():
         def drift(self, state):
             return (state + 1,)
 
-    found = judge(Endless({}, {0: (1,)}), 0, say("a"), "server")
+    found = judge(Endless({}), 0, say("a"), "server")
     assert (found.verdict, found.why) == ("inconclusive", "too many readings")
 
 
@@ -176,7 +174,7 @@ def test_each_two_states_are_compared_once():
         def drift(self, state):
             return (State(state + 1),) if state < MAX_STATES - 1 else ()
 
-    watcher = Watcher(Chain({}, {0: (1,)}), State(0), "server")
+    watcher = Watcher(Chain({}), State(0), "server")
     assert not watcher.over
     assert len(compared) == len(set(compared)) == MAX_STATES * (MAX_STATES - 1) // 2
 
@@ -292,7 +290,11 @@ def test_verdict_agrees_with_every_single_reading(model, trace):
     found = judge(model, "s", trace, "server")
     blames = []  # for each path: the role of the breach that stands at its end, or None
     paths = [("s", None)]
-    closed = lambda state: (state, *model.drift(state)) if model.drifts and state is not ANYTHING else (state,)  # noqa: E731
+    drift = drift_of(model) or (lambda state: ())
+
+    def closed(state):
+        return (state,) if state is ANYTHING else (state, *drift(state))
+
     for event in trace:
         after = []
         for state, blame in paths:

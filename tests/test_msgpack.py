@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from impls.driver.drive import Setting, drive
@@ -25,8 +25,10 @@ from specs.msgpack.lines import Ask, Line
 from specs.msgpack.values import Ext, Float, Map, Text, alike, double, moment, single
 from specs.plan import Plan, Ref, Say
 from specs.protocol import find
-from strategies.msgpack import misuse, values, vectors
+from strategies.common import Op, Program
+from strategies.msgpack import misuse, sweeps, values, vectors
 from strategies.msgpack.discovery import discover
+from tests.drawing import quick
 from tests.properties import properties
 from tests.soak_msgpack import alarms, config_for
 
@@ -205,13 +207,7 @@ def config_of(role):
 def test_references_are_never_blamed(role):
     for prop, _ in properties("msgpack", role):
 
-        @settings(
-            max_examples=6,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @quick(6)
         @given(prop.programs, st.integers(0, 10_000))
         def keeps(program, number):
             peer = PEERS[role].random(number)
@@ -230,8 +226,7 @@ def test_every_requirement_is_covered_on_the_reference(role):
     config = config_of(role)
     for prop, _ in properties("msgpack", role):
 
-        @settings(max_examples=25, deadline=None, database=None, derandomize=True, phases=[Phase.generate],
-                  suppress_health_check=list(HealthCheck))  # fmt: skip
+        @quick(25, derandomize=True)
         @given(prop.programs)
         def gather(program):
             plan = prop.plan(program, config)  # noqa: B023 - within this turn
@@ -302,13 +297,7 @@ def test_a_server_of_one_connection_at_a_time_is_not_blamed():
     assert config.serial
     for prop, _ in properties("msgpack", "server"):
 
-        @settings(
-            max_examples=5,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @quick(5)
         @given(prop.programs)
         def keeps(program):
             found = drive(prop.plan(program, config), Setting(MSGPACK, config, "server", MemoryTransport(Serial)), "t-")  # noqa: B023
@@ -395,3 +384,21 @@ def test_typed_vectors_name_a_type_for_each_value():
     before = len(questions.steps)
     questions.vector(b"\xc0", None)
     assert len(questions.steps) == before
+
+
+@pytest.mark.parametrize("deal", range(0, 8 * sweeps.DEALS, 11))
+def test_boundaries_are_kept_by_the_references(deal):
+    program = Program((deal,), (Op("row"),))
+    for role, peer, interpret in (("codec", IdlCodec, sweeps.vectors), ("server", Server, sweeps.calls)):
+        config = states.Config(role, way="plain") if role == "codec" else states.Config(role)
+        found = drive(interpret(program, config), Setting(MSGPACK, config, role, MemoryTransport(peer)), "b-").judgement
+        assert (found.verdict, found.faults) == ("pass", ()), found
+
+
+def test_every_boundary_is_dealt():
+    config = states.Config("codec", way="filter")
+    plans = [sweeps.vectors(Program((deal,), (Op("row"),)), config) for deal in range(2 * sweeps.DEALS)]
+    asked = {step.frame.octets for plan in plans for step in plan.steps}
+    for row in sweeps.ROWS:
+        assert encoded(row) in asked
+        assert {encoded(value) for value in row} <= asked

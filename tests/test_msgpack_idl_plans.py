@@ -10,7 +10,6 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from specs.msgpack.idl.clauses import Clause
 from specs.msgpack.idl.promises import Promise
@@ -24,6 +23,7 @@ from specs.msgpack.idl.wire import Way, ways
 from specs.msgpack.lines import Ask
 from specs.plan import Control, Plan, Say
 from specs.protocol import find
+from tests import drawing
 from tests.obligations import judgeable
 from tests.properties import properties
 from tests.test_msgpack_mutants import config_for
@@ -36,17 +36,7 @@ IDL_PLANS, SERVER_PLANS = 40, 220
 
 def drawn(prop, config, count, number):
     """Some plans of a property."""
-    plans = []
-
-    @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))  # fmt: skip
-    @seed(number)
-    @given(prop.programs)
-    def go(program):
-        plans.append(prop.plan(program, config))
-
-    go()
-    return plans
+    return [prop.plan(program, config) for program in drawing.drawn(prop.programs, count, number)]
 
 
 def programs_of(role, count):

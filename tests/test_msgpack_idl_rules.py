@@ -42,6 +42,7 @@ def said(text, number=1):
 
 EMPTY, TREE = "# nothing\n", {"ast": {"definitions": []}}
 REFUSED = {"errors": [{"kind": "semantic", "line": 1}]}
+UNREAD = {"errors": [{"kind": "syntax", "line": 1}]}
 RIGHT = (asked(EMPTY), said(TREE))
 
 
@@ -61,11 +62,35 @@ RIGHT = (asked(EMPTY), said(TREE))
         ((asked(EMPTY), Noise(0, "idl", b"x", "long"), END), ("MPIDL-ERR-03",)),
         ((*RIGHT, Fact(0, "idl", "refused", "gone"), END), ("MPIDL-ERR-03",)),
         ((asked(EMPTY), said(REFUSED), END), ("MPIDL-LEX-06",)),
-        ((asked("/* /* */ */ message M { 1: int x }\n"), said(REFUSED), END), ("MPIDL-LEX-02",)),
+        ((asked("/* /* */ */ message M { 1: int x }\n"), said(UNREAD), END), ("MPIDL-LEX-02",)),
     ],
 )
 def test_a_processor_answers_each_question_once(events, names):
     assert blamed("idl", *events) == names
+
+
+TWO = """/* /* */ */ service S:0 { int f(1: list<int> x) }
+message optional_ { 1: int x }
+application A {
+  S:0 s default
+}
+application B { S:0 t default }
+"""
+
+
+@pytest.mark.parametrize(
+    ("errors", "name"),
+    [
+        ([{"kind": "semantic", "line": 6}], "MPIDL-APP-01"),
+        ([{"kind": "semantic", "line": 4}], "MPIDL-APP-01"),
+        ([{"kind": "semantic", "line": 2}], "MPIDL-FIELD-06"),
+        ([{"kind": "semantic", "line": 1}], "MPIDL-SVC-07"),
+        ([{"kind": "semantic", "line": 1}, {"kind": "syntax", "line": 6}], "MPIDL-LEX-02"),
+        ([{"kind": "semantic", "line": 7}], "MPIDL-APP-01"),
+    ],
+)
+def test_an_error_of_meaning_says_which_definition_is_refused(errors, name):
+    assert name in blamed("idl", asked(TWO), said({"errors": errors}), END)
 
 
 def test_judging_a_processor_goes_on_behind_a_fault():

@@ -13,9 +13,11 @@ from impls.references.msgpack.idl_server import IdlServer
 from impls.references.msgpack.reference import Server
 from specs.model import Blame, Breach
 from specs.protocol import find
+from tests.mutants.every import of_protocol
 from tests.mutants.msgpack_kit import FACTS as DECLARED
-from tests.mutants.msgpack_kit import MUTANTS, PROFILES
+from tests.mutants.msgpack_kit import PROFILES
 
+MUTANTS = of_protocol("msgpack")
 MSGPACK = find("msgpack")
 PEERS = {
     "server": lambda: Server(malformed="close"),

@@ -16,6 +16,7 @@ from impls.driver.pipes import PipeTransport, Pool, environment
 from impls.driver.relay import CHILD, RelayTransport
 from specs.events import Fact
 from specs.protocol import find
+from suites.lanes import Lanes
 
 KCL = find("kcl")
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,3 +183,22 @@ def test_a_relayed_child_reads_no_more_when_it_is_told_so():
                 link.sendall(b"h\0\0\0\0")
                 assert link.recv(100) == b"unheard"
             assert relay.wait(20) == 0
+
+
+def test_hosts_are_judged_beside_each_other():
+    """Each conversation gets the relay that its own host has started."""
+    pool = Pool("it", [sys.executable, "-m", "impls.references.kcl", "host"], ENV, ROOT, depth=3)
+    transport = RelayTransport(pool)
+    config = KCL.configure("host", "kcl1-seed", {"scripted": False}, {})
+    lanes, found = Lanes(3), []
+    try:
+        for nth in range(3):
+            setting = Setting(KCL, config, "host", transport, 20_000.0)
+            lanes.submit(lambda setting=setting, nth=nth: drive(KCL.smoke(config), setting, f"t{nth}-"), found.append)
+        while lanes.pending:
+            lanes.wait(1.0)
+            lanes.collect()
+    finally:
+        transport.close()
+    assert [recording.judgement.verdict for recording in found] == ["pass"] * 3
+    assert len({value["pid"] for recording in found for value in values(recording, "connected")}) == 3

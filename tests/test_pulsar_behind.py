@@ -6,8 +6,10 @@ import pytest
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
-from tests.mutants.pulsar_kit import MUTANTS, PULSAR
+from tests.mutants.every import of_protocol
+from tests.mutants.pulsar_kit import PULSAR
 
+MUTANTS = of_protocol("pulsar")
 BEHIND = [
     each for each in MUTANTS
     if not each.unseen and (each.role == "broker" or each.requirement.startswith("PULSAR-BAT"))

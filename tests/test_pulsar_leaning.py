@@ -16,7 +16,6 @@ from tests.mutants.pulsar_kit import PULSAR, SHARED
 from tests.test_pulsar_crossings import consumer, flow, published, pushed, told, two
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
 
-END = Quiet(10_000, final=True)
 CONNECT = said(0, "client", "CONNECT", client_version="x", protocol_version=7)
 PRODUCER = said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1)
 

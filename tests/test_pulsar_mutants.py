@@ -9,8 +9,10 @@ from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.pulsar.client_memory import Client
 from impls.references.pulsar.reference import Broker
-from tests.mutants.pulsar_kit import MUTANTS, PULSAR
+from tests.mutants.every import of_protocol
+from tests.mutants.pulsar_kit import PULSAR
 
+MUTANTS = of_protocol("pulsar")
 PEERS = {"broker": Broker, "client": Client}
 
 

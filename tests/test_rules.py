@@ -313,16 +313,11 @@ def test_a_form_may_ask_for_causes_and_a_cause_speak_for_itself(book):
 class LampModel:
     """`Said("user", "on")` asks for a glow; the lamp says glow or blink."""
 
-    drifts = False
-
     def __init__(self, book: Rulebook) -> None:
         self.book = book
 
     def initial(self, config: Any) -> Lamp:
         return Lamp(P.BRIGHT)
-
-    def drift(self, state: Lamp) -> tuple[()]:
-        return ()
 
     def owed(self, state: Lamp, role: str) -> Any:
         return self.book.owed(state)

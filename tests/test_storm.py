@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
@@ -28,6 +27,7 @@ from specs.storm.states import valid_profile
 from specs.storm.values import is_heartbeat, same
 from strategies.storm import discover, hosting
 from strategies.storm.texts import VALUES
+from tests.drawing import drawn
 from tests.properties import properties
 
 STORM = find("storm")
@@ -125,21 +125,6 @@ def transport_of(role, extensions, number):
     return MemoryTransport(lambda: Hosts(ROLES[role], extensions, switches))
 
 
-def programs_of(prop, count, number):
-    """So many programs of a property."""
-    found = []
-
-    @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))  # fmt: skip
-    @seed(number)
-    @given(prop.programs)
-    def draw(program):
-        found.append(program)
-
-    draw()
-    return found
-
-
 def counts(prop, each):
     return 3 if "big" in prop.name else 6 * each if "invalid_input" in prop.name else each
 
@@ -156,7 +141,7 @@ def played(role, profile, each):
         )
         config = STORM.configure(role, profile, {"scripted": True}, learnt)
         setting = Setting(STORM, config, role, transport)
-        for program in programs_of(prop, counts(prop, each), number):
+        for program in drawn(prop.programs, counts(prop, each), number):
             plan = prop.plan(program, config)
             judgement = drive(plan, setting, "t-").judgement
             assert not transport.crash
@@ -173,7 +158,7 @@ def test_a_host_that_passes_over_what_means_nothing_misses_recommendations_only(
     config = STORM.configure(role, "seed", {}, {})
     transport = MemoryTransport(lambda: Hosts(ROLES[role], frozenset(), host.HostSwitches(lax=True)))
     missed = set()
-    for program in programs_of(prop, 150, 1):
+    for program in drawn(prop.programs, 150, 1):
         judgement = drive(prop.plan(program, config), Setting(STORM, config, role, transport), "t-").judgement
         assert judgement.verdict != "error", judgement
         for fault in judgement.faults:
@@ -210,7 +195,7 @@ def test_a_bolt_is_never_hurried_before_its_process_id_has_come(prop):
     config = STORM.configure("bolt", "seed", {"scripted": True}, {})
     transport = PipeTransport(pool)
     try:
-        for program in programs_of(prop, 2, 5):
+        for program in drawn(prop.programs, 2, 5):
             judgement = drive(
                 prop.plan(program, config), Setting(STORM, config, "bolt", transport, 5000.0), "t-"
             ).judgement

@@ -140,6 +140,27 @@ def test_what_a_reading_does_not_forgive_is_blamed():
     assert blamed(judged("spout", *late, scripted=False)) == {"SPOUT-04": "MUST"}
 
 
+NEXT = {"command": "next"}
+
+
+@pytest.mark.parametrize("junk", [[], [7], Text(b"{", "no-json")])
+def test_a_spout_may_answer_what_is_no_command_when_the_next_one_has_come(junk):
+    """Both are on their way at the same time, so nobody can tell which of the two the first sync is for."""
+    crossed = [("host", junk), ("host", NEXT), ("child", SYNC)]
+    for rest in ([], [("child", EMITS), ("host", [4]), ("child", SYNC)], [("child", SYNC)]):
+        assert not blamed(judged("spout", *child("spout", *crossed, *rest), SILENCE)), rest
+    late = judged("spout", *child("spout", *crossed, ("child", SYNC), ("child", EMITS)), SILENCE)
+    assert "MUST" in blamed(late).values(), "each of the two has had its sync"
+
+
+def test_without_such_a_thing_a_sync_ends_the_command():
+    late = [("host", NEXT), ("child", SYNC), ("child", EMITS)]
+    assert blamed(judged("spout", *child("spout", *late), scripted=False)) == {"SPOUT-04": "MUST"}
+    answered = [("host", []), ("child", SYNC), *late]
+    found = blamed(judged("spout", *child("spout", *answered), scripted=False))
+    assert {name for name, level in found.items() if level == "MUST"}, found
+
+
 # -- hosts -------------------------------------------------------------------------------------------------------------
 
 

@@ -15,35 +15,30 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 from collections.abc import Sequence
 from typing import Any
 
-from impls.driver.link import RECEIVE, ControlChannel, Link
-from impls.driver.ndjson import Commands
-from impls.driver.pipes import PipeTransport, Pool
-from impls.driver.program import Program, wait_for, write_all
+from impls.driver.harness import HOST, Facts, Files, Harness, HarnessLink, HarnessTransport, send_on, taken_from
+from impls.driver.link import Link
+from impls.driver.pipes import Pool
 
-HOST = "127.0.0.1"
 MAX_CONNECTIONS = 64
 """Connections that are accepted in one conversation; what comes beyond them is closed at once."""
-SEND_S = 10.0
-"""How long a client may refuse to read before its connection counts as ended."""
 
 
 class Conversation:
-    """One program, what it is told and says, and the connections that it opens."""
+    """One program, and the connections that it opens."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.commands = Commands()
-        self.said = bytearray()
+    def __init__(self, harness: Harness) -> None:
+        self.harness = harness
         self.listeners = [socket.create_server((HOST, 0), backlog=MAX_CONNECTIONS) for _ in range(2)]
         for listener in self.listeners:
             listener.setblocking(False)
         self.peers: list[socket.socket] = []
         self.doors: list[socket.socket] = []  # by which listener each of them came
         self.links = self.shown = 0
-        self.over = self.named = self.told = False
+        self.over = self.named = False
 
     def address(self, nth: int = 0) -> str:
         """Where the suite listens."""
@@ -69,10 +64,11 @@ class Conversation:
             each.close()
 
 
-class ClientPoolLink:
+class ClientPoolLink(HarnessLink):
     """One connection that the program opened; on the first one it is told what to do."""
 
     def __init__(self, transport: ClientPoolTransport, talk: Conversation, place: int) -> None:
+        super().__init__(talk.harness)
         self.talk = talk
         self.place = place
         self._transport = transport
@@ -89,35 +85,17 @@ class ClientPoolLink:
     def send(self, data: bytes) -> bool:
         """See `Link`."""
         peer = self._peer
-        if peer is None or self._ended:
-            return False
-        peer.settimeout(SEND_S)
-        try:
-            peer.sendall(data)
-        except OSError:
-            return False
-        return True
+        return peer is not None and not self._ended and send_on(peer, data)
 
     def take(self) -> bytes | None:
         peer = self._peer
         if self._ended:
             return None
-        if peer is None:
-            return b""
-        peer.setblocking(False)
-        try:
-            data = peer.recv(RECEIVE)
-        except BlockingIOError:
-            return b""
-        except OSError:
-            data = b""
-        self._ended = not data
-        return data or None
+        data = b"" if peer is None else taken_from(peer)
+        self._ended = data is None
+        return data
 
     # -- as the one who tells ------------------------------------------------------------------------------------------
-
-    def control(self) -> ControlChannel:
-        return self
 
     def do(self, name: str, value: Any) -> bool:
         if name == "drop":
@@ -130,14 +108,14 @@ class ClientPoolLink:
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         if name == "connect":
             given = {"url": f"{self._transport.scheme}://{self.talk.address()}", **given}
-        return write_all(self.talk.program, self.talk.commands.request(name, **given), self.talk.said)
+        return self.harness.ask(name, given)
 
     def facts(self) -> Sequence[tuple[str, Any]]:
-        talk, program = self.talk, self.talk.program
+        talk = self.talk
         if talk.over:
             return []
         talk.accept()
-        found: list[tuple[str, Any]] = []
+        found: Facts = []
         if not self._named and self.place < len(talk.peers):
             self._named = True
             found += [("through", talk.address(1))] if talk.doors[self.place] is talk.listeners[1] else []
@@ -148,29 +126,13 @@ class ClientPoolLink:
         if len(talk.peers) > max(talk.links, talk.shown):
             talk.shown = len(talk.peers)
             found.append(("accepted", talk.shown))
-        program.drain()
-        for _ in range(64):
-            data = program.read()
-            if not data:
-                break
-            talk.said += data
-        found += talk.commands.feed(bytes(talk.said))
-        talk.said.clear()
-        if not talk.told and program.fate().get("code") is not None:
-            code = program.code()
-            if code is not None:
-                talk.told = True
-                found += [("stderr", program.last_words()), ("exit", code)]
-        return found
+        return [*found, *self.harness.heard(), *self.harness.end()]
 
-    def finish(self) -> bool:
-        return False
-
-    def files(self) -> list[int | socket.socket]:
+    def files(self) -> Files:
         """What may have something to read."""
         peer = self._peer
-        files: list[int | socket.socket] = [] if peer is None or self._ended else [peer]
-        return files if self.place or self.talk.over else [*self.talk.program.listening(), *self.talk.listeners, *files]
+        files: Files = [] if peer is None or self._ended else [peer]
+        return files if self.place or self.talk.over else [*super().files(), *self.talk.listeners, *files]
 
     def close(self, how: str = "close") -> None:
         if self.place:
@@ -183,29 +145,27 @@ class ClientPoolLink:
             self._ended = True
         elif not self.talk.over:
             self.talk.end()
-            self._transport.pool.give_up(self.talk.program)
+            self._transport.pool.give_up(self.harness.program)
 
 
-class ClientPoolTransport(PipeTransport):
+class _Held(threading.local):
+    """The conversation that a thread holds: each holds its own."""
+
+    talk: Conversation | None = None
+
+
+class ClientPoolTransport(HarnessTransport):
     """Conversations with programs of a pool, one for each. `scheme` is that of the URLs that they are told."""
 
     def __init__(self, pool: Pool, scheme: str) -> None:
         super().__init__(pool)
         self.scheme = scheme
-        self._talk: Conversation | None = None
+        self._held = _Held()
 
     def open(self) -> Link:
         """A conversation, or the next connection of the one that goes on."""
-        if self._talk is None or self._talk.over:
-            self._talk = Conversation(self.pool.take())
-        talk = self._talk
+        talk = self._held.talk
+        if talk is None or talk.over:
+            talk = self._held.talk = Conversation(Harness(self.pool.take()))
         talk.links += 1
         return ClientPoolLink(self, talk, talk.links - 1)
-
-    def wait(self, links: Sequence[Link], ms: float) -> None:
-        """See `Transport`."""
-        files: list[int | socket.socket] = [self.pool.notice]
-        for link in links:
-            if isinstance(link, ClientPoolLink) and not link.talk.program.closed:
-                files += link.files()
-        wait_for(files, ms)

@@ -168,10 +168,13 @@ class _Drive:
                 self._finish(step)
             else:
                 self._close(step)
-            return
-        if isinstance(step, Reach):
+        elif isinstance(step, Reach):
             self._reach(step)
-            return
+        else:
+            self._act(step)
+
+    def _act(self, step: Say | SendBytes | Control) -> None:
+        """Say or do something on a connection, when its time has come."""
         line = self._line(step.conn)
         if step.when == "turn":
             self._flush(step.conn)

@@ -39,6 +39,8 @@ class LineLink(PipeLink):
 class LineTransport(PipeTransport):
     """Conversations with the one program, which is started again when it is gone."""
 
+    beside = False
+
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool)
         self._program: Program | None = None

@@ -37,7 +37,7 @@ class Pool:
     """Processes of one command, for use by several threads. `depth` are started ahead; one is given out when it is at
     least `warm_s` old. `left_s` says how many seconds the run has left: no start is waited for any longer.
 
-    `taken` says how many were given out, `waited_s` how long whoever took them has waited for starts.
+    `taken` says how many were given out.
     """
 
     def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], folder: Path, depth: int = 3) -> None:
@@ -45,7 +45,6 @@ class Pool:
         self._argv, self._folder = argv, folder
         self.depth = depth
         self.warm_s = 0.0
-        self.waited_s = 0.0
         self.taken = 0
         self.left_s: Callable[[], float] = lambda: inf
         self._lock = threading.Lock()
@@ -77,7 +76,6 @@ class Pool:
             program.drain()
             if wait_for([program.stdout], 0):
                 break
-        self.waited_s += time.monotonic() - before
         self.taken += 1
         return program
 
@@ -230,7 +228,10 @@ class _Last(threading.local):
 
 
 class PipeTransport:
-    """Conversations with programs of a pool; the clock is the monotonic one."""
+    """Conversations with programs of a pool; the clock is the monotonic one. `beside`: each has a program of its own,
+    so that several can be held at once."""
+
+    beside = True
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool

@@ -22,35 +22,51 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from impls.driver.link import RECEIVE, ControlChannel, Link
-from impls.driver.ndjson import Commands
-from impls.driver.pipes import PipeTransport, Pool
-from impls.driver.program import Program, wait_for, write_all
+from impls.driver.harness import HOST, SEND_S, Facts, Files, Harness, HarnessLink, HarnessTransport
+from impls.driver.link import RECEIVE, Link
+from impls.driver.pipes import Pool
+from impls.driver.program import wait_for
 
 CHILD = Path(__file__).with_name("relay_child.py")
-SEND_S = 10.0
 HELLO_S = 5.0
 """How long a relay that has connected may take to say its token."""
 
 
-class RelayLink:
+class RelayLink(HarnessLink):
     """A conversation with a judged host: its caller on one side, its child on the other."""
 
-    def __init__(self, transport: RelayTransport, program: Program) -> None:
-        self.program = program
-        self._transport = transport
-        self._commands = Commands()
+    def __init__(self, pool: Pool, harness: Harness) -> None:
+        super().__init__(harness)
+        self.program = harness.program
+        self._pool = pool
         self._child: socket.socket | None = None
         self._token = secrets.token_hex(8)
-        self._found: list[tuple[str, Any]] = []
-        self._inbox, self._said = bytearray(), bytearray()
-        self._ended = self._told = self._buried = False
+        self._found: Facts = []
+        self._inbox = bytearray()
+        self._ended = self._buried = False
         self._pid = 0
-        transport.expected[self._token] = self
+        # a door of its own: conversations may go on beside each other, each in a thread of its own
+        self._door = socket.create_server((HOST, 0))
+        self._door.setblocking(False)
 
     # -- as the child --------------------------------------------------------------------------------------------------
 
-    def connect(self, child: socket.socket, pid: int) -> None:
+    def _accept(self) -> None:
+        """Take relays that have connected. A stranger on the port is turned away."""
+        while True:
+            try:
+                child, _ = self._door.accept()
+            except BlockingIOError:
+                return
+            child.settimeout(HELLO_S)
+            child.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            token, _, pid = _line(child).partition(" ")
+            if token == self._token:
+                self._connect(child, int(pid) if pid.isdecimal() else 0)
+            else:
+                child.close()
+
+    def _connect(self, child: socket.socket, pid: int) -> None:
         """The host has started the relay."""
         self._found.append(("connected", {"pid": pid}))
         if self._child is not None:
@@ -64,7 +80,7 @@ class RelayLink:
         return self._frame(b"o", data)
 
     def _frame(self, kind: bytes, data: bytes) -> bool:
-        self._transport.accept()
+        self._accept()
         if self._child is None:
             return False
         view = memoryview(kind + len(data).to_bytes(4, "big") + data)
@@ -78,8 +94,7 @@ class RelayLink:
                     return False
                 wait_for([self._child, *self.program.listening()], left * 1000, writing=(self._child,))
                 self._read()
-                self.program.drain()
-                self._listen()
+                self._found += self.harness.heard()
             except OSError:
                 return False
         return True
@@ -96,7 +111,7 @@ class RelayLink:
             self._inbox += data
 
     def take(self) -> bytes | None:
-        self._transport.accept()
+        self._accept()
         self._read()
         if self._inbox:
             data = bytes(self._inbox)
@@ -105,9 +120,6 @@ class RelayLink:
         return None if self._ended else b""
 
     # -- as the caller -------------------------------------------------------------------------------------------------
-
-    def control(self) -> ControlChannel:
-        return self
 
     def do(self, name: str, value: Any) -> bool:
         if name == "exit":
@@ -126,9 +138,9 @@ class RelayLink:
         given = dict(value or {})
         op = str(given.pop("op", name))
         if name == "start":
-            argv = [sys.executable, "-I", "-S", str(CHILD), str(self._transport.port), self._token]
+            argv = [sys.executable, "-I", "-S", str(CHILD), str(self._door.getsockname()[1]), self._token]
             given = {"child": argv, "env": {}, **given}
-        return write_all(self.program, self._commands.request(op, **given), self._said)
+        return self.harness.ask(op, given)
 
     def _touch(self, folder: Path) -> str:
         """Make the file of the child's process id, as the child would; what went wrong, or "". It is removed again."""
@@ -140,87 +152,30 @@ class RelayLink:
             return f"{type(error).__name__}: {error.strerror}"
         return ""
 
-    def _listen(self) -> None:
-        """Take what the program says."""
-        for _ in range(64):
-            data = self.program.read()
-            if not data:
-                break
-            self._said += data
-        if self._said:
-            for kind, value in self._commands.feed(bytes(self._said)):
-                self._found.append((kind, value))
-            self._said.clear()
-
     def facts(self) -> Sequence[tuple[str, Any]]:
-        self._transport.accept()
-        self.program.drain()
-        self._listen()
-        found, self._found = self._found, []
+        self._accept()
+        found, self._found = self._found + self.harness.heard(), []
         if self._pid and not self._buried and (self._ended or self.program.deaf) and not alive(self._pid):
             self._buried = True
             found.append(("ended", None))
-        if not self._told and self.program.fate().get("code") is not None:
-            code = self.program.code()
-            if code is not None:
-                self._told = True
-                found += [("stderr", self.program.last_words()), ("exit", code)]
-        return found
+        return [*found, *self.harness.end()]
 
-    def finish(self) -> bool:
-        return False
-
-    def files(self) -> list[int | socket.socket]:
+    def files(self) -> Files:
         """What may have something to read."""
-        child: list[int | socket.socket] = [] if self._child is None or self._ended else [self._child]
-        return [*self.program.listening(), *child]
+        return [self._door, *super().files(), *([] if self._child is None or self._ended else [self._child])]
 
     def close(self, how: str = "close") -> None:
-        self._transport.expected.pop(self._token, None)
+        self._door.close()
         if self._child is not None:
             self._child.close()
-        self._transport.pool.give_up(self.program)
+        self._pool.give_up(self.program)
 
 
-class RelayTransport(PipeTransport):
+class RelayTransport(HarnessTransport):
     """Conversations with hosts of a pool."""
 
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool)
-        self._door = socket.create_server(("127.0.0.1", 0))
-        self._door.setblocking(False)
-        self.port: int = self._door.getsockname()[1]
-        self.expected: dict[str, RelayLink] = {}
-
     def open(self) -> Link:
-        return RelayLink(self, self.pool.take())
-
-    def accept(self) -> None:
-        """Take relays that have connected. A stranger on the port is turned away."""
-        while True:
-            try:
-                child, _ = self._door.accept()
-            except BlockingIOError:
-                return
-            child.settimeout(HELLO_S)
-            child.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            token, _, pid = _line(child).partition(" ")
-            link = self.expected.get(token)
-            if link is None:
-                child.close()
-            else:
-                link.connect(child, int(pid) if pid.isdecimal() else 0)
-
-    def wait(self, links: Sequence[Link], ms: float) -> None:
-        files: list[int | socket.socket] = [self.pool.notice, self._door]
-        for link in links:
-            if isinstance(link, RelayLink) and not link.program.closed:
-                files += link.files()
-        self._wait(files, ms)
-
-    def close(self) -> None:
-        self._door.close()
-        super().close()
+        return RelayLink(self.pool, Harness(self.pool.take()))
 
 
 def alive(pid: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from specs.events import Event, Said
+from specs.jsontext import plain_from_json, plain_to_json
 from specs.kcl import frames
 from specs.kcl.child.book import BOOK as CHILD
 from specs.kcl.features import FEATURES
@@ -152,28 +153,19 @@ def to_json(value: Any) -> Any:
         return {"text": value.data.hex(), "why": value.why, "holds": value.holds}
     if isinstance(value, Style):
         return {"order": value.order, "escape": value.escape, "wide": value.wide, "eol": value.eol.hex()}
-    if isinstance(value, Ref):
-        return {"ref": value.name, "key": value.key}
-    if isinstance(value, Mapping):
-        return {name: to_json(item) for name, item in value.items()}
-    return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return plain_to_json(value, to_json)
 
 
 def from_json(data: Any) -> Any:
     """The inverse of `to_json`."""
-    if isinstance(data, list):
-        return [from_json(item) for item in data]
-    if not isinstance(data, dict):
-        return data
-    if set(data) in ({"message"}, {"message", "escaped"}):
+    keys = set(data) if isinstance(data, dict) else set()
+    if keys in ({"message"}, {"message", "escaped"}):
         return Message(from_json(data["message"]), bool(data.get("escaped")))
-    if set(data) == {"text", "why", "holds"}:
+    if keys == {"text", "why", "holds"}:
         return Text(bytes.fromhex(data["text"]), data["why"], data["holds"])
-    if set(data) == {"order", "escape", "wide", "eol"}:
+    if keys == {"order", "escape", "wide", "eol"}:
         return Style(data["order"], data["escape"], data["wide"], bytes.fromhex(data["eol"]))
-    if set(data) == {"ref", "key"}:
-        return Ref(data["ref"], tuple(data["key"]) if isinstance(data["key"], list) else data["key"])
-    return {name: from_json(item) for name, item in data.items()}
+    return plain_from_json(data, from_json)
 
 
 protocol = Protocol(

@@ -138,7 +138,6 @@ def _feature(
     return Feature(name, requirement, why, without=without, instead_of=others)
 
 
-AT_ONCE = MISUSED[Misuse.TOO_SOON]
 CUT_ANYWHERE, WRITTEN_ANYHOW = "KCL-FRAME-05", "KCL-FRAME-10"
 FEATURES = (
     _feature("cuts", CUT_ANYWHERE, "it matters where the octets are cut into pieces", _whole),

@@ -12,6 +12,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from specs import jsontext
 from specs.codec import Decoder, Reader
 
 MAX_LINE = 1 << 26
@@ -86,29 +87,11 @@ def _json(value: Any, style: Style) -> str:
 def _written(value: Any, style: Style) -> str:
     comma, colon = (" , ", " : ") if style.wide else (",", ":")
     if isinstance(value, Mapping):
-        pairs = _ordered(list(value.items()), style.order)
-        return "{" + comma.join(_text(k, style) + colon + _written(v, style) for k, v in pairs) + "}"
+        pairs = jsontext.ordered(value, style.order)
+        return "{" + comma.join(jsontext.text(k, style.escape) + colon + _written(v, style) for k, v in pairs) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + comma.join(_written(item, style) for item in value) + "]"
-    return _text(value, style) if isinstance(value, str) else json.dumps(value)
-
-
-def _ordered(pairs: list[tuple[str, Any]], order: int) -> list[tuple[str, Any]]:
-    """The pairs rotated, and turned round for even numbers: chance has no place in a specification."""
-    if not order or len(pairs) < 2:
-        return pairs
-    by = order % len(pairs)
-    turned = pairs[by:] + pairs[:by]
-    return turned[::-1] if order % 2 == 0 else turned
-
-
-def _text(text: str, style: Style) -> str:
-    if style.escape == "slash":
-        return json.dumps(text, ensure_ascii=False).replace("/", "\\/")
-    if style.escape != "all":
-        return json.dumps(text, ensure_ascii=style.escape == "ascii")
-    units = text.encode("utf-16-be", "surrogatepass")
-    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)) + '"'
+    return jsontext.text(value, style.escape) if isinstance(value, str) else json.dumps(value)
 
 
 def read(line: bytes) -> Message | Text:

@@ -40,15 +40,9 @@ PAUSE_MS = 20
 class KclModel:
     """See `specs.model.Model`."""
 
-    drifts = False
-
     def initial(self, config: Config) -> State:
         """Nothing said."""
         return State(config)
-
-    def drift(self, state: State) -> Iterator[State]:
-        """None: neither side does anything in silence that the other could see."""
-        return iter(())
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which `role` still has something to say or do."""

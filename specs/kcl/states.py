@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from specs.events import Fact, Said
-from specs.kcl.machine import MACHINE, Phase
+from specs.kcl.machine import Phase
 from specs.requirement import load
 from specs.values import quick_replace
 
@@ -307,6 +307,3 @@ class State(NamedTuple):
 
 
 _FRESH = Conv()
-
-
-diagram = MACHINE.diagram

@@ -8,7 +8,7 @@ value is the one field of a message). Source of the tagged JSON values: docs/imp
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,6 @@ from specs.plan import Ref
 
 MAX_LINE = 1 << 26
 UNKNOWN_OP = "wireproof-no-such-op"
-WAYS = ("filter", "plain", "builtin", "typed")
 MESSAGE = "Wrapped"
 
 
@@ -105,29 +104,35 @@ def answer(ask: Ask, line: Line) -> Answer:
     if "ok" not in said:
         return Answer(error=True) if "error" in said else Answer(bad="neither ok nor error")
     found = said["ok"] if isinstance(said["ok"], dict) else {}
-    if ask.op == "parse":
-        tree, errors = isinstance(found.get("ast"), dict), bool(found.get("errors"))
-        if errors and not found.get("ast"):
-            return Answer(value=found, error=True)
-        return Answer(value=found, bad="" if tree and not errors else "neither a tree nor errors, or both")
-    if ask.op == "encode":
-        try:
-            octets = bytes.fromhex(found["hex"])
-        except (KeyError, TypeError, ValueError):
-            return Answer(bad="no hex in ok")
-        if ask.way != "typed":
-            return Answer(octets=octets)
-        return Answer(octets=octets[1:]) if octets[:1] == b"\x91" else Answer(bad="the message is no array of one")
-    if ask.op == "decode":
-        if "value" not in found:
-            return Answer(bad="no value in ok")
-        value = found["value"]
-        if ask.way == "typed":
-            if not isinstance(value, dict) or "x" not in value:
-                return Answer(bad="the message has no field x")
-            value = value["x"]
+    reads = {"parse": _parsed, "encode": _encoded, "decode": _decoded}.get(ask.op)
+    return Answer(value=found) if reads is None else reads(found, ask.way == "typed")
+
+
+def _parsed(found: Mapping[str, Any], typed: bool) -> Answer:
+    tree, errors = isinstance(found.get("ast"), dict), bool(found.get("errors"))
+    if errors and not found.get("ast"):
+        return Answer(value=found, error=True)
+    return Answer(value=found, bad="" if tree and not errors else "neither a tree nor errors, or both")
+
+
+def _encoded(found: Mapping[str, Any], typed: bool) -> Answer:
+    try:
+        octets = bytes.fromhex(found["hex"])
+    except (KeyError, TypeError, ValueError):
+        return Answer(bad="no hex in ok")
+    if not typed:
+        return Answer(octets=octets)
+    return Answer(octets=octets[1:]) if octets[:1] == b"\x91" else Answer(bad="the message is no array of one")
+
+
+def _decoded(found: Mapping[str, Any], typed: bool) -> Answer:
+    if "value" not in found:
+        return Answer(bad="no value in ok")
+    value = found["value"]
+    if not typed:
         return Answer(value=value)
-    return Answer(value=found)
+    whole = isinstance(value, dict) and "x" in value
+    return Answer(value=value["x"]) if whole else Answer(bad="the message has no field x")
 
 
 # -- tagged values -----------------------------------------------------------------------------------------------------

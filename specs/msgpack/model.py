@@ -33,8 +33,6 @@ _ROLES: Mapping[str, Model] = {
 class MsgpackModel:
     """Sends everything to the model of the role that is judged."""
 
-    drifts = False
-
     def initial(self, config: Config) -> Any:
         """Nothing said."""
         return _ROLES[config.role].initial(config)
@@ -42,10 +40,6 @@ class MsgpackModel:
     def step(self, state: Any, event: Event) -> Iterable[Outcome]:
         """As the model of the state's role."""
         return _model(state).step(state, event)
-
-    def drift(self, state: Any) -> Iterable[Any]:
-        """None."""
-        return ()
 
     def owed(self, state: Any, role: str) -> Iterable[str]:
         """As the model of the state's role."""

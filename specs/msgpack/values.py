@@ -61,27 +61,6 @@ def single(number: float) -> Float:
     return Float(struct.pack(">f", number))
 
 
-def kind(value: Any) -> str:
-    """The name of a value's type in the specification."""
-    for types, name in _KINDS:
-        if isinstance(value, types):
-            return name
-    raise TypeError(f"{type(value).__name__} is no MessagePack value")
-
-
-_KINDS: tuple[tuple[Any, str], ...] = (
-    (type(None), "nil"),
-    (bool, "boolean"),
-    (int, "integer"),
-    (Float, "float"),
-    ((str, Text), "string"),
-    (bytes, "binary"),
-    (tuple, "array"),
-    (Map, "map"),
-    (Ext, "extension"),
-)
-
-
 def moment(value: Ext) -> tuple[int, int] | None:
     """Seconds and nanoseconds of a timestamp; None when it is none, or one that is malformed.
 

@@ -24,8 +24,6 @@ MAX_TOTAL = 5 * 1024 * 1024 + 10 * 1024
 SAFE_TOTAL = 5_232_640
 """TOTAL_SIZE up to which every reading of the limit lets a frame pass."""
 MAGIC, BROKER_MAGIC = b"\x0e\x01", b"\x0e\x02"
-PAYLOADS = ("SEND", "MESSAGE")
-"""Commands that carry metadata and a payload."""
 SECOND = bytes.fromhex("920100")
 """PING, as a second sub-message in a command."""
 NOBODY = (1 << 64) - 1

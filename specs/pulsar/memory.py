@@ -60,24 +60,7 @@ class PulsarMemory:
             change = (kind == "PING" and watched) - (kind == "PONG" and not watched)
             self._pinged[event.conn] = max(self._pinged.get(event.conn, 0) + change, 0)
         if self._config.role == "client" and event.by == "broker":
-            if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
-                return
-            if kind == "PARTITIONED_METADATA_RESPONSE":
-                for asked in self._asked.get((event.conn, "PARTITIONED_METADATA"), []):
-                    if asked.request_id == body.request_id:
-                        self._counts.setdefault(asked.topic, body.partitions)
-            if kind == "MESSAGE":
-                meta = frame.metadata()
-                many = max(meta.num_messages_in_batch if meta else 1, 1)
-                self._under_way += many
-                self._feed(event.conn, body.consumer_id, -many)
-            self._answered.update(
-                (event.conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ())
-            )
-            if kind == "CONNECTED":
-                self._answered.add((event.conn, "CONNECT"))
-            if kind in ("SEND_RECEIPT", "SEND_ERROR"):
-                self._answered.add((event.conn, "SEND", (body.producer_id, body.sequence_id)))
+            self._answer(event.conn, frame)
             return
         if event.by == "client" and kind == "FLOW":
             self._feed(event.conn, body.consumer_id, body.messagePermits)
@@ -90,6 +73,26 @@ class PulsarMemory:
             self._looked |= {each.topic: body for each in asked[-1:]}
         elif kind == "MESSAGE":
             self._pushed.setdefault((event.conn, body.consumer_id), []).append(_plain(body.message_id))
+
+    def _answer(self, conn: int, frame: Frame) -> None:
+        """Remember what we, as the broker, have answered a client."""
+        body, kind = frame.body, frame.kind
+        if kind == "PRODUCER_SUCCESS" and not body.producer_ready:
+            return
+        if kind == "PARTITIONED_METADATA_RESPONSE":
+            for asked in self._asked.get((conn, "PARTITIONED_METADATA"), []):
+                if asked.request_id == body.request_id:
+                    self._counts.setdefault(asked.topic, body.partitions)
+        if kind == "MESSAGE":
+            meta = frame.metadata()
+            many = max(meta.num_messages_in_batch if meta else 1, 1)
+            self._under_way += many
+            self._feed(conn, body.consumer_id, -many)
+        self._answered.update((conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ()))
+        if kind == "CONNECTED":
+            self._answered.add((conn, "CONNECT"))
+        if kind in ("SEND_RECEIPT", "SEND_ERROR"):
+            self._answered.add((conn, "SEND", (body.producer_id, body.sequence_id)))
 
     def _feed(self, conn: int, consumer: int, permits: int) -> None:
         self._fed[conn, consumer] = self._fed.get((conn, consumer), 0) + permits

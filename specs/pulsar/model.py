@@ -15,8 +15,6 @@ from specs.pulsar.states import Config, State
 class PulsarModel:
     """The acceptor that the config asks for."""
 
-    drifts = False
-
     def __init__(self) -> None:
         self._broker, self._client = BrokerModel(), ClientModel()
 
@@ -26,10 +24,6 @@ class PulsarModel:
     def initial(self, config: Config) -> Any:
         """Nothing said."""
         return (self._client if config.role == "client" else self._broker).initial(config)
-
-    def drift(self, state: Any) -> Iterable[Any]:
-        """None."""
-        return ()
 
     def owed(self, state: Any, role: str) -> Iterator[str]:
         """What is due in one of the two."""

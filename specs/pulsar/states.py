@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from specs.pulsar.machine import BEFORE_CONNECT, BROKER, LOOKUP_BEFORE_CONNECT, SECOND_CONNECT, Phase
+from specs.pulsar.machine import BEFORE_CONNECT, LOOKUP_BEFORE_CONNECT, SECOND_CONNECT, Phase
 from specs.values import quick_replace
 
 P = "PULSAR-"
@@ -20,7 +20,6 @@ Key = tuple[int, int]
 Id = tuple[int, int]
 """ledgerId, entryId."""
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = range(4)
-KINDS = ("Exclusive", "Shared", "Failover", "Key_Shared")
 CLOSES = 5
 """Since this version a broker can close one producer or consumer, and not only the connection."""
 RECEIPTS = 17
@@ -486,8 +485,3 @@ class State(NamedTuple):
 def deaf(conn: Conn) -> bool:
     """True where the broker may have stopped to listen, and to push."""
     return conn.may_close is not None and conn.may_close.liberty >= DEAF
-
-
-def diagram() -> str:
-    """The phases of a connection to a broker as a mermaid state diagram, drawn from the machine that runs."""
-    return BROKER.diagram()

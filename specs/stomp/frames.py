@@ -85,15 +85,9 @@ _UNESCAPES = {
     "1.1": {"n": "\n", "c": ":", "\\": "\\"},
     "1.0": {},
 }
-_SPECIAL = re.compile(r"[\\\r\n:]")
 _HEAD_END = re.compile(rb"\n\r?\n|\0")
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]{1,40}\Z", re.ASCII)
-
-
-def escape(text: str, version: str = "1.2") -> str:
-    """A header name or value as it stands on the wire of `version`."""
-    return text.translate(_ESCAPES[version]) if _SPECIAL.search(text) else text
 
 
 def unescape(text: str, version: str = "1.2") -> str | None:

@@ -27,17 +27,11 @@ from specs.stomp.states import NORMAL, Config, Conn, State
 
 
 class StompModel:
-    """See the module. `drifts` is False: the envelope needs no silent moves."""
-
-    drifts = False
+    """See the module."""
 
     def initial(self, config: Config) -> State:
         """Nothing said on any connection."""
         return State(config)
-
-    def drift(self, state: State) -> Iterable[State]:
-        """None; see the class."""
-        return ()
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which the server still has something to say."""

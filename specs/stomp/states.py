@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from specs.stomp.frames import Frame
-from specs.stomp.machine import MACHINE, Phase
+from specs.stomp.machine import Phase
 from specs.values import quick_replace
 
 PREFIX = "STOMP-1.2-"
@@ -311,8 +311,3 @@ class State(NamedTuple):
     haunted: Mapping[str, int] = _NOTHING
     elapsed_ms: int = 0
     receipted: frozenset[str] = frozenset()
-
-
-def diagram() -> str:
-    """The phases as a mermaid state diagram, drawn from the table that runs."""
-    return MACHINE.diagram()

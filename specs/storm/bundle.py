@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from specs.events import Event, Fact, Said
+from specs.jsontext import plain_from_json, plain_to_json
 from specs.plan import Close, Control, Plan, Ref, Say
 from specs.protocol import Fact as Key
 from specs.protocol import Memory, Protocol
@@ -261,29 +262,19 @@ def to_json(value: Any) -> Any:
         return {"text": value.data.hex(), "why": value.why}
     if isinstance(value, Style):
         return {"order": value.order, "escape": value.escape, "lines": value.lines, "eol": value.eol.hex()}
-    if isinstance(value, Ref):
-        return {"ref": value.name, "key": value.key}
-    if isinstance(value, Mapping):
-        return {name: to_json(item) for name, item in value.items()}
-    return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return plain_to_json(value, to_json)
 
 
 def from_json(data: Any) -> Any:
     """The inverse of `to_json`."""
-    if isinstance(data, list):
-        return [from_json(item) for item in data]
-    if not isinstance(data, dict):
-        return data
-    keys = set(data)
+    keys = set(data) if isinstance(data, dict) else set()
     if keys == {"message", "needs"}:
         return Message(from_json(data["message"]), from_json(data["needs"]))
     if keys == {"text", "why"}:
         return Text(bytes.fromhex(data["text"]), data["why"])
     if keys == {"order", "escape", "lines", "eol"}:
         return Style(data["order"], data["escape"], data["lines"], bytes.fromhex(data["eol"]))
-    if keys == {"ref", "key"}:
-        return Ref(data["ref"], data["key"])
-    return {name: from_json(item) for name, item in data.items()}
+    return plain_from_json(data, from_json)
 
 
 protocol = Protocol(

@@ -12,6 +12,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from specs import jsontext
 from specs.codec import Decoder, Malformed, Reader
 
 MAX_LINE = 1 << 26
@@ -74,11 +75,14 @@ def written(value: Any, style: Style = PLAIN) -> str:
 
 def _written(value: Any, style: Style, depth: int) -> str:
     if isinstance(value, Mapping):
-        items = [f"{_text(k, style)}: {_written(v, style, depth + 1)}" for k, v in _ordered(value, style.order)]
+        items = [
+            f"{jsontext.text(k, style.escape)}: {_written(v, style, depth + 1)}"
+            for k, v in jsontext.ordered(value, style.order)
+        ]
         return _joined("{", items, "}", style, depth)
     if isinstance(value, (list, tuple)):
         return _joined("[", [_written(item, style, depth + 1) for item in value], "]", style, depth)
-    return _text(value, style) if isinstance(value, str) else json.dumps(value)
+    return jsontext.text(value, style.escape) if isinstance(value, str) else json.dumps(value)
 
 
 def _joined(start: str, items: list[str], end: str, style: Style, depth: int) -> str:
@@ -86,25 +90,6 @@ def _joined(start: str, items: list[str], end: str, style: Style, depth: int) ->
         return start + ",".join(items) + end
     inside = "\n" + " " * (style.lines * (depth + 1))
     return start + inside + ("," + inside).join(items) + "\n" + " " * (style.lines * depth) + end
-
-
-def _ordered(members: Mapping[str, Any], order: int) -> list[tuple[str, Any]]:
-    """The members rotated, and turned round for even numbers: chance has no place in a specification."""
-    pairs = list(members.items())
-    if not order or len(pairs) < 2:
-        return pairs
-    by = order % len(pairs)
-    turned = pairs[by:] + pairs[:by]
-    return turned[::-1] if order % 2 == 0 else turned
-
-
-def _text(text: str, style: Style) -> str:
-    if style.escape == "slash":
-        return json.dumps(text, ensure_ascii=False).replace("/", "\\/")
-    if style.escape != "all":
-        return json.dumps(text, ensure_ascii=style.escape == "ascii")
-    units = text.encode("utf-16-be", "surrogatepass")
-    return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)) + '"'
 
 
 def read(data: bytes) -> Message | Text:

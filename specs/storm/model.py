@@ -22,15 +22,9 @@ from specs.storm.states import Config, Conv, HostConv, Owing, State
 class StormModel:
     """See `specs.model.Model`."""
 
-    drifts = False
-
     def initial(self, config: Config) -> State:
         """Nothing said."""
         return State(config)
-
-    def drift(self, state: State) -> Iterator[State]:
-        """None: what a side does in silence is in the envelope."""
-        return iter(())
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which `role` still has something to say or do."""
@@ -47,7 +41,8 @@ class StormModel:
             return
         conv = state.conv(event.conn)
         if not state.config.hosted:
-            yield _placed(state, event.conn, _of_child(state.config, conv, event))
+            for outcome in _of_child(state.config, conv, event):
+                yield _placed(state, event.conn, outcome)
             return
         for outcome in _of_host(state.config, conv, event):
             yield _placed(state, event.conn, outcome)
@@ -87,14 +82,20 @@ def _ours(by: str, why: str, then: Any) -> Breach:
     return Breach(by, "", why, then)
 
 
-def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Outcome:
+def _of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Iterator[Outcome]:
     """A child is judged."""
-    if event.by != config.host:
-        if isinstance(event, Said):
-            return of_children.said(config, conv, event.frame)
-        if isinstance(event, Noise):
-            return of_children.endless(config, conv, event.data)
-        return Allow(conv) if isinstance(event, Closed) else of_children.fact(config, conv, event.name, event.value)
+    if event.by == config.host:
+        yield _by_host_of_child(config, conv, event)
+    elif isinstance(event, Said):
+        yield from of_children.readings(config, conv, event.frame)
+    elif isinstance(event, Noise):
+        yield of_children.endless(config, conv, event.data)
+    else:
+        yield Allow(conv) if isinstance(event, Closed) else of_children.fact(config, conv, event.name, event.value)
+
+
+def _by_host_of_child(config: Config, conv: Conv, event: Said | Noise | Closed | Fact) -> Outcome:
+    """The tester is the host."""
     if isinstance(event, Said):
         sent = host_messages.sent(config, conv, event.frame)
         return _ours(event.by, sent.wrong, sent.conv if sent.known else ANYTHING) if sent.wrong else Allow(sent.conv)

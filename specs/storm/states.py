@@ -191,8 +191,9 @@ class Conv(NamedTuple):
     the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
     `misuse`: what it was sent that no host should send; `excused`: user code raised or there was a misuse, so that it
-    may end; `talked`: what user code printed; `words`: it wrote to STDERR; `partial`: octets of a
-    message that is not whole came; `was`: the phase in which its STDIN ended; `cut`: in the middle of a message.
+    may end; `junk`: what a spout was sent that opened no command, and has not answered; `talked`: what user code
+    printed; `words`: it wrote to STDERR; `partial`: octets of a message that is not whole came; `was`: the phase in
+    which its STDIN ended; `cut`: in the middle of a message.
     """
 
     phase: Phase = NEW["bolt"]
@@ -224,6 +225,7 @@ class Conv(NamedTuple):
     surplus: tuple[Any, ...] = ()
     misuse: Misuse | None = None
     excused: bool = False
+    junk: int = 0
     talked: str = ""
     words: bool = False
     partial: bool = False

@@ -7,7 +7,6 @@ in initialize or writes lines together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from specs.kcl.bundle import last
 from specs.kcl.frames import Message, Style, Text, message
 from specs.kcl.states import Config
 from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
-from strategies.common import Op, Program, programs
+from strategies.common import Aim, Op, Program, programs
 from strategies.kcl import texts
 from strategies.kcl.writer import CUTS, ESCAPE, ESCAPES, ORDER, PLAIN, WIDE, Ways, joined
 
@@ -300,28 +299,14 @@ def finish(w: Writer, head: Sequence[int]) -> None:
     w.exit()
 
 
-@dataclass(frozen=True)
-class Aim:
+def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     """One family: weights of ops, and the ways of writing."""
-
-    kinds: Mapping[str, int]
-    ways: int = 0
-    most: int = MOST
-
-    @property
-    def programs(self) -> SearchStrategy[Program]:
-        """The programs of this family."""
-        return sessions(self.kinds, most=self.most)
-
-    @property
-    def interpret(self) -> Any:
-        """Their interpretation."""
-        return partial(interpret, ways=self.ways)
+    return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-RECORDS = Aim({"batch": 24, "empty": 3, "many": 1})
-CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "empty": 3, "request": 3, "many": 1})
-TALK = Aim({"junk": 5, "stderr": 2, "batch": 1})
-FRAMING = Aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
-SLOW = Aim({"slow": 3, "batch": 1}, most=4)
-ENDINGS = Aim({"batch": 1, "request": 1}, most=2)
+RECORDS = _aim({"batch": 24, "empty": 3, "many": 1})
+CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "request": 3, "many": 1})
+TALK = _aim({"junk": 5, "stderr": 2, "batch": 1})
+FRAMING = _aim({"batch": 2, "checkpoint": 3}, ways=ANYHOW)
+SLOW = _aim({"slow": 3, "batch": 1}, most=4)
+ENDINGS = _aim({"batch": 1, "request": 1}, most=2)

@@ -7,8 +7,7 @@ legal action follows: its status, or the end of the child, shows that the line i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -16,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.kcl.frames import Message, Text, message
 from specs.kcl.states import Config
 from specs.plan import Plan
-from strategies.common import Program, programs
+from strategies.common import Program, Rows, programs
 from strategies.kcl import sessions, texts
 from strategies.kcl.writer import CRLF, Ways, Writer
 
@@ -25,37 +24,18 @@ ROW = sessions.HEAD
 """The head number that chooses a row."""
 MOST = 4
 
-Misuse = Callable[[Writer, int], None]
-ROWS: dict[str, Misuse] = {}
+ROWS = Rows("KCL-")
+misuse = ROWS.row
 
 
-def misuse(row: str) -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix."""
-
-    def register(function: Misuse) -> Misuse:
-        ROWS[row] = function
-        return function
-
-    return register
-
-
-def misuses(rows: Sequence[str] = ()) -> SearchStrategy[Program]:
+def misuses() -> SearchStrategy[Program]:
     """Programs with one misuse."""
     return programs({"batch": 3, "checkpoint": 2}, head=HEAD, most=MOST, least=0)
 
 
-def interpret(
-    program: Program,
-    config: Config,
-    *,
-    hurry: bool = False,
-    avoid: frozenset[str] = frozenset(),
-    rows: Sequence[str] = (),
-) -> Plan:
-    """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
-    wanted = [name for name in rows or ROWS if f"KCL-{name}" not in avoid] or list(rows or ROWS)
-    which, how = program.head[sessions.HEAD], program.head[sessions.HEAD + 1]
-    name = wanted[which % len(wanted)]
+def interpret(program: Program, config: Config, *, hurry: bool = False, avoid: frozenset[str] = frozenset()) -> Plan:
+    """The plan that a program means, without the rows to `avoid`."""
+    name, how = ROWS.chosen(program.head[ROW], avoid=avoid), program.head[ROW + 1]
     w = Writer(config)
     if name == "INV-CHILD-07" and how % 3 == 0:
         ROWS[name](w, how)
@@ -67,11 +47,6 @@ def interpret(
         sessions.write(w, begun, 0)
     ROWS[name](w, how)
     return w.plan()
-
-
-def aimed(*rows: str) -> Any:
-    """The interpretation that tries these rows only."""
-    return partial(interpret, rows=rows)
 
 
 def _go_on(w: Writer) -> None:

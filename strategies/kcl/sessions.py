@@ -6,7 +6,6 @@ Head numbers: how the conversation ends, in which ways messages are written, and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,9 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.kcl.states import Config
 from specs.plan import Plan
-from strategies.common import Op, Program, programs
+from strategies.common import Aim, Op, Program, programs
 from strategies.kcl import texts
-from strategies.kcl.writer import CRLF, CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
+from strategies.kcl.writer import CUTS, ESCAPE, MEMBERS, ORDER, WIDE, Ways, Writer
 
 HEAD = 4
 EVEN: Mapping[str, int] = {
@@ -167,28 +166,13 @@ def _renumber(w: Writer, records: list[dict[str, Any]]) -> None:
         record["sequenceNumber"] = number
 
 
-@dataclass(frozen=True)
-class Aim:
+def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     """One family: weights of ops, and the ways of writing."""
-
-    kinds: Mapping[str, int]
-    ways: int = 0
-    most: int = MOST
-
-    @property
-    def programs(self) -> SearchStrategy[Program]:
-        """The programs of this family."""
-        return sessions(self.kinds, most=self.most)
-
-    @property
-    def interpret(self) -> Any:
-        """Their interpretation."""
-        return partial(interpret, ways=self.ways)
+    return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-RECORDS = Aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
-CHECKPOINTS = Aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many": 1})
-OUTPUT = Aim({"print": 6, "mixed": 3})
-FRAMING = Aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
-ENDINGS = Aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)
-LINE_ENDS = Aim({"batch": 3, "checkpoint": 1}, ways=CRLF | ORDER)
+RECORDS = _aim({"batch": 24, "empty": 3, "rest": 3, "many": 1})
+CHECKPOINTS = _aim({"checkpoint": 18, "batch": 3, "empty": 3, "mixed": 3, "many": 1})
+OUTPUT = _aim({"print": 6, "mixed": 3})
+FRAMING = _aim({"batch": 4, "checkpoint": 3}, ways=ANYHOW)
+ENDINGS = _aim({"batch": 1, "checkpoint": 1, "request": 1}, most=2)

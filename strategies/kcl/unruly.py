@@ -6,8 +6,6 @@ Rows are those of the catalogue of invalid inputs, KCL-INV-HOST-01 and following
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -15,28 +13,15 @@ from hypothesis.strategies import SearchStrategy
 from specs.kcl.frames import Message, message
 from specs.kcl.states import Config
 from specs.plan import Plan
-from strategies.common import Program, programs
+from strategies.common import Program, Rows, programs
 from strategies.kcl import hosting, texts
 from strategies.kcl.hosting import JUNK, Writer
 
 HEAD = hosting.HEAD + 2
 ROW = hosting.HEAD
 """The head number that chooses a row."""
-Misuse = Callable[[Writer, int], None]
-ROWS: dict[str, Misuse] = {}
-WEIGHTS: dict[str, int] = {}
-
-
-def misuse(row: str, weight: int = 1) -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix. `weight`: how many times as often it is
-    tried as others, since it has many forms or hosts go wrong there."""
-
-    def register(function: Misuse) -> Misuse:
-        ROWS[row] = function
-        WEIGHTS[row] = weight
-        return function
-
-    return register
+ROWS = Rows("KCL-")
+misuse = ROWS.row
 
 
 def misuses() -> SearchStrategy[Program]:
@@ -44,30 +29,15 @@ def misuses() -> SearchStrategy[Program]:
     return programs({"batch": 2, "checkpoint": 1}, head=HEAD, most=3, least=0)
 
 
-def interpret(
-    program: Program,
-    config: Config,
-    *,
-    hurry: bool = False,
-    avoid: frozenset[str] = frozenset(),
-    rows: Sequence[str] = (),
-) -> Plan:
-    """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
-    wanted = [name for name in rows or ROWS if f"KCL-{name}" not in avoid] or list(rows or ROWS)
-    which, how = program.head[hosting.HEAD], program.head[hosting.HEAD + 1]
-    wheel = [name for name in wanted for _ in range(WEIGHTS[name])]
-    name = wheel[which % len(wheel)]
+def interpret(program: Program, config: Config, *, hurry: bool = False, avoid: frozenset[str] = frozenset()) -> Plan:
+    """The plan that a program means, without the rows to `avoid`."""
+    name, how = ROWS.chosen(program.head[ROW], avoid=avoid), program.head[ROW + 1]
     w = Writer(config)
     head = program.head
     if name not in AT_ONCE and not (name in AT_TIMES and how % 8 == 7):
         hosting.write(w, program._replace(head=(head[0], 0, head[2], head[3] & ~3)), 0)
     ROWS[name](w, how)
     return w.plan()
-
-
-def aimed(*rows: str) -> Any:
-    """The interpretation that tries these rows only."""
-    return partial(interpret, rows=rows)
 
 
 AT_ONCE = frozenset({"INV-HOST-10"})
@@ -110,7 +80,7 @@ def _junk(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-02", 3)
+@misuse("INV-HOST-02", weight=3)
 def _halves(w: Writer, how: int) -> None:
     _batch(w)
     whole = b'{"action":"status","responseFor":"processRecords"}'
@@ -151,7 +121,7 @@ def _other_member(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-06", 8)
+@misuse("INV-HOST-06", weight=8)
 def _wrong_status(w: Writer, how: int) -> None:
     _open(w, how)
     name = w.open
@@ -167,7 +137,7 @@ def _wrong_status(w: Writer, how: int) -> None:
     w.say(Message({"action": "status", **wrong[how // 8 % len(wrong)]}))
 
 
-@misuse("INV-HOST-07", 2)
+@misuse("INV-HOST-07", weight=2)
 def _twice(w: Writer, how: int) -> None:
     _batch(w)
     w.status()
@@ -185,7 +155,7 @@ def _unread(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-09", 2)
+@misuse("INV-HOST-09", weight=2)
 def _several(w: Writer, how: int) -> None:
     count = 2 + how % 3
     w.batch([(b"data", "key")] * count)  # one number for each: else the order of the answers could not be seen
@@ -194,7 +164,7 @@ def _several(w: Writer, how: int) -> None:
     _regular(w, now=how % 2 == 0)
 
 
-@misuse("INV-HOST-10", 3)
+@misuse("INV-HOST-10", weight=3)
 def _out_of_time(w: Writer, how: int) -> None:
     w.begin()
     if how % 2:
@@ -212,7 +182,7 @@ def _out_of_time(w: Writer, how: int) -> None:
     w.exit()
 
 
-@misuse("INV-HOST-11", 4)
+@misuse("INV-HOST-11", weight=4)
 def _no_number(w: Writer, how: int) -> None:
     w.wait(0)
     w.checkpointer("IllegalArgumentException")
@@ -247,7 +217,7 @@ def _no_sub_number(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-13", 2)
+@misuse("INV-HOST-13", weight=2)
 def _host_messages(w: Writer, how: int) -> None:
     _batch(w)
     others = (
@@ -260,7 +230,7 @@ def _host_messages(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-14", 5)
+@misuse("INV-HOST-14", weight=5)
 def _ends(w: Writer, how: int) -> None:
     _open(w, how)
     if w.open == "processRecords" and how % 3 == 2:
@@ -273,14 +243,14 @@ def _ends(w: Writer, how: int) -> None:
         w.do("exit", (0, 1, 137)[how % 4 % 3])
 
 
-@misuse("INV-HOST-15", 2)
+@misuse("INV-HOST-15", weight=2)
 def _half_and_end(w: Writer, how: int) -> None:
     _batch(w)
     w.blurt(b'{"action":"status","responseFor":"proc'[: 3 + how % 34])
     w.do("exit", how % 2)
 
 
-@misuse("INV-HOST-16", 3)
+@misuse("INV-HOST-16", weight=3)
 def _no_newline(w: Writer, how: int) -> None:
     _batch(w)
     w.blurt(json.dumps({"action": "status", "responseFor": "processRecords"}).encode())
@@ -291,7 +261,7 @@ def _no_newline(w: Writer, how: int) -> None:
     w.exit()
 
 
-@misuse("INV-HOST-17", 3)
+@misuse("INV-HOST-17", weight=3)
 def _hangs(w: Writer, how: int) -> None:
     _batch(w)
     w.wait(0)

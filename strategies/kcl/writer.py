@@ -12,7 +12,7 @@ from typing import Any
 from specs.kcl.bundle import ANSWERS, answer, initialize, last
 from specs.kcl.frames import Message, Style, Text, message
 from specs.kcl.states import Config
-from specs.plan import Close, Plan, Ref, Say, SendBytes, Step, Wait
+from specs.plan import Close, Plan, Say, SendBytes, Step, Wait
 from strategies.kcl import texts
 
 ORDER, ESCAPE, WIDE, MEMBERS, CUTS, CRLF = 1, 2, 4, 8, 16, 32
@@ -180,8 +180,3 @@ class Writer:
     def eof(self, *, at_once: bool = False) -> None:
         """The end of STDIN."""
         self.steps.append(Close(self.conn, "eof-now" if at_once else "eof"))
-
-
-def asked(conn: int = 0) -> Ref:
-    """The number of the open request."""
-    return Ref("asked", conn)

@@ -14,15 +14,13 @@ from strategies.msgpack import misuse
 from strategies.msgpack.sessions import Aim
 from strategies.msgpack.writer import CUTS, JOIN, WIDE, Writer
 
-IDS = Aim({"small": 6, "fail": 1, "unknown": 1, "turn": 1}, wires=(0, 0, WIDE), slots=2, most=12)
+IDS = Aim({"small": 6, "fail": 1, "unknown": 1, "turn": 1}, wires=(0, 0, WIDE), slots=2, least=6, most=16)
 ENCODINGS = Aim({"echo": 6, "small": 4, "add": 1, "fail": 1, "note": 1}, wires=(WIDE,), slots=1, most=6)
-VALUES = Aim({"echo": 12, "number": 3, "long": 2}, slots=1, most=8)
+VALUES = Aim({"echo": 12, "number": 3, "long": 2}, slots=1, least=6)
 ODD_VALUES = Aim({"odd": 6, "small": 1}, wires=(0, 0, 0, WIDE), slots=2, most=5)
 FAILURES = Aim({"fail": 3, "unknown": 4, "arity": 3, "small": 2}, slots=2, most=8)
-PIPELINES = Aim(
-    {"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2, "sized": 2}, wires=(JOIN, JOIN, 0), slots=2, least=2
-)
-CONNECTIONS = Aim({"small": 8, "sleep": 3, "fail": 1, "hang": 1, "left": 1}, wires=(0, JOIN), slots=3, least=2, most=12)
+PIPELINES = Aim({"burst": 3, "sleep": 3, "small": 6, "fail": 1, "echo": 2, "sized": 2}, wires=(JOIN, JOIN, 0), slots=2)
+CONNECTIONS = Aim({"small": 8, "sleep": 3, "fail": 1, "hang": 1, "left": 1}, wires=(0, JOIN), slots=3, most=14)
 PIECES = Aim(
     {"small": 4, "echo": 4, "halves": 3, "note": 1, "burst": 1, "sized": 2},
     wires=(CUTS, CUTS, CUTS | JOIN),

@@ -6,7 +6,6 @@ Source: 004_4ca5b084f7ea0751.txt.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from hypothesis.strategies import SearchStrategy
@@ -20,8 +19,6 @@ from strategies.msgpack.documents import TAG, Block, Dice, Document, built
 from strategies.msgpack.mutations import MUTATIONS
 from strategies.msgpack.printing import printed
 
-TYPES = {"message": 6, "exception": 4, "typedef": 2, "typespec": 1}
-SERVICES = {"service": 6, "application": 3, "exception": 2, "message": 1, "interface": 2}
 EVERYTHING = {"message": 5, "exception": 4, "service": 5, "application": 3, "typedef": 2, "typespec": 1, "interface": 2}
 NAMES = tuple(MUTATIONS)
 
@@ -269,18 +266,6 @@ def hostile(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         script.ask(_HOSTILE[op.kind](a, b), "free")
     script.ask(_PLAIN)
     return script.plan()
-
-
-def replaced(plan: Plan, tag: str) -> Plan:
-    """A plan with the tag in its names filled in, as it is when it is played."""
-
-    def filled(step: Step) -> Step:
-        if isinstance(step, Say) and isinstance(step.frame, Ask):
-            octets = step.frame.octets.replace(TAG.encode(), tag.encode())
-            return replace(step, frame=replace(step.frame, octets=octets))
-        return step
-
-    return plan.each(filled)
 
 
 __all__ = ["NAMES", "Op", "documents", "hostile", "hostilities", "legal", "mutating", "shuffled", "wrong"]

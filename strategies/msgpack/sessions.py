@@ -30,7 +30,7 @@ EVERYTHING: Mapping[str, int] = {
 }  # fmt: skip
 
 
-def sessions(kinds: Mapping[str, int] = EVERYTHING, *, most: int = 14, least: int = 1) -> SearchStrategy[Program]:
+def sessions(kinds: Mapping[str, int] = EVERYTHING, *, most: int = 16, least: int = 6) -> SearchStrategy[Program]:
     """Conversations with the given weights of ops."""
     return programs(kinds, head=HEAD, most=most, least=least)
 
@@ -115,8 +115,10 @@ def _odd(w: Writer, op: Op) -> None:
 
 def _add(w: Writer, op: Op) -> None:
     slot, identity, style, a, b = op.args
-    one, other = (n for n in (values.pick(values.INTEGERS[:22], a), values.pick(values.INTEGERS[:22], b)))
-    w.call(w.line(slot), "add", one % (1 << 50), -(other % (1 << 50)), identity=identity, style=style)
+    some = values.INTEGERS[:22]
+    one, other = values.pick(some, a) % (1 << 50), values.pick(some, b) % (1 << 50)
+    signs = (-1 if a // len(some) % 2 else 1, 1 if b // len(some) % 2 else -1)
+    w.call(w.line(slot), "add", signs[0] * one, signs[1] * other, identity=identity, style=style)
 
 
 def _fail(w: Writer, op: Op) -> None:
@@ -164,8 +166,8 @@ def _note(w: Writer, op: Op) -> None:
 def _arity(w: Writer, op: Op) -> None:
     slot, identity, style, a, b = op.args
     method = ("echo", "add", "sleep", "fail")[a % 4]
-    params: tuple[Any, ...] = ((), (1, 2, 3), ("a", 1), (None,), ((1,), Ellipsis))[b % 5]
-    params = tuple(None if part is Ellipsis else part for part in params)
+    some: Sequence[tuple[Any, ...]] = ((), (1, 2, 3), ("a", 1), (None,), ((1,), None), tuple(range(16)), (1,) * 300)
+    params = values.pick(some, b)
     if method == "echo" and len(params) == 1:
         params = ()
     w.call(w.line(slot), method, *params, identity=identity, style=style)
@@ -230,8 +232,8 @@ class Aim:
     kinds: Mapping[str, int]
     wires: Sequence[int] = (0,)
     slots: int = 3
-    least: int = 1
-    most: int = 10
+    least: int = 4
+    most: int = 12
 
     @property
     def programs(self) -> SearchStrategy[Program]:

@@ -13,10 +13,10 @@ from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say
 from strategies.common import Op, Program, programs
+from strategies.msgpack import sweeps
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.serving import shapes_for
 from strategies.msgpack.shapes import Kind, Shapes, too_large
-from strategies.msgpack.vectors import Questions
 
 
 def messages() -> SearchStrategy[Program]:
@@ -25,11 +25,9 @@ def messages() -> SearchStrategy[Program]:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means; one plain question to a codec that knows no documents."""
-    questions = Questions(config, hurry=hurry)
+    """The plan that a program means; rows of boundaries for a codec that knows no documents."""
     if not config.layout:
-        questions.vector(encoded(5), 5, "value")
-        return Plan(tuple(questions.steps))
+        return sweeps.vectors(program, config, hurry=hurry)
     shapes = shapes_for(config, Dice(*program.head))
     steps = []
     for number, op in enumerate(program.ops):

@@ -36,6 +36,20 @@ _LIARS: Sequence[bytes] = tuple(
     )
     for size in ((1 << 8 * width) - 1, (1 << 8 * width - 1), 1 << 8 * width - 2)
 )
+NEVER: Sequence[bytes] = (
+    b"\xc1",
+    b"\x91\xc1",
+    b"\x81\xc1\x01",
+    b"\x81\xa1k\xc1",
+    b"\x92\x01\xc1",
+    b"\xdc\x00\x01\xc1",
+    b"\x91\x91\xc1",
+    b"\x92\x01\xc1\x02",
+    b"\x91\xc1\x01",
+    b"\xc1\x01",
+    b"\x81\xc1\xa1k\x01",
+)
+"""The octet that is never used, alone, in containers, and before something."""
 _SIZES = (15, 16, 17, 31, 32, 33, 255, 256, 257, 65535, 65536)
 
 
@@ -140,20 +154,7 @@ def _within(value: v.Ext, op: Op) -> Any:
 def _never(q: Questions, op: Op) -> None:
     """The octet that is never used, in the place of a value."""
     a = op.args[3]
-    forms = (
-        b"\xc1",
-        b"\x91\xc1",
-        b"\x81\xc1\x01",
-        b"\x81\xa1k\xc1",
-        b"\x92\x01\xc1",
-        b"\xdc\x00\x01\xc1",
-        b"\x91\x91\xc1",
-        b"\x92\x01\xc1\x02",
-        b"\x91\xc1\x01",
-        b"\xc1\x01",
-        b"\x81\xc1\xa1k\x01",
-    )
-    q.vector(values.pick(forms, a), (1,) if q.way == "typed" else 1, "error", "03")
+    q.vector(values.pick(NEVER, a), (1,) if q.way == "typed" else 1, "error", "03")
 
 
 def _cut(q: Questions, op: Op) -> None:
@@ -205,7 +206,7 @@ _OPS: Mapping[str, Callable[[Questions, Op], None]] = {
 
 def vectors(*kinds: str, most: int = 12) -> SearchStrategy[Program]:
     """Vectors of some kinds, of all when none is named."""
-    return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most)
+    return programs({kind: EVERYTHING[kind] for kind in kinds} if kinds else EVERYTHING, head=1, most=most, least=4)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:

@@ -24,14 +24,17 @@ NAMES = ("", "b", "a", "B", "aa", "c", "é", "a-1")
 """Consumer names: nobody says whether they are compared by octets or by characters, but these sort alike."""
 NOW = 1_700_000_000_000
 PROPERTIES: tuple[tuple[tuple[str, str], ...], ...] = (
-    (), (("a", "1"),), (("a", "1"), ("a", "2")), (("", ""), ("b", "")), (("z", "1"), ("a", "2"), ("z", "3")),
+    (), (("a", "1"),), (("a", "1"), ("a", "2")), (("", ""), ("b", "")),
+    (("z", "1"), ("a", "2"), ("z", "3"), ("b", ""), ("a", "2")),
     (("schlüssel", "wert 🙂"),), (("k" * 300, "v" * 300),), (("a", "\x00\n"), ("num_messages_in_batch", "7")),
     tuple((f"n{n}", str(n)) for n in range(40)),
 )  # fmt: skip
 HEADERS: tuple[Mapping[str, Any], ...] = (
-    {}, {}, {}, {}, {"partition_key": ""}, {"partition_key": "k"}, {"event_time": 0}, {"partition_key": "ключ " * 60},
+    {}, {}, {"ordering_key": b"o\0"}, {"event_time": NOW, "partition_key": "k k"}, {"partition_key": ""},
+    {"partition_key": "k"}, {"event_time": 0}, {"partition_key": "ключ " * 60},
 )  # fmt: skip
-"""Metadata that a broker has to hand on as they are: keys that are empty and long, a time of 0."""
+"""Metadata that a broker has to hand on as they are: keys that are empty and long, times. The source text knows no
+`ordering_key`."""
 CUTS, JOIN = 1, 2
 """Ways of sending that must not matter."""
 

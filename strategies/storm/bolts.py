@@ -6,7 +6,7 @@ Head numbers: how the conversation ends, in which ways messages are written, how
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Say
 from specs.storm.states import Config
-from strategies.common import Op, Program, programs
+from strategies.common import Aim, Op, Program, programs
 from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
 
@@ -243,29 +243,15 @@ def finish(w: Writer, head: Sequence[int]) -> None:
     w.eof()
 
 
-@dataclass(frozen=True)
-class Aim:
+def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     """One family: weights of ops, and the ways of writing."""
-
-    kinds: Mapping[str, int]
-    ways: int = 0
-    most: int = MOST
-
-    @property
-    def programs(self) -> SearchStrategy[Program]:
-        """The programs of this family."""
-        return sessions(self.kinds, most=self.most)
-
-    @property
-    def interpret(self) -> Any:
-        """Their interpretation."""
-        return partial(interpret, ways=self.ways)
+    return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-EMITS = Aim({"script": 12, "settle": 3, "many": 1, "raise": 1})
-LISTS = Aim({"withhold": 8, "heartbeat": 1, "burst": 1, "script": 1, "raise": 1})
-SETTLING = Aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1, "many": 1})
-HEARTBEATS = Aim({"heartbeat": 10, "near": 4, "tuple": 2, "withhold": 2, "burst": 4, "many": 1}, most=8)
-FRAMING = Aim({"tuple": 3, "script": 3, "heartbeat": 1, "withhold": 1}, ways=ANYHOW | JOIN)
-ENDINGS = Aim({"tuple": 1, "script": 1}, most=2)
-BURSTS = Aim({"burst": 6, "withhold": 2}, most=5)
+EMITS = _aim({"script": 12, "settle": 3, "many": 1, "raise": 1})
+LISTS = _aim({"withhold": 8, "heartbeat": 1, "burst": 1, "script": 1, "raise": 1})
+SETTLING = _aim({"script": 4, "settle": 5, "burst": 1, "tuple": 1, "many": 1})
+HEARTBEATS = _aim({"heartbeat": 10, "near": 4, "tuple": 2, "withhold": 2, "burst": 4, "many": 1}, most=8)
+FRAMING = _aim({"tuple": 3, "script": 3, "heartbeat": 1, "withhold": 1}, ways=ANYHOW | JOIN)
+ENDINGS = _aim({"tuple": 1, "script": 1}, most=2)
+BURSTS = _aim({"burst": 6, "withhold": 2}, most=5)

@@ -6,7 +6,6 @@ Head numbers: how the conversation ends, how the child writes, how exactly, the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,7 @@ from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
 from specs.storm.bundle import context
 from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
-from strategies.common import Op, Program, programs
+from strategies.common import Aim, Op, Program, programs
 from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, NAMES, PIECES, PLAIN, Ways
 
@@ -409,30 +408,16 @@ def _answer(w: Writer, op: Op) -> None:
     w.sync()
 
 
-@dataclass(frozen=True)
-class Aim:
+def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     """One family: weights of ops, and the ways of writing."""
-
-    kinds: Mapping[str, int]
-    ways: int = 0
-    most: int = MOST
-
-    @property
-    def programs(self) -> SearchStrategy[Program]:
-        """The programs of this family."""
-        return sessions(self.kinds, most=self.most)
-
-    @property
-    def interpret(self) -> Any:
-        """Their interpretation."""
-        return partial(interpret, ways=self.ways)
+    return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-TUPLES = Aim({"tuple": 10, "settle": 8, "many": 1})
-EMITS = Aim({"emit": 16, "tuple": 4, "burst": 4, "many": 1, "deaf": 3})
-MIXED = Aim({"burst": 5, "settle": 2, "tuple": 2, "log": 2, "stderr": 1})
-BOLT_FRAMING = Aim({"tuple": 2, "emit": 3, "settle": 2, "log": 2}, ways=ANYHOW | JOIN)
-COMMANDS = Aim({"next": 8, "several": 6, "after": 2, "rest": 2, "many": 1})
-SETTLING = Aim({"next": 4, "ack": 4, "fail": 4})
-SPOUT_EMITS = Aim({"next": 8, "ack": 1})
-SPOUT_FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW)
+TUPLES = _aim({"tuple": 10, "settle": 8, "many": 1})
+EMITS = _aim({"emit": 16, "tuple": 4, "burst": 4, "many": 1, "deaf": 3})
+MIXED = _aim({"burst": 5, "settle": 2, "tuple": 2, "log": 2, "stderr": 1})
+BOLT_FRAMING = _aim({"tuple": 2, "emit": 3, "settle": 2, "log": 2}, ways=ANYHOW | JOIN)
+COMMANDS = _aim({"next": 8, "several": 6, "after": 2, "rest": 2, "many": 1})
+SETTLING = _aim({"next": 4, "ack": 4, "fail": 4})
+SPOUT_EMITS = _aim({"next": 8, "ack": 1})
+SPOUT_FRAMING = _aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW)

@@ -6,8 +6,6 @@ nothing, something legal follows: its answer, or the end of the child, shows tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from hypothesis.strategies import SearchStrategy
@@ -16,7 +14,7 @@ from specs.plan import Control, Plan, Ref, Say
 from specs.storm.bundle import context
 from specs.storm.frames import Message, Style, Text
 from specs.storm.states import Config
-from strategies.common import Program, programs
+from strategies.common import Program, Rows, programs
 from strategies.storm import bolts, spouts
 from strategies.storm.writer import PLAIN, Writer
 
@@ -25,41 +23,20 @@ ROW = HEAD - 2
 """The head number that chooses a row."""
 MOST = 3
 
-Misuse = Callable[[Writer, int], None]
-ROWS: dict[str, tuple[str, Misuse]] = {}
-"""By requirement: for which child ("" for both), and what to do."""
+ROWS = Rows("STORM-")
+misuse = ROWS.row
 AT_ONCE = frozenset({"INV-CHILD-01", "INV-CHILD-07", "INV-CHILD-08"})
 """Rows that begin the conversation themselves."""
 
 
-def misuse(row: str, child: str = "") -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix."""
-
-    def register(function: Misuse) -> Misuse:
-        ROWS[row] = child, function
-        return function
-
-    return register
-
-
-def misuses(rows: Sequence[str] = ()) -> SearchStrategy[Program]:
+def misuses() -> SearchStrategy[Program]:
     """Programs with one misuse."""
     return programs({"tuple": 2, "script": 2, "next": 2}, head=HEAD, most=MOST, least=0)
 
 
-def interpret(
-    program: Program,
-    config: Config,
-    *,
-    hurry: bool = False,
-    avoid: frozenset[str] = frozenset(),
-    rows: Sequence[str] = (),
-) -> Plan:
-    """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
-    mine = [name for name, (child, _) in ROWS.items() if child in ("", config.child) and (not rows or name in rows)]
-    wanted = [name for name in mine if f"STORM-{name}" not in avoid] or mine
-    which, how = program.head[HEAD - 2], program.head[HEAD - 1]
-    name = wanted[which % len(wanted)]
+def interpret(program: Program, config: Config, *, hurry: bool = False, avoid: frozenset[str] = frozenset()) -> Plan:
+    """The plan that a program means, without the rows to `avoid`."""
+    name, how = ROWS.chosen(program.head[ROW], config.child, avoid), program.head[ROW + 1]
     w = Writer(config)
     if name not in AT_ONCE:
         head = (0, 0, program.head[2], 0, 0)
@@ -68,13 +45,8 @@ def interpret(
         (bolts if config.child == "bolt" else spouts).write(w, Program(head, ops), 0)
         w.ways = PLAIN
         w.wait()
-    ROWS[name][1](w, how)
+    ROWS[name](w, how)
     return w.plan()
-
-
-def aimed(*rows: str) -> Any:
-    """The interpretation that tries these rows only."""
-    return partial(interpret, rows=rows)
 
 
 def _go_on(w: Writer) -> None:

@@ -7,7 +7,6 @@ conversation ends, in which ways messages are written, how exactly, the setup, a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Plan, Ref
 from specs.storm.states import Config
-from strategies.common import Op, Program, programs
+from strategies.common import Aim, Op, Program, programs
 from strategies.storm import texts
 from strategies.storm.writer import ANYHOW, JOIN, Ways, Writer
 
@@ -211,27 +210,13 @@ def finish(w: Writer, head: Sequence[int]) -> None:
     w.eof()
 
 
-@dataclass(frozen=True)
-class Aim:
+def _aim(kinds: Mapping[str, int], ways: int = 0, most: int = MOST) -> Aim:
     """One family: weights of ops, and the ways of writing."""
-
-    kinds: Mapping[str, int]
-    ways: int = 0
-    most: int = MOST
-
-    @property
-    def programs(self) -> SearchStrategy[Program]:
-        """The programs of this family."""
-        return sessions(self.kinds, most=self.most)
-
-    @property
-    def interpret(self) -> Any:
-        """Their interpretation."""
-        return partial(interpret, ways=self.ways)
+    return Aim(sessions(kinds, most=most), partial(interpret, ways=ways))
 
 
-EMITS = Aim({"next": 16, "idle": 2, "many": 1})
-SETTLING = Aim({"next": 8, "ack": 8, "fail": 8, "many": 1})
-COMMANDS = Aim({"next": 6, "idle": 6, "ack": 2, "fail": 2, "rest": 6, "turn": 6, "many": 1})
-FRAMING = Aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)
-ENDINGS = Aim({"next": 1, "ack": 1}, most=2)
+EMITS = _aim({"next": 16, "idle": 2, "many": 1})
+SETTLING = _aim({"next": 8, "ack": 8, "fail": 8, "many": 1})
+COMMANDS = _aim({"next": 6, "idle": 6, "ack": 2, "fail": 2, "rest": 6, "turn": 6, "many": 1})
+FRAMING = _aim({"next": 4, "ack": 2, "fail": 2}, ways=ANYHOW | JOIN)
+ENDINGS = _aim({"next": 1, "ack": 1}, most=2)

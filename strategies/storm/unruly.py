@@ -6,7 +6,7 @@ Rows are those of the catalogue of invalid inputs, STORM-INV-HOST-01 and followi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis.strategies import SearchStrategy
 from specs.plan import Plan, Ref
 from specs.storm.frames import Message, Text
 from specs.storm.states import Config
-from strategies.common import Program, programs
+from strategies.common import Program, Rows, programs
 from strategies.storm import hosting
 from strategies.storm.hosting import Writer
 from strategies.storm.writer import PLAIN
@@ -23,23 +23,10 @@ from strategies.storm.writer import PLAIN
 HEAD = hosting.HEAD + 2
 ROW = HEAD - 2
 """The head number that chooses a row."""
-Misuse = Callable[[Writer, int], None]
-ROWS: dict[str, tuple[str, Misuse]] = {}
-WEIGHTS: dict[str, int] = {}
+ROWS = Rows("STORM-")
+misuse = ROWS.row
 AT_ONCE = frozenset({"INV-HOST-01", "HS-18"})
 """Rows that begin the conversation themselves."""
-
-
-def misuse(row: str, child: str = "", weight: int = 1) -> Callable[[Misuse], Misuse]:
-    """Register a misuse under the requirement that it tries, without prefix, and for the host of which child. `weight`:
-    how many times as often it is tried as others, since it has many forms or a host that goes wrong there does harm."""
-
-    def register(function: Misuse) -> Misuse:
-        ROWS[row] = child, function
-        WEIGHTS[row] = weight
-        return function
-
-    return register
 
 
 def misuses() -> SearchStrategy[Program]:
@@ -56,18 +43,14 @@ def interpret(
     rows: Sequence[str] = (),
 ) -> Plan:
     """The plan that a program means, without the rows to `avoid`; only of `rows`, if any are given."""
-    mine = [name for name, (child, _) in ROWS.items() if child in ("", config.child) and (not rows or name in rows)]
-    wanted = [name for name in mine if f"STORM-{name}" not in avoid] or mine
-    which, how = program.head[HEAD - 2], program.head[HEAD - 1]
-    wheel = [name for name in wanted for _ in range(WEIGHTS[name])]
-    name = wheel[which % len(wheel)]
+    name, how = ROWS.chosen(program.head[ROW], config.child, avoid, rows or None), program.head[ROW + 1]
     w = Writer(config)
     if name not in AT_ONCE:
         kinds = ("tuple", "emit", "settle") if w.bolt else ("next",)
         ops = tuple(op for op in program.ops if op.kind in kinds)
         hosting.write(w, Program((0, 0, program.head[2], 0, 0), ops), 0)
         w.ways = PLAIN
-    ROWS[name][1](w, how)
+    ROWS[name](w, how)
     return w.plan()
 
 

@@ -1,11 +1,18 @@
 """Codecs: octets to values and back. Source: MessagePack specification, Type system, Formats, Timestamp."""
 
-from strategies.msgpack import typed, vectors
+from strategies.msgpack import sweeps, typed, vectors
 from suites.table import hunts
 
 ROLES = ("codec",)
 
 test_vectors = hunts("Vectors of every kind.", vectors.vectors(), vectors.interpret, 2)
+test_boundaries = hunts(
+    "Every boundary of every format, alone and in containers.",
+    sweeps.sweeps(),
+    sweeps.vectors,
+    3,
+    deals=sweeps.ROW_DEALT,
+)
 test_formats = hunts(
     "Values of every format, in every legal encoding.",
     vectors.vectors("value", "wide", "sizes", "nested"),
@@ -26,5 +33,9 @@ test_odd_values = hunts(
     "Text that is none, keys of every kind, great depth.", vectors.vectors("text", "keys", "deep"), vectors.interpret
 )
 test_messages = hunts(
-    "Messages that a document declares, where the codec knows documents.", typed.messages(), typed.interpret, 1.5
+    "Messages that a document declares; boundaries where the codec knows no documents.",
+    typed.messages(),
+    typed.interpret,
+    1.5,
+    deals=sweeps.ROW_DEALT,
 )

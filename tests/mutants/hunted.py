@@ -199,11 +199,6 @@ def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: f
     )
 
 
-def score(mutants: Iterable[Any], budget_s: float = BUDGET_S, seed: int = 0) -> list[Row]:
-    """What becomes of each mutant, one after the other in this process."""
-    return [score_one(mutant, budget_s, seed) for mutant in mutants]
-
-
 def score_parallel(
     mutants: Sequence[Any],
     budget_s: float = BUDGET_S,
@@ -211,7 +206,7 @@ def score_parallel(
     jobs: int = 2,
     progress: Callable[[Row], None] = lambda row: None,
 ) -> list[Row]:
-    """The same in several processes; rows in the order of `mutants`."""
+    """What becomes of each mutant, in several processes; rows in the order of `mutants`."""
     if jobs <= 1:
         rows = {}
         for mutant in mutants:

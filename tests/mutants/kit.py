@@ -106,9 +106,6 @@ def plan(play: Play | None = None, *, version: str | None = None, wire: int = 0,
     return witness_of if play is None else witness_of(play)
 
 
-Headers = Sequence[tuple[str, Any]]
-
-
 def round_trip(
     *headers: tuple[str, str],
     body: bytes = b"x",

@@ -13,8 +13,6 @@ from specs.plan import Plan
 from strategies.msgpack.idl import Script
 from tests.mutants.msgpack_kit import Witness, idl_ids, registering
 
-CLAIMED = "core+def+td+ts+meta+if+nosc"
-
 
 def asks(*texts: str, want: str = "") -> Witness:
     """Questions about some documents."""

@@ -45,12 +45,6 @@ def batch_behind(w: Writer) -> None:
     w.redeliver(ear)
 
 
-def many_properties(w: Writer) -> None:
-    """A message with forty properties."""
-    _, _, pen = ready(w)
-    w.send(pen, properties=PROPERTIES[-1])
-
-
 def empty_key(w: Writer) -> None:
     """A message whose partition key is there and empty."""
     _, _, pen = ready(w)
@@ -214,6 +208,34 @@ class EmptyKeyDropped(Rewriting):
         return {name: value for name, value in metadata.items() if name != "partition_key" or value}, payload
 
 
+def with_ordering_key(w: Writer) -> None:
+    """A message with a key by which consumers may be chosen, and one without."""
+    _, _, pen = ready(w)
+    w.send(pen, meta={"ordering_key": b"o"})
+    w.send(pen)
+
+
+@mutant("ordering-key-dropped", "MD-03", with_ordering_key, accept="CHK-11")
+class OrderingKeyDropped(Rewriting):
+    """Leaves out the key by which consumers are chosen."""
+
+    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
+        return {name: value for name, value in metadata.items() if name != "ordering_key"}, payload
+
+
+def with_five_properties(w: Writer) -> None:
+    """A message with more properties than most have."""
+    w.send(ready(w)[2], properties=PROPERTIES[4])
+
+
+@mutant("fourth-property-dropped", "MD-05", with_five_properties, accept="MD-03 CHK-11")
+class FourthPropertyDropped(Rewriting):
+    """Keeps three properties of a message."""
+
+    def rewrite(self, metadata: Message, payload: bytes) -> tuple[Message, bytes]:
+        return {**metadata, "properties": list(metadata.get("properties", []))[:3]}, payload
+
+
 @mutant("permits-outlive-consumers", "FLOW-06", resubscribed(100), accept="FLOW-01", history=True)
 class PermitsOutlive(Session):
     """What a consumer was permitted is left to the next one of its id."""
@@ -295,6 +317,12 @@ class EachIdIsAnswered(Session):
             super().on_ack({**body, "message_id": [each]})
 
 
+mutant("ack-answered-for-the-next", "ACK-10", confirmed, profile="modern", history=True)(
+    "Answers an ACK with the id of the next consumer.",
+    on(Session, "say").takes(
+        body=lambda name, body: {**body, "consumer_id": body["consumer_id"] + 1} if name == "ACK_RESPONSE" else body
+    ),
+)
 mutant("ack-set-of-one-word", "ACK-12", wide_batch, profile="modern", history=True)(
     "Reads one word of an ack_set.", on(Subscription, "ack_some").takes(words=lambda words: words[:1])
 )

@@ -21,11 +21,6 @@ NOWHERE = (1 << 64) - 1
 GONE = "ACK-01 ACK-03 RED-03 SUB-09 CLC-03 FLOW-04 E2E-01"
 
 
-def one(w: Writer) -> None:
-    """One message there and back."""
-    ready(w, sends=1)
-
-
 def hello(client: str, version: int | None = None) -> Any:
     """A client that calls itself so."""
 

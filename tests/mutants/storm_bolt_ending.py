@@ -49,7 +49,7 @@ class RaiseAcks(Bolt):
         self.next()
 
 
-@child("bolt-pid-anyway", "INV-CHILD-01", lambda w: ROWS["INV-CHILD-01"][1](w, 3), bare=True)
+@child("bolt-pid-anyway", "INV-CHILD-01", lambda w: ROWS["INV-CHILD-01"](w, 3), bare=True)
 class PidAnyway(Bolt):
     """The process id is said although its file could not be made."""
 
@@ -60,19 +60,19 @@ class PidAnyway(Bolt):
 
 def _garbage(w: Writer) -> None:
     w.tuple([1])
-    ROWS["INV-CHILD-02"][1](w, 0)
+    ROWS["INV-CHILD-02"](w, 0)
 
 
 child("bolt-answers-garbage", "INV-CHILD-02", _garbage, switches=Switches(unknown="skip"), accept="BOLT-08 BOLT-06")(
     "What is no JSON is answered by an ack of an id that is made up.",
     on(Bolt, "skipped").instead(lambda self: self.settle("ack", "0000")),
 )
-child("bolt-makes-up-ids", "INV-CHILD-03", lambda w: ROWS["INV-CHILD-03"][1](w, 0), switches=Switches(unknown="skip"))(
+child("bolt-makes-up-ids", "INV-CHILD-03", lambda w: ROWS["INV-CHILD-03"](w, 0), switches=Switches(unknown="skip"))(
     "A tuple without an id gets one.", on(Bolt, "asked").takes(message=lambda message: {"id": "None", **message})
 )
 
 
-@child("bolt-number-id-text", "INV-CHILD-04", lambda w: ROWS["INV-CHILD-04"][1](w, 3), accept="BOLT-06 BOLT-07")
+@child("bolt-number-id-text", "INV-CHILD-04", lambda w: ROWS["INV-CHILD-04"](w, 3), accept="BOLT-06 BOLT-07")
 class NumberIdText(Bolt):
     """Of an id that is a number 32 bits are kept."""
 

@@ -16,7 +16,7 @@ Play = Callable[[Writer], None]
 
 def row(name: str, how: int = 0) -> Play:
     """One misuse by the child."""
-    return lambda w: ROWS[name][1](w, how)
+    return lambda w: ROWS[name](w, how)
 
 
 def case(kind: str, *args: int) -> Play:

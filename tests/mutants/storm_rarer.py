@@ -20,7 +20,7 @@ SHORT = {"topology.subprocess.timeout.secs": 0.1}
 
 def misuse(name: str, how: int = 0) -> Any:
     """One misuse by the host."""
-    return lambda w: ROWS[name][1](w, how)
+    return lambda w: ROWS[name](w, how)
 
 
 def slowly(name: str, **more: Any) -> Any:

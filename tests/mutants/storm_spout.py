@@ -145,14 +145,14 @@ class RaiseGoesOn(Spout):
 child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")(
     "activate is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "activate")
 )
-child("spout-unknown-id", "SPOUT-24", lambda w: ROWS["SPOUT-24"][1](w, 0), level="SHOULD", accept="SPOUT-03")(
+child("spout-unknown-id", "SPOUT-24", lambda w: ROWS["SPOUT-24"](w, 0), level="SHOULD", accept="SPOUT-03")(
     "An id that is not known ends the spout.",
     on(Spout, "asked").raises(lambda: BadMessage("an unknown id"), when=lambda message: message.get("id") == "nobody"),
 )
 
 
 def _unknown_command(w: Writer) -> None:
-    ROWS["INV-CHILD-05"][1](w, 0)
+    ROWS["INV-CHILD-05"](w, 0)
 
 
 child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switches(unknown="skip"), level="SHOULD")(
@@ -161,7 +161,7 @@ child("spout-unknown-command", "INV-CHILD-05", _unknown_command, switches=Switch
 child(
     "spout-no-command",
     "INV-CHILD-06",
-    lambda w: ROWS["INV-CHILD-06"][1](w, 0),
+    lambda w: ROWS["INV-CHILD-06"](w, 0),
     switches=Switches(unknown="skip"),
     accept="INV-CHILD-05",
     level="SHOULD",

@@ -18,8 +18,6 @@ from impls.references.msgpack.idl_parser import CONTAINERS, PLAIN, Kind, Member,
 from impls.references.msgpack.idl_words import Word, Wrong
 from impls.references.msgpack.switches import switch
 
-EXTENSIONS = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdlSwitches:

@@ -99,7 +99,6 @@ class Host:
         self.count = 0
         self.calls: deque[dict[str, Any]] = deque()
         self.lines = Lines(self.lines_read)
-        self.open_ids: dict[str, list[Any]] = {}
         self.chance = random.Random(7)
 
     # -- what it is asked to do ----------------------------------------------------------------------------------------

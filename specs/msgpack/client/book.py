@@ -32,8 +32,3 @@ def position(state: ClientState, method: Any) -> int | None:
 def changed_at(state: ClientState, at: int, call: Call) -> ClientState:
     """The state with one call changed."""
     return state._replace(calls=(*state.calls[:at], call, *state.calls[at + 1 :]))
-
-
-def settled(call: Call) -> bool:
-    """True for a call to which there is nothing more to come from the server's side."""
-    return call.outcome != ""

@@ -18,15 +18,9 @@ from specs.msgpack.states import ClientState, Config
 class ClientModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Config) -> ClientState:
         """Nothing done."""
         return ClientState(config)
-
-    def drift(self, state: ClientState) -> Iterable[ClientState]:
-        """None."""
-        return ()
 
     def owed(self, state: ClientState, role: str) -> Iterator[str]:
         """What the client has still to send or to report."""

@@ -17,15 +17,9 @@ from specs.msgpack.states import CodecState, Config
 class CodecModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Config) -> CodecState:
         """Nothing asked."""
         return CodecState(config)
-
-    def drift(self, state: CodecState) -> Iterable[CodecState]:
-        """None."""
-        return ()
 
     def owed(self, state: CodecState, role: str) -> Iterator[str]:
         """The question that is not answered."""

@@ -19,8 +19,6 @@ CORE_WORDS = frozenset((
 ))  # fmt: skip
 EXTENSION_WORDS = frozenset(["typedef", "typespec", "interface", "implements", "true", "false", "null"])
 RESERVED = BUILTINS | GENERICS.keys() | CORE_WORDS | EXTENSION_WORDS
-ODD_BLANKS = "\0\x0b\x0c\ufeff"
-"""Characters of which no text says whether they are blanks."""
 
 _TOKEN = re.compile(
     r"(?P<gap>[ \t\r\n]+|(?:#|//)[^\r\n]*)|(?P<id>[A-Za-z][A-Za-z0-9_]*+(?![^\x00-\x7f]))|(?P<num>[0-9][A-Za-z0-9_.]*)"

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import Enum
+from itertools import pairwise
 
 from specs.msgpack.idl.semantics import Reading
-from specs.msgpack.idl.tokens import MODIFIERS, RESERVED, depth_of_comments
-from specs.msgpack.idl.tree import Application, Field, Function, Message, Service, Type, Typedef, Typespec
+from specs.msgpack.idl.tokens import MODIFIERS, RESERVED, Lines, depth_of_comments
+from specs.msgpack.idl.tree import Application, Definition, Field, Function, Message, Service, Type, Typedef, Typespec
 
 _COMMENT = re.compile(r"(?P<line>#|//)(?P<body>[^\r\n]*)|/\*")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -70,7 +71,23 @@ def uses_of(source: str, reading: Reading) -> frozenset[Use]:
     found = {*_layout(source), Use.DEFINITIONS if reading.definitions else Use.NO_DEFINITIONS}
     if any(word not in RESERVED and word.startswith(_STUCK) for word in _WORD.findall(source)):
         found.add(Use.STUCK_WORDS)
-    given = reading.definitions
+    return frozenset(found | _meant(reading.definitions, reading))
+
+
+def uses_at(source: str, reading: Reading, named: Collection[int]) -> frozenset[Use]:
+    """What those definitions make use of in which one of the lines `named` stands, however they are written."""
+    lines = Lines(source)
+    given = sorted(reading.definitions, key=lambda each: each.at)
+    begins = [lines.line(each.at) for each in given]
+    ends = [max(begin, end - 1) for begin, end in pairwise((*begins, lines.length + 1))]  # two may share a line
+    places = list(zip(given, begins, ends, strict=True))
+    chosen = [each for each, begin, end in places if any(begin <= line <= end for line in named)]
+    return frozenset(_meant(chosen, reading))
+
+
+def _meant(given: Collection[Definition], reading: Reading) -> set[Use]:
+    """What some definitions of a document make use of."""
+    found: set[Use] = set()
     messages = [each for each in given if isinstance(each, Message)]
     services = [each for each in given if isinstance(each, Service)]
     functions = [function for service in services for function in service.functions]
@@ -79,7 +96,8 @@ def uses_of(source: str, reading: Reading) -> frozenset[Use]:
     types = [item.type for item in (*items, *arguments)] + [function.ret for function in functions]
     found |= {_KINDS[type(each)] for each in given if type(each) in _KINDS}
     found.update(_applications([each for each in given if isinstance(each, Application)]))
-    found.update(_services(services))
+    if services:  # a version is compared with all others
+        found.update(_services([each for each in reading.definitions if isinstance(each, Service)]))
     found.update(_functions(functions))
     found.update(_messages(messages))
     found.update(_types(types, reading))
@@ -87,7 +105,7 @@ def uses_of(source: str, reading: Reading) -> frozenset[Use]:
         found.add(Use.DEEP_TYPES)
     if any(item.default is not None for item in (*items, *arguments)):
         found.add(Use.DEFAULTS)
-    return frozenset(found)
+    return found
 
 
 _KINDS: dict[type, Use] = {Typespec: Use.TYPESPEC, Typedef: Use.TYPEDEF, Application: Use.APPLICATION}

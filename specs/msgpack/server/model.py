@@ -21,17 +21,11 @@ TOLD = {"request": "request", "notification": "notification", "response": "stray
 
 
 class ServerModel:
-    """See the module. `drifts` is False: an envelope needs no silent moves."""
-
-    drifts = False
+    """See the module."""
 
     def initial(self, config: Config) -> State:
         """Nothing said on any connection."""
         return State(config, {})
-
-    def drift(self, state: State) -> Iterable[State]:
-        """None; see the class."""
-        return ()
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """What the server has not answered or done."""
@@ -108,14 +102,14 @@ def _fact(state: State, event: Fact) -> Outcome:
 
 def _silence(state: State) -> Outcome:
     """Nothing more will come: whatever is open now is not answered."""
-    covers: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
     for number, conn in state.conns.items():
         if conn.phase is P.OVER or in_line(state, number):
             continue
         outcome = BOOK.judge(Case(Place(conn.phase, conn, number, state), "silence"), "silence")
         if isinstance(outcome, Breach) or outcome.state is ANYTHING:
             return outcome
-        covers += outcome.covers
+        shown += outcome.covers
         after: Place = outcome.state
         case = Case(after, "silence")
         case.about = after.conn.asked[0] if after.conn.asked else None
@@ -124,4 +118,4 @@ def _silence(state: State) -> Outcome:
             return _placed(state, found)
         if after.conn is not conn:
             state = put(state, after)
-    return Allow(state, tuple(dict.fromkeys(covers)))
+    return Allow(state, tuple(dict.fromkeys(shown)))

@@ -31,15 +31,9 @@ AT_REST = ("rest", "answers at rest", "sends at rest", "messages at rest")
 class BrokerModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Any) -> State:
         """Nothing said on any connection."""
         return State(config)
-
-    def drift(self, state: State) -> Iterable[State]:
-        """None; see the module."""
-        return ()
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """The rules of what the broker has still to say."""

@@ -174,6 +174,18 @@ class Case:
         return delivery(self.before, self.number, self.frame)
 
     @property
+    def message(self) -> Frame:
+        """The frame of a MESSAGE."""
+        assert self.frame is not None
+        return self.frame
+
+    @property
+    def consumer(self) -> Consumer:
+        """To whom a MESSAGE is pushed. Only where that is known."""
+        assert self.pushed.consumer is not None
+        return self.pushed.consumer
+
+    @property
     def sub(self) -> Sub:
         """The subscription of a MESSAGE. Only where there is one."""
         assert self.pushed.sub is not None
@@ -197,7 +209,7 @@ UNSURE = (*FORBIDDEN, Fate.DOUBTFUL)
 
 
 class Missing(NamedTuple):
-    """A message that was not delivered, for the causes that explain it; see `causes.MISSING`."""
+    """A message that was not delivered, for the causes that explain it; see `causes_missing.MISSING`."""
 
     before: State
     sub: Sub

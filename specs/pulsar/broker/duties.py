@@ -8,17 +8,8 @@ from typing import Any
 from specs.pulsar.broker import topics
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case, Missing, Owing
-from specs.pulsar.broker.causes import (
-    AFTERMATH,
-    LIVENESS,
-    LOST,
-    MISSING,
-    NOT_TAKEN,
-    ONE_OF_THEM,
-    ONLY_THE_MASTER,
-    RECEIPT,
-    SENDING,
-)
+from specs.pulsar.broker.causes import AFTERMATH, NOT_TAKEN, RECEIPT, SENDING
+from specs.pulsar.broker.causes_missing import LIVENESS, LOST, MISSING
 from specs.pulsar.broker.effects_subscriptions import consumers_of
 from specs.pulsar.machine import DOOMED, HANDSHAKE, Phase
 from specs.pulsar.states import (
@@ -39,6 +30,8 @@ from specs.rules import Due
 
 ANSWERED = "PULSAR-KA-02"
 ACTIVE = "PULSAR-FAIL-04"
+ONLY_THE_MASTER = "PULSAR-FAIL-01"
+ONE_OF_THEM = Asked.SUBSCRIBE_SHARED.requirement
 END_OF_TOPIC = "PULSAR-END-01"
 ONE_ANSWER = Asked.TOPICS.requirement
 REUSED = "PULSAR-INV-BROKER-42"

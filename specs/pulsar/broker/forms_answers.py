@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case, Owing
-from specs.pulsar.broker.causes import OPENS_AT_ONCE
+from specs.pulsar.broker.causes_missing import OPENS_AT_ONCE
 from specs.pulsar.broker.duties import ACTIVE, END_OF_TOPIC, ONE_ANSWER
 from specs.pulsar.broker.effects_subscriptions import message_id
 from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
@@ -164,6 +164,14 @@ for _asked, _errors in _ERRORS.items():
     _named(_asked, _errors)
 
 
+@form("PULSAR-ACK-10", on="answers", during=Asked.ACK.name,
+      if_=lambda case: case.kind == "ACK_RESPONSE" and case.request.about is not None)  # fmt: skip
+def an_answer_to_an_ack_names_its_consumer(case: Case) -> str:
+    """ACK_RESPONSE has the consumer_id of its ACK (schema: required), by which a client finds whom it is for."""
+    about, named = case.request.about, case.body.consumer_id
+    return "" if named == about else f"an ACK of the consumer {about} was answered for the consumer {named}"
+
+
 # -- producers ---------------------------------------------------------------------------------------------------------
 
 _PRODUCING = " ".join(each.name for each in Asked if each.kind == "PRODUCER")
@@ -210,32 +218,42 @@ def receipts_come_before_the_producer_is_closed(case: Case) -> str:
 # -- newer requests ----------------------------------------------------------------------------------------------------
 
 
-@form(Asked.LAST.requirement, on="answers", during=Asked.LAST.name, if_=lambda case: not case.failed[0])
+def _last_is_known(case: Case) -> bool:
+    """True when a message of the topic has a receipt, nothing is open there, and nothing came since it was asked."""
+    if case.failed[0] or case.request.extra is None:
+        return False
+    topic, top, count = case.request.extra
+    entries = case.before.entries
+    settled = all(entry.fate is Fate.STORED for entry in entries if entry.topic == topic)
+    return settled and len(entries) == count and top is not None
+
+
+@form(Asked.LAST.requirement, on="answers", during=Asked.LAST.name, if_=_last_is_known)
 def the_last_message_is_that_of_the_last_receipt(case: Case) -> str:
     """GET_LAST_MESSAGE_ID answers the id of the last receipt (schema, version 12)."""
-    if case.request.extra is None:
-        return ""
-    topic, top, count = case.request.extra
-    entries, given = case.before.entries, message_id(case.body.last_message_id)
-    settled = all(entry.fate is Fate.STORED for entry in entries if entry.topic == topic)
-    wrong = settled and len(entries) == count and top is not None and given != top
-    return f"the last message id is {given}, the last receipt had {top}" if wrong else ""
+    _, top, _ = case.request.extra
+    given = message_id(case.body.last_message_id)
+    return "" if given == top else f"the last message id is {given}, the last receipt had {top}"
 
 
-@form(Asked.STATS.requirement, on="answers", during=Asked.STATS.name, if_=lambda case: not case.failed[0])
-def available_permits_are_those_that_are_left(case: Case) -> str:
-    """availablePermits are the permits that were given and not used (schema, version 8)."""
+def _permits_are_known(case: Case) -> bool:
+    """True when nothing can be under way that changes what is left of the permits."""
     state, body, request = case.before, case.body, case.request
     consumer = case.conn.consumers.get(request.about)
-    if consumer is None or request.extra is None or not body.HasField("availablePermits"):
-        return ""
+    if case.failed[0] or consumer is None or request.extra is None or not body.HasField("availablePermits"):
+        return False
     granted, used, batched = request.extra
     calm = (granted, used) == (consumer.granted, consumer.used) and not batched and granted == consumer.sure
     sub = state.subs.get(consumer.sub)
-    free = sub is None or not any(place.may for place in sub.places.values())
-    if not calm or not free or body.availablePermits == granted - used or _pushes(case):
-        return ""
-    return f"availablePermits is {body.availablePermits}, {granted - used} are left"
+    return calm and (sub is None or not any(place.may for place in sub.places.values())) and not _pushes(case)
+
+
+@form(Asked.STATS.requirement, on="answers", during=Asked.STATS.name, if_=_permits_are_known)
+def available_permits_are_those_that_are_left(case: Case) -> str:
+    """availablePermits are the permits that were given and not used (schema, version 8)."""
+    granted, used, _ = case.request.extra
+    told = case.body.availablePermits
+    return "" if told == granted - used else f"availablePermits is {told}, {granted - used} are left"
 
 
 def _pushes(case: Case) -> bool:

@@ -28,15 +28,9 @@ _KNOWN = frozenset(("CONNECT", *COMMANDS))
 class ClientModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Any) -> ClientState:
         """Nothing done."""
         return ClientState(config)
-
-    def drift(self, state: ClientState) -> Iterable[ClientState]:
-        """None."""
-        return ()
 
     def owed(self, state: ClientState, role: str) -> Iterator[str]:
         """What the client has still to say or do."""

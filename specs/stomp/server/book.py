@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from specs.model import ANYTHING, Allow, Breach, Outcome
+from specs.model import ANYTHING, Allow, Outcome
 from specs.requirement import load
 from specs.rules import Finding, Rulebook
 from specs.stomp.machine import MACHINE
@@ -22,8 +22,3 @@ def outcome(found: Finding, after: Any, covers: tuple[str, ...] = ()) -> Outcome
     if found.unjudged:
         return Allow(ANYTHING, found.covers, found.lapses, found.leans)
     return Allow(after, covers + found.covers, found.lapses, found.leans)
-
-
-def missed(breach: Breach) -> Outcome:
-    """What was owed and did not come: a breach, or a missed recommendation, after which nothing is judged."""
-    return breach if BOOK.level(breach) == "MUST" else Allow(ANYTHING, lapses=(breach,))

@@ -392,10 +392,6 @@ def not_utf8_any_more(case: Case) -> str:
     return _alters(case, ids.ENC_01)
 
 
-def _literal(case: Case) -> bool:
-    return case.conn.version == "1.0" and "backslash" in case.special
-
-
 def _escaped(case: Case) -> bool:
     return case.conn.version != "1.0" and "escaped" in case.special
 

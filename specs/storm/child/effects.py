@@ -106,7 +106,7 @@ def a_command_is_over(m: Case) -> Conv:
     if m.phase is SpoutPhase.DEAF:
         return conv._replace(was=SpoutPhase.IDLE)
     if m.phase is not SpoutPhase.BUSY:
-        return conv
+        return conv._replace(junk=max(0, conv.junk - 1))
     raised = conv.raising
     tasks = tuple(task._replace(raising=False, due=(), logs=()) for task in conv.tasks if task.seen is not None)
     misuse = None if conv.misuse is Misuse.UNKNOWN_ID else conv.misuse

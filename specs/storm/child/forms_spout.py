@@ -20,7 +20,6 @@ from specs.storm.values import is_direct, is_number, shown
 
 form, excuse = SPOUT.form, SPOUT.excuse
 IDLE, BUSY, DEAF = SpoutPhase.IDLE, SpoutPhase.BUSY, SpoutPhase.DEAF
-OPEN = (IDLE, BUSY, DEAF)
 
 
 @excuse(on="log, report", when=(SpoutPhase.SETUP,), freedom="S-24")

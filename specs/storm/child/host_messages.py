@@ -30,12 +30,19 @@ class Sent(NamedTuple):
 
 
 def sent(config: Config, conv: Conv, frame: Message | Text) -> Sent:
-    """A message to the child."""
+    """A message to the child. What a spout may answer by a sync, though it is no command, is counted."""
+    found = _sent(config, conv, frame)
+    if found.wrong and found.known and conv.phase is found.conv.phase is SpoutPhase.IDLE:
+        return found._replace(conv=found.conv._replace(junk=conv.junk + 1))
+    return found
+
+
+def _sent(config: Config, conv: Conv, frame: Message | Text) -> Sent:
     conv = conv._replace(cut=False) if conv.cut else conv
     if conv.phase in (*DEAFS, *OVERS):
         return Sent(conv)
     if isinstance(frame, Text) and frame.why == "odd":
-        found = sent(config, conv, Message(read(frame.data).value))  # type: ignore[union-attr]
+        found = _sent(config, conv, Message(read(frame.data).value))  # type: ignore[union-attr]
         return Sent(found.conv._replace(misuse=Misuse.BLANK, excused=True), "lines end oddly")
     if conv.phase is NEW[config.child]:
         return _setup(config, conv, frame)

@@ -18,11 +18,22 @@ from specs.storm.frames import Message, Text
 from specs.storm.machine import DEAFS, NEW, NOTHING_BETWEEN_SYNC_AND_COMMAND, OVERS, SETUPS, SpoutPhase
 from specs.storm.states import Config, Conv, Owing
 
+NO_COMMAND = "S-23"
+"""Of docs/ambiguities.md: a spout may answer what is no command by a sync."""
 ACTIONS = {"emit": "emit", "log": "log", "sync": "sync", "error": "report", "metrics": "report"}
 
 
+def readings(config: Config, conv: Conv, frame: Message | Text) -> Iterator[Outcome]:
+    """Every reading of a message of the child: a sync that answers the open command may also be the one for what came
+    before that and was no command."""
+    yield said(config, conv, frame)
+    value = frame.value if isinstance(frame, Message) else None
+    if conv.junk and conv.phase is SpoutPhase.BUSY and _action(config, conv, value) == "sync":
+        yield Allow(conv._replace(junk=conv.junk - 1, waited_ms=0), leans=(NO_COMMAND,))
+
+
 def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
-    """A message of the child."""
+    """A message of the child, in the reading that it belongs to what is open."""
     if conv.phase in OVERS:
         return Allow(conv)
     conv = conv._replace(partial=False) if conv.partial else conv
@@ -42,10 +53,9 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
         return _beside(book, Case(config, conv, "printed", value, frame))
     if isinstance(found, Breach):
         return found
-    after = (
-        found.state._replace(waited_ms=0) if isinstance(found.state, Conv) and found.state.waited_ms else found.state
-    )
-    return Allow(after, octets.covers + found.covers, octets.lapses + found.lapses, octets.leans + found.leans)
+    if isinstance(found.state, Conv) and found.state.waited_ms:
+        found = replace(found, state=found.state._replace(waited_ms=0))
+    return found.following(octets)
 
 
 def _behind(book: Rulebook, case: Case) -> Any:
@@ -82,12 +92,8 @@ def _printed(conv: Conv, found: Breach, value: Any) -> bool:
 
 def _beside(book: Rulebook, case: Case) -> Outcome:
     """What the forms of a topic say that is no action of the table."""
-    found = book.ask(case.action, case)
     after = effects.BESIDE[case.action](case) if case.action in effects.BESIDE else case.conv
-    if found.breach is not None:
-        return book.broken(found.breach, ANYTHING, after)
-    covers = found.covers if found.unjudged else found.covers + book.met(case, case.action)
-    return Allow(ANYTHING if found.unjudged else after, covers, found.lapses, found.leans)
+    return book.beside(case, case.action, after)
 
 
 def endless(config: Config, conv: Conv, data: bytes) -> Outcome:
@@ -138,7 +144,7 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     if isinstance(leaves, Breach):  # it has ended all the same
         return replace(leaves, behind=found.state if isinstance(found, Allow) else found.behind)
     if isinstance(found, Allow):
-        found = Allow(found.state, leaves.covers + found.covers, leaves.lapses + found.lapses, found.leans)
+        found = found.following(leaves)
     free = conv.misuse is not None or conv.excused or conv.phase in DEAFS
     if isinstance(found, Breach) or found.state is ANYTHING or free:
         return found

@@ -32,15 +32,15 @@ def said(config: Config, conv: HostConv, frame: Message | Text) -> Outcome:
     if isinstance(octets, Breach):
         return octets
     goes_on = _beside(book, Case(config, conv, "goes on", value, frame))
+    assert isinstance(goes_on, Allow)  # its forms are broken elsewhere: where the host gives up
     case = Case(config, conv, _action(config, conv, value), value, frame)
     found = book.judge(case, case.action)
     if isinstance(found, Breach):
         return _lenient(book, config, conv, found)
     after = found.state
     if isinstance(after, HostConv) and (after.waited or after.lived):
-        after = after._replace(waited=False, lived=False)
-    covers = octets.covers + (goes_on.covers if isinstance(goes_on, Allow) else ()) + found.covers
-    return Allow(after, covers, octets.lapses + found.lapses, octets.leans + found.leans)
+        found = replace(found, state=after._replace(waited=False, lived=False))
+    return found.following(goes_on).following(octets)
 
 
 def _action(config: Config, conv: HostConv, value: Any) -> str:
@@ -68,12 +68,8 @@ def _lenient(book: Rulebook, config: Config, conv: HostConv, found: Breach) -> O
 
 def _beside(book: Rulebook, case: Case) -> Outcome:
     """What the forms of a topic say that is no action of the table."""
-    found = book.ask(case.action, case)
     after = effects.BESIDE[case.action](case) if case.action in effects.BESIDE else case.conv
-    if found.breach is not None:
-        return book.broken(found.breach, ANYTHING, after)
-    covers = found.covers if found.unjudged else found.covers + book.met(case, case.action)
-    return Allow(ANYTHING if found.unjudged else after, covers, found.lapses, found.leans)
+    return book.beside(case, case.action, after)
 
 
 def endless(config: Config, conv: HostConv, data: bytes) -> Outcome:

@@ -12,7 +12,7 @@ from specs.msgpack.idl.compiler.machine import CompilerState
 from specs.msgpack.idl.semantics import Reading, Stance, read
 from specs.msgpack.idl.tokens import depth_of_comments
 from specs.msgpack.idl.tree import Fault
-from specs.msgpack.idl.uses import Use, uses_of
+from specs.msgpack.idl.uses import Use, uses_at, uses_of
 from specs.msgpack.lines import Answer, Line, answer
 
 GREATEST_DEPTH = 40
@@ -92,6 +92,16 @@ class Case:
     def uses(self) -> frozenset[Use]:
         """What the document makes use of."""
         return _uses(self.ask.octets, self.ask.type, self.stance)
+
+    @lazy
+    def suspected(self) -> frozenset[Use]:
+        """What a refusal may be about: what the definitions make use of that its errors of meaning point at. Whoever
+        refuses a document for its meaning has read it. All that is used where they point at nothing."""
+        errors = self.said.value["errors"] if isinstance(self.said.value, dict) else ()
+        if not isinstance(errors, list) or any(not isinstance(e, dict) or e.get("kind") != "semantic" for e in errors):
+            return self.uses
+        named = [line for each in errors if (line := canon.integer(each.get("line"))) is not None]
+        return uses_at(self.ask.octets.decode("utf-8", "replace"), self.reading, named) or self.uses
 
     @lazy
     def fault(self) -> Fault | None:

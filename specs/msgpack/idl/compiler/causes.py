@@ -1,8 +1,8 @@
 """Which clause a processor most likely misses when it refuses a legal document or reads it as another.
 
-Source: 004_4ca5b084f7ea0751.txt. Nothing but the document is known then. Every clause that it makes use of is suspect,
+Source: 004_4ca5b084f7ea0751.txt. Little but the document is known then. Every clause that it makes use of is suspect,
 the most particular one first; the hunt makes the document smaller until only what is needed for the fault is left in
-it. A tree that differs says itself in which part.
+it. An error of meaning says itself about which definition it is, and a tree that differs in which part.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def suspect(
     def registered(sentence: Callable[[], None]) -> Callable[[], None]:
         def evidence(case: Case) -> str:
             if case.refused:
-                return f"a legal document is refused: {case.shown}: {case.said.value['errors']!r:.150}" * refusal
+                likely = refusal and not needed.isdisjoint(case.suspected)
+                return f"a legal document is refused: {case.shown}: {case.said.value['errors']!r:.150}" * likely
             found = case.difference
             if found is None or found.part not in parts:
                 return ""

@@ -17,15 +17,9 @@ from specs.msgpack.states import Config
 class CompilerModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Config) -> CompilerState:
         """Nothing asked."""
         return CompilerState(config)
-
-    def drift(self, state: CompilerState) -> Iterable[CompilerState]:
-        """None."""
-        return ()
 
     def owed(self, state: CompilerState, role: str) -> Iterable[str]:
         """An answer to each question."""

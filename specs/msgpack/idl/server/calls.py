@@ -25,7 +25,7 @@ class Call(NamedTuple):
     """A request that was said. `wanted` are the alternatives of an answer, and `rule` what is broken by whoever answers
     in none of them; None when any answer is right. `early`: what was wanted while an older version did something else,
     of whoever found out before the call what it does. `foreign`: values that another scope of the same service would
-    answer with.
+    answer with, and `newer` those that a newer version of it would.
     `ways`: how its arguments were written. `inherited`: its function comes from an interface; `short`: scope or version
     is left out of its name. `declared`: what such a name means by what the server declares, () when it declares
     nothing."""
@@ -36,6 +36,7 @@ class Call(NamedTuple):
     rule: Promise | None = None
     early: tuple[Any, ...] = ()
     foreign: tuple[Any, ...] = ()
+    newer: tuple[Any, ...] = ()
     ways: frozenset[Way] = frozenset()
     inherited: bool = False
     short: bool = False
@@ -61,6 +62,7 @@ def called(
     wanted: list[Any] = []
     early: list[Any] = []
     foreign: list[Any] = []
+    newer: list[Any] = []
     how: set[Way] = {Way.WIDE} if wide else set()
     rule = found.rule
     for slot in found.slots:
@@ -70,6 +72,7 @@ def called(
         alternatives, narrower = _outcome(app, slot, behaviours, params, config.echo_form)
         wanted += alternatives
         foreign += _elsewhere(app, slot, behaviours, params, config.echo_form)
+        newer += _later(app, slot, behaviours, params, config.echo_form)
         how.update(_ways(app.types, slot.function, params))
         rule = narrower if narrower and found.rule != Promise.DEFAULT_SCOPE else rule
     if found.refused and ERROR not in wanted:
@@ -78,8 +81,8 @@ def called(
     declared = tuple(_declared(config, app, behaviours, method, params)) if short else ()
     name = method.partition(":")[0]
     inherited = any(name in names for names in app.inherited.values())
-    return Call(number, method, tuple(wanted), rule, tuple(early), tuple(foreign), frozenset(how), inherited,
-                short, declared)  # fmt: skip
+    return Call(number, method, tuple(wanted), rule, tuple(early), tuple(foreign), tuple(newer), frozenset(how),
+                inherited, short, declared)  # fmt: skip
 
 
 def _ways(types: Types, function: Function, params: tuple[Any, ...]) -> Iterator[Way]:
@@ -129,6 +132,17 @@ def _elsewhere(
     for scope, mounted in app.scopes.items():
         if scope != slot.scope and mounted.service == service:
             alternatives, _ = _outcome(app, slot._replace(scope=scope), behaviours, params, first)
+            yield from (each for each in alternatives if each[0] == "value")
+
+
+def _later(
+    app: Served, slot: Slot, behaviours: Mapping[str, Any], params: tuple[Any, ...], first: int
+) -> Iterator[Any]:
+    """The values that newer versions would answer with which implement the function themselves."""
+    for version, functions in app.scopes[slot.scope].versions.items():
+        newer = Slot(slot.scope, version, functions[slot.function.name]) if slot.function.name in functions else slot
+        if version > slot.version and behaviours.get(newer.key, DEFAULT).get("do") != "default":
+            alternatives, _ = _outcome(app, newer, behaviours, params, first)
             yield from (each for each in alternatives if each[0] == "value")
 
 

@@ -69,6 +69,11 @@ class Case:
         return self._fits(tuple(want for want in self.answered.foreign if want not in self.answered.wanted))
 
     @lazy
+    def fits_newer(self) -> bool:
+        """True when it is one that a newer version would give."""
+        return self._fits(tuple(want for want in self.answered.newer if want not in self.answered.wanted))
+
+    @lazy
     def fits_declared(self) -> bool:
         """True when the answer is what is declared of names without scope or version."""
         return self._fits(self.answered.declared)

@@ -40,6 +40,14 @@ def another_scope_of_the_service_answers(case: Case) -> str:
 
 
 @ANSWERED_OTHERWISE.cause(
+    Promise.OWN_FIRST, could=lambda case: any(want not in case.answered.wanted for want in case.answered.newer)
+)
+def a_newer_version_answers(case: Case) -> str:
+    """server side: what a version implements is not for older ones."""
+    return f"so would a newer version answer: {case.said}" if case.fits_newer else ""
+
+
+@ANSWERED_OTHERWISE.cause(
     STRING_FORM, could=lambda case: any(want[0] == "path" and "." in want[1] for want in case.answered.wanted)
 )
 def an_exception_is_named_by_a_part_of_its_path(case: Case) -> str:

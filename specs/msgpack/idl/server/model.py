@@ -20,15 +20,9 @@ from specs.msgpack.states import Config
 class MadeServerModel:
     """See the module."""
 
-    drifts = False
-
     def initial(self, config: Config) -> ServerState:
         """Nothing served."""
         return ServerState(config)
-
-    def drift(self, state: ServerState) -> Iterable[ServerState]:
-        """None."""
-        return ()
 
     def owed(self, state: ServerState, role: str) -> Iterable[str]:
         """What it was told and asked, and has not answered."""

@@ -18,15 +18,9 @@ BOOKS = {"client": client.BOOK, "server": server.BOOK}
 class EchoModel:
     """Turn-based: it takes what the tester said as read. `specs.lag.Lagged` makes it sound for pipelined plans."""
 
-    drifts = False
-
     def initial(self, config: Config) -> State:
         """A client that is judged speaks first, on connection 0."""
         return State(config) if config.puts is None else State(config).put(0, Conn(puts=config.puts))
-
-    def drift(self, state: State) -> Iterator[State]:
-        """None: nothing happens inside a peer that another connection could show."""
-        return iter(())
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """What `role` still has to do."""

@@ -1,0 +1,262 @@
+"""What the text of KCL leaves open to children: programs that go another way are right, and what is like it is not."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.kcl.child import Child, Switches
+from impls.references.kcl.memory import Children
+from specs.events import Said
+from specs.kcl.frames import Message, Text
+from specs.model import judge
+from strategies.common import Op, Program
+from strategies.kcl import discover, misuse, sessions
+from strategies.kcl.writer import ESCAPE, Ways, Writer
+from tests.kcl_plays import KCL, config_of, judged
+
+
+def test_child_that_leaves_after_its_last_status_is_blamed_for_that_alone():
+    def write(w):
+        misuse.ROWS["INV-CHILD-02"](w, 0)
+
+    found = judged("child", lambda: Children(switches=Switches(leaves=True)), write)
+    assert {fault.breach.requirement for fault in found.faults} == {"KCL-SHUT-04"}
+    assert not found.blamed
+
+
+@pytest.mark.parametrize(("action", "named"), [("status", "KCL-STAT-03"), ("checkpoint", "KCL-CHECKPOINT-02")])
+def test_what_comes_after_the_end_of_stdin_is_named_by_what_it_is(action, named):
+    class Speaks(Child):
+        def run(self):
+            yield from super().run()
+            members = {"action": "status", "responseFor": "processRecords"}
+            yield from self.say(members if action == "status" else self.request(self.last))
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.answers()
+
+    found = judged("child", lambda: Children(child=Speaks), write)
+    assert {fault.breach.requirement for fault in found.blamed} == {named}
+
+
+def test_child_without_a_number_of_its_own_may_name_the_last_one():
+    class Names(Child):
+        def request(self, number):
+            return super().request(number or self.last)
+
+    def write(w):
+        w.batch([w.record(b"1"), w.script([{"op": "checkpoint", "at": None}])])
+        w.answers()
+
+    found = judged("child", lambda: Children("kcl3", child=Names), write, "kcl3")
+    assert found.verdict == "pass"
+    assert [fault.breach.level for fault in found.faults] == ["SHOULD"]
+
+
+def test_key_that_is_written_in_ascii_must_arrive():
+    class Narrow(Child):
+        def record(self, record):
+            found = super().record(record)
+            return {**found, "partitionKey": found["partitionKey"].encode("ascii", "replace").decode()}
+
+    for bits, blamed in ((0, "KCL-FRAME-12"), (ESCAPE, "KCL-REC-10")):
+
+        def write(w, bits=bits):
+            w.batch([w.record(b"x", "é")], Ways(bits, 0))
+            w.answers()
+
+        (fault,) = judged("child", lambda: Children(child=Narrow), write).faults
+        assert fault.breach.requirement == blamed
+
+
+@pytest.mark.parametrize(("decodes", "blamed"), [(True, {"KCL-INV-CHILD-06"}), (False, set())])
+def test_lenient_base64_is_the_librarys_where_the_manifest_says_so(decodes, blamed):
+    class Lenient(Child):
+        def record(self, record):
+            return {**super().record({**record, "data": ""}), "data": b""}
+
+    config = KCL.configure("child", "kcl1-seed", {"scripted": True, "decodes": decodes}, {"noted": True})
+    w = Writer(config)
+    w.initialize()
+    misuse.ROWS["INV-CHILD-06"](w, 0)
+    found = drive(
+        w.plan(), Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Lenient))), "r-"
+    ).judgement
+    assert {fault.breach.requirement for fault in found.faults} == blamed
+    assert found.leaned == ({} if decodes else {"K-40": 1})
+
+
+def test_action_that_came_instead_of_an_answer_may_be_done_later():
+    class Queues(Child):
+        """It reads on for the answer, and does what came before it afterwards."""
+
+        def __init__(self, *args):
+            super().__init__(*args)
+            self.waiting = []
+
+        def checkpoint(self, number):
+            yield from self.say(self.request(number))
+            line = yield from self.next_line()
+            if line is not None and json.loads(line)["action"] != "checkpoint":
+                self.waiting.append(line)
+                line = yield from self.next_line()
+            self.result(line)
+
+        def perform(self, action, members):
+            yield from super().perform(action, members)
+            while self.waiting:
+                yield from self.dispatch(self.waiting.pop())
+
+    def write(w):
+        w.batch([w.script([{"op": "checkpoint", "at": None}])])
+        w.batch([w.record(b"instead")])
+        w.say(w.answered("ThrottlingException"))
+
+    assert judged("child", lambda: Children(child=Queues), write).verdict == "pass"
+
+
+def test_request_that_was_hidden_is_still_open_behind_the_known_fault():
+    """A child whose request stands behind half a line of user output waits for an answer that never comes. What comes
+    next finds it there, and is no second fault; a status that is missing where nothing was asked for is forgiven."""
+
+    class Hides(Child):
+        def say(self, members):
+            if members["action"] == "checkpoint":
+                self.out += self.written(members) + b"\n"
+            else:
+                yield from super().say(members)
+
+    config = config_of("child")
+    where = Setting(KCL, config, "child", MemoryTransport(lambda: Children(child=Hides)))
+    w = Writer(config)
+    w.initialize()
+    w.batch([w.script([{"op": "print", "text": "x"}, {"op": "checkpoint", "at": None}])])
+    w.batch([w.record(b"next")])
+    w.final("ZOMBIE")
+    w.eof()
+    (found,) = drive(w.plan(), where, "r-").judgement.blamed
+    assert found.breach.requirement == "KCL-FRAME-13"
+    known = frozenset({found.breach.fingerprint, found.breach.duty})
+    assert {
+        blame.breach.requirement for blame in drive(w.plan(), replace(where, set_aside=known), "r-").judgement.faults
+    } <= {"KCL-FRAME-13"}
+
+
+def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("child", {"action": "checkpoint", "checkpoint": "1"}), ("host", batch)]
+    talk += [("child", _status("processRecords"))] * 2
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    events = [Said(0, by, Message(members)) for by, members in talk]
+    found = judge(KCL.model, config, events, "child")
+    assert (found.verdict, found.leaned) == ("pass", {"K-41": 1})
+    again = judge(KCL.model, config, [*events, events[-1]], "child")
+    assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
+
+
+def _status(action):
+    return {"action": "status", "responseFor": action}
+
+
+def test_line_that_is_no_message_is_no_answer():
+    def write(w):
+        w.batch([w.script([{"op": "checkpoint", "at": None}])])
+        w.say(Text(b"no json", "no-json"))
+
+    for unknown in ("exit", "skip"):
+        switches = Switches(unknown=unknown)
+        assert judged("child", lambda switches=switches: Children(switches=switches), write).verdict != "fail"
+
+
+def test_batch_may_be_handed_over_record_by_record():
+    def write(w):
+        script = w.script([{"op": "checkpoint", "at": None}])
+        w.batch([w.record(b"1"), script, w.record(b"3")])
+        w.answers([None])
+        w.batch([w.record(b"4"), w.record(b"5")])
+
+    class Forgets(Child):
+        def called_with(self, records):
+            if records[0]["data"] != b"5":
+                yield from super().called_with(records)
+
+    class Mixes(Child):
+        def process_records(self, records):
+            yield from super().process_records(records[::-1])
+
+    def run(child):
+        return judged("child", lambda: Children(switches=Switches(singly=True), child=child), write)
+
+    assert run(Child).verdict == "pass"
+    assert [fault.breach.requirement for fault in run(Forgets).faults] == ["KCL-REC-10"]
+    assert run(Mixes).verdict == "fail"
+
+
+class Own(Child):
+    """User code that notes down what it sees and does something of its own."""
+
+    def obey(self, step):
+        yield from self.try_checkpoint(None)
+
+
+class Mute(Child):
+    """User code that does what it is told and notes nothing down."""
+
+    def note(self, observation):
+        pass
+
+
+@pytest.mark.parametrize("profile", ["kcl1-seed", "kcl1-seq", "kcl3"])
+@pytest.mark.parametrize(
+    ("kind", "facts", "found"),
+    [
+        (Child, {}, {"scripted": True, "noted": True}),
+        (Child, {"scripted": True}, {"noted": True}),
+        (Own, {}, {"scripted": False, "noted": True}),
+        (Mute, {}, {"scripted": False, "noted": False}),
+        (Mute, {"scripted": True}, {"noted": False}),
+    ],
+)
+def test_user_code_is_scripted_when_it_does_what_it_is_told(profile, kind, facts, found):
+    def play(plan, config):
+        recording = drive(
+            plan, Setting(KCL, config, "child", MemoryTransport(lambda: Children(profile, child=kind))), "ask-"
+        )
+        return recording.events, recording.judgement
+
+    assert discover(play, lambda learnt: KCL.configure("child", profile, facts, learnt)) == found
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_user_code_that_notes_nothing_down_is_judged_by_what_it_says(retry):
+    config = config_of("child", noted=False)
+    transport = MemoryTransport(lambda: Children(switches=Switches(retry=retry), child=Mute))
+    covered = set()
+    for n in range(150):
+        ops = tuple(Op(kind, tuple((n + 1) * k * 37 % 256 for k in range(5))) for kind in sessions.EVEN)
+        plan = sessions.interpret(Program((n, 0, 0, n, n), ops), config)
+        judgement = drive(plan, Setting(KCL, config, "child", transport), f"m{n}-").judgement
+        assert judgement.verdict == "pass", judgement
+        covered |= set(judgement.covered)
+    assert {"KCL-REC-08", "KCL-CHECKPOINT-11", "KCL-SHUT-05"} <= covered
+
+
+def test_sub_number_of_a_request_may_be_a_number_or_its_digits():
+    def run(sub):
+        class Subs(Child):
+            def request(self, number):
+                return {**super().request(number), "subSequenceNumber": sub}
+
+        def write(w):
+            w.batch([w.script([{"op": "checkpoint", "at": None}])])
+            w.answers([None])
+
+        return judged("child", lambda: Children("kcl1-seq", child=Subs), write, "kcl1-seq").verdict
+
+    assert [run(sub) for sub in (0, 7, "7", None)] == ["pass"] * 4
+    assert [run(sub) for sub in ("x", 1.5, [])] == ["fail"] * 3

@@ -1,0 +1,196 @@
+"""What the text of KCL leaves open to hosts: programs that go another way are right, and what is like it is not."""
+
+import pytest
+
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.kcl.host import Host, Hosts, HostSwitches, Session
+from specs.kcl.frames import message
+from strategies.common import Op, Program
+from strategies.kcl import discover, hosting
+from tests.kcl_plays import KCL, asks, config_of, judged
+
+
+@pytest.mark.parametrize("numbers", [(None,), (2, 0), (2, 2), (2, 1, 2)], ids=str)
+def test_host_may_refuse_by_itself_what_goes_back_or_has_no_number(numbers):
+    found = judged("host", lambda: Hosts(switches=HostSwitches(forward=True)), asks(*numbers))
+    assert (found.verdict, found.faults) == ("pass", ())
+    alone = judged("host", lambda: Hosts(switches=HostSwitches(forward=False)), asks(*numbers))
+    assert (alone.verdict, alone.faults, set(alone.leaned) <= {"K-25"}) == ("pass", (), True)
+
+
+class HandsOn(Host):
+    """What is no number is the checkpointer's affair."""
+
+    def tried(self, number, members):
+        return super().tried(number, members) if number is None else self.attempt(str(number))
+
+
+class EmptyIsNone(Host):
+    def tried(self, number, members):
+        return self.attempt(self.last) if number == "" else super().tried(number, members)
+
+
+class FloatIsNone(Host):
+    def tried(self, number, members):
+        return self.attempt(self.last) if isinstance(number, float) else super().tried(number, members)
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [(HandsOn, 0), (EmptyIsNone, 0), (FloatIsNone, 1)])
+def test_what_a_host_may_try_for_a_number_that_is_none(kind, wrong):
+    found = [judged("host", lambda: Hosts(host=kind), asks_for(number)) for number in ("abc", 1.5, "", [], True)]
+    blamed = [blame.breach.requirement for judgement in found for blame in judgement.faults]
+    assert blamed == ["KCL-INV-HOST-11"] * wrong
+
+
+def asks_for(number):
+    def write(w):
+        w.checkpointer("IllegalArgumentException")
+        w.batch([(b"data", "key")])
+        w.checkpoint(number)
+        w.wait()
+        w.status()
+        w.final("ZOMBIE")
+        w.status()
+        w.exit()
+
+    return write
+
+
+def test_host_that_refuses_the_next_number_is_wrong():
+    class Refuses(Host):
+        def tried(self, number, members):
+            return "IllegalArgumentException"
+
+    assert judged("host", lambda: Hosts(host=Refuses), asks(1)).verdict == "fail"
+
+
+def test_number_that_was_granted_need_not_be_tried_again_whatever_trying_would_meet():
+    class Remembers(Host):
+        def tried(self, number, members):
+            if number == getattr(self, "granted_last", None):
+                return None
+            error = super().tried(number, members)
+            if error is None:
+                self.granted_last = number
+            return error
+
+    def write(w):
+        asks(1)(w)
+
+    def again(w):
+        w.batch([(b"1", "key")])
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.checkpointer("ThrottlingException")
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.status()
+
+    def back(w):
+        w.batch([(b"1", "key"), (b"2", "key")])
+        for number in (w.numbers[1], w.numbers[0]):
+            w.checkpoint(number)
+            w.wait()
+        w.checkpointer("ThrottlingException")
+        w.checkpoint(w.numbers[0])
+        w.wait()
+        w.status()
+
+    for play in (write, again, back):
+        assert judged("host", lambda: Hosts(host=Remembers), play).verdict == "pass"
+
+
+def test_host_may_try_another_child_once_the_first_has_failed():
+    class Tries(Host):
+        def fail(self, why):
+            super().fail(why)
+            self.events.append(("connected", None))
+
+    class Doubles(Host):
+        def done(self):
+            self.events.append(("connected", None))
+            super().done()
+
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.exit(1)
+
+    found = judged("host", lambda: Hosts(host=Tries), write)
+    assert (found.verdict, found.leaned) == ("pass", {"K-34": 1})
+    (fault,) = judged("host", lambda: Hosts(host=Doubles), write).blamed
+    assert fault.breach.requirement == "KCL-PROC-02"
+
+
+def test_request_that_means_nothing_is_refused_under_any_number():
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.say(message("checkpoint", checkpoint=[]))
+        w.status()
+
+    for blank in (True, False):
+        assert judged("host", lambda blank=blank: Hosts(switches=HostSwitches(blank=blank)), write).verdict == "pass"
+
+
+def test_checkpoint_before_any_record_is_tried_under_the_hosts_own_name_for_it():
+    class Begins(Host):
+        def attempt(self, number):
+            self.events.append(("checkpoint", {"at": number or self.last or "TRIM_HORIZON"}))
+            return self.error
+
+    play = asks(None, batches=((),))
+    assert judged("host", lambda: Hosts("kcl3", host=Begins), play, "kcl3").verdict == "pass"
+
+
+class OneByOne(Session):
+    """Its test program takes no request while a call is open."""
+
+    def __init__(self, host):
+        super().__init__(host)
+        self.waiting = []
+
+    def do(self, name, value):
+        if name == "checkpointer" and self.host.action:
+            self.waiting.append((name, value))
+            return True
+        return super().do(name, value)
+
+    def facts(self):
+        while self.waiting and not self.host.action:
+            super().do(*self.waiting.pop(0))
+        return super().facts()
+
+
+class OneByOneHosts(Hosts):
+    def open(self):
+        return OneByOne(self.fresh())
+
+
+def test_host_whose_program_does_one_thing_after_the_other_is_found_out_and_not_blamed():
+    def play(transport):
+        def played(plan, config):
+            recording = drive(plan, Setting(KCL, config, "host", transport), "ask-")
+            return recording.events, recording.judgement
+
+        return discover(played, lambda learnt: config_of("host", **learnt))
+
+    assert play(MemoryTransport(Hosts)) == {"aside": True}
+    transport = MemoryTransport(OneByOneHosts)
+    learnt = play(transport)
+    assert learnt == {"aside": False}
+    config = config_of("host", **learnt)
+    for n in range(40):
+        ops = (Op("checkpoint", (n, n * 7 % 256, n, n, n)), Op("batch"), Op("checkpoint", (0, 255, n, 2, n)))
+        plan = hosting.interpret(Program((n, 0, 0, n), ops), config)
+        found = drive(plan, Setting(KCL, config, "host", transport), f"s{n}-").judgement
+        assert (found.verdict, found.faults) == ("pass", ()), n
+
+
+def test_blank_lines_of_a_host_are_free():
+    class Airy(Host):
+        def send(self, members):
+            self.out += b"\n \n"
+            super().send(members)
+
+    found = judged("host", lambda: Hosts(host=Airy), asks(1))
+    assert (found.verdict, found.faults, found.leaned.keys()) == ("pass", (), {"K-18"})
