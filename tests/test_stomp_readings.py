@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from specs.events import Closed, Fact, Quiet, Said
+from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import judge
 from specs.plan import Plan, Ref, Say, SendBytes
 from specs.protocol import find
@@ -469,3 +469,20 @@ def test_that_an_ack_is_part_of_its_transaction_is_a_recommendation(aborted, fou
     error = server("ERROR", ("message", "nothing to settle"), ("receipt-id", "last"))
     shown = verdict(*session("1.2"), *events, client("ACK", ("id", "a"), ("receipt", "last")), error)
     assert [(name, level or STOMP_LEVELS[name]) for name, level in shown[1]] == [found]
+
+
+@pytest.mark.parametrize(("spoilt", "found"), [(True, []), (False, ["TXN-02"])])
+def test_octets_that_a_server_may_take_for_a_frame_are_no_message_of_a_transaction(spoilt, found):
+    """Also where the body is that of a SEND: the tag is another one."""
+    topic = ("destination", TOPIC)
+    octets = Noise(0, "client", b"SEND\ndestination:/topic/t\nk:2\na\0:x\n\nx\0", "nul-in-head")
+    shown = verdict(
+        *session("1.2"),
+        client("SUBSCRIBE", ("id", "0"), topic, ("receipt", "r")),
+        server("RECEIPT", ("receipt-id", "r")),
+        client("BEGIN", ("transaction", "t")),
+        client("SEND", topic, ("k", "1"), ("transaction", "t"), body=b"x"),
+        *([octets] if spoilt else []),
+        server("MESSAGE", topic, ("k", "2"), ("message-id", "m"), ("subscription", "0"), body=b"x"),
+    )
+    assert [name for name, _ in shown[1]] == found

@@ -165,6 +165,10 @@ def _subscription(conn: Conn, frame: Frame) -> Sub | None:
     return next((sub for sub in at_place if key is None or sub.id.startswith("\0")), None)
 
 
+_TOLD = ("", ids.CLEN_02, ids.INV_29, ids.INV_19)
+"""Octets that are no frame, of which it is known what must not come of them."""
+
+
 def _match(state: State, sub: Sub, frame: Frame) -> tuple[Match, Message | None]:
     tag = frame.get(TAG)
     serial = state.by_tag.get(tag) if tag is not None else None
@@ -172,14 +176,15 @@ def _match(state: State, sub: Sub, frame: Frame) -> tuple[Match, Message | None]
         serial = state.by_tag.get(f"\0{frame.body!r}")
     if serial is not None:
         return Match.FOUND, state.messages[serial]
+    spoilt = [conn.lost for conn in state.conns.values() if conn.lost or conn.midway]
+    if tag is not None and any(lost not in _TOLD for lost in spoilt):
+        return Match.UNKNOWN, None  # no SEND has its tag: it may stand in those octets, and the body proves nothing
     unseen = [m for m in state.messages.values() if not m.deliveries and m.destination in sub.destinations]
     for candidate in unseen:
         if candidate.frame.body == frame.body:
             return Match.FOUND, candidate
-    for other in state.conns.values():
-        if other.lost or other.midway:
-            told = other.lost in ("", ids.CLEN_02, ids.INV_29, ids.INV_19)
-            return (Match.NOBODYS if told else Match.UNKNOWN), None
+    if spoilt:
+        return (Match.NOBODYS if spoilt[0] in _TOLD else Match.UNKNOWN), None
     return (Match.FOUND, unseen[0]) if len(unseen) == 1 else (Match.NOBODYS, None)
 
 
