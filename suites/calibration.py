@@ -167,8 +167,9 @@ class Calibration:
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
                 + _last_words(recording)
             )
-        silent = any(isinstance(recording.events[blame.at], Quiet) for blame in recording.judgement.blamed)
-        if recording.judgement.verdict == "fail" and len(said) == 1 and not silent:
+        # what is wrong behind a right answer is a fault to be judged, not another dialect
+        answers = [recording.events[blame.at] is said[0] for blame in recording.judgement.blamed]
+        if recording.judgement.verdict == "fail" and len(said) == 1 and any(answers):
             text = self.protocol.describe(said[0])
             spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
             if spoken:
