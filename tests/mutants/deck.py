@@ -1,6 +1,8 @@
-"""Make the opening decks: what judges every requirement, and behind it what finds the most of the seeded faults.
+"""Add to the opening decks what shows the seeded faults that they do not show yet.
 
     python -m tests.mutants.deck [PROTOCOL ...]
+
+`python -m suites.deck` makes a deck anew, with what judges every requirement and nothing else; here cards are added.
 
 A program that shows many faults is worth playing early, above all where a conversation takes long: a process that has
 to be started for each one holds some dozens in ten seconds. Which faults are seeded decides only the order in which
@@ -10,6 +12,7 @@ programs are played; each of them was drawn as every hunt draws.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
@@ -20,8 +23,8 @@ from typing import Any
 from impls.launching.manifest import Implementation, resolve
 from specs.plan import Wait
 from specs.protocol import names
-from suites.cards import Card, path_of
-from suites.deck import judged_by, made, opened, written
+from suites.cards import Card, load, path_of
+from suites.deck import judged_by, opened, written
 from suites.hunt import Hunter
 from suites.properties import properties
 from suites.pursuit import Property
@@ -70,7 +73,7 @@ def killers(impl: Implementation, cards: Iterable[Card], mutants: Iterable[Any],
     known = {prop.key: prop for prop, _ in properties(impl.protocol, impl.role)}
     victims = [Victim(mutant) for mutant in mutants if not mutant.unseen]
     left = [v for v in victims if not any(v.shown_by(known[card.key], card) for card in cards)]
-    told = f"  {impl.role} {impl.profile}: {len(victims) - len(left)} of {len(victims)} faults are shown by the cover"
+    told = f"  {impl.role} {impl.profile}: {len(victims) - len(left)} of {len(victims)} faults are shown by the deck"
     chosen: list[Card] = []
     draws = {key: hunter.pursuit(prop).draws for key, prop in known.items()}
     for _ in range(ROUNDS):
@@ -94,8 +97,8 @@ def killers(impl: Implementation, cards: Iterable[Card], mutants: Iterable[Any],
 
 
 def whole(impl: Implementation, mutants: Iterable[Any], folder: Path) -> list[Card]:
-    """The deck of one reference."""
-    cards = made(impl)
+    """The deck of one reference, and what is added to it."""
+    cards = load(impl.protocol, impl.role, impl.profile)
     session = opened(impl, folder)
     cards += killers(impl, cards, mutants, session.hunter())
     session.close()
@@ -103,17 +106,18 @@ def whole(impl: Implementation, mutants: Iterable[Any], folder: Path) -> list[Ca
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the decks of some protocols, or of all."""
+    """Add to the decks of some protocols, or of all."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.deck", description=__doc__.splitlines()[0])
     parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}; all when left out")
     asked = parser.parse_args(arguments).protocols or list(names())
-    decks: dict[Path, dict[str, list[Card]]] = {}
     for impl in (each for each in resolve("reference") if each.protocol in asked):
         mutants = [mutant for mutant in of_protocol(impl.protocol) if mutant.role == impl.role]
         path = path_of(impl.protocol, impl.role)
+        stored = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        decks = {profile: load(impl.protocol, impl.role, profile) for profile in stored}
         with tempfile.TemporaryDirectory() as folder:
-            decks.setdefault(path, {})[impl.profile] = whole(impl, mutants, Path(folder))
-        path.write_text(written(decks[path]), encoding="utf-8")
+            decks[impl.profile] = whole(impl, mutants, Path(folder))
+        path.write_text(written(decks), encoding="utf-8")
     return 0
 
 
