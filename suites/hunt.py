@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
 from impls.driver.pipes import PipeTransport
-from specs.events import Quiet
 from specs.model import Blame, Judgement
 from specs.plan import Plan, Wait
 from specs.requirement import Requirement
@@ -27,11 +23,10 @@ from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
 from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
+from suites.suspects import Investigate, Suspects
 
 __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
 
-INVESTIGATIONS = 3
-"""How often one symptom is investigated: several faults may show the same one."""
 BESIDE_S, RESTING = 0.3, 3
 """What rests for longer is played beside the hunt, so many plans of a property at once."""
 SLOW_S, PACE = 0.1, 0.2
@@ -44,24 +39,6 @@ QUARTER = 4
 """Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
 MARGIN_S = 1.0
 """What a plan that rests takes besides, at most."""
-STRAGGLING_S = 0.3
-"""How long what is done beside the hunt may take to notice that the time is up."""
-NO_TIME = "there was no time to confirm it"
-SETTLING_S, BELIEVING_S = 2.0, 8.0
-"""What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
-
-LONGEST_MS = 4_000.0
-"""Up to which patience a hunt learns that an implementation is slow."""
-
-
-class Investigate(Protocol):
-    """What finds out what is behind a blame; see `suites.investigate`. `silent`: it was blamed after a final silence;
-    `until`: when it has to be over."""
-
-    def __call__(
-        self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float, silent: bool, until: Deadline
-    ) -> Investigated:
-        """What the investigation came to."""
 
 
 class Hunter:
@@ -97,24 +74,16 @@ class Hunter:
         self.ground = Ground(settle, prefix, deadline or Deadline())
         self.until = self.ground.deadline
         """When hunting ends; investigations may go on until the deadline."""
-        self.spent_s = 0.0
-        """How long the hunt has stood still for investigations."""
-        self._investigate = investigate
+        self.suspects = Suspects(self, investigate, report, lanes, looking_s)
         self._seed = run_seed
-        self._report, self._trouble = report, trouble
+        self._trouble = trouble
         self.progress: Callable[[], None] = _nothing
         """Called after each turn, and now and then while the hunt waits."""
-        self._lanes, self._looking_s = lanes, looking_s
+        self._lanes = lanes
         self._plays = Lanes(lanes.width) if lanes is not None else None
         self._pace_s = self._stood_s = 0.0
         self._long = 0
-        self._looked: Counter[tuple[str, str]] = Counter()
-        self._pending: dict[tuple[str, str], Fault] = {}
-        self._later: list[tuple[Fault, Callable[..., Investigated]]] = []
-        self._presumed: dict[tuple[str, str], frozenset[str]] = {}
         self._holes: set[str] = set()
-        self._aside: set[str] = set()
-        self._started = time.monotonic()
 
     @property
     def beside(self) -> bool:
@@ -181,11 +150,11 @@ class Hunter:
 
     def pursue(self, pursuit: Pursuit, seconds: float) -> None:
         """A turn: play plans for about `seconds`, investigations apart."""
-        begun, still = time.monotonic(), self.spent_s + self._stood_s
+        begun, still = time.monotonic(), self.suspects.spent_s + self._stood_s
         taken = beside = 0.0
         while not self.ground.deadline.over():
             beside += self.play_one(pursuit, next(pursuit.draws))
-            taken = time.monotonic() - begun - (self.spent_s + self._stood_s - still) + beside
+            taken = time.monotonic() - begun - (self.suspects.spent_s + self._stood_s - still) + beside
             self._collect()
             if taken >= seconds:
                 break
@@ -193,23 +162,10 @@ class Hunter:
         pursuit.tally.seconds += taken
         self.progress()
 
-    def settling_s(self) -> float:
-        """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
-        grave = [each for each in self._pending.values() if each.level == "MUST"]
-        return max((BELIEVING_S if _waited(each.recording) else SETTLING_S for each in grave), default=0.0)
-
     def finish(self) -> None:
         """Settle what is left, and wait for what goes on beside; what is not over in time stays a suspicion."""
         deadline = self.ground.deadline
-        later, self._later = self._later, []
-        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
-        for nth, (suspicion, work) in enumerate(later):
-            if self._lanes is not None:
-                self._beside_the_hunt(suspicion, work)
-            elif not deadline.over():
-                part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
-                self._found(suspicion, work(part), _waited(suspicion.recording))
-            self.progress()
+        self.suspects.settle()
         late = deadline.within(self.until.left() + LATE_S)
         while (lanes := self._under_way(late)) and not deadline.over():
             lanes[0].wait(min(0.2, deadline.left()))
@@ -231,18 +187,12 @@ class Hunter:
 
     def give_up(self) -> None:
         """End what goes on beside the hunt, and tell what was not settled."""
-        until = time.monotonic() + STRAGGLING_S
-        while self._pending and self._lanes is not None and (left := until - time.monotonic()) > 0:
-            self._lanes.wait(left)
-            self._collect()
-        for suspicion in self._pending.values():
-            self._suspect(replace(suspicion, unsettled=NO_TIME))
-        self._pending.clear()
+        self.suspects.give_up()
 
     def play_one(self, pursuit: Pursuit, program: Program) -> float:
         """Play one program of a property; seconds that it takes beside the hunt."""
         prop = pursuit.prop
-        plan = prop.plan(program, self.setting.config, self._aside)
+        plan = prop.plan(program, self.setting.config, self.suspects.aside)
         rest_s = 0.0
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
@@ -335,155 +285,12 @@ class Hunter:
             tally.note({known.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
-        presumed = frozenset[str]().union(*self._presumed.values())
-        doubtful = any(presumed & {known.breach.fingerprint, known.breach.duty} for known in judgement.known)
-        for name, level, blame in blamed:
-            tally.note({name: 1})
-            if doubtful:
-                continue  # it may come of what is only presumed; if that holds, it will be seen again
-            if self.wanted(name, level) and self._looked[name, level] < INVESTIGATIONS:
-                self._look(prop, program, self._suspicion(prop, program, plan, recording, (name, level, blame)))
+        for seen in blamed:
+            tally.note({seen[0]: 1})
+            self.suspects.take(prop, program, plan, recording, seen)
         if len(self.judged) < len(self.binding):
             self.judged.update(self.binding.keys() & tally.judged.keys())
-
-    # -- suspects ---------------------------------------------------------------------------------------------------
-
-    def _look(self, prop: Property, program: Program, suspicion: Fault) -> None:
-        """Investigate a suspicion, and report the fault that is behind it, if there is one."""
-        name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
-        if key in self._pending:
-            self._presume(key, suspicion)
-            return
-        self._looked[key] += 1
-        before, silent = time.monotonic(), _waited(suspicion.recording)
-        whole = self.ground.deadline
-
-        def work(until: Deadline = whole) -> Investigated:
-            if self._explained(suspicion):
-                return Investigated(None)
-            return self._investigate(self, prop, program, name, before - self._started, silent, until)
-
-        if self._lanes is not None:
-            self._pending[key] = suspicion
-            # what only misses a recommendation takes no more than one of the few processes from the hunt
-            if suspicion.level != "MUST" and self._lanes.busy and isinstance(self.setting.transport, PipeTransport):
-                self._later.append((suspicion, work))
-            else:
-                self._beside_the_hunt(suspicion, work)
-            return
-        found = Investigated(None, NO_TIME)
-        if self._looking_s > 0:
-            found = work(whole.within(max(1.0, self._looking_s / 2)))
-        took = time.monotonic() - before
-        self.spent_s += took
-        self._looking_s -= took
-        if found.unsettled == NO_TIME and found.fault is None:
-            self._pending[key] = suspicion
-            self._later.append((suspicion, work))
-            return
-        self._found(suspicion, found, silent)
-
-    def _beside_the_hunt(self, suspicion: Fault, work: Callable[[], Investigated]) -> None:
-        lanes, silent = self._lanes, _waited(suspicion.recording)
-        assert lanes is not None
-        lanes.submit(work, lambda found: self._found(suspicion, found, silent))
-
-    def _explained(self, suspicion: Fault) -> bool:
-        """True when what has been found since then is all that its conversation shows."""
-        certain = self.certain
-        if certain.set_aside == suspicion.set_aside:
-            return False
-        recording = self.play(suspicion.plan, certain)
-        return bool(recording.judgement.known) and not self.blamed(recording)
-
-    def _found(self, suspicion: Fault, found: Investigated, silent: bool) -> None:
-        """Take what an investigation came to."""
-        key = suspicion.requirement, suspicion.level
-        self._pending.pop(key, None)
-        self.setting = replace(self.setting, set_aside=self.setting.set_aside - self._presumed.pop(key, frozenset()))
-        fault = found.fault
-        if fault is not None and self.wanted(fault.requirement, fault.level, fault.verdict):
-            self.faults[fault.requirement] = fault
-            if not fault.unsettled:
-                self._aside |= {fault.requirement, *fault.also}
-                self._set_aside(fault)
-            self._report(fault)
-        if found.unsettled:
-            self._suspect(replace(suspicion, unsettled=found.unsettled))
-        if fault is None and not self.faults and silent:
-            self._wait_longer()
-
-    def _wait_longer(self) -> None:
-        """It was only slow: what is taken for a fault and is none ends every conversation before it is judged."""
-        patience = min(max(LONGEST_MS, self.setting.patience_ms), 2 * self.setting.patience_ms)
-        self.setting = replace(self.setting, patience_ms=patience)
-
-    def _set_aside(self, fault: Fault) -> None:
-        """From now on judging goes on behind this fault, and does not wait for what never comes."""
-        if fault.verdict == "fail":
-            self.setting = replace(self.setting, set_aside=self.setting.set_aside | _names(fault))
-
-    def _presume(self, key: tuple[str, str], suspicion: Fault) -> None:
-        """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
-        would judge nothing else."""
-        names = _names(suspicion) - self.setting.set_aside
-        if self.beside and key not in self._presumed and names and _waited(suspicion.recording):
-            self._presumed[key] = names
-            self.setting = replace(self.setting, set_aside=self.setting.set_aside | names)
-
-    @property
-    def certain(self) -> Setting:
-        """The setting of the hunt without what is set aside only while it is looked into."""
-        presumed = frozenset[str]().union(*self._presumed.values())
-        return replace(self.setting, set_aside=self.setting.set_aside - presumed)
-
-    def _suspect(self, suspicion: Fault) -> None:
-        """What was blamed and could not be confirmed under its own name is no pass."""
-        if suspicion.requirement not in self.faults:
-            self.faults[suspicion.requirement] = suspicion
-            self._report(suspicion)
-
-    def _suspicion(
-        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame]
-    ) -> Fault:
-        """What was blamed once, as a fault that is not settled."""
-        name, level, blame = seen
-        return Fault(
-            requirement=name,
-            level=level,
-            also=(),
-            why=blame.breach.why,
-            expected=self.binding[name].statement,
-            property=prop.name,
-            program=program,
-            plan=plan,
-            recording=recording,
-            deciding=blame.at,
-            reproduced=1,
-            tried=1,
-            steady=blame.breach.steady,
-            features=(),
-            found_after_s=time.monotonic() - self._started,
-            shrink_s=0.0,
-            verdict="inconclusive",
-            kind=blame.breach.kind,
-            behind=tuple(known.breach.requirement for known in recording.judgement.known),
-            set_aside=self.setting.set_aside,
-        )
 
 
 def _nothing() -> None:
     """Nobody wants to be told."""
-
-
-def _names(fault: Fault) -> frozenset[str]:
-    """What a fault is set aside by; nothing where judging cannot go on behind it."""
-    breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
-    if breach is None or breach.behind is None:
-        return frozenset()
-    return frozenset({breach.fingerprint, breach.duty} - {""})
-
-
-def _waited(recording: Recording) -> bool:
-    """True when all the patience had run out."""
-    return any(isinstance(event, Quiet) and event.final for event in recording.events)

@@ -46,7 +46,7 @@ def hunt(
     beside. An error of ours ends the property in whose turn it came out."""
     hunter.progress = during
     hunter.prepare()
-    begun, spent = time.monotonic(), hunter.spent_s
+    begun, spent = time.monotonic(), hunter.suspects.spent_s
     hunter.until = hunter.ground.deadline.within(budget_s)
     wanted = [card for card in deck if card.judges & hunter.binding.keys()]
     by_key = {pursuit.prop.key: pursuit for pursuit in pursuits if pursuit.prop.key}
@@ -64,9 +64,9 @@ def hunt(
                 keys = {card.key for card in wanted if card.judges & unjudged} if turn % 2 else set[str]()
                 best = [each for each in going if each.prop.key in keys and each.used_s < CHASE * each.share_s] or going
                 _turn(hunter, min(best, key=lambda each: each.used_s / each.weight))
-            if hunter.spent_s > spent:  # the hunt has stood still
-                left = budget_s - (time.monotonic() - begun) + hunter.spent_s
-                spent, hunter.until = hunter.spent_s, hunter.ground.deadline.within(left)
+            if hunter.suspects.spent_s > spent:  # the hunt has stood still
+                left = budget_s - (time.monotonic() - begun) + hunter.suspects.spent_s
+                spent, hunter.until = hunter.suspects.spent_s, hunter.ground.deadline.within(left)
         hunter.finish()
     except KeyboardInterrupt:
         hunter.ground.deadline.end()
@@ -76,7 +76,7 @@ def hunt(
 
 def _over(hunter: Hunter, budget_s: float) -> bool:
     """True when hunting ends: its time is up, or half of it is and the rest is needed for what is suspected by now."""
-    needed = hunter.ground.deadline.left() <= hunter.settling_s() and hunter.until.left() <= budget_s / 2
+    needed = hunter.ground.deadline.left() <= hunter.suspects.settling_s() and hunter.until.left() <= budget_s / 2
     return hunter.until.over() or needed
 
 

@@ -37,11 +37,12 @@ from suites import cards, schedule, trace
 from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
 from suites.cards import Card
 from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
-from suites.hunt import NO_TIME, QUARTER, Fault, Hunter, Pursuit, Tally
+from suites.hunt import QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
 from suites.lanes import Lanes, width_for
 from suites.schedule import Share
+from suites.suspects import NO_TIME
 
 SUITE_VERSION = "0.1.0"
 DYING_MS = 300.0

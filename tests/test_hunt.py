@@ -13,7 +13,8 @@ from specs.plan import Plan
 from strategies.common import Program, programs
 from suites.deadline import Deadline
 from suites.draws import PROGRAMS, Draws, chunk
-from suites.hunt import NO_TIME, Hunter, Investigated, Property
+from suites.hunt import Hunter, Investigated, Property
+from suites.suspects import NO_TIME
 
 KINDS = {"a": 1, "b": 2}
 PROGRAMS_OF_TWO = programs(KINDS, head=2, most=4)
@@ -131,11 +132,12 @@ def test_what_there_was_no_time_for_is_settled_when_the_hunt_is_over(house):
     plan, program = Plan(()), Program((0,), ())
     recording = hunter.play(plan)
     blame = Blame(Breach("server", name, "it was wrong"), 0)
-    hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, (name, "MUST", blame)))
+    suspicion = hunter.suspects.suspicion(prop, program, plan, recording, (name, "MUST", blame))
+    hunter.suspects.look(prop, program, suspicion)
     assert (len(asked), reported) == (1, [])
-    assert hunter.settling_s() > 0, "time is kept for it"
+    assert hunter.suspects.settling_s() > 0, "time is kept for it"
     hunter.finish()
     assert len(asked) == 2
     assert asked[1][1] > asked[0][1], "there is more time for it when nothing else is to be done"
     assert [(fault.requirement, fault.unsettled) for fault in reported] == [(name, "it was seen once")]
-    assert hunter.settling_s() == 0.0
+    assert hunter.suspects.settling_s() == 0.0

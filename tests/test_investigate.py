@@ -12,10 +12,11 @@ from specs.plan import Close, Plan, Say, Wait
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import CUTS, ORDER, PLACES, Writer
-from suites import investigate
+from suites import investigate, shrinking
 from suites.deadline import Deadline
 from suites.hunt import Hunter, Investigated, Property
-from suites.investigate import Investigator, plainer
+from suites.investigate import Investigator
+from suites.shrinking import plainer
 from tests.mutants.kit import server_of
 
 STOMP = find("stomp")
@@ -61,7 +62,7 @@ def reported(write, make, *, wire=0):
     plan = prop.plan(program, hunter.setting.config)
     recording = hunter.play(plan)
     for seen in hunter.blamed(recording)[:1]:
-        hunter._look(prop, program, hunter._suspicion(prop, program, plan, recording, seen))
+        hunter.suspects.look(prop, program, hunter.suspects.suspicion(prop, program, plan, recording, seen))
     return [fault for fault in found if not fault.unsettled]
 
 
@@ -252,16 +253,16 @@ def test_who_has_a_backlog_is_only_slow():
 def test_repetitions_end_when_their_time_is_up(monkeypatch):
     now = iter(range(0, 10_000, 40))
     monkeypatch.setattr(investigate.time, "monotonic", lambda: next(now))
-    assert len(list(investigate._turns(5))) == 2
-    assert len(list(investigate._turns(5, 20.0))) == 1
+    assert len(list(investigate.turns(5))) == 2
+    assert len(list(investigate.turns(5, 20.0))) == 1
 
 
 def test_what_does_not_come_again_costs_less_and_less(monkeypatch):
     """Each suspicion that nothing confirms leaves the next one a smaller share of what all of them may take."""
     given, clock = [], iter(range(0, 10_000, 20))
     monkeypatch.setattr(investigate.time, "monotonic", lambda: float(next(clock)))
-    monkeypatch.setattr(investigate._Case, "again", lambda case, plan: None)
-    monkeypatch.setattr(investigate._Case, "vanished", lambda *given_: given.append(given_[-1]))
+    monkeypatch.setattr(investigate.Case, "again", lambda case, plan: None)
+    monkeypatch.setattr(investigate.Case, "vanished", lambda *given_: given.append(given_[-1]))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
     hunter = Hunter(setting, {}, investigate=Investigator(), report=print)
     prop = Property("none", programs({"none": 1}, head=1, most=1, least=0), lambda *_, **__: Plan(()))
@@ -325,19 +326,19 @@ def test_a_rest_stands_before_each_connection_that_follows_another():
     def say(conn):
         return Say(conn, conn)
 
-    calm = investigate.rested(Plan((say(0), say(1), say(0), say(2), Wait(0), say(1), say(3), say(2))))
-    rest = Wait(investigate.REST_MS)
+    calm = shrinking.rested(Plan((say(0), say(1), say(0), say(2), Wait(0), say(1), say(3), say(2))))
+    rest = Wait(shrinking.REST_MS)
     assert calm.steps == (say(0), say(1), say(0), rest, say(2), Wait(0), say(1), rest, say(3), say(2))
     alone = Plan((say(0), Wait(5), say(0)))
-    assert investigate.rested(alone) == alone
-    many = investigate.rested(Plan(tuple(map(say, range(21)))))
-    assert sum(step.ms for step in many.steps if isinstance(step, Wait)) == investigate.RESTS_MS
+    assert shrinking.rested(alone) == alone
+    many = shrinking.rested(Plan(tuple(map(say, range(21)))))
+    assert sum(step.ms for step in many.steps if isinstance(step, Wait)) == shrinking.RESTS_MS
 
 
 @pytest.mark.parametrize(("then", "believed"), [(["x", "x"], False), ([None, "x"], True), (["x", None], True)])
 def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, believed):
     """The plan fails, then it may or may not, and each time it passes with a rest."""
-    monkeypatch.setattr(investigate, "_silent", lambda seen: True)
+    monkeypatch.setattr(investigate, "is_silent", lambda seen: True)
     shown, passes = iter(["x", *then]), SimpleNamespace(judgement=SimpleNamespace(verdict="pass"))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
     hunter = SimpleNamespace(setting=setting, beside=False, smoke=lambda: None, play=lambda plan, setting: passes)
@@ -425,7 +426,7 @@ def test_what_has_come_again_when_the_time_is_up_is_reported_as_it_is(monkeypatc
     hunter.sound = True
     program = Program((0,), ())
     name = hunter.blamed(hunter.play(prop.plan(program, hunter.setting.config)))[0][0]
-    found = hunter._investigate(hunter, prop, program, name, 0.0, False, until_played(monkeypatch, plans))
+    found = hunter.suspects.investigate(hunter, prop, program, name, 0.0, False, until_played(monkeypatch, plans))
     assert (found.fault is not None) is settled
     assert found.unsettled == ("" if settled else investigate.NO_TIME)
     if found.fault is not None:
@@ -436,7 +437,7 @@ def test_a_silence_that_was_not_believed_when_the_time_is_up_is_no_fault(monkeyp
     hunter, prop, _ = hunting(lambda w: w.connect(0), Deaf)
     program = Program((0,), ())
     name = hunter.blamed(hunter.play(prop.plan(program, hunter.setting.config)))[0][0]
-    found = hunter._investigate(hunter, prop, program, name, 0.0, True, until_played(monkeypatch, 1))
+    found = hunter.suspects.investigate(hunter, prop, program, name, 0.0, True, until_played(monkeypatch, 1))
     assert found == Investigated(None, investigate.NO_TIME)
 
 
@@ -446,7 +447,7 @@ def test_less_patience_is_enough_where_answers_come_soon():
     brisk = Investigator.of_budget(10.0)
     for patience_ms, enough_ms in ((300.0, 5_000.0), (1_500.0, 7_500.0), (4_000.0, 10_000.0)):
         setting = replace(hunter.setting, patience_ms=patience_ms)
-        case = investigate._Case(hunter, prop, "", setting=setting)
+        case = investigate.Case(hunter, prop, "", setting=setting)
         assert brisk._patient(case).patience_ms == enough_ms
         assert Investigator.of_budget(60.0)._patient(case).patience_ms == 10_000.0
 
@@ -457,8 +458,8 @@ def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
     program = Program((0,), ())
     plan = prop.plan(program, hunter.setting.config)
     name = hunter.blamed(hunter.play(plan))[0][0]
-    case = investigate._Case(hunter, prop, name, setting=hunter.setting)
+    case = investigate.Case(hunter, prop, name, setting=hunter.setting)
     shown = Investigator()._confirmed(case, plan, hasty=True)
     assert shown is not None
-    assert shown[0] == investigate.rested(plan) != plan
+    assert shown[0] == shrinking.rested(plan) != plan
     assert Investigator()._confirmed(case, plan)[0] == plan

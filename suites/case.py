@@ -1,0 +1,259 @@
+"""One suspicion that is looked into: what plans show of it, and how it is reported."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from impls.driver.drive import Recording, Setting
+from specs.events import Quiet
+from specs.model import Blame, Judgement
+from specs.plan import Plan, SendBytes
+from specs.protocol import Feature
+from strategies.common import Program, simpler
+from suites.deadline import Deadline, TimeUp
+from suites.hunt import Fault, Hunter, Property
+
+AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
+"""How often a plan is tried until it shows something once more; repetitions of the shortest plan, and seconds after
+which no further one begins: each may have to wait."""
+SEVERAL = 3
+"""Repetitions that must have been made where a fault counts only if it is always there."""
+DIFFER, DIFFER_S = 12, 20.0
+"""Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
+
+
+def turns(count: int, seconds: float = REPEATS_S) -> Iterator[int]:
+    """Numbers of repetitions, as many as there is time for; the first is always made."""
+    until = time.monotonic() + seconds
+    for n in range(count):
+        if n and time.monotonic() > until:
+            return
+        yield n
+
+
+Seen = tuple[Recording, str, Blame, str]
+"""A recording, the level that counts, the blame, and the requirement that is blamed."""
+_GRAVITY = {"MUST": 2, "SHOULD": 1}
+
+
+def is_silent(seen: Seen) -> bool:
+    """True when all the patience of the run had run out before it was blamed: it may only be slow."""
+    return any(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
+
+
+_PARTICULARS = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\d+""")
+
+
+def kind_of(blame: Blame) -> str:
+    """What a failure looks like, whatever it is blamed on and whichever frame shows it: the words before the first
+    colon, without what is quoted and without figures."""
+    return _PARTICULARS.sub("", blame.breach.why).partition(":")[0]
+
+
+@dataclass
+class Proof:
+    """What an investigation could report if it had to end now; None while nothing is confirmed."""
+
+    fault: Fault | None = None
+
+
+@dataclass
+class Case:
+    """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
+    each other at leisure. `alone`: it was seen without a known fault before it. `setting` is that of the hunt when this
+    began; what is found meanwhile changes nothing."""
+
+    hunter: Hunter
+    prop: Property
+    name: str
+    setting: Setting
+    level: str = ""
+    healed: bool = False
+    alone: bool = False
+    until: Deadline = field(default_factory=Deadline)
+    proof: Proof = field(default_factory=Proof)
+
+    def play(self, plan: Plan, setting: Setting | None = None) -> Recording:
+        """Drive one plan. Raises TimeUp when there was no time for the whole of it."""
+        if self.until.over():
+            raise TimeUp
+        recording = self.hunter.play(plan, setting or self.setting, self.until)
+        if self.until.over():
+            raise TimeUp
+        return recording
+
+    def renamed(self, seen: Seen) -> Case:
+        """The case of what was seen."""
+        return replace(self, name=seen[3], level=seen[1], alone=self.alone or not seen[0].judgement.known)
+
+    def failing(self, program: Program, setting: Setting | None = None, kind: str = "") -> Seen | None:
+        """What playing `program` shows; see `shown`."""
+        return self.shown(self.plan(program), setting, kind)
+
+    def plan(self, program: Program) -> Plan:
+        """What `program` means to the property, with nothing avoided."""
+        return self.prop.plan(program, self.setting.config, ())
+
+    def shown(self, plan: Plan, setting: Setting | None = None, kind: str = "") -> Seen | None:
+        """What playing `plan` shows, if it still blames the same requirement, or fails in the same `kind` and no less
+        gravely."""
+        recording = self.play(plan, setting)
+        for name, level, blame in self.hunter.blamed(recording):
+            grave = _GRAVITY.get(level, 0) >= _GRAVITY.get(self.level, 0)
+            if name == self.name or (kind and grave and kind_of(blame) == kind):
+                return recording, level, blame, name
+        return None
+
+    def blames(self, judgement: Judgement) -> bool:
+        """True when a judgement blames the requirement of this case."""
+        return any(name == self.name for name, _, _ in self.hunter.counted(judgement))
+
+    def simplest(
+        self, candidates: Iterable[tuple[Any, Plan]], setting: Setting, kind: str
+    ) -> tuple[tuple[Any, Plan], Seen] | None:
+        """The first candidate that shows it without a known fault before it; else, unless it was seen so already, the
+        first that shows it at all."""
+        found = None
+        for candidate in candidates:
+            seen = self.shown(candidate[1], setting, kind)
+            if seen is not None and not seen[0].judgement.known:
+                return candidate, seen
+            if seen is not None and not self.alone and found is None:
+                found = candidate, seen
+        return found
+
+    def again(self, plan: Plan) -> Seen | None:
+        """What `plan` shows in one of a few repetitions."""
+        return next((seen for _ in range(AGAIN) if (seen := self.shown(plan)) is not None), None)
+
+    def fault(
+        self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,
+        tried: int = REPEATS,
+    ) -> Fault:  # fmt: skip
+        """The report, with the requirement that the shortest plan points to."""
+        found = self.told(program, plan, seen, reproduced, after_s, begun, tried=tried)
+        breach, kind, binding = seen[2].breach, kind_of(seen[2]), self.hunter.binding
+        # that a fault is gone without a feature says nothing when it is not always there with it
+        feature = self.culprit(program, plan, kind) if reproduced == tried else None
+        if feature is not None:
+            # a lapse stays one, whatever brings it about
+            level = breach.level or binding[feature.requirement].level
+            why, features = f"{feature.why}: {found.why}", (feature.name,)
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
+        elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
+            name, also = found.also[0], found.also[1:]
+            found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+        return replace(found, shrink_s=time.monotonic() - begun)
+
+    def told(
+        self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *, tried: int
+    ) -> Fault:
+        """The report by what is known now, without playing anything more."""
+        recording, level, blame, _ = seen
+        breach, binding = blame.breach, self.hunter.binding
+        name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
+        if reproduced < tried and breach.otherwise in binding:
+            name, also, level = breach.otherwise, (), binding[breach.otherwise].level
+        behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
+        rare = breach.steady and (reproduced < tried or tried < SEVERAL)
+        return Fault(
+            requirement=name,
+            level=level,
+            also=tuple(n for n in also if n in binding),
+            why=why,
+            expected=binding[name].statement,
+            property=self.prop.name,
+            program=program,
+            plan=plan,
+            recording=recording,
+            deciding=blame.at,
+            reproduced=reproduced,
+            tried=tried,
+            steady=breach.steady,
+            features=(),
+            found_after_s=after_s,
+            shrink_s=time.monotonic() - begun,
+            verdict="inconclusive" if rare or behind else "fail",
+            # the shortest conversation that shows it has a known fault in it, which may have led to it
+            unsettled=f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else "",
+            kind=breach.kind,
+            behind=behind,
+            set_aside=self.setting.set_aside,
+        )
+
+    def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
+        """The report of a server that an earlier conversation has left unable to hold the simplest one."""
+        hunter, crash = self.hunter, self.setting.protocol.crash
+        smoke = hunter.smoke()
+        if crash in hunter.faults or smoke is None:
+            return None
+        recording = self.play(smoke)
+        for name, _, blame in hunter.blamed(recording):
+            why = f"since an earlier conversation even the simplest session fails: {blame.breach.why}"
+            spoilt = replace(
+                blame, breach=replace(blame.breach, requirement=crash, also=(name,), why=why, steady=False)
+            )
+            level = hunter.binding[crash].level
+            case = replace(self, name=crash, level=level)
+            return case.fault(program, smoke, (recording, level, spoilt, crash), REPEATS, after_s, begun)
+        return None
+
+    def culprit(self, program: Program, plan: Plan, kind: str) -> Feature | None:
+        """The way of writing frames without which the fault is gone, if one is left in the plan and is not what is
+        blamed already."""
+        for feature in self.setting.protocol.features:
+            own = self.name == feature.requirement
+            rules = own or not feature.instead_of or self.name in feature.instead_of
+            if rules and feature.requirement in self.hunter.binding:
+                others = self._without(feature, program, plan)
+                if others and self.differs(plan, others, kind):
+                    return None if own else feature
+        return None
+
+    def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:
+        """True if the blame is on a way of writing, and the fault is there without it."""
+        blamed = (f for f in self.setting.protocol.features if f.requirement and f.requirement == self.name)
+        return any(self.ever(other, kind) for feature in blamed for other in self._without(feature, program, plan))
+
+    def _without(self, feature: Feature, program: Program, plan: Plan) -> list[Plan]:
+        """A few plans that differ from this one in little but the feature; none when it is not there."""
+        if feature.apart is not None:
+            return list(feature.apart(plan))
+        if feature.without is not None:
+            other = feature.without(plan)
+            return [] if other == plan else [other]
+        if feature.name not in plan.features or not any(isinstance(step, SendBytes) for step in plan.steps):
+            return []
+        alike = (self.plan(p) for p in islice(simpler(program), 400) if len(p.ops) == len(program.ops))
+        return list(islice((other for other in alike if feature.name not in other.features), 4))
+
+    def differs(self, plan: Plan, others: list[Plan], kind: str) -> bool:
+        """True if `plan` fails and none of `others` does, turn by turn, time after time: what is a race, or depends on
+        the state that the implementation is in by now, must not be taken for a way of writing."""
+        until = time.monotonic() + DIFFER_S
+        for turn in range(max(DIFFER, len(others))):
+            if self.shown(others[turn % len(others)], kind=kind) or not self.shown(plan, kind=kind):
+                return False
+            if turn >= max(DIFFER // 2, len(others) - 1) and time.monotonic() > until:
+                break
+        return True
+
+    def ever(self, plan: Plan, kind: str) -> bool:
+        """True if one of a few repetitions fails."""
+        return any(self.shown(plan, kind=kind) is not None for _ in range(REPEATS))
+
+    def vanished(
+        self, program: Program, plan: Plan, patient: Setting, after_s: float, begun: float, seconds: float
+    ) -> Fault | None:
+        """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
+        given at once: what is slow now and then is nothing but slow."""
+        for turn in turns(3 * REPEATS, min(REPEATS_S, seconds)):
+            again = self.shown(plan, patient)
+            if again is not None:
+                return self.fault(program, plan, again, 1, after_s, begun, tried=AGAIN + turn + 1)
+        return None

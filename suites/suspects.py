@@ -1,0 +1,273 @@
+"""What was blamed, and what becomes of it: who is suspected is looked into, and reported, explained, or told as open.
+
+With lanes that goes on beside the hunt; without, the hunt stands still for it, for a part of its time. What there was
+no time for is settled when the hunt is over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from impls.driver.drive import Recording, Setting
+from impls.driver.pipes import PipeTransport
+from specs.events import Quiet
+from specs.model import Blame
+from specs.plan import Plan
+from strategies.common import Program
+from suites.deadline import Deadline
+from suites.lanes import Lanes
+from suites.pursuit import Fault, Investigated, Property
+
+if TYPE_CHECKING:
+    from suites.hunt import Hunter
+
+INVESTIGATIONS = 3
+"""How often one symptom is investigated: several faults may show the same one."""
+STRAGGLING_S = 0.3
+"""How long what is done beside the hunt may take to notice that the time is up."""
+NO_TIME = "there was no time to confirm it"
+SETTLING_S, BELIEVING_S = 2.0, 8.0
+"""What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
+LONGEST_MS = 4_000.0
+"""Up to which patience a hunt learns that an implementation is slow."""
+Key = tuple[str, str]
+"""A requirement, and the level at which it is blamed."""
+
+
+class Investigate(Protocol):
+    """What finds out what is behind a blame; see `suites.investigate`. `silent`: it was blamed after a final silence;
+    `until`: when it has to be over."""
+
+    def __call__(
+        self, hunter: Hunter, prop: Property, program: Program, name: str, after_s: float, silent: bool, until: Deadline
+    ) -> Investigated:
+        """What the investigation came to."""
+
+
+class Suspects:
+    """Those of one hunt. What is found changes the hunter's setting and its `faults`, and `report` gets it."""
+
+    def __init__(
+        self,
+        hunter: Hunter,
+        investigate: Investigate,
+        report: Callable[[Fault], None],
+        lanes: Lanes | None,
+        looking_s: float,
+    ) -> None:
+        self.spent_s = 0.0
+        """How long the hunt has stood still for investigations."""
+        self.aside: set[str] = set()
+        """Requirements of faults that are known, which writers of plans avoid."""
+        self.investigate = investigate
+        self._hunter, self._report = hunter, report
+        self._lanes, self._looking_s = lanes, looking_s
+        self._looked: Counter[Key] = Counter()
+        self._pending: dict[Key, Fault] = {}
+        self._later: list[tuple[Fault, Callable[..., Investigated]]] = []
+        self._presumed: Mapping[Key, frozenset[str]] = {}
+        self._doubtful: dict[Key, tuple[Property, Program, Fault]] = {}
+        self._started = time.monotonic()
+
+    def take(
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame]
+    ) -> None:
+        """Something was blamed: look into it, unless as much is known already."""
+        name, level, _ = seen
+        if not self._hunter.wanted(name, level) or self._looked[name, level] >= INVESTIGATIONS:
+            return
+        suspicion = self.suspicion(prop, program, plan, recording, seen)
+        presumed = frozenset[str]().union(*self._presumed.values())
+        if any(presumed & {known.breach.fingerprint, known.breach.duty} for known in recording.judgement.known):
+            self._doubtful.setdefault((name, level), (prop, program, suspicion))  # it may come of what is only presumed
+        else:
+            self.look(prop, program, suspicion)
+
+    def look(self, prop: Property, program: Program, suspicion: Fault) -> None:
+        """Investigate a suspicion, and report the fault that is behind it, if there is one."""
+        name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
+        if key in self._pending:
+            self._presume(key, suspicion)
+            return
+        self._looked[key] += 1
+        before, silent = time.monotonic(), _waited(suspicion.recording)
+        whole = self._hunter.ground.deadline
+
+        def work(until: Deadline = whole) -> Investigated:
+            if self._explained(suspicion):
+                return Investigated(None)
+            return self.investigate(self._hunter, prop, program, name, before - self._started, silent, until)
+
+        if self._lanes is not None:
+            self._pending[key] = suspicion
+            # what only misses a recommendation takes no more than one of the few processes from the hunt
+            few = isinstance(self._hunter.setting.transport, PipeTransport)
+            if few and suspicion.level != "MUST" and self._lanes.busy:
+                self._later.append((suspicion, work))
+            else:
+                self._beside_the_hunt(suspicion, work)
+            return
+        found = Investigated(None, NO_TIME)
+        if self._looking_s > 0:
+            found = work(whole.within(max(1.0, self._looking_s / 2)))
+        took = time.monotonic() - before
+        self.spent_s += took
+        self._looking_s -= took
+        if found.unsettled == NO_TIME and found.fault is None:
+            self._pending[key] = suspicion
+            self._later.append((suspicion, work))
+        else:
+            self._found(suspicion, found)
+
+    def _beside_the_hunt(self, suspicion: Fault, work: Callable[[], Investigated]) -> None:
+        assert self._lanes is not None
+        self._lanes.submit(work, lambda found: self._found(suspicion, found))
+
+    def _explained(self, suspicion: Fault) -> bool:
+        """True when what has been found since then is all that its conversation shows."""
+        certain = self.certain
+        if certain.set_aside == suspicion.set_aside:
+            return False
+        recording = self._hunter.play(suspicion.plan, certain)
+        return bool(recording.judgement.known) and not self._hunter.blamed(recording)
+
+    # -- when the hunt is over -----------------------------------------------------------------------------------------
+
+    def settling_s(self) -> float:
+        """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
+        grave = [each for each in self._pending.values() if each.level == "MUST"]
+        return max((BELIEVING_S if _waited(each.recording) else SETTLING_S for each in grave), default=0.0)
+
+    def settle(self) -> None:
+        """Look into those for which there was no time, the gravest and those that need not be waited for first."""
+        later, self._later = self._later, []
+        deadline = self._hunter.ground.deadline
+        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
+        for nth, (suspicion, work) in enumerate(later):
+            if self._lanes is not None:
+                self._beside_the_hunt(suspicion, work)
+            elif not deadline.over():
+                part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
+                self._found(suspicion, work(part))
+            self._hunter.progress()
+
+    def give_up(self) -> None:
+        """End what goes on beside the hunt, and tell what was not settled."""
+        until = time.monotonic() + STRAGGLING_S
+        while self._pending and self._lanes is not None and (left := until - time.monotonic()) > 0:
+            self._lanes.wait(left)
+            self._lanes.collect()
+        for suspicion in self._pending.values():
+            self._suspect(replace(suspicion, unsettled=NO_TIME))
+        self._pending.clear()
+
+    # -- what came of it -----------------------------------------------------------------------------------------------
+
+    def _found(self, suspicion: Fault, found: Investigated) -> None:
+        """Take what an investigation came to."""
+        key, hunter, fault = (suspicion.requirement, suspicion.level), self._hunter, found.fault
+        self._pending.pop(key, None)
+        presumed = self._presumed.get(key, frozenset())
+        # in this order: who looks into something else at this moment must not take for known what is not
+        hunter.setting = replace(hunter.setting, set_aside=hunter.setting.set_aside - presumed)
+        self._presumed = {other: names for other, names in self._presumed.items() if other != key}
+        if fault is not None and hunter.wanted(fault.requirement, fault.level, fault.verdict):
+            hunter.faults[fault.requirement] = fault
+            if not fault.unsettled:
+                self.aside |= {fault.requirement, *fault.also}
+                self._set_aside(fault)
+            self._report(fault)
+        if found.unsettled:
+            self._suspect(replace(suspicion, unsettled=found.unsettled))
+        if fault is None and not hunter.faults and _waited(suspicion.recording):
+            self._wait_longer()
+        if presumed:
+            self._go_on_behind(holds=fault is not None and not fault.unsettled)
+
+    def _wait_longer(self) -> None:
+        """It was only slow: what is taken for a fault and is none ends every conversation before it is judged."""
+        setting = self._hunter.setting
+        patience = min(max(LONGEST_MS, setting.patience_ms), 2 * setting.patience_ms)
+        self._hunter.setting = replace(setting, patience_ms=patience)
+
+    def _suspect(self, suspicion: Fault) -> None:
+        """What was blamed and could not be confirmed under its own name is no pass."""
+        if suspicion.requirement not in self._hunter.faults:
+            self._hunter.faults[suspicion.requirement] = suspicion
+            self._report(suspicion)
+
+    # -- what is known, or presumed ------------------------------------------------------------------------------------
+
+    @property
+    def certain(self) -> Setting:
+        """The setting of the hunt without what is set aside only while it is looked into."""
+        presumed, setting = frozenset[str]().union(*self._presumed.values()), self._hunter.setting
+        return replace(setting, set_aside=setting.set_aside - presumed)
+
+    def _set_aside(self, fault: Fault) -> None:
+        """From now on judging goes on behind this fault, and does not wait for what never comes."""
+        if fault.verdict == "fail":
+            setting = self._hunter.setting
+            self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
+
+    def _presume(self, key: Key, suspicion: Fault) -> None:
+        """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
+        would judge nothing else."""
+        setting = self._hunter.setting
+        names = _names(suspicion) - setting.set_aside
+        if self._lanes is not None and key not in self._presumed and names and _waited(suspicion.recording):
+            self._presumed = {**self._presumed, key: names}
+            self._hunter.setting = replace(setting, set_aside=setting.set_aside | names)
+
+    def _go_on_behind(self, *, holds: bool) -> None:
+        """What was blamed behind something presumed is looked into where that holds, and forgotten where it does not:
+        a conversation in which something was late shows nothing of what lies behind."""
+        doubtful, self._doubtful = self._doubtful, {}
+        for key, (prop, program, suspicion) in doubtful.items() if holds else ():
+            if self._hunter.wanted(*key) and self._looked[key] < INVESTIGATIONS:
+                self.look(prop, program, suspicion)
+
+    def suspicion(
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame]
+    ) -> Fault:
+        """What was blamed once, as a fault that is not settled."""
+        name, level, blame = seen
+        return Fault(
+            requirement=name,
+            level=level,
+            also=(),
+            why=blame.breach.why,
+            expected=self._hunter.binding[name].statement,
+            property=prop.name,
+            program=program,
+            plan=plan,
+            recording=recording,
+            deciding=blame.at,
+            reproduced=1,
+            tried=1,
+            steady=blame.breach.steady,
+            features=(),
+            found_after_s=time.monotonic() - self._started,
+            shrink_s=0.0,
+            verdict="inconclusive",
+            kind=blame.breach.kind,
+            behind=tuple(known.breach.requirement for known in recording.judgement.known),
+            set_aside=self._hunter.setting.set_aside,
+        )
+
+
+def _names(fault: Fault) -> frozenset[str]:
+    """What a fault is set aside by; nothing where judging cannot go on behind it."""
+    breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
+    if breach is None or breach.behind is None:
+        return frozenset()
+    return frozenset({breach.fingerprint, breach.duty} - {""})
+
+
+def _waited(recording: Recording) -> bool:
+    """True when all the patience had run out."""
+    return any(isinstance(event, Quiet) and event.final for event in recording.events)

@@ -1,0 +1,129 @@
+"""What is suspected: set aside while it is looked into, looked into behind it once that is known, told in the end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from impls.driver.drive import Setting
+from impls.driver.link import MemoryTransport
+from impls.references.stomp.reference import Frame, Session
+from specs.protocol import find
+from strategies.common import Program, programs
+from strategies.stomp.writer import PLACES, Writer
+from suites.deadline import Deadline
+from suites.hunt import Hunter, Investigated, Property
+from suites.lanes import Lanes
+from suites.suspects import NO_TIME
+from tests.mutants.kit import server_of
+
+STOMP = find("stomp")
+PROGRAM = Program((0,), ())
+RECEIPT = "STOMP-1.2-RECEIPT-01"
+
+
+class Mute(Session):
+    """SUBSCRIBE is never receipted."""
+
+    def on_receipt(self, frame: Frame) -> None:
+        if frame.command != "SUBSCRIBE":
+            super().on_receipt(frame)
+
+
+def interpret(program, config, *, hurry):
+    w = Writer(config, wire=0, hurry=hurry)
+    w.subscribe(w.connect(0), PLACES[0], receipt=w.receipt())
+    w.wait()
+    return w.plan()
+
+
+PROPERTY = Property("one", programs({"none": 1}, head=1, most=1, least=0), interpret)
+
+
+@pytest.fixture
+def hunt():
+    """`hunt(comes_to)` gives a hunter whose investigations wait for `gate`, and come to what `comes_to(name)` says."""
+    gate, asked, told = threading.Event(), [], []
+
+    def make(comes_to, *, seconds=60):
+        def investigate(hunter, prop, program, name, after_s, silent, until):
+            asked.append((name, hunter.suspects.certain.set_aside))
+            gate.wait(10)
+            return comes_to(name)
+
+        config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, {})
+        setting = Setting(STOMP, config, "server", MemoryTransport(server_of(Mute)))
+        binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
+        return Hunter(
+            setting, binding, investigate=investigate, report=told.append, lanes=Lanes(1), deadline=Deadline(seconds)
+        )
+
+    make.gate, make.asked, make.told = gate, asked, told
+    yield make
+    gate.set()
+
+
+def played(hunter):
+    """What the only plan shows, and all that is blamed there."""
+    recording = hunter.play(PROPERTY.plan(PROGRAM, hunter.setting.config))
+    return recording, hunter.blamed(recording)
+
+
+def taken(hunter, recording, seen):
+    hunter.suspects.take(PROPERTY, PROGRAM, PROPERTY.plan(PROGRAM, hunter.setting.config), recording, seen)
+
+
+def presumed(hunter):
+    """The hunter has seen the same silence twice; then something else, behind it."""
+    recording, blamed = played(hunter)
+    (seen,) = [each for each in blamed if each[0] == RECEIPT]
+    for _ in range(2):
+        assert not hunter.setting.set_aside
+        taken(hunter, recording, seen)
+    assert hunter.setting.set_aside
+    assert not hunter.suspects.certain.set_aside
+    behind, blamed = played(hunter)
+    assert behind.judgement.known
+    assert not [each for each in blamed if each[0] == RECEIPT]
+    other = next(name for name in hunter.binding if name != RECEIPT)
+    taken(hunter, behind, (other, "MUST", seen[2]))
+    return other, seen
+
+
+def over(hunter, hunt):
+    hunt.gate.set()
+    hunter.finish()
+
+
+def test_a_silence_that_holds_stays_set_aside_and_what_lay_behind_is_looked_into(hunt):
+    hunter = hunt(lambda name: Investigated(replace(confirmed, requirement=name), ""))
+    recording, blamed = played(hunter)
+    (seen,) = [each for each in blamed if each[0] == RECEIPT]
+    suspicion = hunter.suspects.suspicion(
+        PROPERTY, PROGRAM, PROPERTY.plan(PROGRAM, hunter.setting.config), recording, seen
+    )
+    confirmed = replace(suspicion, verdict="fail")
+    other, _ = presumed(hunter)
+    over(hunter, hunt)
+    assert [name for name, _ in hunt.asked] == [RECEIPT, other]
+    assert not hunt.asked[0][1]
+    assert hunter.setting.set_aside == hunter.suspects.certain.set_aside == hunt.asked[1][1] != frozenset()
+    assert [fault.requirement for fault in hunt.told] == [RECEIPT, other]
+
+
+def test_what_lay_behind_mere_slowness_is_forgotten(hunt):
+    hunter = hunt(lambda name: Investigated(None))
+    presumed(hunter)
+    over(hunter, hunt)
+    assert [name for name, _ in hunt.asked] == [RECEIPT]
+    assert not hunter.setting.set_aside
+    assert not hunt.told
+
+
+def test_what_is_not_known_in_the_end_is_told_as_suspected(hunt):
+    hunter = hunt(lambda name: Investigated(None), seconds=0.2)
+    presumed(hunter)
+    hunter.finish()
+    assert [(fault.requirement, fault.unsettled) for fault in hunt.told] == [(RECEIPT, NO_TIME)]
