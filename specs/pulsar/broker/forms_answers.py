@@ -164,7 +164,7 @@ for _asked, _errors in _ERRORS.items():
     _named(_asked, _errors)
 
 
-@form("PULSAR-ACK-10", on="answers", during=Asked.ACK.name,
+@form(Asked.ACK.requirement, on="answers", during=Asked.ACK.name,
       if_=lambda case: case.kind == "ACK_RESPONSE" and case.request.about is not None)  # fmt: skip
 def an_answer_to_an_ack_names_its_consumer(case: Case) -> str:
     """ACK_RESPONSE has the consumer_id of its ACK (schema: required), by which a client finds whom it is for."""

@@ -270,7 +270,8 @@ def claimed_by_a_frame(case: Case) -> str | Named:
         return ""
     (frame,) = case.unanswered
     name = _first_claim(frame)
-    if not name:
+    # behind the RECEIPT of a later frame the server may end the connection for what came of that one
+    if not name or frame.serial < case.conn.vouched:
         return ""
     text = f"{case.text}: {frame.frame.command}"
     return Named(name, text, "", (ids.ERROR_07,), level=None if name in _SOFT else "MUST")
