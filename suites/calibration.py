@@ -76,10 +76,12 @@ class Calibration:
                 recording = self._drive(self._smoke(setting.config), patient, f"smoke{n}-")
                 if _spoke(recording, self.impl.role) or recording.refused:
                     break
-            slowest = max(slowest, _slowest(recording, self.impl.role))
+            slowest = max(
+                slowest, _slowest(recording, self.impl.role, started=getattr(self.transport, "beside", False))
+            )
             if n == 0:
                 self._must_talk(recording)
-            silent = any(isinstance(event, Quiet) and event.final for event in recording.events)
+            silent = any(isinstance(event, Quiet) and event.final and event.ms for event in recording.events)
             if silent or self.deadline.left() < enough:
                 break  # the next one would wait as long
         if isinstance(self.transport, TcpTransport | PipeTransport):
@@ -213,15 +215,17 @@ class Calibration:
         return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.transport, self.patience_ms)
 
 
-def _slowest(recording: Recording, role: str) -> float:
-    """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard."""
-    slowest, asked = 0.0, None
+def _slowest(recording: Recording, role: str, *, started: bool) -> float:
+    """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard. Before
+    the first answer a program that was `started` for the conversation may still be starting."""
+    answers, asked = list[float](), None
     for ms, event in zip(recording.stamps, recording.events, strict=True):
         if isinstance(event, Said | Fact) and event.by != role:
             asked = ms
         elif asked is not None and (isinstance(event, Said | Closed) or getattr(event, "name", "") == "answer"):
-            slowest, asked = max(slowest, ms - asked), None
-    return slowest
+            answers.append(ms - asked)
+            asked = None
+    return max(answers[started:], default=0.0)
 
 
 def _spoke(recording: Recording, role: str) -> bool:

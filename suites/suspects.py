@@ -138,7 +138,10 @@ class Suspects:
     # -- when the hunt is over -----------------------------------------------------------------------------------------
 
     def settling_s(self) -> float:
-        """Seconds to keep for what is suspected: to confirm that is worth more than to hunt on."""
+        """Seconds to keep for what is suspected, where the hunt stands still for it: to confirm that is worth more than
+        to hunt on."""
+        if self._lanes is not None:
+            return 0.0
         grave = [each for each in self._pending.values() if each.level == "MUST"]
         return max((BELIEVING_S if _waited(each.recording) else SETTLING_S for each in grave), default=0.0)
 
@@ -270,4 +273,4 @@ def _names(fault: Fault) -> frozenset[str]:
 
 def _waited(recording: Recording) -> bool:
     """True when all the patience had run out."""
-    return any(isinstance(event, Quiet) and event.final for event in recording.events)
+    return any(isinstance(event, Quiet) and event.final and event.ms for event in recording.events)

@@ -202,3 +202,29 @@ def test_hosts_are_judged_beside_each_other():
         transport.close()
     assert [recording.judgement.verdict for recording in found] == ["pass"] * 3
     assert len({value["pid"] for recording in found for value in values(recording, "connected")}) == 3
+
+
+@pytest.mark.parametrize(("warm_s", "verdict"), [(0.0, "fail"), (2.0, "pass")])
+def test_a_new_program_has_the_time_of_a_start_for_its_first_answer(warm_s, verdict):
+    """What it says later has the patience of the run alone."""
+    slow = "import time, runpy, sys; time.sleep(1.0); sys.argv = ['kcl', 'child']; "
+    slow += "runpy.run_module('impls.references.kcl', run_name='__main__')"
+    pool = Pool("it", [sys.executable, "-c", slow], ENV, ROOT, depth=1)
+    transport = PipeTransport(pool)
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    try:
+        pool.warm_s = warm_s
+        pool.take = lambda: fresh(pool)
+        recording = drive(KCL.smoke(config), Setting(KCL, config, "child", transport, 300.0), "t-")
+    finally:
+        transport.close()
+    assert recording.judgement.verdict == verdict
+
+
+def fresh(pool):
+    """A program that is spoken to as soon as it is started."""
+    warm, pool.warm_s = pool.warm_s, 0.0
+    try:
+        return Pool.take(pool)
+    finally:
+        pool.warm_s = warm

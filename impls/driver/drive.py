@@ -408,7 +408,7 @@ class _Drive:
 
         At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
         """
-        patience, slice_ms = self._setting.patience_ms + self._unread_ms, 1.0
+        patience, slice_ms = self._setting.patience_ms + self._unread_ms + self._starting_ms(), 1.0
         began = last = self._transport.now()
         while True:
             heard = self._pump()
@@ -434,6 +434,13 @@ class _Drive:
             self._stop_in_time()
             self._transport.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
             slice_ms *= 2
+
+    def _starting_ms(self) -> float:
+        """What is waited for longer as long as nothing was said by a program that was started for this conversation: it
+        may not be there yet."""
+        starting_ms: float = getattr(self._transport, "starting_ms", 0.0)
+        met = any(isinstance(event, Said | Noise) and event.by == self._watched for event in self._out.events)
+        return 0.0 if met else starting_ms
 
     def _stop_in_time(self) -> None:
         """Give the plan up when the time of the run is over. What is missing then is nobody's fault."""

@@ -29,6 +29,8 @@ from impls.launching.printable import printable
 SPAWN_S = 20.0
 TEMPORARY = "TMPDIR"
 """Names the directory in which programs leave what they need for a while; they are given one that goes with the run."""
+STARTING = 2.0
+"""So many times as long as one start alone takes may several beside each other take."""
 MAX_FILES = 64
 """Files noticed in a directory that a program was given."""
 
@@ -239,6 +241,11 @@ class PipeTransport:
 
     def open(self) -> Link:
         return PipeLink(self.pool.take(), self.pool)
+
+    @property
+    def starting_ms(self) -> float:
+        """How much later than at once a new program may answer for the first time: others may be starting beside it."""
+        return STARTING * self.pool.warm_s * 1000 if self.beside else 0.0
 
     def wait(self, links: Sequence[Link], ms: float) -> None:
         """See `Transport`."""
