@@ -54,6 +54,10 @@ class Wait:
     ms: int = 0
 
 
+class TooLong(Exception):
+    """A plan rests for longer than there is time: it was not played."""
+
+
 @dataclass(frozen=True, slots=True)
 class Close:
     """Close the connection, without a word. `how` is "close" or "reset"; "eof" ends only what we say on it, once it is

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from specs.model import Judgement
-from specs.plan import Plan, Wait
+from specs.plan import Plan, TooLong, Wait
 from suites.lanes import Lanes
 
 LONG_MS = 1_000
@@ -28,7 +28,7 @@ class Questions:
 
     def __init__(self, ask: Ask, guess: Answer, width: int) -> None:
         self._ask, self._guess, self._width = ask, guess, width
-        self._known: dict[str, list[Answer]] = defaultdict(list)
+        self._known: dict[str, list[Answer | TooLong]] = defaultdict(list)
         self._alike: dict[str, Answer] = {}
         self._asked: Counter[str] = Counter()
         self._missing: list[tuple[Plan, Any]] = []
@@ -39,7 +39,10 @@ class Questions:
         key = repr((plan, config))
         self._asked[key] += 1
         if self._asked[key] <= len(self._known[key]):
-            return self._known[key][self._asked[key] - 1]
+            answer = self._known[key][self._asked[key] - 1]
+            if isinstance(answer, TooLong):
+                raise answer
+            return answer
         if not self._missing or sum(step.ms for step in plan.steps if isinstance(step, Wait)) <= LONG_MS:
             self._missing.append((plan, config))
         return self._alike.get(repr(plan), self._guess)
@@ -50,15 +53,22 @@ class Questions:
         self._asked.clear()
         lanes = Lanes(self._width)
         for plan, config in missing:
-            lanes.submit(partial(self._ask, plan, config), partial(self._take, plan, config))
+            lanes.submit(partial(self._answer, plan, config), partial(self._take, plan, config))
         while lanes.pending:
             lanes.wait(1.0)
             lanes.collect()
         return bool(missing)
 
-    def _take(self, plan: Plan, config: Any, answer: Answer) -> None:
+    def _answer(self, plan: Plan, config: Any) -> Answer | TooLong:
+        try:
+            return self._ask(plan, config)
+        except TooLong as told:
+            return told
+
+    def _take(self, plan: Plan, config: Any, answer: Answer | TooLong) -> None:
         self._known[repr((plan, config))].append(answer)
-        self._alike[repr(plan)] = answer
+        if not isinstance(answer, TooLong):
+            self._alike[repr(plan)] = answer
 
 
 def at_once(

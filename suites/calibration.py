@@ -14,13 +14,13 @@ from itertools import count
 from typing import Any
 
 from impls.driver.drive import Recording, Setting, drive
-from impls.driver.link import TcpTransport, Transport
+from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import Judgement
-from specs.plan import Plan, SendBytes, Wait
+from specs.plan import Plan, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
 from suites.asking import at_once
 from suites.deadline import Deadline, TimeUp
@@ -36,6 +36,8 @@ PROBE_MS = 1_500.0
 """Patience where only somebody's being there is asked for."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
 """Bounds of the calibrated patience: 30 times the slowest answer seen, and a constant for the scheduler."""
+RESTING = 0.5
+"""What a question of discovery may rest, as a part of what is left of the run."""
 WARM_S, WARMTH = 10.0, 1.2
 """A process is spoken to when it is this many times as old as another one was when it answered, or as old as that."""
 BRISK_S, STARTS_S = 0.1, 0.8
@@ -93,6 +95,9 @@ class Calibration:
         serial = count(1)
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
+            rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
+            if rest_s > self.deadline.left() * RESTING and not isinstance(self.transport, MemoryTransport):
+                raise TooLong
             recording = self._drive(plan, replace(self.setting(), config=config), f"ask{next(serial)}-")
             return tuple(recording.events), recording.judgement
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from specs.model import Judgement
-from specs.plan import Plan, SendBytes, Wait
+from specs.plan import Plan, SendBytes, TooLong, Wait
 from suites.asking import LONG_MS, at_once
 
 GUESS = ((), Judgement("inconclusive"))
@@ -92,3 +92,17 @@ def test_an_error_of_a_conversation_comes_out():
 
     with pytest.raises(RuntimeError, match="ours"):
         at_once(discover, dict, ask, GUESS, 4)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_question_for_which_there_is_no_time_is_told_so(width):
+    def careful(ask, configure):
+        try:
+            return {"long": ask(question("long", 40_000), None)[0]}
+        except TooLong:
+            return {"long": "no time"}
+
+    def ask(plan, config):
+        raise TooLong
+
+    assert at_once(careful, dict, ask, GUESS, width) == {"long": "no time"}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from specs.events import Event, Fact, Quiet, Said
-from specs.plan import Plan, Wait
+from specs.plan import Plan, TooLong, Wait
 from specs.storm.frames import Message
 from specs.storm.states import Config
 from strategies.storm import hosting, timing
@@ -41,12 +41,16 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Any]) -> Mappi
 
 
 def _timed(play: Play, config: Config) -> bool:
-    """False when a host gives up a silent child, but later than conf says: its timeout is none that we know."""
+    """False when a host gives up a silent child, but later than conf says: its timeout is none that we know. Nor is it
+    where there was no time to find out."""
 
     def gives_up(ms: int) -> bool:
         return any(_is_end(event) for event in play(_silent(config, ms), config)[0])
 
-    return gives_up(timing.TIMEOUT_S * 1000 + timing.NOTICE_MS) or not gives_up(OWN_MS)
+    try:
+        return gives_up(timing.TIMEOUT_S * 1000 + timing.NOTICE_MS) or not gives_up(OWN_MS)
+    except TooLong:
+        return False
 
 
 def _serial(play: Play, config: Config) -> bool:
