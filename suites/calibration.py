@@ -220,7 +220,7 @@ class Calibration:
         return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.transport, self.patience_ms)
 
 
-def _slowest(recording: Recording, role: str, *, started: bool) -> float:
+def _slowest(recording: Recording, role: str, *, started: bool = False) -> float:
     """The longest time in ms between something we said, or asked for beside the wire, and the next thing heard. Before
     the first answer a program that was `started` for the conversation may still be starting."""
     answers, asked = list[float](), None

@@ -502,3 +502,16 @@ def test_an_error_behind_the_receipt_of_a_later_frame_is_not_laid_on_the_one_bef
         asked.pop()
     blamed = verdict(*session("1.2"), *asked, *answers, server("ERROR", ("message", "no")))[1]
     assert blamed[0][0] == found, blamed
+
+
+@pytest.mark.parametrize(("later", "found"), [(False, "CLEN-01"), (True, "ERROR-07")])
+def test_octets_behind_a_nul_are_read_as_a_frame_before_the_next_frame_is(later, found):
+    body = ("content-length", "3"), ("receipt", "r")
+    events = [
+        client("SEND", ("destination", TOPIC), ("k", "1"), *body, body=b"a\0b"),
+        server("RECEIPT", ("receipt-id", "r")),
+    ]
+    if later:
+        events += [client("BEGIN", ("transaction", "t"), ("receipt", "b")), server("RECEIPT", ("receipt-id", "b"))]
+    blamed = verdict(*session("1.2"), *events, server("ERROR", ("message", "no")))[1]
+    assert blamed[0][0] == found, blamed
