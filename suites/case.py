@@ -57,9 +57,11 @@ def kind_of(blame: Blame) -> str:
 
 @dataclass
 class Proof:
-    """What an investigation could report if it had to end now; None while nothing is confirmed."""
+    """What an investigation could report if it had to end now; None while nothing is confirmed. `tried`: how often the
+    last plan was played until it showed it again."""
 
     fault: Fault | None = None
+    tried: int = 0
 
 
 @dataclass
@@ -129,7 +131,11 @@ class Case:
 
     def again(self, plan: Plan) -> Seen | None:
         """What `plan` shows in one of a few repetitions."""
-        return next((seen for _ in range(AGAIN) if (seen := self.shown(plan)) is not None), None)
+        for turn in range(AGAIN):
+            self.proof.tried = turn + 1
+            if (seen := self.shown(plan)) is not None:
+                return seen
+        return None
 
     def fault(
         self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,

@@ -93,7 +93,7 @@ class Investigator:
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case = case.renamed(seen)
         if not is_silent(seen):
-            case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=2)
+            case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=1 + case.proof.tried)
         hasty = silent and self._hasty(case)
         spare_s = self._spare_s(case) if hasty else min(self.shrink_s, max(0.5, self.total_s / 4))
         short, shown_as = self._shortest(case, program, first, kind_of(seen[2]), spare_s) if spare_s else (first, case)
@@ -104,7 +104,9 @@ class Investigator:
             shown = self._confirmed(suspect, plan, hasty=hasty)
             if shown is not None:
                 plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
-                suspect.proof.fault = suspect.told(program, plan, confirmed, 2, after_s, begun, tried=2)
+                suspect.proof.fault = suspect.told(
+                    program, plan, confirmed, 2, after_s, begun, tried=1 + suspect.proof.tried
+                )
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
                 about = confirmed[2].breach.about

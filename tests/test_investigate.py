@@ -463,3 +463,11 @@ def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
     assert shown is not None
     assert shown[0] == shrinking.rested(plan) != plan
     assert Investigator()._confirmed(case, plan)[0] == plan
+
+
+def test_repetitions_that_showed_nothing_are_counted(monkeypatch):
+    hunter, prop, _ = hunting(lambda w: w.connect(0), Server)
+    shown = iter([None, None, "x"])
+    monkeypatch.setattr(investigate.Case, "shown", lambda case, plan: next(shown))
+    case = investigate.Case(hunter, prop, "", setting=hunter.setting)
+    assert (case.again(Plan(())), case.proof.tried) == ("x", 3)
