@@ -1,12 +1,14 @@
 """Discovery, as many of its questions at once as can be asked.
 
-A discovery asks one question after the other, and what it asks next may depend on the answers. So it is run several
-times: with the answers that are known and nothing for the others, which are then asked all at once. The last run has
-every answer, each from a conversation that was held for it. Nothing that a run with missing answers comes to is used.
+A discovery asks one question after the other, and what it asks next may depend on the answers. Where they come slowly
+it is run several times: with the answers that are known and nothing for the others, which are then asked all at once.
+The last run has every answer, each from a conversation that was held for it. Nothing that a run with missing answers
+comes to is used.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -24,10 +26,12 @@ Discover = Callable[[Ask, Callable[[Mapping[str, Any]], Any]], Mapping[str, Any]
 
 
 class Questions:
-    """What has been asked, and what is still to be asked. `guess` stands for an answer that is not there yet."""
+    """What has been asked, and what is still to be asked. `guess` stands for an answer that is not there yet. For
+    `alone_s` seconds each is asked on the spot."""
 
-    def __init__(self, ask: Ask, guess: Answer, width: int) -> None:
+    def __init__(self, ask: Ask, guess: Answer, width: int, alone_s: float = 0.0) -> None:
         self._ask, self._guess, self._width = ask, guess, width
+        self._until = time.monotonic() + alone_s
         self._known: dict[str, list[Answer | TooLong]] = defaultdict(list)
         self._alike: dict[str, Answer] = {}
         self._asked: Counter[str] = Counter()
@@ -38,6 +42,8 @@ class Questions:
         been held, and the question is noted down."""
         key = repr((plan, config))
         self._asked[key] += 1
+        if self._asked[key] > len(self._known[key]) and not self._missing and time.monotonic() < self._until:
+            self._take(plan, config, self._answer(plan, config))
         if self._asked[key] <= len(self._known[key]):
             answer = self._known[key][self._asked[key] - 1]
             if isinstance(answer, TooLong):
@@ -72,11 +78,16 @@ class Questions:
 
 
 def at_once(
-    discover: Discover, configure: Callable[[Mapping[str, Any]], Any], ask: Ask, guess: Answer, width: int
+    discover: Discover,
+    configure: Callable[[Mapping[str, Any]], Any],
+    ask: Ask,
+    guess: Answer,
+    width: int,
+    alone_s: float = 0.0,
 ) -> Mapping[str, Any]:
-    """What `discover` learns, with `width` questions at a time. One that is asked several times gets an answer of its
-    own each time."""
-    questions = Questions(ask, guess, width)
+    """What `discover` learns, with `width` questions at a time, once it has taken `alone_s` seconds one after the
+    other. One that is asked several times gets an answer of its own each time."""
+    questions = Questions(ask, guess, width, alone_s)
     while True:
         error, learnt = None, None
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -30,8 +30,9 @@ from suites.lanes import bears, width_for
 SMOKES = 10
 """The first session may wait for this part of what the run may take, and so may all that are held to see how fast
 answers come; one that says nothing at all gets more."""
-SLOW_MS = 30.0
-"""Whose answers take longer is asked several things at once in discovery."""
+SLOW_MS, ALONE_S = 30.0, 1.5
+"""Whose answers take longer than the first, or all of whose answers so many seconds, is asked several things at once in
+discovery."""
 PROBE_MS = 1_500.0
 """Patience where only somebody's being there is asked for."""
 SLOWEST_MS, QUICKEST_MS = 2_000.0, 250.0
@@ -101,32 +102,25 @@ class Calibration:
             recording = self._drive(plan, replace(self.setting(), config=config), f"ask{next(serial)}-")
             return tuple(recording.events), recording.judgement
 
-        if self.bears and (silent or slowest >= SLOW_MS):
+        if self.bears:
             guess = tuple(event for event in recording.events if isinstance(event, Said)), Judgement("pass")
-            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * width_for(self.transport)))
+            alone_s = 0.0 if silent or slowest >= SLOW_MS else ALONE_S
+            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * width_for(self.transport), alone_s))
         else:
             self.learnt = dict(discover(play, self._configure))
         self.bears = self.bears and not self.learnt.get("crowded")
 
     def _bears(self) -> bool:
         """True when several conversations at once make no difference to it."""
-        if not isinstance(self.transport, TcpTransport):
-            return bears(self.transport)
-        alike, begun = self._alike(), time.monotonic()
-        return alike() and bears(self.transport, alike, time.monotonic() - begun)
-
-    def _alike(self) -> Callable[[], bool]:
-        """What plays the simplest session and says whether it went as it did the first time."""
         serial, setting = count(1), self.setting()
-        seen: list[tuple[str, ...]] = []
 
-        def alike() -> bool:
+        def play() -> Hashable:
             recording = self._drive(self._smoke(setting.config), setting, f"beside{next(serial)}-")
-            blamed = tuple(blame.breach.requirement for blame in recording.judgement.faults)
-            seen.append(blamed)
-            return blamed == seen[0] and not recording.refused and not recording.overflow
+            if recording.refused or recording.overflow:
+                return None
+            return tuple(blame.breach.requirement for blame in recording.judgement.faults)
 
-        return alike
+        return bears(self.transport, play)
 
     def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""

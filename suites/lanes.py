@@ -6,12 +6,12 @@ something else, so there are no lanes in memory, where time is virtual.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from impls.driver.link import Link, LinkError, TcpTransport, Transport
@@ -21,6 +21,8 @@ WIDTH, PROCESSES = 8, 3
 """Lanes beside the hunt, with a server, and with programs that are started for each conversation."""
 TIMES, NOISE_S = 3.0, 0.3
 """So much longer may a conversation take when as many go on at once: who is slow by working gets no faster by it."""
+FEW, ALONE_S = 2, 1.5
+"""So many more may go otherwise beside each other than alone, where some do alone; and seconds for seeing that."""
 
 
 @dataclass(slots=True)
@@ -108,32 +110,71 @@ def width_for(transport: Transport) -> int:
     return PROCESSES if isinstance(transport, PipeTransport) else WIDTH
 
 
-def bears(transport: Transport, alike: Callable[[], bool] = lambda: True, alone_s: float = 0.0) -> bool:
+def bears(transport: Transport, play: Callable[[], Hashable] = lambda: None) -> bool:
     """True when conversations can be held beside each other: with each program of its own, or with a server for which
     it makes no difference that others are connected, or are being served. A library behind a harness is one program for
-    all of them. `alike` plays the simplest session and says whether it went as it did alone, where it took
-    `alone_s`."""
+    all of them. `play` plays the simplest session, and returns how it went, or None when it was refused."""
     if not isinstance(transport, TcpTransport):
         return isinstance(transport, PipeTransport) and transport.beside
+    alone, width = _Went(), width_for(transport)
+    alone.play(play)
+    if None in alone.ways:
+        return False
+    with _held(transport, 2 * WIDTH) as many:
+        beside = _at_once(width, play) if many else _Went([None])
+    if set(beside.ways) != set(alone.ways) and None not in beside.ways:
+        # what comes and goes does so alone as well, and is then no matter of who is served beside it
+        until = time.monotonic() + ALONE_S
+        while len(alone.ways) <= width and time.monotonic() < until:
+            alone.play(play)
+    usual = Counter(alone.ways).most_common(1)[0][0]
+    odd, allowed = beside.unlike(usual), alone.unlike(usual)
+    return odd <= allowed + (FEW if allowed else 0) and beside.seconds <= TIMES * alone.longest_s + NOISE_S
+
+
+@dataclass(slots=True)
+class _Went:
+    """How the simplest session went each time, how long all of them took, and the longest of those played alone."""
+
+    ways: list[Hashable] = field(default_factory=list)
+    seconds: float = 0.0
+    longest_s: float = 0.0
+
+    def play(self, play: Callable[[], Hashable]) -> None:
+        """Once more."""
+        begun = time.monotonic()
+        self.ways.append(play())
+        self.longest_s = max(self.longest_s, time.monotonic() - begun)
+
+    def unlike(self, usual: Hashable) -> int:
+        """How many went in another way."""
+        return sum(way != usual for way in self.ways)
+
+
+@contextmanager
+def _held(transport: TcpTransport, count: int) -> Iterator[bool]:
+    """So many connections, open all the time; False when they can't be had."""
     held: list[Link] = []
     try:
-        for _ in range(2 * WIDTH):
-            held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
-        return _at_once(width_for(transport), alike) <= TIMES * alone_s + NOISE_S
-    except LinkError:
-        return False
+        try:
+            for _ in range(count):
+                held.append(transport.open())  # noqa: PERF401 - those that were opened are closed in any case
+        except LinkError:
+            yield False
+        else:
+            yield True
     finally:
         for link in held:
             link.close()
 
 
-def _at_once(width: int, alike: Callable[[], bool]) -> float:
-    """How many seconds it takes to do it in so many lanes; without end when one comes out otherwise."""
-    lanes, went = Lanes(width), list[bool]()
-    begun = time.monotonic()
+def _at_once(width: int, play: Callable[[], Hashable]) -> _Went:
+    """How it goes in so many lanes."""
+    lanes, went, begun = Lanes(width), _Went(), time.monotonic()
     for _ in range(width):
-        lanes.submit(alike, went.append)
+        lanes.submit(play, went.ways.append)
     while lanes.pending:
         lanes.wait(1.0)
         lanes.collect()
-    return time.monotonic() - begun if all(went) else math.inf
+    went.seconds = time.monotonic() - begun
+    return went

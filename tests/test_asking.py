@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import pytest
@@ -53,6 +54,19 @@ def test_what_is_learnt_is_the_same_and_each_question_is_asked_as_often():
     assert sorted(plain.pop("several")) == sorted(several)
     assert found == plain
     assert sorted(each for each in together if each != "never") == sorted(one_by_one)
+
+
+@pytest.mark.parametrize("alone", range(8))
+def test_what_has_been_asked_on_the_spot_is_not_asked_again(alone, monkeypatch):
+    """After so many questions one by one the others are asked at once; a clock ticks once for each."""
+    clock = itertools.count()
+    monkeypatch.setattr("suites.asking.time.monotonic", lambda: next(clock))
+    one_by_one, mixed = [], []
+    plain = discover(ask_of(one_by_one), dict)
+    found = at_once(discover, dict, ask_of(mixed), GUESS, 4, alone)
+    assert {name: sorted(each) if name == "several" else each for name, each in found.items()} == plain
+    assert mixed[: max(0, alone - 1)] == one_by_one[: max(0, alone - 1)]
+    assert sorted(each for each in mixed if each != "never") == sorted(one_by_one)
 
 
 def test_questions_that_do_not_depend_on_each_other_are_asked_at_once():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import threading
 import time
@@ -102,7 +103,7 @@ def served():
 
 
 def asked(transport):
-    """True when a new connection is answered within 300 ms."""
+    """Whether a new connection is answered within 300 ms."""
     link = transport.open()
     link.send(b"?")
     transport.wait([link], 300)
@@ -115,7 +116,20 @@ def asked(transport):
 def test_who_serves_few_at_a_time_gets_no_lanes(served, at_once, expected):
     transport = served(at_once)
     assert asked(transport)
-    assert bears(transport, lambda: asked(transport), 0.1) is expected
+    assert bears(transport, lambda: asked(transport)) is expected
+
+
+def test_what_comes_and_goes_alone_is_no_matter_of_who_is_served_beside_it(served):
+    """One session in five goes otherwise, alone and beside others; the very first one, too."""
+    transport, sessions = served(32), itertools.count()
+    assert bears(transport, lambda: asked(transport) and next(sessions) % 5 > 0)
+
+
+@pytest.mark.parametrize("odd", [1, 4, 8])
+def test_what_goes_otherwise_only_beside_others_gets_no_lanes(served, odd):
+    """Of the eight that go on at once some go otherwise, and none of those alone."""
+    transport, sessions = served(32), itertools.count()
+    assert not bears(transport, lambda: asked(transport) and not 1 <= next(sessions) <= odd)
 
 
 def test_who_is_slow_by_working_gets_no_lanes(served):
@@ -131,8 +145,8 @@ def test_who_is_slow_by_working_gets_no_lanes(served):
         time.sleep(0.3)
         return asked(transport)
 
-    assert bears(transport, waits, 0.3)
-    assert not bears(transport, works, 0.3)
+    assert bears(transport, waits)
+    assert not bears(transport, works)
 
 
 def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_about_alone(monkeypatch):

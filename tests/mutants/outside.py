@@ -124,7 +124,11 @@ def chosen(wishes: argparse.Namespace) -> list[Any]:
         if (mutant.protocol, mutant.role) in SERVE
         and (not wishes.protocol or mutant.protocol in protocols)
         and (not wishes.role or mutant.role in roles)
-        and any(fnmatchcase(name, wishes.only) for name in (key_of(mutant), mutant.name, mutant.requirement))
+        and any(
+            fnmatchcase(name, pattern)
+            for name in (key_of(mutant), mutant.name, mutant.requirement)
+            for pattern in wishes.only.split(",")
+        )
     ]
     return random.Random(wishes.seed).sample(found, min(wishes.sample or len(found), len(found)))
 
@@ -134,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.outside", description="Judge seeded faults outside.")
     parser.add_argument("--protocol", default="", metavar="NAMES", help="only mutants of these, joined by commas")
     parser.add_argument("--role", default="", metavar="NAMES", help="only mutants of these roles, joined by commas")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="names of mutants, or ids of requirements")
+    parser.add_argument("--only", default="*", metavar="PATTERNS", help="names, or ids of requirements; joined by commas")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="so many of them, drawn by the seed")
     parser.add_argument("--budget", type=float, default=10.0, metavar="SECONDS", help="of each run")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="runs at a time")
