@@ -54,7 +54,9 @@ def judge(protocol: str, fault: str, budget_s: float = BUDGET_S) -> Judged:
         )  # fmt: skip
         wall_s = time.monotonic() - begun
         path = Path(folder) / "r" / "summary.json"
-        rows = json.loads(path.read_text("utf-8"))["requirements"].values() if path.exists() else ()
+        if not path.exists():
+            raise RuntimeError(f"{protocol} {fault} was not judged: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+        rows = json.loads(path.read_text("utf-8"))["requirements"].values()
     return Judged(
         wall_s,
         sum(row["verdict"] in ("pass", "fail") for row in rows),

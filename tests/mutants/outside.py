@@ -88,11 +88,11 @@ def judge(mutant: Any, budget_s: float, seed: int) -> Verdict:
         )  # fmt: skip
         seconds = time.monotonic() - begun
         summary = Path(folder) / "results" / "summary.json"
-        rows = json.loads(summary.read_text("utf-8"))["requirements"] if summary.exists() else {}
+        if not summary.exists():
+            raise RuntimeError(f"{key_of(mutant)} was not judged: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+        rows = json.loads(summary.read_text("utf-8"))["requirements"]
     failing = tuple(name for name, row in rows.items() if row["verdict"] == "fail")
     suspected = tuple(n for n, row in rows.items() if row["verdict"] == "inconclusive" and row.get("witness"))
-    if not rows:
-        sys.stderr.write(done.stdout[-1500:] + "\n")
     return Verdict(
         key_of(mutant),
         mutant.requirement,
