@@ -25,7 +25,7 @@ from specs.protocol import Protocol
 from suites.asking import at_once
 from suites.deadline import Deadline, TimeUp
 from suites.investigate import CONFIRM_MS
-from suites.lanes import bears, width_for
+from suites.lanes import WIDTH, bears
 
 SMOKES = 10
 """The first session may wait for this part of what the run may take, and so may all that are held to see how fast
@@ -61,8 +61,8 @@ class Calibration:
     patience_ms: float
     learnt: dict[str, Any] = field(default_factory=dict)
     deadline: Deadline = field(default_factory=Deadline)
-    bears: bool = False
-    """True when several conversations at once make no difference to it."""
+    bears: int = 0
+    """How many conversations at once make no difference to it; 0 when it is one at a time."""
 
     def meet(self) -> None:
         """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge, and TimeUp when the time
@@ -105,13 +105,13 @@ class Calibration:
         if self.bears:
             guess = tuple(event for event in recording.events if isinstance(event, Said)), Judgement("pass")
             alone_s = 0.0 if silent or slowest >= SLOW_MS else ALONE_S
-            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * width_for(self.transport), alone_s))
+            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * min(WIDTH, self.bears), alone_s))
         else:
             self.learnt = dict(discover(play, self._configure))
-        self.bears = self.bears and not self.learnt.get("crowded")
+        self.bears = 0 if self.learnt.get("crowded") else self.bears
 
-    def _bears(self) -> bool:
-        """True when several conversations at once make no difference to it."""
+    def _bears(self) -> int:
+        """How many conversations at once make no difference to it."""
         serial, setting = count(1), self.setting()
 
         def play() -> Hashable:

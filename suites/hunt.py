@@ -46,7 +46,8 @@ class Hunter:
 
     `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
     called after each plan; it restarts an implementation that died and answers how it did. With `lanes` investigations
-    go on beside the hunt; without, it stands still for them, for `looking_s` seconds altogether.
+    go on beside the hunt, and `at_once` conversations where each takes long; without, it stands still for them, for
+    `looking_s` seconds altogether.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Hunter:
         prefix: str = "w",
         deadline: Deadline | None = None,
         lanes: Lanes | None = None,
+        at_once: int = 0,
         looking_s: float = math.inf,
     ) -> None:
         self.setting = setting
@@ -80,7 +82,7 @@ class Hunter:
         self.progress: Callable[[], None] = _nothing
         """Called after each turn, and now and then while the hunt waits."""
         self._lanes = lanes
-        self._plays = Lanes(lanes.width) if lanes is not None else None
+        self._plays = Lanes(at_once or lanes.width) if lanes is not None else None
         self._pace_s = self._stood_s = 0.0
         self._long = 0
         self._holes: set[str] = set()

@@ -19,6 +19,9 @@ from impls.driver.pipes import PipeTransport
 
 WIDTH, PROCESSES = 8, 3
 """Lanes beside the hunt, with a server, and with programs that are started for each conversation."""
+SLOW_S, SLOW_WIDTH = 0.1, 16
+"""With a server whose simplest session takes longer than that so many conversations are held at once: it costs us
+little to wait for more of them."""
 TIMES, NOISE_S = 3.0, 0.3
 """So much longer may a conversation take when as many go on at once: who is slow by working gets no faster by it."""
 FEW, ALONE_S = 2, 1.5
@@ -105,25 +108,27 @@ class Lanes:
             self._changed.wait_for(lambda: self._done or not (self._waiting or self._busy), seconds)
 
 
-def width_for(transport: Transport) -> int:
-    """How many lanes there are where there may be any."""
-    return PROCESSES if isinstance(transport, PipeTransport) else WIDTH
-
-
-def bears(transport: Transport, play: Callable[[], Hashable] = lambda: None) -> bool:
-    """True when conversations can be held beside each other: with each program of its own, or with a server for which
-    it makes no difference that others are connected, or are being served. A library behind a harness is one program for
-    all of them. `play` plays the simplest session, and returns how it went, or None when it was refused."""
+def bears(transport: Transport, play: Callable[[], Hashable] = lambda: None) -> int:
+    """How many conversations can be held beside each other, 0 when it is one at a time: some with programs that are
+    started for each, and many with a server for which it makes no difference that others are connected, or are being
+    served. A library behind a harness is one program for all of them. `play` plays the simplest session, and returns
+    how it went, or None when it was refused."""
     if not isinstance(transport, TcpTransport):
-        return isinstance(transport, PipeTransport) and transport.beside
-    alone, width = _Went(), width_for(transport)
+        return PROCESSES if isinstance(transport, PipeTransport) and transport.beside else 0
+    alone = _Went()
     alone.play(play)
-    if None in alone.ways:
-        return False
-    with _held(transport, 2 * WIDTH) as many:
+    if None in alone.ways or not _makes_no_difference(transport, play, alone, WIDTH):
+        return 0
+    slow = alone.longest_s > SLOW_S
+    return SLOW_WIDTH if slow and _makes_no_difference(transport, play, alone, SLOW_WIDTH) else WIDTH
+
+
+def _makes_no_difference(transport: TcpTransport, play: Callable[[], Hashable], alone: _Went, width: int) -> bool:
+    """True when sessions go as they do `alone` while so many go on at once, and twice as many more are connected."""
+    with _held(transport, 2 * width) as many:
         beside = _at_once(width, play) if many else _Went([None])
     if set(beside.ways) != set(alone.ways) and None not in beside.ways:
-        # what comes and goes does so alone as well, and is then no matter of who is served beside it
+        # what comes and goes does so alone as well, and is then no matter of what goes on beside it
         until = time.monotonic() + ALONE_S
         while len(alone.ways) <= width and time.monotonic() < until:
             alone.play(play)

@@ -40,7 +40,7 @@ from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, l
 from suites.hunt import QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
-from suites.lanes import Lanes, width_for
+from suites.lanes import WIDTH, Lanes
 from suites.schedule import Share
 from suites.suspects import NO_TIME
 
@@ -73,7 +73,8 @@ class RunOptions:
 @dataclass
 class Session:
     """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began;
-    `bears`: several conversations can be held with it at once. `spent_s`: seconds of the run that were spent before."""
+    `bears`: so many conversations can be held with it at once, or 0 when it is one at a time. `spent_s`: seconds of the
+    run that were spent before."""
 
     impl: Implementation
     options: RunOptions
@@ -83,7 +84,7 @@ class Session:
     learnt: dict[str, Any] = field(default_factory=dict)
     address: tuple[str, int] | None = None
     patience_ms: float = MEMORY_MS
-    bears: bool = False
+    bears: int = 0
     spent_s: float = STARTING_S
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
     running: Running | None = None
@@ -131,7 +132,7 @@ class Session:
             self.note("start", self.trouble)
 
     def join(
-        self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float, bears: bool
+        self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float, bears: int
     ) -> None:
         """Take part in a run whose implementation another process started."""
         self.learnt, self.address, self.patience_ms, self.bears = dict(learnt), address, patience_ms, bears
@@ -265,7 +266,8 @@ class Session:
                 settle=self._settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
                 deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
-                lanes=Lanes(width_for(self.transport)) if self.bears and self.transport else None,
+                lanes=Lanes(min(WIDTH, self.bears)) if self.bears else None,
+                at_once=self.bears,
                 looking_s=LOOKING * budget_s,
             )
         return self._hunter

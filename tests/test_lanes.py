@@ -19,7 +19,7 @@ from specs.protocol import find
 from suites import ground
 from suites.deadline import Deadline
 from suites.ground import Ground
-from suites.lanes import Lanes, bears
+from suites.lanes import SLOW_WIDTH, WIDTH, Lanes, bears
 
 STOMP = find("stomp")
 
@@ -112,11 +112,11 @@ def asked(transport):
     return answer == b"!"
 
 
-@pytest.mark.parametrize(("at_once", "expected"), [(1, False), (8, False), (32, True)])
+@pytest.mark.parametrize(("at_once", "expected"), [(1, 0), (8, 0), (32, WIDTH)])
 def test_who_serves_few_at_a_time_gets_no_lanes(served, at_once, expected):
     transport = served(at_once)
     assert asked(transport)
-    assert bears(transport, lambda: asked(transport)) is expected
+    assert bears(transport, lambda: asked(transport)) == expected
 
 
 def test_what_comes_and_goes_alone_is_no_matter_of_who_is_served_beside_it(served):
@@ -260,4 +260,15 @@ def test_a_plan_ends_with_the_run_and_nobody_is_blamed_for_what_is_missing(left_
 def test_programs_that_are_started_for_each_conversation_are_judged_at_once(beside):
     transport = object.__new__(PipeTransport)
     transport.beside = beside
-    assert bears(transport) is beside
+    assert bool(bears(transport)) is beside
+
+
+def test_more_conversations_are_held_with_a_slow_server(served):
+    """It answers after 150 ms, however many ask."""
+    transport = served(64)
+
+    def waits():
+        time.sleep(0.15)
+        return asked(transport)
+
+    assert bears(transport, waits) == SLOW_WIDTH
