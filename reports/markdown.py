@@ -14,6 +14,7 @@ from typing import Final
 
 from records.text import printable
 from reports import terminal, transcript
+from reports.often import often
 from reports.result import Result
 from reports.summary import COLUMNS, Summary
 
@@ -110,17 +111,17 @@ def _list(items: Iterable[str]) -> Iterator[str]:
 def _one(found: Result) -> str:
     """A requirement in one line."""
     fault = found.fault
-    often = f" ({fault.reproduced} of {fault.tried})" if fault and fault.tried else ""
+    times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
     level = plain(found.failed_as or found.requirement.level, 20)
-    return f"**{plain(found.id, 80)}** {level}: {plain(found.message)}{often}"
+    return f"**{plain(found.id, 80)}** {level}: {plain(found.message)}{times_told}"
 
 
 def _failure(summary: Summary, found: Result, results: Path | None) -> Iterator[str]:
     """A failure to unfold: one block of HTML, without a blank line, so that none of it is read as Markdown."""
     fault = found.fault
     level = _html(found.failed_as or found.requirement.level, 20)
-    often = f" ({fault.reproduced} of {fault.tried})" if fault and fault.tried else ""
-    yield f"<details><summary><b>{_html(found.id, 80)}</b> {level}: {_html(found.message)}{often}</summary>"
+    times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
+    yield f"<details><summary><b>{_html(found.id, 80)}</b> {level}: {_html(found.message)}{times_told}</summary>"
     yield f"<p>{_html(found.requirement.statement, 1000)}</p>"
     if found.requirement.source:
         yield f"<p>source: {_html(found.requirement.source)}</p>"

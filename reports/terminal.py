@@ -11,6 +11,7 @@ from typing import Final
 from records.rows import FaultRow
 from records.text import printable
 from reports import transcript
+from reports.often import often
 from reports.result import Result
 from reports.summary import COLUMNS, Summary
 
@@ -171,9 +172,10 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
 
 def seen(fault: FaultRow) -> str:
     """How often, how short, and by which property."""
-    often = f"{fault.reproduced} of {fault.tried} times" if fault.tried else "once"
     size = f", {fault.steps} steps" if fault.steps else ""
-    return f"{often}{size}" + (f", {fault.property}" if fault.property else "")
+    return f"{often(fault.reproduced, fault.tried, ' times') or 'once'}{size}" + (
+        f", {fault.property}" if fault.property else ""
+    )
 
 
 def _prose(label: str, text: str, width: int) -> list[str]:
@@ -190,9 +192,9 @@ def _listed(found: tuple[Result, ...] | list[Result], width: int, results: Path 
     """One entry a result: id, level, what came, how often, and where the conversation is."""
     for entry in found[:MAX_LISTED]:
         fault = entry.fault
-        often = f" ({fault.reproduced} of {fault.tried})" if fault and fault.tried else ""
+        times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
         level = printable(entry.failed_as or entry.requirement.level, 20)
-        yield from _prose("", f"{entry.id}  {level}: {entry.message}{often}", width)
+        yield from _prose("", f"{entry.id}  {level}: {entry.message}{times_told}", width)
         if entry.witness:
             yield f"      {_path(entry.witness, results)}"
     if len(found) > MAX_LISTED:

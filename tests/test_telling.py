@@ -15,6 +15,7 @@ from records.rows import (
     TroubleRow,
 )
 from reports import document, junit, markdown, terminal, transcript
+from reports.often import interval, often
 from tests.summaries import IDS, TRACE, Known, judged, saved, summed
 
 
@@ -37,7 +38,7 @@ def test_a_failure_is_told_with_everything_that_is_known(tmp_path: Path) -> None
         "must A-01",
         "expected     one RECEIPT",
         "came         two RECEIPTs",
-        "2 of 3 times, 3 steps, test_x",
+        "2 of 3 times (21 to 94 %), 3 steps, test_x",
         "cuts",
         "      0.4 #0 --> SEND receipt:1\\n\\nhi\\0",
         "!     1.0 #0 <-- RECEIPT receipt-id:1",
@@ -171,3 +172,28 @@ def test_junit_tells_every_standing() -> None:
         "D-01": ["skipped"],
     }
     assert cases["A-01"].get("classname") == "stomp.A"
+
+
+@pytest.mark.parametrize(
+    ("reproduced", "tried", "told"),
+    [
+        (5, 5, "5 of 5"),
+        (1, 8, "1 of 8 (2 to 47 %)"),
+        (15, 195, "15 of 195 (5 to 12 %)"),
+        (0, 18, "0 of 18 (0 to 18 %)"),
+        (0, 0, ""),
+        (7, 5, "7 of 5"),
+        (-1, 5, "-1 of 5"),
+    ],
+)
+def test_how_often_a_fault_shows(reproduced: int, tried: int, told: str) -> None:
+    assert often(reproduced, tried) == told
+
+
+def test_a_rate_lies_within_its_interval_and_more_repetitions_make_it_narrower() -> None:
+    for tried in range(1, 60):
+        for seen in range(tried):
+            low, high = interval(seen, tried)
+            assert 0 <= low <= seen / tried <= high <= 1
+            closer = interval(4 * seen, 4 * tried)
+            assert closer[1] - closer[0] < high - low

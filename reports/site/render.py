@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from records.text import printable
+from reports.often import often
 from reports.site import words
 
 HERE: Final = Path(__file__).resolve().parent
@@ -40,7 +41,7 @@ def environment(**shared: object) -> Environment:
     )
     made.filters |= {
         "text": _text, "block": _block, "number": _number, "many": _many, "day": _day, "moment": _moment,
-        "seconds": _seconds, "percent": _percent,
+        "seconds": _seconds, "percent": _percent, "often": often,
     }  # fmt: skip
     made.globals |= {"words": words, **assets(), **shared}
     return made
