@@ -105,11 +105,11 @@ def _quiet(state: State, event: Quiet) -> Outcome:
             return late
         state = aged(state, event.ms, max(event.ms, event.elapsed))
     if not event.final:
-        return Allow(state, forms_endings.idle(state))
+        return Allow(state, tuple(forms_endings.idle(state)))
     found = duties.at_silence(state)
     if found is not None:
         return found
-    return Allow(state, forms_messages.unseen(state) + forms_answers.never_again(state))
+    return Allow(state, (*forms_messages.unseen(state), *forms_answers.never_again(state)))
 
 
 def _noise(state: State, event: Noise) -> Outcome:

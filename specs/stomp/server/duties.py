@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
@@ -244,10 +245,8 @@ _BY_BODY = {rule.body: rule for rule in BOOK.duties}
 def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
     """What the role shows by meeting a duty: it, and every cause that could have been blamed."""
     rule: Rule = _BY_BODY[duty]
-    covers = rule.requirements + rule.also
-    for causes in (rule.causes, rule.shows):
-        covers += causes.credits(case) if causes is not None else ()
-    return covers
+    causes = (each.credits(case) for each in (rule.causes, rule.shows) if each is not None)
+    return (*rule.requirements, *rule.also, *chain.from_iterable(causes))
 
 
 def refused(case: Case) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ Negotiation, Header receipt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -181,10 +181,10 @@ def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge a CONNECTED, and enter the session."""
     case = case._replace(about=case.conn.connect)
     found = BOOK.ask("CONNECTED", case)
-    covers = shown + MACHINE.kept("server", case.phase, case) + of_a_freedom(case)
-    if case.subject.call is None:
-        covers += met(answer_to_connect, case)
-    return outcome(found, entered(case.state, case.number, case.conn, case.frame), covers)
+    agreed = met(answer_to_connect, case) if case.subject.call is None else ()
+    kept = MACHINE.kept("server", case.phase, case)
+    after = entered(case.state, case.number, case.conn, case.frame)
+    return outcome(found, after, shown + kept + of_a_freedom(case) + agreed)
 
 
 # -- RECEIPT -----------------------------------------------------------------------------------------------------------
@@ -268,12 +268,10 @@ def slows_down_or_cuts_off_who_reads_nothing(case: Case) -> bool:
 
 def _agreed_receipt(case: Case) -> tuple[str, ...]:
     """What a RECEIPT shows of the frame that it is about."""
-    if case.subject.call is None:
-        covers = met(receipt, case) + received_before(case)
-        if case.conn.mine_ms and case.conn.lives:
-            covers += tuple(GIVEN_UP.credits(case))
-        return covers
-    return case.subject.claims
+    if case.subject.call is not None:
+        return case.subject.claims
+    beating = case.conn.mine_ms and case.conn.lives
+    return met(receipt, case) + received_before(case) + (tuple(GIVEN_UP.credits(case)) if beating else ())
 
 
 def _is_plain(case: Case) -> bool:
@@ -287,11 +285,10 @@ def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     asked = [p for p in case.conn.pending if p.receipt == case.wanted]
     if found.breach is not None:
         return (outcome(found, _taken_for_one(case, asked)),)
-    covers = shown + found.covers
     if not asked:
         after = ANYTHING if found.lapses else case.state
         return (outcome(found, after, shown),)
-    return [_beside(_received(case._replace(about=p), covers), found.lapses) for p in asked]
+    return [_beside(_received(case._replace(about=p), shown + found.covers), found.lapses) for p in asked]
 
 
 def _taken_for_one(case: Case, asked: Sequence[Pending]) -> Any:
@@ -309,12 +306,10 @@ def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
 
 
 def _received(case: Case, shown: tuple[str, ...]) -> Outcome:
-    covers = shown + _agreed_receipt(case)
+    agreed, after = shown + _agreed_receipt(case), processed(case.state, case.number, case.conn, case.subject)
     if _is_plain(case):
-        return Allow(processed(case.state, case.number, case.conn, case.subject), covers)
-    found = BOOK.ask(ANSWERED, case)
-    covers += of_a_freedom(case)
-    return outcome(found, processed(case.state, case.number, case.conn, case.subject), covers)
+        return Allow(after, agreed)
+    return outcome(BOOK.ask(ANSWERED, case), after, agreed + of_a_freedom(case))
 
 
 # -- what is only permitted --------------------------------------------------------------------------------------------
@@ -408,10 +403,8 @@ def out_of_phase(case: Case, cell: Never) -> Outcome:
     return BOOK.broken(replace(breach, why=why, level=BOOK.level(breach)), ANYTHING, behind)
 
 
-def never_again(state: State) -> tuple[str, ...]:
+def never_again(state: State) -> Iterator[str]:
     """What a silence shows of frames that were receipted in a transaction which was committed since."""
-    covers: tuple[str, ...] = ()
     for number, conn in state.conns.items():
         if conn.within and any(tx not in conn.txs for tx in conn.old_txs):
-            covers += BOOK.ask("silence", Case(state, number, conn)).covers
-    return covers
+            yield from BOOK.ask("silence", Case(state, number, conn)).covers

@@ -5,6 +5,8 @@ Source: 003_30478fd2f19f0da0.txt L107-127, L194-212; STOMP 1.2, ERROR, DISCONNEC
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from specs.events import Closed
 from specs.model import Allow, Outcome
 from specs.rules import Broken
@@ -362,8 +364,7 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     legal = "for a legal frame" if case.suspects else "in a legal session"
     case = unanswered(case._replace(text=f"{_what(case)} {legal}"))
     found = BOOK.ask("ERROR", case)
-    covers = shown + _shown_by_the_end(case)
-    return outcome(found, failed(case.state, case.number), covers)
+    return outcome(found, failed(case.state, case.number), shown + _shown_by_the_end(case))
 
 
 def _shown_by_the_end(case: Case) -> tuple[str, ...]:
@@ -414,13 +415,11 @@ def _unexplained(case: Case, earlier: Conn, text: str) -> Case:
     return found._replace(conn=case.conn)
 
 
-def idle(state: State) -> tuple[str, ...]:
+def idle(state: State) -> Iterator[str]:
     """What a pause shows of connections that are idle and stay open."""
-    covers: tuple[str, ...] = ()
     for number, conn in state.conns.items():
         if conn.mute_ms > IDLE_MS and conn.phase is Phase.LIVE and not conn.mine_ms:
-            covers += BOOK.ask("idle", Case(state, number, conn, during="idle")).covers
-    return covers
+            yield from BOOK.ask("idle", Case(state, number, conn, during="idle")).covers
 
 
 _TOPICS = {Phase.CLOSING: _PARTED, Phase.LEFT: _PARTED, Phase.FAILED: "close after ERROR"}

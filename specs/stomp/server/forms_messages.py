@@ -8,6 +8,7 @@ what it delivers, "message not seen" about a silence in which it was not deliver
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from specs.model import ANYTHING, Allow, Outcome
 from specs.rules import Broken
@@ -340,9 +341,8 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
         # which of two deliveries an acknowledgement means is open once they cannot be told apart
         unclear = of_send.breach is not None and of_send.breach.requirement in _HANDLES
         return outcome(of_send, ANYTHING if unclear and case.subscription.ack != "auto" else after)
-    covers = shown + found.covers + _credited(case)
     # which of two names it meant is the server's affair, and so is all that follows
-    return outcome(of_send, ANYTHING if of_send.leans else after, covers)
+    return outcome(of_send, ANYTHING if of_send.leans else after, (*shown, *found.covers, *_credited(case)))
 
 
 def _may_be_torn(case: Case) -> bool:
@@ -352,18 +352,16 @@ def _may_be_torn(case: Case) -> bool:
     return empty and sent.frame.body[:1] == b"\0" and not sent.loose
 
 
-def _credited(case: Case) -> tuple[str, ...]:
+def _credited(case: Case) -> Iterator[str]:
     """What a delivery shows besides: the duty that it meets, and freedoms of which it makes use."""
     sent, sub = case.message, case.subscription
-    covers: tuple[str, ...] = ()
     if (sent.serial, sub.serial) in case.state.due or sent.serial in case.state.waiting.get(sent.destination, ()):
-        covers = met(copy_for_each_subscriber, case)
+        yield from met(copy_for_each_subscriber, case)
     if sent.tx is not None or case.last is not None or len(case.frame.headers) > 4:
-        covers += BOOK.ask(OF_MESSAGES, case).covers
-    return covers
+        yield from BOOK.ask(OF_MESSAGES, case).covers
 
 
-def unseen(state: State) -> tuple[str, ...]:
+def unseen(state: State) -> Iterator[str]:
     """What a silence shows in which a message was not delivered although someone was there to get it."""
     places = {
         place
@@ -373,21 +371,19 @@ def unseen(state: State) -> tuple[str, ...]:
         if sub.sure
         for place in sub.destinations
     }
-    covers: tuple[str, ...] = ()
     for sent in state.messages.values():
         hidden = sent.never or not sent.may or (sent.behind is not None and not sent.deliveries)
         if hidden and sent.destination in places:
             copy = Copy.NEVER if sent.never else Copy.MAY
             case = Case(state, sent.conn, state.conns[sent.conn], sent=sent, copy=copy)
-            covers += BOOK.ask(_UNSEEN, case).covers
+            yield from BOOK.ask(_UNSEEN, case).covers
     if places:
-        covers += _not_delivered(state, places)
+        yield from _not_delivered(state, places)
     for delivery in state.deliveries.values():
         sent = state.messages[delivery.message]
         if delivery.fate == "settled" and sent.destination in places:
             case = Case(state, delivery.conn, state.conns[delivery.conn], sent=sent, last=delivery)
-            covers += BOOK.ask(_UNSEEN, case).covers
-    return covers
+            yield from BOOK.ask(_UNSEEN, case).covers
 
 
 @BOOK.form(ids.UNSUB_03, on="a place that was left", also=ids.MSG_09)
@@ -396,14 +392,12 @@ def nothing_comes_after_unsubscribe(case: Case) -> str:
     return ""
 
 
-def _not_delivered(state: State, places: set[str]) -> tuple[str, ...]:
+def _not_delivered(state: State, places: set[str]) -> Iterator[str]:
     """What a silence shows of octets that were no frame, and of subscriptions that are gone."""
-    covers: tuple[str, ...] = ()
     for number, conn in state.conns.items():
         if conn.lost or conn.midway:
             case = Case(state, number, conn)
-            covers += (*NOBODYS.credits(case), *BOOK.ask(UNREAD, case).covers)
+            yield from (*NOBODYS.credits(case), *BOOK.ask(UNREAD, case).covers)
         for place, since in conn.left_places:
             if any(m.destination == place and m.serial > since and not m.never for m in state.messages.values()):
-                covers += BOOK.ask("a place that was left", Case(state, number, conn)).covers
-    return covers
+                yield from BOOK.ask("a place that was left", Case(state, number, conn)).covers
