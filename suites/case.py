@@ -84,7 +84,8 @@ class Case:
         """Drive one plan. Raises TimeUp when there was no time for the whole of it."""
         if self.until.over():
             raise TimeUp
-        recording = self.hunter.play(plan, setting or self.setting, self.until)
+        kills = self.name == self.setting.protocol.crash
+        recording = self.hunter.play(plan, setting or self.setting, self.until, alone=kills)
         if self.until.over():
             raise TimeUp
         return recording

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,14 +34,16 @@ class Ground:
         self._settling = threading.Lock()
         self._playing, self._joined, self._ends, self._alone = 0, 0, 0, False
 
-    def play(self, plan: Plan, setting: Setting, deadline: Deadline | None = None) -> Recording:
-        """Drive one plan with fresh names; it is given up when `deadline` is over, or that of the run."""
+    def play(self, plan: Plan, setting: Setting, deadline: Deadline | None = None, *, alone: bool = False) -> Recording:
+        """Drive one plan with fresh names; it is given up when `deadline` is over, or that of the run. `alone`: with
+        nobody beside it, because it is expected to bring the implementation down."""
         setting = replace(setting, ends=(deadline or self.deadline).over)
         died, recording = "", Recording()
         for turn in range(1 + AGAIN):
-            with self._place(alone=turn > 0) as crowd:
-                before = self._ends
+            with self._place(alone=alone or turn > 0) as crowd:
+                before, begun = self._ends, time.monotonic()
                 recording = drive(plan, setting, f"{self._prefix}{next(self._serial)}-")
+                recording.took_s = time.monotonic() - begun
                 with self._settling:
                     died = self._settle(recording)
                     self._ends += bool(died)

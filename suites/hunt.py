@@ -92,9 +92,11 @@ class Hunter:
         """True when suspects are looked into, and long rests taken, beside the hunt."""
         return self._lanes is not None
 
-    def play(self, plan: Plan, setting: Setting | None = None, until: Deadline | None = None) -> Recording:
-        """Drive one plan with fresh names."""
-        return self.ground.play(plan, setting or self.setting, until)
+    def play(
+        self, plan: Plan, setting: Setting | None = None, until: Deadline | None = None, *, alone: bool = False
+    ) -> Recording:
+        """Drive one plan with fresh names; `alone`: see `Ground.play`."""
+        return self.ground.play(plan, setting or self.setting, until, alone=alone)
 
     def smoke(self) -> Plan | None:
         """The simplest session, if the protocol knows one."""
@@ -199,9 +201,8 @@ class Hunter:
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
         if rest_s < BESIDE_S and (self._plays is None or self._pace_s < SLOW_S):
-            before = time.monotonic()
-            recording = self.play(plan)
-            self._keep_pace(time.monotonic() - before)
+            recording = self.play(plan, alone=pursuit.kills)
+            self._keep_pace(recording.took_s)
             self._judge(pursuit, program, plan, recording)
             return 0.0
         if rest_s < BESIDE_S:
@@ -229,20 +230,16 @@ class Hunter:
         if self.until.over():
             return 0.0
 
-        def work() -> tuple[Recording, float]:
-            begun = time.monotonic()
-            return self.play(plan), time.monotonic() - begun
-
-        def over(found: tuple[Recording, float]) -> None:
+        def over(recording: Recording) -> None:
             pursuit.resting -= rests
             self._long -= rests
             if not rests:
-                self._keep_pace(found[1])
-            self._judge(pursuit, program, plan, found[0])
+                self._keep_pace(recording.took_s)
+            self._judge(pursuit, program, plan, recording)
 
         pursuit.resting += rests
         self._long += rests
-        lanes.submit(work, over)
+        lanes.submit(lambda: self.play(plan, alone=pursuit.kills and not rests), over)
         return self._pace_s / lanes.width
 
     def _has_room(self, plays: Lanes) -> bool:
@@ -279,6 +276,7 @@ class Hunter:
         elif judgement.verdict == "inconclusive":
             tally.inconclusive += 1
         blamed = self.blamed(recording)
+        pursuit.kills |= self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
         if not blamed and judgement.verdict == "pass" and judgement.covered:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:

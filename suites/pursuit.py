@@ -110,7 +110,7 @@ class Tally:
 class Pursuit:
     """A property that is hunted with, turn by turn. `used_s` is what its turns took, `share_s` what they may expect to
     take in all. `resting` of its plans are being played beside the hunt; `needs_s` is the shortest rest for which there
-    was no time, `error` one of our own that ended it."""
+    was no time, `error` one of our own that ended it. `kills`: one of its plans has brought the implementation down."""
 
     prop: Property
     draws: Draws
@@ -121,3 +121,4 @@ class Pursuit:
     resting: int = 0
     needs_s: float = 0.0
     error: Exception | None = None
+    kills: bool = False

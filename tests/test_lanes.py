@@ -16,9 +16,12 @@ from impls.driver.pipes import PipeTransport
 from impls.references.stomp.reference import Server
 from specs.model import Judgement
 from specs.protocol import find
+from strategies.common import programs
 from suites import ground
+from suites.case import Case
 from suites.deadline import Deadline
 from suites.ground import Ground
+from suites.hunt import Hunter, Investigated, Property
 from suites.lanes import SLOW_WIDTH, WIDTH, Lanes, bears
 
 STOMP = find("stomp")
@@ -187,6 +190,35 @@ def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_ab
     assert [blame.breach.requirement for blame in found["kills"].judgement.blamed] == ["DIES"]
     assert found["harmless"].judgement.blamed == ()
     assert played.count("harmless") == 2
+
+
+def test_what_has_brought_it_down_is_played_alone_from_then_on(monkeypatch):
+    """The second plan of a property kills; nobody is beside the third, nor beside those that shrink it."""
+    died, alone = iter(("", "it ended")), []
+
+    class Watched(Hunter):
+        def play(self, plan, setting=None, until=None, *, alone=False):
+            taken.append(alone)
+            return super().play(plan, setting, until, alone=alone)
+
+    taken = []
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, {})
+    where = Setting(STOMP, config, "server", MemoryTransport(Server))
+    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2")}
+
+    def look(hunter, prop, program, name, *given):
+        case = Case(hunter, prop, name, setting=where)
+        alone.append((name, case.shown(STOMP.smoke(config)), taken.pop()))
+        return Investigated(None)
+
+    hunter = Watched(where, binding, investigate=look, settle=lambda recording: next(died, ""))
+    pursuit = hunter.pursuit(
+        Property("smoke", programs({"a": 1}, head=2, most=4), lambda program, config, *, hurry: STOMP.smoke(config))
+    )
+    for _ in range(3):
+        hunter.play_one(pursuit, next(pursuit.draws))
+    assert taken == [False, False, True]
+    assert alone == [(STOMP.crash, None, True)]
 
 
 def vars_of(thing):

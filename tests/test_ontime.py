@@ -116,7 +116,7 @@ def test_a_rest_for_which_there_is_no_time_is_told_and_not_taken(house, monkeypa
     clock, played, lock = Clock(monkeypatch), [], threading.Lock()
 
     class Slow(Hunter):
-        def play(self, plan, setting=None, until=None):
+        def play(self, plan, setting=None, until=None, *, alone=False):
             with lock:
                 played.append(plan)
                 clock.now += rest_s if lanes is None else 0.0

@@ -71,7 +71,8 @@ class Recording:
     """What happened. `stamps` are milliseconds since the plan began, one for each event; `wire` holds
     (ms, conn, "sent" | "received" | "closed by us" | "closed by peer", octets), cut after KEEP_WIRE octets; and where a
     connection "reached" another address, that address.
-    `skipped` counts steps that could not be done. `overflow` says why the plan was given up, if it was."""
+    `skipped` counts steps that could not be done. `overflow` says why the plan was given up, if it was. `took_s`: for
+    how many seconds it was played, without what it had to wait for before."""
 
     events: list[Event] = field(default_factory=list)
     stamps: list[float] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Recording:
     skipped: int = 0
     overflow: str = ""
     refused: str = ""
+    took_s: float = 0.0
 
 
 def drive(plan: Plan, setting: Setting, fresh: str) -> Recording:
