@@ -43,6 +43,7 @@ from suites.keeper import Keeper
 from suites.lanes import Lanes, width_for
 from suites.schedule import Share
 from suites.suspects import NO_TIME
+from suites.waking import Waking
 
 SUITE_VERSION = "0.1.0"
 DYING_MS = 300.0
@@ -220,13 +221,16 @@ class Session:
 
     def _ready(self, running: Running) -> None:
         """Wait until it answers, for as long as its manifest allows and this run lasts."""
-        wait_ready(running, self._probe, min(self.impl.start.ready_s, self.deadline.left()))
+        waking = Waking(self.deadline)
+        wait_ready(
+            running, lambda *at: self._probe(waking, *at), min(self.impl.start.ready_s, self.deadline.left())
+        )
 
     def _stop(self, running: Running) -> None:
         running.grace_s = max(LEAST_GRACE_S, self.deadline.left())
         running.stop()
 
-    def _probe(self, host: str, port: int) -> bool:
+    def _probe(self, waking: Waking, host: str, port: int) -> bool:
         config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
         setting = Setting(
             self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS, ends=self.deadline.over
@@ -239,7 +243,7 @@ class Session:
             said = b"".join(data for _, _, what, data in recording.wire if what == "received")
             ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
             raise ConnectionError(no_answer(said, ended=ended))
-        return True
+        return waking.over(setting)
 
     def _calibration(self) -> Calibration:
         assert self.transport is not None
