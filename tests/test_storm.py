@@ -231,7 +231,7 @@ def test_a_tuple_has_as_many_values_as_its_stream_declares():
         fields = {}
         for message in said:
             if isinstance(message, dict) and "context" in message:
-                fields = message["context"]["source->stream->fields"]
+                fields = message["context"].get("source->stream->fields", {})
             elif isinstance(message, dict) and message.get("stream") in fields.get(message.get("comp"), {}):
                 assert len(message["tuple"]) == len(fields[message["comp"]][message["stream"]]), message
 
