@@ -222,9 +222,7 @@ class Session:
     def _ready(self, running: Running) -> None:
         """Wait until it answers, for as long as its manifest allows and this run lasts."""
         waking = Waking(self.deadline)
-        wait_ready(
-            running, lambda *at: self._probe(waking, *at), min(self.impl.start.ready_s, self.deadline.left())
-        )
+        wait_ready(running, lambda *at: self._probe(waking, *at), min(self.impl.start.ready_s, self.deadline.left()))
 
     def _stop(self, running: Running) -> None:
         running.grace_s = max(LEAST_GRACE_S, self.deadline.left())

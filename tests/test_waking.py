@@ -16,7 +16,8 @@ from suites.waking import Waking
 def setting(name, role, peer):
     protocol = find(name)
     facts = {key: fact.default for key, fact in protocol.facts.items()}
-    return Setting(protocol, protocol.configure(role, protocol.profiles[-1], facts, {}), role, MemoryTransport(lambda: peer))
+    config = protocol.configure(role, protocol.profiles[-1], facts, {})
+    return Setting(protocol, config, role, MemoryTransport(lambda: peer))
 
 
 def test_a_broker_may_serve_before_it_has_made_its_namespaces(monkeypatch):
