@@ -52,6 +52,8 @@ MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
 LOOKING = 0.4
 """Part of the budget for which a hunt stands still, where what is suspected cannot be looked into beside it."""
+RESTARTS = 4
+"""How often what died is started again before that is given up: once for each conversation that may be under way."""
 LEAST_GRACE_S = 0.2
 """Seconds that what was started may take to end, however late it is."""
 
@@ -374,9 +376,20 @@ class Session:
             return ""
         tail = " / ".join(running.log_tail(3).splitlines())
         how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
-        running.restart()
-        self._ready(running)
+        self._restart(running)
         return how
+
+    def _restart(self, running: Running) -> None:
+        """Start it again. Conversations that are still under way may end it at once, with what they go on to say."""
+        for left in reversed(range(RESTARTS)):
+            running.restart()
+            try:
+                self._ready(running)
+            except LaunchError:
+                if running.alive() or not left:
+                    raise
+            else:
+                return
 
     def _died(self, running: Running) -> bool:
         """True once it is seen to have ended; a process takes a moment to be gone after its connections are."""
