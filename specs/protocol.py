@@ -74,7 +74,8 @@ class Protocol:
     such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
     learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads
     what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills
-    in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged.
+    in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged;
+    `waking` asks for what an implementation may refuse when it has just been started, as nothing else makes it do.
     `crash` is the requirement that an implementation breaks when it dies. `wires` says for a role how it is reached
     when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol),
     "relay" (told on stdin what to do, it starts the suite's relay as its child), "lines", "caller" or "serving" (told
@@ -105,6 +106,7 @@ class Protocol:
     valid_profile: Callable[[str], bool] | None = None
     schemes: Mapping[str, Callable[[str], tuple[str, int, Mapping[str, Any]]]] = field(default_factory=dict)
     smoke: Callable[[Any], Plan] | None = None
+    waking: Callable[[Any], Plan | None] | None = None
     crash: str = ""
     wires: Mapping[str, str] = field(default_factory=dict)
     turns: bool = False

@@ -43,6 +43,7 @@ from suites.keeper import Keeper
 from suites.lanes import WIDTH, Lanes
 from suites.schedule import Share
 from suites.suspects import NO_TIME
+from suites.waking import Waking
 
 SUITE_VERSION = "0.1.0"
 DYING_MS = 300.0
@@ -51,6 +52,8 @@ MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
 LOOKING = 0.4
 """Part of the budget for which a hunt stands still, where what is suspected cannot be looked into beside it."""
+RESTARTS = 4
+"""How often what died is started again before that is given up: once for each conversation that may be under way."""
 LEAST_GRACE_S = 0.2
 """Seconds that what was started may take to end, however late it is."""
 
@@ -221,13 +224,14 @@ class Session:
 
     def _ready(self, running: Running) -> None:
         """Wait until it answers, for as long as its manifest allows and this run lasts."""
-        wait_ready(running, self._probe, min(self.impl.start.ready_s, self.deadline.left()))
+        waking = Waking(self.deadline)
+        wait_ready(running, lambda *at: self._probe(waking, *at), min(self.impl.start.ready_s, self.deadline.left()))
 
     def _stop(self, running: Running) -> None:
         running.grace_s = max(LEAST_GRACE_S, self.deadline.left())
         running.stop()
 
-    def _probe(self, host: str, port: int) -> bool:
+    def _probe(self, waking: Waking, host: str, port: int) -> bool:
         config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
         setting = Setting(
             self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS, ends=self.deadline.over
@@ -240,7 +244,7 @@ class Session:
             said = b"".join(data for _, _, what, data in recording.wire if what == "received")
             ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
             raise ConnectionError(no_answer(said, ended=ended))
-        return True
+        return waking.over(setting)
 
     def _calibration(self) -> Calibration:
         assert self.transport is not None
@@ -374,9 +378,20 @@ class Session:
             return ""
         tail = " / ".join(running.log_tail(3).splitlines())
         how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
-        running.restart()
-        self._ready(running)
+        self._restart(running)
         return how
+
+    def _restart(self, running: Running) -> None:
+        """Start it again. Conversations that are still under way may end it at once, with what they go on to say."""
+        for left in reversed(range(RESTARTS)):
+            running.restart()
+            try:
+                self._ready(running)
+            except LaunchError:
+                if running.alive() or not left:
+                    raise
+            else:
+                return
 
     def _died(self, running: Running) -> bool:
         """True once it is seen to have ended; a process takes a moment to be gone after its connections are."""

@@ -159,6 +159,18 @@ def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
     assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
 
 
+@pytest.mark.parametrize(("named", "wrong"), [("shutdown", False), ("checkpoint", True), ("other", True)])
+def test_what_came_instead_of_an_answer_may_be_done_at_once(named, wrong):
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("child", {"action": "checkpoint", "checkpoint": "1"})]
+    talk += [("host", {"action": "shutdown", "reason": "ZOMBIE"}), ("child", _status(named))]
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    events = [Said(0, by, Message(members)) for by, members in talk]
+    found = judge(KCL.model, config, events, "child")
+    assert (found.verdict == "fail") is wrong, found
+
+
 def _status(action):
     return {"action": "status", "responseFor": action}
 

@@ -194,3 +194,22 @@ def test_blank_lines_of_a_host_are_free():
 
     found = judged("host", lambda: Hosts(host=Airy), asks(1))
     assert (found.verdict, found.faults, found.leaned.keys()) == ("pass", (), {"K-18"})
+
+
+@pytest.mark.parametrize(("op", "level"), [("shutdownRequested", "SHOULD"), ("processRecords", None)])
+@pytest.mark.parametrize("answered", [None, "initialize"])
+def test_what_was_only_told_cannot_fail(op, level, answered):
+    """K-44: the text does not know shutdownRequested, and the final action comes in any case."""
+
+    class TakesAny(Host):
+        def status(self, members):
+            self.done()
+
+    def write(w):
+        w.call(op) if op == "shutdownRequested" else w.batch([(b"x", "key")])
+        w.say(message("status", responseFor=answered))
+
+    found = judged("host", lambda: Hosts(host=TakesAny, profile="kcl3"), write, profile="kcl3")
+    levels = {each.breach.requirement: each.breach.level for each in found.faults}
+    assert found.verdict == "fail"
+    assert levels == {"KCL-STAT-05" if answered else "KCL-INV-HOST-06": level}

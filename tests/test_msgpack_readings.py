@@ -446,6 +446,15 @@ def test_a_client_may_say_something_of_its_own():
     assert verdict("client", *begun, broken, Said(0, "client", request(1, "hello")), END) == ()
 
 
+def test_a_client_may_send_when_it_waits_and_has_to_by_then():
+    told = {"method": "m", "params_hex": "90"}
+    begun = (Fact(0, "server", "call_async", told), Fact(0, "client", "answer", {"op": "call_async", "ok": 1}))
+    waiting = Fact(0, "server", "await", {"handle": 1, "_method": "m"})
+    assert verdict("client", *begun, END) == ()
+    assert verdict("client", *begun, waiting, END) == ("MPRPC-REQ-01 MUST",)
+    assert verdict("client", *begun, waiting, Said(0, "client", request(1, "m")), END) == ()
+
+
 def test_a_number_without_its_type_is_not_the_result_of_another_call():
     events = []
     for number, value in ((1, 0), (2, double(0.0))):

@@ -146,9 +146,15 @@ def test_a_heart_beat_is_a_line_end(octets):
         (b"RECEIPT\nreceipt-id:r1\0MESSAGE\nfoo:a\n\n\0", []),
         (b"RECEIPT\nreceipt-id:r1\0\nMESSAGE\nfoo:a\n\n\0", ["FRAME-01"]),
         (b"NEWS\nfoo:a\0b\n\n\0", ["FRAME-01"]),
+        (b"\nRECEIPT\nreceipt-id:r1\nfoo:a\0b\nbar:c\n\n\0", []),
+        (b"\r\n\nRECEIPT\nreceipt-id:r1\nfoo\0:b\n\n\0", []),
+        (b"RECEIPT\nreceipt-id:r1\n\0b:c\n\n\0", []),
+        (b"RECEIPT\nreceipt-id:r1\nfoo\0\n\n\0", ["FRAME-01"]),
+        (b"RECEIPT\nreceipt-id:r1\nfoo\0b\n\n\0", ["FRAME-01"]),
+        (b"\nreceipt-id:r1\nfoo:a\0b\n\n\0", ["FRAME-01"]),
     ],
 )
-def test_a_server_may_have_a_nul_in_a_header_value(octets, found):
+def test_a_server_may_have_a_nul_in_a_header(octets, found):
     """E-08: the grammar allows it. A frame without its blank line is another thing."""
     assert names(judged(*session(), Noise(0, "server", octets, "nul-in-head"))) == found
 
@@ -301,3 +307,13 @@ def test_an_error_should_help_to_find_its_frame():
         error = server("ERROR", ("message", "no"), (header, "r"))
         missed = names(judged(*session(), client("BEGIN", ASKS), error, Closed(0, "server")))
         assert [name for name in missed if name.startswith("ERROR")] == found
+
+
+@pytest.mark.parametrize(("got", "found"), [("b\\cc", ["ENC-12"]), ("bc", ["SEND-04"]), ("b", ["SEND-04"])])
+def test_a_colon_that_is_escaped_in_a_1_0_session_is_named_so(got, found):
+    events = [client("CONNECT", ("accept-version", "1.0"), ("host", "/")), server("CONNECTED", ("version", "1.0"))]
+    events += asked(client("SUBSCRIBE", ("id", "0"), QUEUE), "r")
+    sent = client("SEND", QUEUE, ("a", "b:c"), ("k", "1"), body=b"x")
+    came = server("MESSAGE", ("subscription", "0"), ("message-id", "1"), QUEUE, ("a", got), ("k", "1"), body=b"x")
+    blamed = [name for name in names(judged(*events, sent, came)) if name not in ("CLEN-05", "MSG-08", "MSG-07")]
+    assert blamed == found

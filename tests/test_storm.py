@@ -19,7 +19,7 @@ from impls.references.storm.reference import ALL
 from specs.codec import Decoder
 from specs.events import Fact, Said
 from specs.model import judge
-from specs.plan import Ref
+from specs.plan import Ref, Say
 from specs.protocol import find
 from specs.storm.bundle import context, from_json, resolve, to_json
 from specs.storm.frames import Grammar, Message, Style, Text, encode
@@ -221,6 +221,19 @@ class Forgets(hosts.BoltHost):
 
     def settle(self, command, name):
         pass
+
+
+def test_a_tuple_has_as_many_values_as_its_stream_declares():
+    prop = next(prop for prop, _ in properties("storm", "bolt") if "heartbeats" in prop.name)
+    config = STORM.configure("bolt", "seed", {"scripted": True}, {})
+    for program in drawn(prop.programs, 40, 5):
+        said = [step.frame.value for step in prop.plan(program, config).steps if isinstance(step, Say)]
+        fields = {}
+        for message in said:
+            if isinstance(message, dict) and "context" in message:
+                fields = message["context"].get("source->stream->fields", {})
+            elif isinstance(message, dict) and message.get("stream") in fields.get(message.get("comp"), {}):
+                assert len(message["tuple"]) == len(fields[message["comp"]][message["stream"]]), message
 
 
 def test_heartbeats_do_not_make_us_wait_for_an_effect_that_does_not_come():

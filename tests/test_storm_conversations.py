@@ -354,6 +354,23 @@ def test_a_sync_that_user_code_printed_is_no_fault_of_what_comes_after_it(printe
     assert list(blamed(judged("spout", *talk))) == [requirement]
 
 
+@pytest.mark.parametrize(("half", "rule"), [(b"", "END-02"), (b'{"command":"ne', "END-03")])
+@pytest.mark.parametrize("printed", [True, False])
+def test_what_follows_a_sync_that_user_code_printed_may_come_behind_the_end_of_stdin(half, rule, printed):
+    script = [{"op": "print", "text": '{"command":"sync"}\nend\n'}] if printed else []
+    setup = {**SETUP, "conf": {"wireproof.script": [script]}}
+    talk = [
+        Fact(0, "spout", "folder", "/p"), says("host", setup),
+        Fact(0, "spout", "file", {"name": "42", "size": 0, "ours": True}), says("spout", {"pid": 42}),
+        says("host", {"command": "next"}), Fact(0, "spout", "observed", {"call": "next"}),
+        says("spout", {"command": "sync"}),
+    ]  # fmt: skip
+    talk += [Fact(0, "host", "octets", len(half))] if half else []
+    talk += [Closed(0, "host", "eof"), says("spout", {"command": "sync"})]
+    found = blamed(judged("spout", *talk))
+    assert (rule in found) is (not printed), found
+
+
 HOUR = Quiet(3_600_000, 3_600_000)
 
 

@@ -6,10 +6,15 @@ ormsgpack, each with its own defaults, but for keys of maps, which may be of any
 
 import importlib
 import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+"""Where the folder msgpack stands, which is no library and must not be taken for the one of its name."""
 
 
 def codec(name: str):
     """Decode and encode functions of a library."""
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != HERE]
     try:
         library = importlib.import_module(name)
     except ImportError as error:

@@ -10,7 +10,8 @@ import sys
 for _name in ("MutableMapping", "Callable", "Mapping", "Iterable"):
     setattr(collections, _name, getattr(collections.abc, _name))
 sys.path[:0] = [folder for folder in os.environ.get("WIREPROOF_MSGPACK_RPC", "").split(os.pathsep) if folder]
-TIMEOUT_S = 5
+TIMEOUT_S = 2
+"""When a call is given up: before the tester gives the library up, which in a short run is after five seconds."""
 
 
 class Caller:

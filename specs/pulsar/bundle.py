@@ -36,10 +36,21 @@ def smoke(config: Config) -> Plan:
     """The least that must work before anything is judged: CONNECT and PING."""
     if config.role == "client":
         return _first_producer(config)
+    return Plan((Say(0, _hello(config)), Say(0, draft("PING"))))
+
+
+def waking(config: Config) -> Plan | None:
+    """A broker may make its namespaces when it serves already: who asks for a topic is told that there is none."""
+    if config.role == "client":
+        return None
+    ask = draft("PARTITIONED_METADATA", topic=Ref("topic", "t"), request_id=0)
+    return Plan((Say(0, _hello(config)), Say(0, ask)))
+
+
+def _hello(config: Config) -> Any:
     method, _, data = config.auth.partition(":")
     login = {"auth_method_name": method, "auth_data": data.encode()} if config.auth else {}
-    hello = draft("CONNECT", client_version="wireproof", protocol_version=config.version, **login)
-    return Plan((Say(0, hello), Say(0, draft("PING"))))
+    return draft("CONNECT", client_version="wireproof", protocol_version=config.version, **login)
 
 
 def _first_producer(config: Config) -> Plan:
@@ -113,6 +124,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"pulsar": from_url},
     smoke=smoke,
+    waking=waking,
     crash=Misuse.NO_FRAME.requirement,
     beat=lambda frame: bool(frame.kind == "PING"),
     books={"broker": (broker.BOOK,), "client": (client.BOOK, client.SURVIVAL)},

@@ -22,7 +22,7 @@ def damage(sent: str, got: str, version: str) -> str:
     if got.strip(" \t") == sent.strip(" \t") != "":
         return ids.ENC_07
     if SPECIAL.search(sent) and (_cut(sent, got) or any(each.sub("", got) == each.sub("", sent) for each in _ESCAPES)):
-        return (ids.ENC_12 if "\\" in sent else "") if version == "1.0" else ids.ENC_03
+        return (ids.ENC_12 if "\\" in sent + got else "") if version == "1.0" else ids.ENC_03
     if not sent.isascii() and any(_letters(made(got)) == _letters(made(sent)) for made in (str, _apart)):
         return ids.ENC_01
     return ""

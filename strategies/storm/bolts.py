@@ -140,7 +140,8 @@ def _op(session: Session, op: Op) -> None:
         if w.config.has("x-tick") and d % 2:
             w.tuple([60], near=("__tick", -1), comp="__system")
         else:
-            w.tuple([] if b % 2 else [texts.value(c)], near=near)
+            declared = near[0] in texts.STREAMS  # and so is how many values a tuple of it has
+            w.tuple([texts.value(c), b] if declared else [] if b % 2 else [texts.value(c)], near=near)
         w.lists(a)
     elif op.kind == "rest":
         w.wait(0 if a % 4 else 2)

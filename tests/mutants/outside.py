@@ -138,7 +138,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.outside", description="Judge seeded faults outside.")
     parser.add_argument("--protocol", default="", metavar="NAMES", help="only mutants of these, joined by commas")
     parser.add_argument("--role", default="", metavar="NAMES", help="only mutants of these roles, joined by commas")
-    parser.add_argument("--only", default="*", metavar="PATTERNS", help="names, or ids of requirements; joined by commas")
+    parser.add_argument(
+        "--only", default="*", metavar="PATTERNS", help="names, or ids of requirements; joined by commas"
+    )
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="so many of them, drawn by the seed")
     parser.add_argument("--budget", type=float, default=10.0, metavar="SECONDS", help="of each run")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="runs at a time")

@@ -46,7 +46,7 @@ kcl({
     done();
   },
   processRecords(input, done) {
-    const records = (input.records || []).map((r) => ({ ...r, data: Buffer.from(r.data || '', 'base64') }));
+    const records = input.records.map((r) => ({ ...r, data: Buffer.from(r.data, 'base64') }));
     note({
       call: 'processRecords',
       records: records.map((r) => ({

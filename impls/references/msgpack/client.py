@@ -37,6 +37,7 @@ class ClientSwitches:
     errors: str = switch("hex", "text")
     pieces: str = switch("whole", "octets")
     together: bool = switch(True, True, False)  # whether calls can be open at the same time
+    sends: str = switch("at once", "when it waits")  # a library without a thread of its own may be able to no sooner
 
 
 CLIENT_SWITCHES: Mapping[str, tuple[Any, ...]] = {each.name: each.metadata["values"] for each in fields(ClientSwitches)}
@@ -61,6 +62,7 @@ class Caller:
     def reset(self) -> None:
         """A new connection."""
         self.out = bytearray()
+        self.kept, self.holds = bytearray(), False  # requests that leave when something is waited for
         self.reader = self.unpacker_type()
         self.open: dict[int, int] = {}  # handle by id
         self.ended: dict[int, dict[str, Any]] = {}  # outcome by handle
@@ -90,11 +92,13 @@ class Caller:
             self.reset()
             return {"ok": True}
         if op == "call" or (op == "call_async" and self.switches.together):
+            self.holds = op == "call_async" and self.switches.sends == "when it waits"
             handle = self.call(given["method"], self.params(given))
             return {"ok": handle} if op == "call_async" else self.wait(number, handle)
         if op == "await":
             return self.wait(number, given["handle"])
         if op == "notify":
+            self.holds = False
             if not self.broken:
                 self.write([2, given["method"], self.params(given)])
             return {"ok": True} if not self.broken else {"error": "no connection"}
@@ -111,6 +115,7 @@ class Caller:
 
     def wait(self, number: int, handle: int) -> dict[str, Any] | None:
         """The outcome of a call, or None while there is none."""
+        self.leave()
         if handle in self.ended:
             return self.ended.pop(handle)
         self.blocked = (number, handle)
@@ -139,8 +144,15 @@ class Caller:
         return self.last
 
     def write(self, message: list[Any]) -> None:
-        """Send one message."""
-        self.out += self.packer.pack(message)
+        """Send one message, behind those that are kept; or keep it."""
+        self.kept += self.packer.pack(message)
+        if not self.holds:
+            self.leave()
+
+    def leave(self) -> None:
+        """Send what was kept."""
+        self.out += self.kept
+        self.kept.clear()
 
     # Responses
 

@@ -140,9 +140,11 @@ def the_status_of_initialize_names_it(m: Case) -> str:
 
 
 @form(STATUS_NAMES_ITS_ACTION, on="status", when=(WORKING,))
-def the_status_names_its_action(m: Case) -> str:
-    """responseFor holds the name of the action (Action messages)."""
-    return _misnamed(m)
+def the_status_names_its_action(m: Case) -> Any:
+    """responseFor holds the name of the action (Action messages). What came in place of an answer may be done at once,
+    while the action is open, and then nobody can tell what is left to do (K-41)."""
+    why = _misnamed(m)
+    return Broken(why, level="") if why and _answers_what_came_instead(m) else why
 
 
 def _steps_are_left(m: Case) -> bool:

@@ -13,11 +13,11 @@ from specs.rules import Due
 
 @BOOK.duty(f"{CALLS_AS_WRITTEN} {NOTIFIES_AS_WRITTEN}", met_by="request, notification")
 def sends_what_it_is_told_to_send(state: ClientState) -> Iterator[Due]:
-    """Request Message, Notification Message. A client may send when it waits for something, and not before."""
-    if state.lost:
-        return
+    """Request Message, Notification Message. A client may send when it waits for something, and not before (MP-25)."""
     waits = next((at for at, (op, _) in enumerate(state.told) if op in BLOCKING), None)
-    later = frozenset() if waits is None else frozenset(method for _, method in state.told[waits + 1 :])
+    if state.lost or waits is None:
+        return
+    later = frozenset(method for _, method in state.told[waits + 1 :])
     for call in state.calls:
         if not call.sent and not call.outcome and call.method not in later:
             rule = NOTIFIES_AS_WRITTEN if call.op == "notify" else CALLS_AS_WRITTEN

@@ -404,9 +404,9 @@ def not_unescaped(case: Case) -> str:
 @HEADER.cause(
     ids.ENC_12,
     also=f"{ids.SEND_04} {ids.MSG_08}",
-    could=lambda case: case.conn.version == "1.0" and "backslash" in case.special,
+    could=lambda case: case.conn.version == "1.0" and "escaped" in case.special,
 )
-def unescaped_in_1_0(case: Case) -> str:
+def escapes_in_1_0(case: Case) -> str:
     return _alters(case, ids.ENC_12)
 
 

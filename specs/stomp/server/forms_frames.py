@@ -167,23 +167,26 @@ def length_of_a_body_with_nul_is_stated(case: Case) -> str:
 
 
 @BOOK.freedom("E-08")
-def a_header_value_may_hold_a_nul(data: bytes) -> bool:
-    """1.2, Augmented BNF: a header value is any octets but CR, LF and colon. The line goes on behind the NUL, and what
-    follows is header lines: a frame whose blank line is missing looks otherwise."""
+def a_header_may_hold_a_nul(data: bytes) -> bool:
+    """1.2, Augmented BNF: names and values of headers are any octets but CR, LF and colon, and line ends may stand
+    before a frame. The line goes on behind the NUL, and what follows is header lines: a frame whose blank line is
+    missing looks otherwise."""
+    data = data.lstrip(b"\r\n")
     command, *lines = data.replace(b"\r\n", b"\n").partition(b"\n\n")[0].split(b"\n")
     head, nul, rest = data.partition(b"\0")
-    inside = bool(nul) and b":" in head.rpartition(b"\n")[2] and rest[:1] not in (b"", b"\n", b"\r")
+    line = head.rpartition(b"\n")[2] + rest.partition(b"\n")[0]
+    inside = bool(nul) and b":" in line[1:] and rest[:1] not in (b"", b"\n", b"\r")
     named = command.decode("latin-1").rstrip("\r") in SERVER_COMMANDS
     return inside and named and all(b":" in line for line in lines[:-1])
 
 
 def octets(state: State, number: int, conn: Conn, event: Noise) -> Outcome:
     """What the server said that is no frame. A NUL in a header may be right, but nobody can tell where it ends."""
-    if event.why == "nul-in-head" and a_header_value_may_hold_a_nul(event.data):
-        leans = (a_header_value_may_hold_a_nul.id,)
+    if event.why == "nul-in-head" and a_header_may_hold_a_nul(event.data):
+        leans = (a_header_may_hold_a_nul.id,)
         return outcome(Finding(None, leans=leans, unjudged=True), state)
     text = f"{event.why}): {event.data[:80]!r}"
-    if event.why == "nul-in-head" and event.data.startswith(b"ERROR"):
+    if event.why == "nul-in-head" and event.data.lstrip(b"\r\n").startswith(b"ERROR"):
         text = f"NUL in its headers): {event.data[:80]!r}"
     return outcome(BOOK.ask("octets", Case(state, number, conn, text=text)), ANYTHING)
 

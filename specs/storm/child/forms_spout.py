@@ -32,8 +32,9 @@ def a_report_may_answer_an_unusable_setup(m: Case) -> bool:
 
 
 def _over(m: Case) -> bool:
-    """No command was open, and nothing has disturbed it."""
-    return m.conv.was is IDLE and m.conv.misuse is None and not m.conv.raising and m.action not in ("log", "report")
+    """No command was open, and nothing has disturbed it. A sync that user code printed ended one too early (S-33)."""
+    disturbed = m.conv.misuse is not None or m.conv.raising or '"sync"' in m.conv.talked
+    return m.conv.was is IDLE and not disturbed and m.action not in ("log", "report")
 
 
 def _after(m: Case) -> str:
