@@ -13,6 +13,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
+from impls.driver import unread
 from impls.driver.harness import HOST, Files, Harness, HarnessLink, OneHarnessTransport, send_on, taken_from
 from impls.driver.link import Link
 from impls.driver.program import wait_for
@@ -56,6 +57,10 @@ class ClientHarnessLink(HarnessLink):
         data = None if self._ended else taken_from(self._peer)
         self._ended = data is None
         return data
+
+    def unread(self) -> int | None:
+        """See `TcpLink`."""
+        return None if self._peer is None else unread.of_connection(self._peer)
 
     # -- as the one who tells ------------------------------------------------------------------------------------------
 

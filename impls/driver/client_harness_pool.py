@@ -19,6 +19,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from impls.driver import unread
 from impls.driver.harness import HOST, Facts, Files, Harness, HarnessLink, HarnessTransport, send_on, taken_from
 from impls.driver.link import Link
 from impls.driver.pipes import Pool
@@ -94,6 +95,10 @@ class ClientPoolLink(HarnessLink):
         data = b"" if peer is None else taken_from(peer)
         self._ended = data is None
         return data
+
+    def unread(self) -> int | None:
+        """See `TcpLink`."""
+        return None if self._peer is None else unread.of_connection(self._peer)
 
     # -- as the one who tells ------------------------------------------------------------------------------------------
 

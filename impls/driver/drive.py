@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from impls.driver.link import ControlChannel, Link, LinkError, Transport, control_of
+from impls.driver.link import ControlChannel, Link, LinkError, Transport, control_of, unread_of
 from specs.codec import Bad, Decoder
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.lag import Lagged
@@ -29,6 +29,9 @@ SLICE_MS = 20.0
 """Longest single wait: what one wait took longer than that, the tester itself was not running."""
 PATIENCES = 12
 """A plan is given up after this many times its patience, explicit waits apart: nobody is blamed for being slow."""
+APART_MS, LOOK_MS, BLIND_MS = 10.0, 0.1, 0.5
+"""How long we wait, for a frame in pieces, until the peer has read each; how often we look; and how long we wait for a
+piece where that can't be seen."""
 AT_ONCE = 1 << 16
 """Octets of a frame that a link takes without waiting, as good as always."""
 OUT_OF_TIME = "the time of the run was up"
@@ -264,14 +267,22 @@ class _Drive:
             return True
         start = len(line.held)
         data, line.held = line.held + data, b""
-        at = 0
+        at, apart_until = 0, self._transport.now() + APART_MS
         for cut in step.cuts:
             if at < start + cut < len(data):
                 self._send(step.conn, line, data[at : start + cut])
                 self._pump()
+                self._until_read(line, apart_until)
                 at = start + cut
         self._send(step.conn, line, data[at:])
         return True
+
+    def _until_read(self, line: _Line, until: float) -> None:
+        """Let the peer take what was sent: the next piece would come to it together with this one."""
+        while (left := unread_of(line.link)) != 0 and self._transport.now() < until and not line.ended:
+            self._transport.wait((), BLIND_MS if left is None else LOOK_MS)
+            if left is None:
+                return
 
     def _send_bytes(self, step: SendBytes, line: _Line) -> None:
         parts = (step.data,) if isinstance(step.data, bytes) else step.data

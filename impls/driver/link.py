@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, Protocol
 
+from impls.driver import unread
+
 RECEIVE = 65_536
 """Octets read at a time."""
 MAX_INBOX = 1 << 25
@@ -59,6 +61,11 @@ class ControlChannel(Protocol):
 def control_of(link: Any) -> ControlChannel | None:
     """The link itself if it has a control channel."""
     return link.control() if hasattr(link, "control") else None
+
+
+def unread_of(link: Any) -> int | None:
+    """Octets that were sent on the link and not read yet, where it can tell."""
+    return link.unread() if hasattr(link, "unread") else 0
 
 
 class Transport(Protocol):
@@ -251,6 +258,10 @@ class TcpLink:
         received = self._receive()
         self._ended = received is None
         return received
+
+    def unread(self) -> int | None:
+        """Octets that the program at the other end has still to read; None when that can't be told."""
+        return unread.of_connection(self.socket)
 
     def close(self, how: str = "close") -> None:
         if how == "reset":

@@ -22,6 +22,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from impls.driver import unread
 from impls.driver.link import ControlChannel, Link, LinkError
 from impls.driver.program import Program, Spawner, wait_for, write_all
 from impls.launching.printable import printable
@@ -147,6 +148,10 @@ class PipeLink:
         if received is None and not self._over:
             self._over = True
         return received
+
+    def unread(self) -> int | None:
+        """Octets that the program has still to read; None when that can't be told."""
+        return None if self.program.closed else unread.of_pipe(self.program.stdin)
 
     def control(self) -> ControlChannel:
         return self

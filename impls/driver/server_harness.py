@@ -46,6 +46,10 @@ class ServerHarnessLink(HarnessLink):
             return None if self.harness.ended else b""
         return self._peer.take()
 
+    def unread(self) -> int | None:
+        """See `TcpLink`."""
+        return None if self._peer is None else self._peer.unread()
+
     # -- as the one who tells ------------------------------------------------------------------------------------------
 
     def do(self, name: str, value: Any) -> bool:
