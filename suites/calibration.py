@@ -24,6 +24,7 @@ from specs.plan import Plan, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
 from suites.asking import at_once
 from suites.deadline import Deadline, TimeUp
+from suites.ground import Ground, Settle
 from suites.investigate import CONFIRM_MS
 from suites.lanes import WIDTH, bears
 
@@ -61,6 +62,8 @@ class Calibration:
     patience_ms: float
     learnt: dict[str, Any] = field(default_factory=dict)
     deadline: Deadline = field(default_factory=Deadline)
+    settle: Settle = lambda recording: ""
+    """Starts an implementation again that died in a conversation of discovery; see `suites.ground`."""
     bears: int = 0
     """How many conversations at once make no difference to it; 0 when it is one at a time."""
 
@@ -93,13 +96,18 @@ class Calibration:
         discover = _discovery(self.protocol)
         if discover is None:
             return
-        serial = count(1)
+        ground = Ground(self.settle, "ask", self.deadline)
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
             if rest_s > self.deadline.left() * RESTING and not isinstance(self.transport, MemoryTransport):
                 raise TooLong
-            recording = self._drive(plan, replace(self.setting(), config=config), f"ask{next(serial)}-")
+            asking = replace(self.setting(), config=config)
+            recording = ground.play(plan, asking)
+            if recording.refused:
+                recording = ground.play(plan, asking)  # an earlier question had ended it
+            if self.deadline.over():
+                raise TimeUp
             return tuple(recording.events), recording.judgement
 
         if self.bears:

@@ -248,7 +248,9 @@ class Session:
 
     def _calibration(self) -> Calibration:
         assert self.transport is not None
-        return Calibration(self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt), self.deadline)
+        return Calibration(
+            self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt), self.deadline, self._settle
+        )
 
     def setting(self) -> Setting:
         """How plans are driven against this implementation."""

@@ -190,6 +190,8 @@ def _three_at_once(w: plans.Writer) -> None:
 class ThirdInSegmentWaits(Session):
     """At most two frames are taken out of a segment; further ones wait for more octets to come."""
 
+    taken = 0
+
     def send(self, data: bytes) -> None:
         self.taken = 0
         super().send(data)
