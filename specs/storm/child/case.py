@@ -123,9 +123,9 @@ class Case:
 
     @lazy
     def emit(self) -> Expected:
-        """The emit that was said."""
-        task = self.get("task") or None
-        return Expected("emit", self._id, self.get("tuple"), stream_of(self.get("stream")), task, self._anchors)
+        """The emit that was said; a stream that is left empty, as an empty text too, is the default one (S-5)."""
+        task, stream = self.get("task") or None, stream_of(self.get("stream") or None)
+        return Expected("emit", self._id, self.get("tuple"), stream, task, self._anchors)
 
     @property
     def _id(self) -> Any:
