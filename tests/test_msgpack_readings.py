@@ -213,6 +213,7 @@ def test_a_result_belongs_to_the_id_of_its_response():
         told = {"result_hex": (bytes([0xA0 | len(value)]) + value).hex()}
         assert calling(first, second, answered(ok=told), END) == blamed, value
     assert calling(foreign, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-01 MUST",)
+    assert calling(foreign, own, answered(ok={"result_hex": "a3777780"[:8]}), END) == ("MP-FMT-01 MUST",)
     assert calling(foreign, answered(error="confused"), END) == ("MPRPC-CLI-03 SHOULD",)
 
 

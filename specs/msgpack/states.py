@@ -149,13 +149,13 @@ class Call(NamedTuple):
 @quick_replace
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
-    `strays`: the ids of responses that belong to no open call. `left`: it was told to end its connection."""
+    `strays`: responses that belong to no open call, as (id, result). `left`: it was told to end its connection."""
 
     config: Config
     phase: C = C.READY
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
-    strays: frozenset[Any] = frozenset()
+    strays: tuple[tuple[Any, Any], ...] = ()
     left: bool = False
 
     @property
