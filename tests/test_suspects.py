@@ -10,6 +10,7 @@ import pytest
 from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Frame, Session
+from specs.events import Quiet
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
@@ -111,6 +112,19 @@ def test_a_silence_that_holds_stays_set_aside_and_what_lay_behind_is_looked_into
     assert not hunt.asked[0][1]
     assert hunter.setting.set_aside == hunter.suspects.certain.set_aside == hunt.asked[1][1] != frozenset()
     assert [fault.requirement for fault in hunt.told] == [RECEIPT, other]
+
+
+def test_what_needs_no_waiting_is_looked_into_while_a_silence_is_waited_for(hunt):
+    hunter = hunt(lambda name: Investigated(None))
+    recording, blamed = played(hunter)
+    (seen,) = [each for each in blamed if each[0] == RECEIPT]
+    taken(hunter, recording, seen)
+    spoken = replace(recording, events=[event for event in recording.events if not isinstance(event, Quiet)])
+    for _ in range(2):
+        taken(hunter, spoken, seen)
+    assert not hunter.setting.set_aside
+    over(hunter, hunt)
+    assert [name for name, _ in hunt.asked] == [RECEIPT, RECEIPT]
 
 
 def test_what_lay_behind_mere_slowness_is_forgotten(hunt):
