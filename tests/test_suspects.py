@@ -141,3 +141,21 @@ def test_what_is_not_known_in_the_end_is_told_as_suspected(hunt):
     presumed(hunter)
     hunter.finish()
     assert [(fault.requirement, fault.unsettled) for fault in hunt.told] == [(RECEIPT, NO_TIME)]
+
+
+def test_a_heavy_plan_is_played_beside_the_hunt(hunt, monkeypatch):
+    """Megabytes may be waited for as many seconds: other conversations go on meanwhile."""
+    hunter, gate = hunt(lambda name: Investigated(None)), threading.Event()
+    recording, _ = played(hunter)
+
+    def play(plan, *_):
+        assert gate.wait(10)
+        return recording
+
+    monkeypatch.setattr(hunter, "play", play)
+    pursuit = hunter.pursuit(replace(PROPERTY, heavy=True))
+    hunter.play_one(pursuit, PROGRAM)
+    assert pursuit.tally.plans == 0
+    gate.set()
+    over(hunter, hunt)
+    assert pursuit.tally.plans == 1
