@@ -116,6 +116,23 @@ def test_a_promise_about_types_is_none_about_services_and_a_dot_stands_without_b
     assert tuple(blame.breach.requirement for blame in found.faults) == names
 
 
+def test_several_exceptions_behind_throws_may_be_refused_and_are_not_lost():
+    """ML-02: the text throws one."""
+    text = "exception A {\n}\nexception B {\n}\nservice S: 0 {\n  void f() throws A, B\n}\n"
+    names = [{"k": "exception", "name": name, "path": name} for name in "AB"]
+
+    def tree(*thrown):
+        function = {"name": "f", "ret": {"t": "void"}, "args": [], "throws": [*thrown]}
+        return {"ast": {"definitions": [*names, {"k": "service", "name": "S", "version": 0, "functions": [function]}]}}
+
+    refused = {"errors": [{"kind": "syntax", "line": 6}]}
+    assert blamed("idl", asked(text), said(refused), END) == ()
+    assert blamed("idl", asked(text), said(tree("A", "B")), END) == ()
+    assert blamed("idl", asked(text), said(tree("A")), END) == ("MPIDL-SVC-09",)
+    one = text.replace(", B", "")
+    assert blamed("idl", asked(one), said({"errors": [{"kind": "semantic", "line": 6}]}), END) != ()
+
+
 def test_judging_a_processor_goes_on_behind_a_fault():
     unknown = "message M { 1: nothing x }"
     events = (asked(unknown), said(TREE), asked(EMPTY, 2), Said(0, "idl", Line(b'{"id": 2, "ok": {"ast": 5}}')), END)

@@ -273,6 +273,8 @@ class _Parser:
                 throws.append((self.name(Clause.THROWN_IS_AN_EXCEPTION, "the exception").text, thrown.at))
                 if not self.word(","):
                     break
+            if len(throws) > 1:
+                self.freedoms.append("several exceptions behind throws")
         return Function(name, ret, tuple(args), tuple(throws), token.at, named.at, self.all[self.pos - 1].at)
 
     def application(self) -> Application:
