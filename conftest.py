@@ -121,11 +121,12 @@ def hunt(request: pytest.FixtureRequest, hunting: tuple[int, str]) -> Callable[.
     session = cli.sessions[number]
 
     def run(
-        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None
-    ) -> Tally:
+        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None,
+        heavy: bool = False,
+    ) -> Tally:  # fmt: skip
         if session.trouble:
             pytest.skip(f"not judged: {session.trouble}")
-        prop = made(request.node, programs, interpret, avoids, always_calm, deals)
+        prop = made(request.node, programs, interpret, avoids, always_calm, deals, heavy)
         line = _Line(request.config)
         try:
             pursuit = cli.hunt(request.node, prop, session, line.say)

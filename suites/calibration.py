@@ -20,7 +20,7 @@ from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import Judgement
-from specs.plan import Plan, SendBytes, TooLong, Wait
+from specs.plan import Close, Plan, Say, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
 from suites.asking import at_once
 from suites.deadline import Deadline, TimeUp
@@ -46,6 +46,12 @@ BRISK_S, STARTS_S = 0.1, 0.8
 """A start that takes longer than the first of these is measured again, as long as that took less than the second."""
 UNSPOKEN, UNSPOKEN_MS = 3.0, 500
 """How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
+SIGNS = frozenset(("observed", "file", "octets"))
+"""What shows that a program was reached, although it has said nothing that can be read."""
+DUMB = 5
+"""The part of what is left of the run for which one that was reached is waited for."""
+AT_ONCE_MS = 500.0
+"""How soon after the end of its STDIN a program says what it had only kept back."""
 
 
 class CannotJudge(Exception):
@@ -66,12 +72,17 @@ class Calibration:
     """Starts an implementation again that died in a conversation of discovery; see `suites.ground`."""
     bears: int = 0
     """How many conversations at once make no difference to it; 0 when it is one at a time."""
+    dumb: bool = False
+    """True for a program that was reached and says nothing that can be read: that is for the hunt to judge."""
 
     def meet(self) -> None:
         """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge, and TimeUp when the time
         of the run was up before that was known."""
         if isinstance(self.transport, PipeTransport):
             self.warm(self.transport)
+        if self.dumb:  # there is nothing to find out, and no time to lose
+            self.patience_ms, self.bears = QUICKEST_MS, self._bears()
+            return
         setting = self.setting()
         # what is slow when it is first met, or always, must not be taken for one that refuses
         ways = [min(CONFIRM_MS, self.deadline.left() * 1000 / SMOKES), CONFIRM_MS]
@@ -160,8 +171,32 @@ class Calibration:
             recording = self._drive(self._smoke(setting.config), setting, "warm-")
             if first_ms := _first(recording, self.impl.role):
                 return first_ms / 1000
+            if self._is_dumb(recording, setting):
+                self.dumb = True
+                return (_reached(recording, self.impl.role) or patience_ms) / 1000
         self._must_talk(recording)
         return 0.0
+
+    def _is_dumb(self, recording: Recording, setting: Setting) -> bool:
+        """True when a program that we started was reached and says nothing even when it is given more time, or speaks
+        at the end of its STDIN, whenever that comes: what stays in a buffer is a fault, and no slow start."""
+        role = self.impl.role
+        if self.protocol.wires.get(role, "tcp") != "stdio" or hung_up(recording, role):
+            return False
+        if _reached(recording, role):
+            more = replace(setting, patience_ms=max(setting.patience_ms, self.deadline.left() * 1000 / DUMB))
+            return not _spoke(self._drive(self._smoke(setting.config), more, "dumb-"), role)
+        return all(self._keeps_back(setting, int(times * setting.patience_ms)) for times in (1, 2))
+
+    def _keeps_back(self, setting: Setting, ms: int) -> bool:
+        """True when it says nothing for so long, and something as soon as its STDIN ends."""
+        steps = self._smoke(setting.config).steps
+        opening = steps[: next(n for n, step in enumerate(steps, 1) if isinstance(step, Say))]
+        recording = self._drive(Plan((*opening, Wait(ms), Close(0, "eof"))), replace(setting, until=None), "held-")
+        said = [
+            at for at, event in zip(recording.stamps, recording.events, strict=True) if _is_said(event, self.impl.role)
+        ]
+        return bool(said) and ms <= said[0] <= ms + AT_ONCE_MS
 
     def _must_talk(self, recording: Recording) -> None:
         if recording.refused:
@@ -238,6 +273,20 @@ def _slowest(recording: Recording, role: str, *, started: bool = False) -> float
 def _spoke(recording: Recording, role: str) -> bool:
     """True when `role` said anything, or hung up."""
     return any(isinstance(event, Said | Closed) and event.by == role for event in recording.events)
+
+
+def _is_said(event: Any, role: str) -> bool:
+    return isinstance(event, Said) and event.by == role
+
+
+def _reached(recording: Recording, role: str) -> float:
+    """When a program showed that it had read what it was told, in ms, other than by an answer; 0 when it did not."""
+    told = False
+    for ms, event in zip(recording.stamps, recording.events, strict=True):
+        told = told or (isinstance(event, Said) and event.by != role)
+        if told and isinstance(event, Fact) and event.by == role and event.name in SIGNS:
+            return ms
+    return 0.0
 
 
 def _first(recording: Recording, role: str) -> float:

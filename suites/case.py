@@ -222,6 +222,19 @@ class Case:
                     return None if own else feature
         return None
 
+    def known_otherwise(self, program: Program, plan: Plan, seen: Seen) -> str:
+        """The known fault that leaves the same duty unmet when `plan` is written without a feature, if there is one:
+        then the feature only gave it another name."""
+        duty, known = seen[2].breach.duty, seen[0].judgement.known
+        if not duty or not self.setting.set_aside or any(blame.breach.duty == duty for blame in known):
+            return ""
+        for feature in self.setting.protocol.features:
+            for other in self._without(feature, program, plan):
+                for blame in self.play(other).judgement.known:
+                    if blame.breach.duty == duty:
+                        return blame.breach.requirement
+        return ""
+
     def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:
         """True if the blame is on a way of writing, and the fault is there without it."""
         blamed = (f for f in self.setting.protocol.features if f.requirement and f.requirement == self.name)

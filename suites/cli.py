@@ -397,9 +397,10 @@ def property_of(item: pytest.Item) -> Property | None:
         return None
 
     def ask(
-        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None
-    ) -> Tally:
-        raise _Asked(programs, interpret, avoids, always_calm, deals)
+        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None,
+        heavy: bool = False,
+    ) -> Tally:  # fmt: skip
+        raise _Asked(programs, interpret, avoids, always_calm, deals, heavy)
 
     try:
         function(hunt=ask, **given)
@@ -409,7 +410,7 @@ def property_of(item: pytest.Item) -> Property | None:
 
 
 def made(
-    item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool, deals: int | None
+    item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool, deals: int | None, heavy: bool
 ) -> Property:
     """The property of a test."""
     name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
@@ -417,7 +418,7 @@ def made(
     hurry = params.pop("hunting")[1] == "pipelined" and not always_calm
     label = " ".join([f"{Path(str(item.path)).stem}::{item.originalname}", *params.values()])  # type: ignore[attr-defined]
     key = key_of(label, hurry=hurry)
-    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals, key=key)
+    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals, key=key, heavy=heavy)
 
 
 def _key(impl: Implementation) -> str:

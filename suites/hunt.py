@@ -200,24 +200,25 @@ class Hunter:
         rest_s = 0.0
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
-        if rest_s < BESIDE_S and (self._plays is None or self._pace_s < SLOW_S):
+        apart = self._plays is not None and prop.heavy  # it may take long to be believed that nothing comes of it
+        if rest_s < BESIDE_S and not apart and (self._plays is None or self._pace_s < SLOW_S):
             recording = self.play(plan, alone=pursuit.kills)
             self._keep_pace(recording.took_s)
             self._judge(pursuit, program, plan, recording)
             return 0.0
-        if rest_s < BESIDE_S:
+        if rest_s < BESIDE_S and not apart:
             return self._beside(pursuit, program, plan)
         if self._plays is not None and pursuit.resting >= RESTING:
             pursuit.draws.put_back(program)
             return TURN_S
-        if not self._may_rest(pursuit, rest_s):
+        if not apart and not self._may_rest(pursuit, rest_s):
             pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
             return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
         if self._plays is None:
             self._judge(pursuit, program, plan, self.play(plan))
             return 0.0
         self._beside(pursuit, program, plan, rests=True)
-        return rest_s
+        return max(rest_s, TURN_S)
 
     def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
         """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""

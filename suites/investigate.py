@@ -109,6 +109,8 @@ class Investigator:
                 )
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
+                if known := suspect.known_otherwise(program, plan, confirmed):
+                    return Investigated(None, f"it may be {known}, which shows in the same way")
                 about = confirmed[2].breach.about
                 shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)

@@ -60,6 +60,7 @@ def _cases(module: Any) -> Iterator[Case]:
         for row in getattr(test, "rows", ()) if name.startswith("test_") else ():
             label = f"{module.__name__.rpartition('.')[2]}::{name} {row.label}".rstrip()
             prop = Property(
-                label, row.programs, row.interpret, hurry=not row.always_calm, avoids=row.avoids, deals=row.deals
-            )
+                label, row.programs, row.interpret, hurry=not row.always_calm, avoids=row.avoids, deals=row.deals,
+                heavy=row.heavy,
+            )  # fmt: skip
             yield Case(prop, row.weight, disciplines)

@@ -22,7 +22,7 @@ Interpret = Callable[..., Plan]
 class Property:
     """What one test hunts with. `interpret(program, config, hurry=...)` may also take `avoid`, the requirements that
     are set aside, when `avoids` is true. `weight` is its share of the budget, `deals` the place of a head number that
-    is dealt in turn (`suites.draws.Draws`). `key` is its name in a deck."""
+    is dealt in turn (`suites.draws.Draws`). `key` is its name in a deck. `heavy`: its plans say megabytes."""
 
     name: str
     programs: SearchStrategy[Program]
@@ -32,6 +32,7 @@ class Property:
     avoids: bool = False
     deals: int | None = None
     key: str = ""
+    heavy: bool = False
 
     def plan(self, program: Program, config: Any, avoid: Iterable[str] = ()) -> Plan:
         """The plan that a program means."""

@@ -92,6 +92,8 @@ class Session:
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
     running: Running | None = None
     trouble: str = ""
+    dumb: bool = False
+    """True for a program that says nothing that can be read: where no fault comes of that, it could not be judged."""
 
     def __post_init__(self) -> None:
         self.protocol: Protocol = find(self.impl.protocol)
@@ -118,7 +120,7 @@ class Session:
             calibration = self._calibration()
             calibration.meet()
             self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
-            self.bears = calibration.bears
+            self.bears, self.dumb = calibration.bears, calibration.dumb
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
             if self.deadline.over():
@@ -148,7 +150,9 @@ class Session:
         self._start()
         if isinstance(self.transport, PipeTransport):
             try:
-                self._calibration().warm(self.transport)
+                calibration = self._calibration()
+                calibration.warm(self.transport)
+                self.dumb = calibration.dumb
             except CannotJudge as error:
                 self.trouble = str(error)
 
@@ -292,6 +296,12 @@ class Session:
         try:
             schedule.hunt(hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*")
             self._tell_unreached(hunter, pursuits, deck)
+            if self.dumb and not any(fault.verdict == "fail" for fault in hunter.faults.values()):
+                self.note(
+                    "start",
+                    f"{self.impl.name} said nothing that can be read, and there was no time to judge that; "
+                    f"{larger(self.options.budget_s)} should do",
+                )
         finally:
             for pursuit in pursuits:
                 self._over(pursuit)

@@ -36,6 +36,8 @@ LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
 Key = tuple[str, str]
 """A requirement, and the level at which it is blamed."""
+Sort = tuple[str, str, bool]
+"""The same, and whether it rests on a silence: what does not is settled while the silence is still waited for."""
 
 
 class Investigate(Protocol):
@@ -67,9 +69,9 @@ class Suspects:
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
         self._looked: Counter[Key] = Counter()
-        self._pending: dict[Key, Fault] = {}
+        self._pending: dict[Sort, Fault] = {}
         self._later: list[tuple[Fault, Callable[..., Investigated]]] = []
-        self._presumed: Mapping[Key, frozenset[str]] = {}
+        self._presumed: Mapping[Sort, frozenset[str]] = {}
         self._doubtful: dict[Key, tuple[Property, Program, Fault]] = {}
         self._started = time.monotonic()
 
@@ -89,12 +91,13 @@ class Suspects:
 
     def look(self, prop: Property, program: Program, suspicion: Fault) -> None:
         """Investigate a suspicion, and report the fault that is behind it, if there is one."""
-        name, key = suspicion.requirement, (suspicion.requirement, suspicion.level)
+        name, silent = suspicion.requirement, _waited(suspicion.recording)
+        key = (name, suspicion.level, silent)
         if key in self._pending:
             self._presume(key, suspicion)
             return
-        self._looked[key] += 1
-        before, silent = time.monotonic(), _waited(suspicion.recording)
+        self._looked[name, suspicion.level] += 1
+        before = time.monotonic()
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
@@ -172,7 +175,8 @@ class Suspects:
 
     def _found(self, suspicion: Fault, found: Investigated) -> None:
         """Take what an investigation came to."""
-        key, hunter, fault = (suspicion.requirement, suspicion.level), self._hunter, found.fault
+        key = (suspicion.requirement, suspicion.level, _waited(suspicion.recording))
+        hunter, fault = self._hunter, found.fault
         self._pending.pop(key, None)
         presumed = self._presumed.get(key, frozenset())
         # in this order: who looks into something else at this moment must not take for known what is not
@@ -217,7 +221,7 @@ class Suspects:
             setting = self._hunter.setting
             self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
 
-    def _presume(self, key: Key, suspicion: Fault) -> None:
+    def _presume(self, key: Sort, suspicion: Fault) -> None:
         """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
         would judge nothing else."""
         setting = self._hunter.setting

@@ -25,6 +25,7 @@ class Row:
     avoids: bool = False
     always_calm: bool = False
     deals: int | None = None
+    heavy: bool = False
     label: str = ""
 
 
@@ -37,17 +38,19 @@ def hunts(
     avoids: bool = False,
     always_calm: bool = False,
     deals: int | None = None,
+    heavy: bool = False,
 ) -> Callable[..., None]:
     """A property: draw `programs`, make plans of them with `interpret`.
 
     `weight` is its share of the budget; `avoids`: what is known to be broken is left out; `always_calm`: it is never
-    pipelined; `deals`: the place of a head number that is dealt in turn (`suites.draws.Draws`).
+    pipelined; `deals`: the place of a head number that is dealt in turn (`suites.draws.Draws`);
+    `heavy`: there is so much to say that other conversations must not wait for it.
     """
 
     def test(hunt: Any) -> None:
-        hunt(programs, interpret, avoids=avoids, always_calm=always_calm, deals=deals)
+        hunt(programs, interpret, avoids=avoids, always_calm=always_calm, deals=deals, heavy=heavy)
 
-    return _standing_here(test, what, [Row(programs, interpret, weight, avoids, always_calm, deals)])
+    return _standing_here(test, what, [Row(programs, interpret, weight, avoids, always_calm, deals, heavy)])
 
 
 def hunts_each(what: str, of: str, aims: Mapping[str, Any], weight: float = 1.0) -> Callable[..., None]:

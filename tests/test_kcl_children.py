@@ -171,6 +171,17 @@ def test_what_came_instead_of_an_answer_may_be_done_at_once(named, wrong):
     assert (found.verdict == "fail") is wrong, found
 
 
+@pytest.mark.parametrize(("number", "lapses"), [("1", 0), ("2", 1)])
+def test_numbers_of_a_batch_that_came_too_soon_were_delivered(number, lapses):
+    """INV-CHILD-07 lets a child do the batch; then the number of its record is no other number (CHECKPOINT-14)."""
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", batch), ("child", {"action": "checkpoint", "checkpoint": number})]
+    talk += [("host", {"action": "checkpoint", "checkpoint": number}), ("child", _status("processRecords"))]
+    config = KCL.configure("child", "kcl1-seed", {"scripted": False}, {})
+    found = judge(KCL.model, config, [Said(0, by, Message(members)) for by, members in talk], "child")
+    assert [fault.breach.requirement for fault in found.faults] == ["KCL-CHECKPOINT-14"] * lapses
+
+
 def _status(action):
     return {"action": "status", "responseFor": action}
 

@@ -93,6 +93,46 @@ def test_an_error_of_meaning_says_which_definition_is_refused(errors, name):
     assert name in blamed("idl", asked(TWO), said({"errors": errors}), END)
 
 
+SERVED = "service S: 0 {\n}\n"
+APPLIED = "application A {\n  S: 0 s default\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("message M {\n  1: int a\n}\ntypespec cpp M .a x::y\n", ()),
+        ("message M {\n  1: int a\n}\ntypespec cpp M. a x::y\n", ()),
+        ("message M {\n  1: int a\n}\ntypespec cpp M.a x::y\n", ("MPIDL-TS-01",)),
+        (APPLIED + SERVED, ()),
+        (SERVED + APPLIED, ("MPIDL-APP-01",)),
+    ],
+)
+def test_a_promise_about_types_is_none_about_services_and_a_dot_stands_without_blanks(text, names):
+    """ML-12, and the manifest's `forward_refs`: "types may be used before they are declared"."""
+    config = MSGPACK.configure("idl", PROFILES["idl"], {**FACTS, "forward_refs": True}, {})
+    line = text.count("\n", 0, text.find("S: 0 s" if "S: 0 s" in text else "typespec")) + 1
+    refused = {"errors": [{"kind": "semantic", "line": line}]}
+    found = judge(MSGPACK.model, config, [asked(text), said(refused), END], "idl")
+    assert tuple(blame.breach.requirement for blame in found.faults) == names
+
+
+def test_several_exceptions_behind_throws_may_be_refused_and_are_not_lost():
+    """ML-02: the text throws one."""
+    text = "exception A {\n}\nexception B {\n}\nservice S: 0 {\n  void f() throws A, B\n}\n"
+    names = [{"k": "exception", "name": name, "path": name} for name in "AB"]
+
+    def tree(*thrown):
+        function = {"name": "f", "ret": {"t": "void"}, "args": [], "throws": [*thrown]}
+        return {"ast": {"definitions": [*names, {"k": "service", "name": "S", "version": 0, "functions": [function]}]}}
+
+    refused = {"errors": [{"kind": "syntax", "line": 6}]}
+    assert blamed("idl", asked(text), said(refused), END) == ()
+    assert blamed("idl", asked(text), said(tree("A", "B")), END) == ()
+    assert blamed("idl", asked(text), said(tree("A")), END) == ("MPIDL-SVC-09",)
+    one = text.replace(", B", "")
+    assert blamed("idl", asked(one), said({"errors": [{"kind": "semantic", "line": 6}]}), END) != ()
+
+
 def test_judging_a_processor_goes_on_behind_a_fault():
     unknown = "message M { 1: nothing x }"
     events = (asked(unknown), said(TREE), asked(EMPTY, 2), Said(0, "idl", Line(b'{"id": 2, "ok": {"ast": 5}}')), END)

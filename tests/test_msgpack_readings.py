@@ -191,6 +191,17 @@ def test_a_client_may_pass_over_what_is_no_message_until_the_connection_ends():
     assert calling(drop, END) == ("MPRPC-CLI-04 MUST",)
 
 
+@pytest.mark.parametrize(("number", "blamed"), [(3, ()), (4, ("MPRPC-CLI-01 MUST",))])
+def test_a_second_response_may_meet_the_next_request_with_its_id(number, blamed):
+    """MP-18: an id that was answered is free again, and neither side sees what is on its way."""
+    first = [Said(0, "server", response(3, None, "own")), answered(ok={"result_hex": b"\xa3own".hex()})]
+    late = Said(0, "server", response(3, None, "again"))
+    told = Fact(0, "server", "call", {"method": "n", "params_hex": "90"})
+    asked = Said(0, "client", request(number, "n"))
+    taken = answered(ok={"result_hex": b"\xa5again".hex()})
+    assert calling(*first, late, told, asked, taken, Said(0, "server", response(number, None, "n")), END) == blamed
+
+
 def test_a_result_belongs_to_the_id_of_its_response():
     foreign, own = Said(0, "server", response(9, None, "foreign")), Said(0, "server", response(3, None, "own"))
     again = Said(0, "server", response(3, None, "again"))
@@ -202,6 +213,7 @@ def test_a_result_belongs_to_the_id_of_its_response():
         told = {"result_hex": (bytes([0xA0 | len(value)]) + value).hex()}
         assert calling(first, second, answered(ok=told), END) == blamed, value
     assert calling(foreign, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-01 MUST",)
+    assert calling(foreign, own, answered(ok={"result_hex": "a3777780"[:8]}), END) == ("MP-FMT-01 MUST",)
     assert calling(foreign, answered(error="confused"), END) == ("MPRPC-CLI-03 SHOULD",)
 
 

@@ -140,6 +140,20 @@ def test_what_a_reading_does_not_forgive_is_blamed():
     assert blamed(judged("spout", *late, scripted=False)) == {"SPOUT-04": "MUST"}
 
 
+@pytest.mark.parametrize(("told", "said", "wrong"), [(None, "", False), (None, "x", True), ("second", "", True)])
+def test_a_stream_that_is_left_empty_is_the_default_one(told, said, wrong):
+    """S-5: "leave this empty to emit to the default stream"."""
+    step = {"op": "emit", "tuple": ["a"], "task": 4, **({} if told is None else {"stream": told})}
+    emit = {"command": "emit", "tuple": ["a"], "task": 4, "stream": said}
+    bolt = [("host", given(tuple=["wireproof", [step, {"op": "ack"}]])), ("child", emit), ("child", settles("5"))]
+    assert blamed(judged("bolt", *child("bolt", *bolt))) == ({"BOLT-13": "MUST"} if wrong else {})
+    told_spout = {**SETUP, "conf": {"wireproof.script": [[step]]}}
+    spout = [Fact(0, "spout", "folder", "/p"), says("host", told_spout)]
+    spout += [Fact(0, "spout", "file", {"name": "42", "size": 0, "ours": True}), says("spout", {"pid": 42})]
+    spout += [says("host", NEXT), says("spout", emit)]
+    assert blamed(judged("spout", *spout)) == ({"SPOUT-13": "MUST"} if wrong else {})
+
+
 NEXT = {"command": "next"}
 
 

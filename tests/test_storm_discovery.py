@@ -10,7 +10,7 @@ from impls.references.storm.host_memory import Hosts
 from impls.references.storm.hosts import BoltHost, SpoutHost
 from impls.references.storm.memory import Children
 from specs.events import Fact, Quiet
-from specs.plan import Wait
+from specs.plan import TooLong, Wait
 from specs.protocol import find
 from strategies.storm import discover
 
@@ -51,6 +51,17 @@ def notes(*calls):
 )
 def test_a_slow_bolt_is_given_time_to_show_that_it_goes_on(calls, serial):
     assert found("bolt", notes(*calls), scripted=True)["serial"] is serial
+
+
+def test_a_bolt_that_never_calls_user_code_is_asked_no_longer_than_there_is_time():
+    """It would be asked for 1.5, 7.5 and 12 seconds."""
+
+    def play(plan, config):
+        if any(step.ms > 1500 for step in plan.steps if isinstance(step, Wait)):
+            raise TooLong
+        return [Fact(0, "bolt", "observed", {"call": "initialize"})], None
+
+    assert found("bolt", play, scripted=True) == {"noted": True}
 
 
 class Counts(Bolt):

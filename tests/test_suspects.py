@@ -10,6 +10,7 @@ import pytest
 from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Frame, Session
+from specs.events import Quiet
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
@@ -113,6 +114,19 @@ def test_a_silence_that_holds_stays_set_aside_and_what_lay_behind_is_looked_into
     assert [fault.requirement for fault in hunt.told] == [RECEIPT, other]
 
 
+def test_what_needs_no_waiting_is_looked_into_while_a_silence_is_waited_for(hunt):
+    hunter = hunt(lambda name: Investigated(None))
+    recording, blamed = played(hunter)
+    (seen,) = [each for each in blamed if each[0] == RECEIPT]
+    taken(hunter, recording, seen)
+    spoken = replace(recording, events=[event for event in recording.events if not isinstance(event, Quiet)])
+    for _ in range(2):
+        taken(hunter, spoken, seen)
+    assert not hunter.setting.set_aside
+    over(hunter, hunt)
+    assert [name for name, _ in hunt.asked] == [RECEIPT, RECEIPT]
+
+
 def test_what_lay_behind_mere_slowness_is_forgotten(hunt):
     hunter = hunt(lambda name: Investigated(None))
     presumed(hunter)
@@ -127,3 +141,21 @@ def test_what_is_not_known_in_the_end_is_told_as_suspected(hunt):
     presumed(hunter)
     hunter.finish()
     assert [(fault.requirement, fault.unsettled) for fault in hunt.told] == [(RECEIPT, NO_TIME)]
+
+
+def test_a_heavy_plan_is_played_beside_the_hunt(hunt, monkeypatch):
+    """Megabytes may be waited for as many seconds: other conversations go on meanwhile."""
+    hunter, gate = hunt(lambda name: Investigated(None)), threading.Event()
+    recording, _ = played(hunter)
+
+    def play(plan, *_):
+        assert gate.wait(10)
+        return recording
+
+    monkeypatch.setattr(hunter, "play", play)
+    pursuit = hunter.pursuit(replace(PROPERTY, heavy=True))
+    hunter.play_one(pursuit, PROGRAM)
+    assert pursuit.tally.plans == 0
+    gate.set()
+    over(hunter, hunt)
+    assert pursuit.tally.plans == 1

@@ -138,6 +138,11 @@ def _feature(
     return Feature(name, requirement, why, without=without, instead_of=others)
 
 
+SPLIT = (*(name for name in INSTEAD_OF if name != "FRAME-12"), *(f"INV-CHILD-{n:02}" for n in range(1, 17)))
+"""What a line that is split at other line ends can be behind: not a key that arrives changed, since its line was read
+as one."""
+
+
 CUT_ANYWHERE, WRITTEN_ANYHOW = "KCL-FRAME-05", "KCL-FRAME-10"
 FEATURES = (
     _feature("cuts", CUT_ANYWHERE, "it matters where the octets are cut into pieces", _whole),
@@ -156,6 +161,6 @@ FEATURES = (
         _small,
         tuple(name for name in INSTEAD_OF if name not in ORDER_AND_OCTETS),
     ),
-    _feature("breaks", CUT_ANYWHERE, "it matters whether a line holds what ends lines elsewhere", _unbroken),
+    _feature("breaks", CUT_ANYWHERE, "it matters whether a line holds what ends lines elsewhere", _unbroken, SPLIT),
     _feature("unicode", CHARACTERS_SURVIVE, "it matters which characters a partition key has", _ascii, INSTEAD_OF),
 )

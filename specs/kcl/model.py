@@ -249,7 +249,7 @@ def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]
         yield HOST.judge(HostCase(config, conv, "closes", None), "closes")
     elif isinstance(event, Said):
         conv = conv._replace(partial=False) if conv.partial else conv
-        if conv.stuck and isinstance(event.frame, Message):  # the host goes on: that settles why nothing came
+        if conv.stuck:  # the host goes on: that settles why nothing came
             yield CHILD.missed(next(CHILD.open(conv)), ChildCase(config, conv, "silence", None))
             return
         action = _action(event.frame)

@@ -133,7 +133,7 @@ class State(NamedTuple):
 class Call(NamedTuple):
     """A call or notification that a client was told to make. `number` is the id that it chose, once it is known.
     `outcome`: "" while it is open, "result", "error", or "lost" when the connection was spoilt or closed. `again`: the
-    results of further responses with its id."""
+    results of further responses with its id. `crossed`: a stray response had its id before it was seen to be sent."""
 
     op: str
     method: str
@@ -143,19 +143,25 @@ class Call(NamedTuple):
     outcome: str = ""
     value: Any = None
     again: tuple[Any, ...] = ()
+    crossed: bool = False
 
 
 @quick_replace
 class ClientState(NamedTuple):
     """A conversation with a client. `told` are commands that were not answered, oldest first, as (op, method).
-    `stray`: a response that belongs to no open call was said. `left`: it was told to end its connection."""
+    `strays`: responses that belong to no open call, as (id, result). `left`: it was told to end its connection."""
 
     config: Config
     phase: C = C.READY
     calls: tuple[Call, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
-    stray: bool = False
+    strays: tuple[tuple[Any, Any], ...] = ()
     left: bool = False
+
+    @property
+    def stray(self) -> bool:
+        """True once a response was said that belongs to no open call."""
+        return bool(self.strays)
 
     @property
     def lost(self) -> bool:

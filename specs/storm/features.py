@@ -62,13 +62,25 @@ def _without(value: Any) -> Any:
     return value
 
 
-def _feature(name: str, requirement: str, why: str, without: Callable[[Plan], Plan]) -> Feature:
-    return Feature(name, PREFIX + requirement, why, without=without)
+def _feature(
+    name: str, requirement: str, why: str, without: Callable[[Plan], Plan], instead_of: frozenset[str] = frozenset()
+) -> Feature:
+    return Feature(name, PREFIX + requirement, why, without=without, instead_of=instead_of)
+
+
+SAID_WRONGLY = frozenset((*(f"BOLT-{n:02}" for n in (*range(6, 9), *range(10, 15), 27)), "HB-04", "HB-05"))
+"""What a bolt breaks by what it says: with one message at a time it has fewer tuples in its hands, and a fault may be
+gone that has nothing to do with how octets are read."""
+PARTS = ("FRAME", "HS", "BOLT", "SPOUT", "HB", "END", "EXT", "INV-CHILD", "INV-HOST")
+LOST = frozenset(
+    PREFIX + f"{part}-{n:02}" for part in PARTS for n in range(1, 30) if f"{part}-{n:02}" not in SAID_WRONGLY
+)
+"""What it can break when a message is lost that came together with another."""
 
 
 FEATURES = (
     _feature("cuts", "FRAME-07", "it matters where the octets are cut into pieces", _whole),
-    _feature("together", "FRAME-07", "it matters whether messages are sent in one write", _apart),
+    _feature("together", "FRAME-07", "it matters whether messages are sent in one write", _apart, LOST),
     _feature("lines", "FRAME-06", "it matters over how many lines a message is spread", _styled(lines=0)),
     _feature("order", "FRAME-12", "it matters in which order members stand", _styled(order=0)),
     _feature("escape", "FRAME-13", "it matters how texts are escaped", _styled(escape="")),

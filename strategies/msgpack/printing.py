@@ -51,13 +51,15 @@ class Layout:
         self.free = free and bool(style & 32)
 
     def gap(self, before: str, after: str, *, line: bool = False) -> str:
-        """What stands between two tokens."""
+        """What stands between two tokens; nothing at the dot of a typespec, where no text shows a blank (ML-12)."""
         dice = self.dice
+        if "." in (before, after):
+            return ""
         needed = _is_word(before) and _is_word(after)
         text = " " if needed or not self.style & 2 else ""
         if before == "/" or after == "/":
             text = " "
-        if not self.style & 2 and (after in (",", ">", "<", "?", ":", "(", ")", ".") or before in ("<", "(", ".")):
+        if not self.style & 2 and (after in (",", ">", "<", "?", ":", "(", ")") or before in ("<", "(")):
             text = ""
         if self.style & 16 and dice.roll(4) == 0:
             text += str(dice.pick((" ", "\t", "  ", "\t ")))

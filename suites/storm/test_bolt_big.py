@@ -6,4 +6,4 @@ from suites.table import hunts
 ROLES = ("bolt",)
 DISCIPLINES = ("lock-step",)
 
-test_big_tuples = hunts("Lines of kilobytes and megabytes.", big.tuples(), big.interpret, 0.5)
+test_big_tuples = hunts("Lines of kilobytes and megabytes.", big.tuples(), big.interpret, 0.5, heavy=True)

@@ -105,6 +105,16 @@ class HalvesOfAPair(Child):
         return {**found, "partitionKey": re.sub("[\U00010000-\U0010ffff]", "\ufffd\ufffd", key) if wide else key}
 
 
+@child("key-stripped", "REC-10", batch(b"x", key=" blanks "), accept="FRAME-12")
+class KeyStripped(Child):
+    """Blanks at both ends of a partition key are lost, whatever characters count as blanks."""
+
+    def record(self, record: Any) -> dict[str, Any]:
+        found = super().record(record)
+        key = found["partitionKey"]
+        return {**found, "partitionKey": key.strip() if isinstance(key, str) else key}
+
+
 @child("form-feed-is-f", "REC-10", batch(b"x", key="\b\f\v"))
 class FormFeedIsF(Child):
     """The escape of a form feed is read as its letter."""

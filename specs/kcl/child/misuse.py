@@ -47,6 +47,10 @@ def _answer(config: Config, conv: Conv, frame: Message) -> Conv:
 
 def _action(config: Config, conv: Conv, frame: Message) -> Conv:
     action, wire = frame.action, config.wire
+    records = frame.members.get("records") if action == "processRecords" else None
+    records = [r for r in records if isinstance(r, dict)] if isinstance(records, list) else []
+    delivered = [str(record.get("sequenceNumber")) for record in records]
+    conv = conv._replace(numbers=conv.numbers.union(delivered))
     if conv.phase is ASKING:
         return unanswered(config, conv, action)
     if conv.phase is WORKING:
@@ -56,9 +60,7 @@ def _action(config: Config, conv: Conv, frame: Message) -> Conv:
         return perhaps(other, Misuse.OUT_OF_ORDER)
     if (action in FINALS and action not in wire.finals) or (action == "shutdownRequested" and not wire.requested):
         return perhaps(other, Misuse.OTHER_PROFILE)
-    records = frame.members.get("records")
-    data = [r.get("data") for r in records if isinstance(r, dict)] if isinstance(records, list) else []
-    no_base64 = any(isinstance(text, str) and not is_base64(text) for text in data)
+    no_base64 = any(isinstance(text, str) and not is_base64(text) for text in (r.get("data") for r in records))
     return perhaps(other, Misuse.NO_BASE64 if no_base64 else Misuse.BROKEN_ACTION)
 
 

@@ -101,10 +101,10 @@ class Case:
         others = [other for other in self.state.calls if other is not self.call and isinstance(other.value, tuple)]
         if any(other.method in other.value and values.alike(other.value, self.result) for other in others):
             return "another call"
-        if not self.state.stray:
-            return ""
-        again = any(values.alike(other, self.result) for other in self.named.again)
-        return "a second response" if again else "a stray response"
+        if any(values.alike(other, self.result) for other in self.named.again):
+            return "a second response"
+        stray = any(values.alike(other, self.result) for _, other in self.state.strays)
+        return "a stray response" if stray else ""
 
 
 def reporting(state: ClientState, told: dict[str, Any]) -> Case:

@@ -23,7 +23,7 @@ def response(state: ClientState, body: Any) -> ClientState:
     for at, call in enumerate(state.calls):
         if call.number == number and is_int(number):
             state = changed_at(state, at, call._replace(again=(*call.again, result)))
-    return state._replace(stray=True)
+    return state._replace(strays=(*state.strays, (number, result)))
 
 
 def loses(state: ClientState, body: Any = None) -> ClientState:
@@ -55,7 +55,8 @@ def a_call_was_sent(case: Case) -> ClientState:
     if case.at is None or case.call is None:
         return case.state
     number = case.body[1] if case.action == "request" else None
-    return changed_at(case.state, case.at, case.call._replace(sent=True, number=number))
+    crossed = any(is_int(known) and known == number for known, _ in case.state.strays)
+    return changed_at(case.state, case.at, case.call._replace(sent=True, number=number, crossed=crossed))
 
 
 @BOOK.effect("nonsense")

@@ -34,6 +34,13 @@ def it_may_say_something_of_its_own(case: Case) -> bool:
     return case.call is None and (case.action == "notification" or case.state.lost)
 
 
+@BOOK.freedom("MP-18")
+def its_id_was_that_of_a_stray_response(case: Case) -> bool:
+    """Request Message: an id may be used again once its call has ended, and a second response to that one may be read
+    after the next request was sent."""
+    return case.call is not None and case.call.crossed
+
+
 # -- requests and notifications ---------------------------------------------------------------------------------------
 
 
@@ -154,7 +161,8 @@ def a_result_is_a_value(case: Case) -> str:
     return f"the result of {case.named.method} is reported as no value ({why})"
 
 
-@BOOK.form(MATCHED, on="reports", if_=lambda case: case.outcome == "", causes=EARLY, goes_on=True)
+@BOOK.form(MATCHED, on="reports", if_=lambda case: case.outcome == "", causes=EARLY, goes_on=True,
+           freed_by=(its_id_was_that_of_a_stray_response,))  # fmt: skip
 def a_call_ends_when_it_is_answered(case: Case) -> str:
     """The order of the response: each is matched to its call by msgid."""
     if case.failed:
@@ -170,7 +178,8 @@ def a_call_whose_connection_has_ended_fails(case: Case) -> str:
     return f"{case.named.method} has a result although it was not answered: {case.told!s:.200}"
 
 
-@BOOK.form(ERRORS_FAIL, on="reports", if_=lambda case: case.outcome == "error", goes_on=True)
+@BOOK.form(ERRORS_FAIL, on="reports", if_=lambda case: case.outcome == "error", goes_on=True,
+           freed_by=(its_id_was_that_of_a_stray_response,))  # fmt: skip
 def a_call_that_is_answered_with_an_error_fails(case: Case) -> str:
     """Response Message, error: nil when no error occurred, so anything else is one (MP-02)."""
     if case.failed:
@@ -179,7 +188,8 @@ def a_call_that_is_answered_with_an_error_fails(case: Case) -> str:
     return f"{why}: {case.told!s:.200}"
 
 
-@BOOK.form(MATCHED, on="reports", if_=lambda case: case.outcome == "result", causes=REFUSED, goes_on=True)
+@BOOK.form(MATCHED, on="reports", if_=lambda case: case.outcome == "result", causes=REFUSED, goes_on=True,
+           freed_by=(its_id_was_that_of_a_stray_response,))  # fmt: skip
 def a_call_that_is_answered_with_a_result_has_one(case: Case) -> str:
     """Response Message, error: nil when no error occurred."""
     return f"{case.named.method} was answered with a result and failed: {case.told!s:.200}" if case.failed else ""
@@ -189,7 +199,8 @@ def _has_result(case: Case) -> bool:
     return case.outcome == "result" and case.report is Report.RESULT
 
 
-@BOOK.form(MATCHED, on="reports", if_=_has_result, causes=FOREIGN, goes_on=True)
+@BOOK.form(MATCHED, on="reports", if_=_has_result, causes=FOREIGN, goes_on=True,
+           freed_by=(its_id_was_that_of_a_stray_response,))  # fmt: skip
 def a_call_gets_its_own_result(case: Case) -> str:
     """The order of the response: each is matched to its call by msgid."""
     if not case.foreign:
@@ -197,7 +208,8 @@ def a_call_gets_its_own_result(case: Case) -> str:
     return f"{case.named.method} got the result of another call: {values.describe(case.result, 100)}"
 
 
-@BOOK.form(READ, on="reports", if_=_has_result, unless=lambda case: bool(case.foreign), causes=CHANGED, goes_on=True)
+@BOOK.form(READ, on="reports", if_=_has_result, unless=lambda case: bool(case.foreign) or case.named.crossed,
+           causes=CHANGED, goes_on=True)  # fmt: skip
 def results_are_handed_over_as_they_are(case: Case) -> str:
     """Format, Formats: each stands for one value."""
     return "" if case.change is None else f"result {case.change.why}"

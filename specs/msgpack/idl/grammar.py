@@ -273,6 +273,8 @@ class _Parser:
                 throws.append((self.name(Clause.THROWN_IS_AN_EXCEPTION, "the exception").text, thrown.at))
                 if not self.word(","):
                     break
+            if len(throws) > 1:
+                self.freedoms.append("several exceptions behind throws")
         return Function(name, ret, tuple(args), tuple(throws), token.at, named.at, self.all[self.pos - 1].at)
 
     def application(self) -> Application:
@@ -320,7 +322,12 @@ class _Parser:
         self.extensions.add("ts")
         language = self.name(Clause.TARGET_EXISTS, "the language").text
         target = self.name(Clause.TARGET_EXISTS, "the target").text
-        field = self.name(Clause.TARGET_EXISTS, "the field").text if self.word(".") else ""
+        end, field = self.all[self.pos - 1].at + len(target), ""
+        if self.word("."):
+            token = self.name(Clause.TARGET_EXISTS, "the field")
+            field = token.text
+            if token.at > end + 1:
+                self.freedoms.append("a gap at the dot of a typespec")
         first = self.all[self.pos]
         rest = self.source[first.at :].splitlines()[:1]
         until = first.at + len(rest[0]) if rest else first.at

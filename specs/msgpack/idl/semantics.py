@@ -70,7 +70,7 @@ class _Document(Members):
                     (each.at, each.head),
                 )
                 continue
-            if self.order[f"interface {name}:{version}"] > self.now and not self.stance.forward_refs:
+            if self.order[f"interface {name}:{version}"] > self.now:
                 self.free("an interface is used before it is declared")
             functions += found.functions
         own = {function.name: function for function in functions}
@@ -108,7 +108,7 @@ class _Document(Members):
             key = (entry.service, entry.version if entry.version is not None else versions[-1] if versions else 0)
             if key not in self.services:
                 self.fault("no-service", Clause.ENTRY_IS_A_SERVICE, f"{key[0]}:{key[1]} is no service", span)
-            elif self.order[f"service {key[0]}:{key[1]}"] > self.now and not self.stance.forward_refs:
+            elif self.order[f"service {key[0]}:{key[1]}"] > self.now:  # `forward_refs` promises types
                 self.free("an application before its services")
             other = scopes.setdefault(entry.scope, entry)
             if other is not entry:

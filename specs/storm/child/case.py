@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Names(Enum):
     CUT = "half a message was sent, of which it may be"
     NOTHING = "what stands for no id, where none was sent"
     MISUSED = "made of what means nothing"
-    NUMBER = "a number, and no id was one"
+    NUMBER = "a number, and no id was one, or an id that has passed through one"
     UNKNOWN = "nothing that was sent"
 
 
@@ -123,9 +123,9 @@ class Case:
 
     @lazy
     def emit(self) -> Expected:
-        """The emit that was said."""
-        task = self.get("task") or None
-        return Expected("emit", self._id, self.get("tuple"), stream_of(self.get("stream")), task, self._anchors)
+        """The emit that was said; a stream that is left empty, as an empty text too, is the default one (S-5)."""
+        task, stream = self.get("task") or None, stream_of(self.get("stream") or None)
+        return Expected("emit", self._id, self.get("tuple"), stream, task, self._anchors)
 
     @property
     def _id(self) -> Any:
@@ -157,6 +157,8 @@ class Case:
             return Names.BEAT
         if isinstance(name, str) and name in conv.settled:
             return Names.SETTLED
+        if _through_a_number(name, conv.open):
+            return Names.NUMBER
         if conv.cut:
             return Names.CUT
         if conv.misuse is Misuse.LACKING and name in (None, ""):
@@ -320,6 +322,19 @@ def _difference(due: Expected, got: Expected) -> Emits:
     if not same(due.task, got.task):
         return Emits.TASK
     return Emits.TOLD if set(due.anchors) == set(got.anchors) else Emits.ANCHORS
+
+
+def _through_a_number(name: Any, known: Iterable[Any]) -> bool:
+    """True for an open id that was read as a number: as one, or as the text of what it was rounded to."""
+    value = _number(name)
+    return value is not None and any(isinstance(id_, str) and _number(id_) == value for id_ in known)
+
+
+def _number(name: Any) -> float | None:
+    try:
+        return float(name) if isinstance(name, (str, int, float)) and not isinstance(name, bool) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def changed(seen: Mapping[str, Any], value: Mapping[str, Any]) -> str:

@@ -227,7 +227,10 @@ def no_id_is_made_of_what_means_nothing(m: Case) -> str:
 @form(ids.IDS_STAY_TEXTS, on="settle", when=RUNS)
 def an_id_goes_back_as_the_text_that_it_was(m: Case) -> str:
     """Ids of 64 bits are texts so that they come back whole (Bolts)."""
-    return f"{_settles(m)}, a number where ids are texts" if m.name is Names.NUMBER else ""
+    if m.name is not Names.NUMBER:
+        return ""
+    what = "an id that has passed through a number" if isinstance(m.get("id"), str) else "a number where ids are texts"
+    return f"{_settles(m)}, {what}"
 
 
 @form(ids.IDS_ARE_MEANT, on="settle", when=RUNS)

@@ -26,6 +26,7 @@ COMPARED = frozenset((
     "a word of the language as a name", "a base is used before it is declared", "an application before its services",
     "an exception is used before it is declared", "one name for things of different kinds",
     "a fraction below zero", "a key by an alias", "two foreign types for one target",
+    "several exceptions behind throws",
 ))  # fmt: skip
 """Freedoms to refuse that leave no doubt about the tree of whoever does not."""
 
