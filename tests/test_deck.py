@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from echo import setting
 
@@ -51,24 +53,26 @@ def test_a_cover_is_small_and_loses_nothing():
 
 
 def hunted(house, monkeypatch, deck, *, single=False, judged=()):
-    """Names of the properties in the order of their turns."""
-    played = []
+    """Names of the properties in the order of their turns; a plan takes ten milliseconds."""
+    played, now = [], [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
 
     def interpret(name):
         def interpret(program, config, *, hurry):
             played.append((name, program))
+            now[0] += 0.01
             return Plan(())
 
         return interpret
 
     binding = {r.id: r for r in house.protocol.requirements.binding("server", "1")}
     where = setting(house, "server", house.reference.server)
-    hunter = Hunter(where, binding, investigate=lambda *_: Investigated(None), deadline=Deadline(30))
+    hunter = Hunter(where, binding, investigate=lambda *_: Investigated(None), deadline=Deadline(30, time.monotonic))
     hunter.judged.update(judged)
     shares = [
         Share(Property(name, programs({"a": 1}, head=1, most=1), interpret(name), key=name)) for name in ("x", "y", "z")
     ]
-    hunt(hunter, pursuits(hunter, shares, 0.3), 0.3, lambda: None, deck, single=single)
+    hunt(hunter, pursuits(hunter, shares, 3.0), 3.0, lambda: None, deck, single=single)
     return played, binding
 
 

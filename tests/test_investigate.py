@@ -415,7 +415,9 @@ def until_played(monkeypatch, count):
             return len(played) > count
 
     play = Hunter.play
-    monkeypatch.setattr(Hunter, "play", lambda self, *given: (played.append(given), play(self, *given))[1])
+    monkeypatch.setattr(
+        Hunter, "play", lambda self, *given, **how: (played.append(given), play(self, *given, **how))[1]
+    )
     return Counting()
 
 

@@ -148,7 +148,7 @@ def test_a_heavy_plan_is_played_beside_the_hunt(hunt, monkeypatch):
     hunter, gate = hunt(lambda name: Investigated(None)), threading.Event()
     recording, _ = played(hunter)
 
-    def play(plan, *_):
+    def play(plan, *_, alone=False):
         assert gate.wait(10)
         return recording
 
