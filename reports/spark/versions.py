@@ -2,8 +2,8 @@
 
 Whoever takes runs in or judges them again writes it anew for the versions that these runs are of, or were of before,
 out of everything that is known of them; readers take the newest row. So it does not matter when a run arrives, how
-often, or what it said before, and a row comes and goes with its batch. The work of a night is that of the versions that
-were judged, and building the report looks back over rows of this table, not over all verdicts.
+often, or what it said before, and a row comes and goes with its batch. Building the report looks back over rows of this
+table, not over all verdicts.
 """
 
 from __future__ import annotations
