@@ -1,7 +1,8 @@
 """The tables of the nightly report by DuckDB, over the same Parquet files as Spark: what the ratios are taken to.
 
-Each statement does what the transform of the same name in `reports.spark.report` does with runs, verdicts and settled
-verdicts. Failure pages, requirement texts and times are left out, so that Spark does more.
+Each statement does with runs, verdicts and settled verdicts what the function of the same name in `reports.spark` does.
+What ingest has summed up beforehand is worked out here each time. Failure pages, requirement texts and times are left
+out.
 """
 
 from __future__ import annotations

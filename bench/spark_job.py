@@ -1,4 +1,5 @@
-"""One process of the bench `spark`: `fill ROOT ROWS`, `build ROOT`, `duck ROOT`, `rates FOLDER RUNS`, `tiny FOLDER`.
+"""One process of the bench `spark`: `fill ROOT ROWS`, `build ROOT`, `duck ROOT`, `rates FOLDER RUNS`,
+`nights FOLDER NIGHTS`, `tiny FOLDER`.
 
 The last line that it prints is what it measured, as JSON.
 """
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -49,7 +51,7 @@ def tiny(spark: SparkSession, folder: str) -> Measured:
     """Everything once, in one process, to see that it runs."""
     root = str(Path(folder) / "made")
     one = {**fill(spark, root, "4000"), **built(spark, root), **duck(None, root), "start_s": 0.0}
-    return {"sizes": [one, one], "rates": rates(spark, folder, "2")}
+    return {"sizes": [one, one], "rates": {**rates(spark, folder, "2"), **nights(spark, folder, "2")}}
 
 
 def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
@@ -58,19 +60,32 @@ def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
     few = max(1, count // 20)
     spark_rows.records(root / "warm", few)
     ingest(Warehouse(spark, str(root / "warm-house")), [str(root / "warm")], _quiet)
-    spark_rows.records(root / "first", 1, 50_000)
-    alone = _timed(lambda: ingest(Warehouse(spark, str(root / "first-house")), [str(root / "first")], _quiet))
     rows = spark_rows.records(root / "many", count)
     took = _timed(lambda: ingest(Warehouse(spark, str(root / "many-house")), [str(root / "many")], _quiet))
-    spark_rows.records(root / "many", 1, 50_000)
-    later = _timed(lambda: ingest(Warehouse(spark, str(root / "many-house")), [str(root / "many")], _quiet))
     ratio = _rejudging(spark, root, 40 * count)
-    for name in ("warm", "first", "many"):
+    for name in ("warm", "many"):
         shutil.rmtree(root / name)
         shutil.rmtree(root / f"{name}-house")
     for name in ("few-traces", "traces"):
         shutil.rmtree(root / name)
-    return {"rows": rows, "rows_per_s": rows / took, "night": later / alone, "rejudge": ratio}
+    return {"rows": rows, "rows_per_s": rows / took, "rejudge": ratio}
+
+
+def nights(spark: SparkSession, folder: str, behind: str) -> Measured:
+    """How long one more run takes behind so many nights, beside the first of all: the middle of four in turn, after
+    three rounds that do not count. Its version has been judged in the nights before."""
+    root, count = Path(folder), int(behind)
+    version = f"1.{(count - 1) // spark_rows.A_VERSION}"
+    rows = count * spark_rows.IMPLEMENTATIONS * spark_rows.REQUIREMENTS
+    spark_rows.fill(spark, str(root / "nights"), rows, count)
+    took: dict[str, list[float]] = {"first": [], "later": []}
+    for n in range(7):
+        results = root / f"night-{n}"
+        spark_rows.records(results, 1, n, impl="broker-1", version=version)
+        for name, house in (("first", f"empty-{n}"), ("later", "nights")):
+            warehouse = Warehouse(spark, str(root / house))
+            took[name].append(_timed(lambda: ingest(warehouse, [str(results)], _quiet)))  # noqa: B023 - at once
+    return {"night": median(took["later"][3:]) / median(took["first"][3:]), **took}
 
 
 def _rejudging(spark: SparkSession, root: Path, count: int) -> float:
@@ -120,7 +135,14 @@ class _Watch:
         return sum(self._cpu.values())
 
 
-JOBS: dict[str, Callable[..., Measured]] = {"fill": fill, "build": built, "duck": duck, "rates": rates, "tiny": tiny}
+JOBS: dict[str, Callable[..., Measured]] = {
+    "fill": fill,
+    "build": built,
+    "duck": duck,
+    "rates": rates,
+    "nights": nights,
+    "tiny": tiny,
+}
 
 
 def main(name: str, *arguments: str) -> int:

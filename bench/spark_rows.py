@@ -1,7 +1,7 @@
 """A warehouse as many nights would leave it, made up by Spark itself, and files of records as runs leave them.
 
-Twenty implementations are judged for 500 nights, once a night for each million of rows; every 25 nights brings a new
-version of each. A hundred requirements: most stand as the version before, some flicker.
+Twenty implementations are judged for 500 nights (or as many as are asked for), once a night for each million of rows;
+every 25 nights brings a new version of each. A hundred requirements: most stand as the version before, some flicker.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from bench.transport import LEARNT, STOMP, drawn, setting
 from impls.driver.drive import drive
 from records.rows import CoverageRow, EndRow, PropertyRow, RequirementRow, Row, RunRow, to_json
+from reports.spark import versions
 from reports.spark.rows import SCHEMAS
 from reports.spark.warehouse import Warehouse
 from specs.plan import Plan
@@ -33,10 +34,10 @@ PROPERTIES: Final = 60
 WEIGHT: Final = "explode(sequence(0, {}))"
 
 
-def fill(spark: SparkSession, root: str, count: int) -> int:
-    """Write a warehouse of about `count` verdicts at `root`; answers how many they are."""
+def fill(spark: SparkSession, root: str, count: int, most: int = NIGHTS) -> int:
+    """Write a warehouse of about `count` verdicts at `root`, of `most` nights at most; answers how many they are."""
     runs = max(2 * IMPLEMENTATIONS, count // REQUIREMENTS)
-    each = max(1, runs // (IMPLEMENTATIONS * NIGHTS))
+    each = max(1, runs // (IMPLEMENTATIONS * most))
     nights = max(2, runs // (IMPLEMENTATIONS * each))
     warehouse = Warehouse(spark, root)
     batch = warehouse.begin()
@@ -46,9 +47,12 @@ def fill(spark: SparkSession, root: str, count: int) -> int:
     for table, rows in (("runs", made.transform(_told)), ("verdicts", made.transform(_verdicts)),
                         ("settled", made.transform(_settled)),
                         ("efforts", made.transform(_efforts)), ("faults", made.transform(_faults)),
+                        ("held", made), ("ledger", made.transform(_read)),
                         ("rows", made.where(F.col("night") == nights - 1).transform(_listed))):  # fmt: skip
         warehouse.write(batch, table, rows.transform(_whole(table)))
-    warehouse.commit(batch, ("runs", "verdicts", "settled", "efforts", "faults", "rows"), count)
+    warehouse.write(batch, "versions", versions.summed(*(warehouse.part(batch, table) for table in versions.FROM)))
+    written = ("runs", "verdicts", "settled", "efforts", "faults", "held", "ledger", "rows", "versions")
+    warehouse.commit(batch, written, count)
     return nights * each * IMPLEMENTATIONS * REQUIREMENTS
 
 
@@ -137,6 +141,11 @@ def _efforts(runs: DataFrame) -> DataFrame:
     })  # fmt: skip
 
 
+def _read(runs: DataFrame) -> DataFrame:
+    path = F.format_string("file:/results/%s/records/%s-main.jsonl", "day", "run")
+    return runs.select(path.alias("path"), F.lit(400_000).alias("length"), F.to_timestamp("at").alias("modified"))
+
+
 def _listed(runs: DataFrame) -> DataFrame:
     each = runs.withColumn("r", F.expr(WEIGHT.format(REQUIREMENTS - 1)))
     text = F.to_json(F.struct(
@@ -146,10 +155,10 @@ def _listed(runs: DataFrame) -> DataFrame:
     return each.withColumns({"kind": F.lit("requirement"), "n": F.col("r") + 2, "text": text, "worker": F.lit("main")})
 
 
-def records(root: Path, runs: int, first: int = 0) -> int:
+def records(root: Path, runs: int, first: int = 0, *, impl: str = "broker", version: str = "1.0") -> int:
     """Files of records of whole runs, as `records.writer` writes them; answers how many rows they have."""
     (root / "records").mkdir(parents=True, exist_ok=True)
-    lines = list(_lines())
+    lines = list(_lines(impl, version))
     text = "".join(f"{line}\n" for line in lines)
     for n in range(first, first + runs):
         name = f"20261001T{n // 3600 % 24:02d}{n // 60 % 60:02d}{n % 60:02d}Z-{n:08x}"
@@ -157,10 +166,10 @@ def records(root: Path, runs: int, first: int = 0) -> int:
     return runs * len(lines)
 
 
-def _lines() -> Iterator[str]:
+def _lines(impl: str, version: str) -> Iterator[str]:
     rows: list[Row] = [
-        RunRow(at="2026-10-01T00:00:00+00:00", impl="broker", protocol="stomp", role="server", profile="1.2",
-               version="1.0", asked="broker", workers=("main",)),
+        RunRow(at="2026-10-01T00:00:00+00:00", impl=impl, protocol="stomp", role="server", profile="1.2",
+               version=version, asked=impl, workers=("main",)),
         *(RequirementRow(id=f"STOMP-1.2-MADE-{n:02d}", statement="What is said.") for n in range(REQUIREMENTS)),
     ]  # fmt: skip
     for p in range(PROPERTIES):

@@ -61,6 +61,7 @@ def content(spark: SparkSession, root: Path) -> dict[str, Counter[Any]]:
     found: dict[str, Counter[Any]] = {}
     for table in FOLDED:
         found[table] = _bag(warehouse.newest(table).collect())
+    found["versions"] = _bag(warehouse.versions().collect())
     found["rejudged"] = _bag(warehouse.rejudged().collect())
     found["quarantine"] = _bag(warehouse.quarantine().collect())
     found["ledger"] = _bag(warehouse.ledger().collect())

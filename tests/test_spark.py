@@ -277,37 +277,44 @@ def settled(spark, *rows: tuple[str, str, str, str, str]):
     return spark.createDataFrame(full, SCHEMAS["settled"])
 
 
-def test_the_latest_runs_are_those_of_each_day(spark):
-    from pyspark.testing import assertDataFrameEqual  # noqa: PLC0415
-
-    from reports.spark import report as module  # noqa: PLC0415
+def listed(spark, rows: list[dict]):
+    """Rows of the table of runs; columns that are not given are empty."""
     from reports.spark.rows import SCHEMAS  # noqa: PLC0415
 
     blank = {"string": "", "bigint": 0, "double": 0.0, "boolean": False, "array<string>": []}
     empty = {field.name: blank[field.dataType.simpleString()] for field in SCHEMAS["runs"].fields}
+    return spark.createDataFrame([{**empty, **row} for row in rows], SCHEMAS["runs"])
+
+
+def test_the_latest_runs_are_those_of_each_day(spark):
+    from pyspark.testing import assertDataFrameEqual  # noqa: PLC0415
+
+    from reports.spark import versions  # noqa: PLC0415
+
     told = [("a", "1", True), ("b", "2", True), ("c", "3", True), ("d", "4", False)]
-    rows = [{**empty, "slug": "x", "run": run, "at": at, "day": "2026-01-01", "complete": whole}
-            for run, at, whole in told]  # fmt: skip
-    found = spark.createDataFrame(rows, SCHEMAS["runs"]).transform(module.latest)
+    rows = [{"slug": "x", "run": run, "at": at, "day": "2026-01-01", "complete": whole} for run, at, whole in told]
+    found = listed(spark, rows).transform(versions.daily)
     asked = found.selectExpr("slug", "runs", "incomplete", "last.run AS last", "transform(whole, w -> w.run) AS whole")
     schema = "slug string, runs long, incomplete long, last string, whole array<string>"
     assertDataFrameEqual(asked, spark.createDataFrame([("x", 4, 1, "d", ["c", "b"])], schema))
 
 
 def test_flickers_are_changes_on_one_version(spark):
-    from reports.spark import report as module  # noqa: PLC0415
+    from reports.spark import report, versions  # noqa: PLC0415
     from reports.spark.rows import SCHEMAS  # noqa: PLC0415
 
     flips = ("pass", "fail", "inconclusive", "fail", "pass", "fail")
     rows = [("x", f"r{n}", "v1", "A", verdict) for n, verdict in enumerate(flips, 1)]
-    rows += [("x", "r1", "v1", "B", "fail"), ("x", "r2", "v2", "B", "pass"), ("x", "r1", "v1", "C", "fail")]
+    rows += [("x", "r1", "v1", "B", "fail"), ("x", "s2", "v2", "B", "pass"), ("x", "r1", "v1", "C", "fail")]
     table = settled(spark, *rows)
     fault = dict.fromkeys(SCHEMAS["faults"].names, "") | {
         "slug": "x", "version": "v1", "requirement": "C", "also": [], "features": [], "steps": 1, "reproduced": 2,
         "tried": 5,
     }  # fmt: skip
     faults = spark.createDataFrame([fault], SCHEMAS["faults"])
-    found = table.transform(module.flickers(table.transform(module.history), faults)).collect()
+    ids = {(run, version) for _, run, version, *_ in rows}
+    runs_ = listed(spark, [{"slug": "x", "run": run, "version": version, "day": "d"} for run, version in sorted(ids)])
+    found = versions.summed(runs_, table, faults).transform(versions.past).transform(report.flickers).collect()
     names = ("slug", "version", "requirement", "runs", "failed", "changes", "reproduced", "tried")
     assert [tuple(row[name] for name in names) for row in found] == [
         ("x", "v1", "A", 5, 3, 3, 0, 0), ("x", "v1", "C", 1, 1, 0, 2, 5)

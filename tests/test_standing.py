@@ -16,7 +16,7 @@ STANDING = {"pass": "passed", "fail": "failed"}
 
 
 def latest(slug: str, version: str, day: str, last: str, *whole: str) -> SimpleNamespace:
-    """What `report.latest` tells of one day; a run's id is its moment too."""
+    """What `versions.nights` tells of one day; a run's id is its moment too."""
     told = dict.fromkeys(tables.Day.__dataclass_fields__, 0)
     about = told | {"run": last, "at": last, "protocol": "stomp", "role": "server", "verdict": "", "complete": True}
 

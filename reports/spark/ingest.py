@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from records.rows import CoverageRow
-from reports.spark import folding, reading, schemas
+from reports.spark import folding, reading, schemas, versions
 from reports.spark.folding import day_of
 from reports.spark.rows import UNKNOWN_DAY
 
@@ -68,16 +68,15 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
         days = {row.run: UNKNOWN_DAY for row in told if row.run is not None}
         days |= {row.run: day_of(row.at) for row in sorted((row for row in told if row.at is not None), reverse=True)}
         progress(f"folding {len(days)} runs")
-        runs = warehouse.spark.createDataFrame(list(days.items()), schemas.text("run", "day"))
+        runs = schemas.sent(warehouse.spark, days.items(), schemas.text("run", "day"))
         fresh = read.drop("day").join(F.broadcast(runs), "run")
         folded = fold(warehouse, runs, fresh, overturned(warehouse.rejudged())).persist()
         kept.append(folded)
         counted = F.col("kind") == CoverageRow.kind
         traces = _named(fresh, listed)
-        parts = {
+        parts = told_of(warehouse, folded) | {
             "rows": fresh.where(~counted), "sheets": fresh.where(counted), "quarantine": _aside(read, new),
             "ledger": new, "held": runs, "traces": _traces(warehouse.spark, traces),
-            **{table: folding.part(folded, table) for table in folding.PARTS},
         }  # fmt: skip
         count = sum(row.many for row in told if row.run is not None)
         warehouse.write_all(batch, parts)
@@ -102,6 +101,13 @@ def fold(warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: D
     ]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), filter(None, [fresh, *before]))
     return folding.folded(rows, gone.join(F.broadcast(runs.select("run")), "run", "leftsemi"))
+
+
+def told_of(warehouse: Warehouse, folded: DataFrame) -> dict[str, DataFrame]:
+    """What a batch says of runs that are `folded`, table by table."""
+    parts = {table: folding.part(folded, table) for table in folding.PARTS}
+    # What takes longest is begun first.
+    return {"versions": versions.renewed(warehouse, parts), **parts}
 
 
 def overturned(rejudged: DataFrame) -> DataFrame:
@@ -145,7 +151,7 @@ def _named(rows: DataFrame, listed: DataFrame) -> dict[tuple[str, str], tuple[st
 def _traces(spark: SparkSession, named: Mapping[tuple[str, str], tuple[str, str, str]]) -> DataFrame:
     """The traces that `_named` found, and their scripts."""
     rows = [(*name, *told) for name, told in named.items()]
-    frame = spark.createDataFrame(rows, schemas.text("run", "trace", "day", "path", "code"))
+    frame = schemas.sent(spark, rows, schemas.text("run", "trace", "day", "path", "code"))
     # Octets that are no UTF-8 become marks of replacement.
     text = F.make_valid_utf8(F.col("content").cast("string"))
     texts = reading.contents(spark, sorted({path for _, path, _ in named.values()}))

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 from records.text import printable
-from reports.spark import folding, schemas
-from reports.spark.ingest import fold, overturned
+from reports.spark import schemas
+from reports.spark.ingest import fold, overturned, told_of
 from reports.spark.rows import UNKNOWN_DAY
 from reports.spark.session import ROOT
 from specs.protocol import find
@@ -113,7 +113,7 @@ def rejudge(warehouse: Warehouse, progress: Callable[[str], None], judge: Judge 
     if not waiting:
         return Rejudgement()
     progress(f"judging {len(waiting)} conversations again")
-    asked = warehouse.spark.createDataFrame(waiting, PENDING)
+    asked = schemas.sent(warehouse.spark, waiting, PENDING)
     runs = warehouse.newest("runs").select("run", "slug", "version", "seed")
     tasks = 4 * int(warehouse.spark.conf.get("spark.sql.shuffle.partitions") or 2)
     documents = traces.join(F.broadcast(asked), ["run", "trace", "batch"]).repartition(tasks, "run", "trace")
@@ -125,9 +125,9 @@ def rejudge(warehouse: Warehouse, progress: Callable[[str], None], judge: Judge 
     if affected:
         progress(f"correcting {len(affected)} runs")
         kept = before.join(F.broadcast(asked), ["run", "trace"], "left_anti").transform(overturned)
-        corrected = warehouse.spark.createDataFrame([(run,) for run in sorted(affected)], schemas.text("run"))
+        corrected = schemas.sent(warehouse.spark, [(run,) for run in sorted(affected)], schemas.text("run"))
         folded = fold(warehouse, corrected, None, kept.unionByName(overturned(said))).persist()
-        parts = {table: folding.part(folded, table) for table in folding.PARTS}
+        parts = told_of(warehouse, folded)
         warehouse.write_all(batch, parts)
         folded.unpersist()
     warehouse.commit(batch, ("rejudged", *parts), len(told))

@@ -168,6 +168,70 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A run that was complete and left nothing out on purpose."""
+
+    at: str
+    run: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Last:
+    """The last run of a night, by its first two columns."""
+
+    at: str
+    run: str
+    protocol: str
+    role: str
+    suite_version: str
+    verdict: str
+    complete: bool
+    passed: int
+    failed: int
+    warned: int
+    accepted: int
+    inconclusive: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One day of a version; `whole` are its last two whole runs, latest first."""
+
+    day: str
+    runs: int
+    incomplete: int
+    last: Last
+    whole: tuple[Whole, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """One requirement on a version: the columns of `tables.Flicker`, how many faults were `loose` (not shown by every
+    repetition), and the first run that failed, with its moment in microseconds as `first`."""
+
+    requirement: str
+    runs: int
+    failed: int
+    changes: int
+    first: int | None
+    first_run: str | None
+    first_day: str | None
+    reproduced: int
+    tried: int
+    loose: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """What all runs of one version of an implementation amount to."""
+
+    slug: str
+    version: str
+    nights: tuple[Night, ...]
+    past: tuple[Past, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """A batch that readers may see, the tables that it has a part of, and the batches that it stands in place of.
 
@@ -194,6 +258,7 @@ SCHEMAS: Final[Mapping[str, StructType]] = {
     "faults": schemas.of(Fault),
     "efforts": schemas.of(Effort),
     "stale": schemas.of(Stale),
+    "versions": schemas.of(Version),
     "rows": schemas.of(Kept),
     "sheets": schemas.of(Sheet),
     "held": schemas.of(Held),
@@ -204,5 +269,9 @@ SCHEMAS: Final[Mapping[str, StructType]] = {
 }
 FOLDED: Final = ("runs", "verdicts", "settled", "faults", "efforts", "stale")
 """Tables of which the newest batch that has a run speaks for it."""
+KEYED: Final[Mapping[str, tuple[str, ...]]] = {
+    "versions": ("slug", "version"), "rejudged": ("run", "trace"), "traces": ("run", "trace"), "ledger": ("path",),
+}  # fmt: skip
+"""Tables of which, for each of these keys, the newest batch that has it speaks."""
 DAILY: Final = ("verdicts", "efforts", "rows", "sheets", "traces")
 """Tables kept in a folder for each day: those of many rows, of which few days are wanted at a time."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Final, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -19,7 +19,11 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 _PLAIN: Final[dict[type, DataType]] = {
     str: StringType(),
@@ -32,13 +36,14 @@ _ARROW: Final[dict[type[DataType], pa.DataType]] = {
     LongType: pa.int64(),
     DoubleType: pa.float64(),
     BooleanType: pa.bool_(),
+    TimestampType: pa.timestamp("us", "UTC"),
 }
 
 
 @cache
 def of(table: type) -> StructType:
-    """The schema of a table whose columns are the fields of the dataclass `table`. Raises KeyError for a type that no
-    column can have."""
+    """The schema of a table whose columns are the fields of the dataclass `table`; dataclasses among them become
+    structs. Raises KeyError for a type that no column can have."""
     hints = get_type_hints(table)
     return StructType([StructField(f.name, _type(hints[f.name])) for f in fields(table)])
 
@@ -49,6 +54,8 @@ def _type(hint: Any) -> DataType:
     if get_origin(hint) is tuple:
         # What comes back from Parquet may hold nulls, as far as Spark knows; it casts that to nothing stricter.
         return ArrayType(_type(get_args(hint)[0]))
+    if isinstance(hint, type) and is_dataclass(hint):
+        return of(hint)
     return _PLAIN[hint]
 
 
@@ -65,6 +72,13 @@ def by_columns(function: Callable[..., Any], made: DataType) -> Any:
     """`function`, from Arrow columns to one such column (or, of a group, to one value), as Spark calls it; it has no
     need of pandas."""
     return F.arrow_udf(function, made)  # type: ignore[attr-defined,unused-ignore] # PySpark's stubs lack it
+
+
+def sent(spark: SparkSession, rows: Iterable[tuple[Any, ...]], schema: StructType) -> DataFrame:
+    """A few rows of this process as a DataFrame. By Arrow they become part of the plan: what follows from an empty one
+    is never run."""
+    told = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    return spark.createDataFrame(pa.Table.from_pylist(told, pa.schema(list(arrow(schema)))), schema)
 
 
 def text(*names: str) -> StructType:

@@ -54,8 +54,8 @@ class Head:
 
 
 def heads(latest: Iterable[Any]) -> list[Head]:
-    """The runs that stand for the newest versions of each implementation, newest first; `latest` as `report.latest`
-    makes it."""
+    """The runs that stand for the newest versions of each implementation, newest first; `latest` as
+    `versions.nights` makes it."""
     best: dict[tuple[str, str], Head] = {}
     for one in latest:
         key, head = (one.slug, one.version), (_whole(one) or [_head(one, one.last, False)])[0]
@@ -275,6 +275,16 @@ def failures(
             )
         )  # fmt: skip
     return tuple(sorted(found, key=lambda one: (one.slug, one.version, one.requirement, one.failure)))
+
+
+def conversations(runs: Iterable[tables.Run], texts: Iterable[Any]) -> dict[tuple[str, str], tuple[str, str]]:
+    """By run and trace the conversation and its script: of several `texts` the last one.
+
+    Runs that share a folder write traces of one name: a conversation is shown with the run whose seed it has.
+    """
+    seeds = {run.run: str(run.seed) for run in runs}
+    mine = (one for one in texts if one.seed is None or one.seed == seeds.get(one.run))
+    return {(one.run, one.trace): (one.document, one.script) for one in mine}
 
 
 def _shown(fault: Fault) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everyone gi
 from pyspark.sql.types import StructType
 
 from reports.spark import schemas
-from reports.spark.rows import DAILY, FOLDED, SCHEMAS, Commit
+from reports.spark.rows import DAILY, FOLDED, KEYED, SCHEMAS, Commit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,7 +78,7 @@ class Warehouse:
         schema, wanted = SCHEMAS[table], None if names is None else set(names)
         chosen = [c.batch for c in self.live() if table in c.tables and (wanted is None or c.batch in wanted)]
         if not chosen:
-            return self.spark.createDataFrame([], schema).withColumn("batch", F.lit("").cast("string"))
+            return schemas.sent(self.spark, [], schema).withColumn("batch", F.lit("").cast("string"))
         paths = [f"{self.root}/{table}/batch={name}" for name in chosen]
         known = schemas.text("batch")  # a part without a single row has no folder from which it could be told
         read = self.spark.read.schema(StructType([*schema.fields, *known.fields])).option(
@@ -100,17 +100,33 @@ class Warehouse:
             if len(names) > 1:
                 told = self.batches("runs").groupBy("run").agg(F.sort_array(F.collect_list("batch")).alias("told"))
                 older = [(row.run, name) for row in told.where("size(told) > 1").collect() for name in row.told[:-1]]
-            frame = self.spark.createDataFrame(older, schemas.text("run", "batch")) if older else None
+            frame = schemas.sent(self.spark, older, schemas.text("run", "batch")) if older else None
             self._older = names, frame
         return self._older[1]
 
     def rejudged(self) -> DataFrame:
         """What was last found out about each stored conversation."""
-        return _last(self.batches("rejudged"), ["run", "trace"])
+        return self._last("rejudged")
 
     def ledger(self) -> DataFrame:
         """The files that were read, each as it was when it was last read."""
-        return _last(self.batches("ledger"), ["path"])
+        return self._last("ledger")
+
+    def versions(self) -> DataFrame:
+        """What the runs of each version amount to, when the warehouse is `summed`."""
+        return self._last("versions")
+
+    def summed(self) -> bool:
+        """Whether the table of versions speaks for all runs. A release that does not keep it leaves a newest batch of
+        runs without it; the next batch then has all versions."""
+        return "versions" in next((c.tables for c in reversed(self.live()) if "runs" in c.tables), ("versions",))
+
+    def _last(self, table: str) -> DataFrame:
+        """For each key of `table` the row of the newest batch."""
+        key = KEYED[table]
+        columns = [name for name in SCHEMAS[table].fieldNames() if name not in key]
+        said = F.max_by(F.struct(*columns), "batch").alias("said")
+        return self.batches(table).groupBy(*key).agg(said).select(*key, "said.*")
 
     def quarantine(self) -> DataFrame:
         """What was set aside when each file was last read."""
@@ -168,7 +184,7 @@ class Warehouse:
     def commit(self, batch: Batch, tables: Iterable[str], rows: int, replaces: Sequence[str] = ()) -> None:
         """Let readers see a batch that has written its part of `tables`; `rows` says how large it is."""
         told = [(batch.name, list(tables), list(replaces), rows)]
-        one = self.spark.createDataFrame(told, schemas.of(Commit)).coalesce(1)
+        one = schemas.sent(self.spark, told, schemas.of(Commit)).coalesce(1)
         one.write.mode("append").parquet(f"{self.root}/commits")
         self._live = None
 
@@ -183,16 +199,13 @@ class Warehouse:
         if len(small) <= MANY:
             return False
         batch = self.begin()
-        newest = self.batches("runs").groupBy("run").agg(F.max("batch").alias("batch"))
         merged = {}
-        for table in SCHEMAS:
+        for table in sorted({table for commit in self.live() if commit.batch in small for table in commit.tables}):
             part = self.batches(table, small)
             if table in FOLDED:
-                part = part.join(newest, ["run", "batch"], "leftsemi")
-            elif table in ("rejudged", "traces"):
-                part = _last(part, ["run", "trace"])
-            elif table == "ledger":
-                part = _last(part, ["path"])
+                part = part.join(self._newest("runs", ("run",)), ["run", "batch"], "leftsemi")
+            elif table in KEYED:
+                part = part.join(self._newest(table, KEYED[table]), [*KEYED[table], "batch"], "leftsemi")
             elif table == "quarantine":
                 part = self.quarantine()
             once = part.drop("batch").distinct()
@@ -205,9 +218,6 @@ class Warehouse:
             self._sweep(folder, {commit.batch for commit in self.live()})
         return True
 
-
-def _last(rows: DataFrame, key: Sequence[str]) -> DataFrame:
-    """For each `key` the row of the newest batch."""
-    columns = [name for name in rows.columns if name not in (*key, "batch")]
-    said = F.max_by(F.struct(*columns), "batch").alias("said")
-    return rows.groupBy(*key).agg(said).select(*key, "said.*")
+    def _newest(self, table: str, key: Sequence[str]) -> DataFrame:
+        """Each key of `table`, with the newest batch that has it."""
+        return self.batches(table).groupBy(*key).agg(F.max("batch").alias("batch"))
