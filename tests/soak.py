@@ -34,6 +34,7 @@ def config_of(server: Server, profile: str = "1.2") -> Config:
         "sizes": MODEST if switches.limits == "small" else NORMAL,
         "crowded": switches.connections == "three",
         "folds": switches.destinations == "any-case",
+        "trims": switches.destinations == "trimmed",
     }
     return STOMP.configure("server", profile, FACTS, learnt)
 

@@ -53,19 +53,22 @@ def message(place, sub="0", body=b"x", key="1"):
 
 
 @pytest.mark.parametrize(
-    ("sent", "subscribed", "folds", "found"),
+    ("sent", "subscribed", "seen", "found"),
     [
-        ("/queue/a/b", "/queue/ab", False, ["SEND-02"]),
-        ("/queue/a/b", "/queue/ab", True, ["SEND-02"]),
-        ("/queue/a b", "/queue/ab", True, ["SEND-02"]),
-        ("/queue/AB", "/queue/ab", False, ["SEND-02"]),
-        ("/queue/AB", "/queue/ab", True, []),
+        ("/queue/a/b", "/queue/ab", "", ["SEND-02"]),
+        ("/queue/a/b", "/queue/ab", "folds trims", ["SEND-02"]),
+        ("/queue/a b", "/queue/ab", "folds trims", ["SEND-02"]),
+        ("/queue/AB", "/queue/ab", "trims", ["SEND-02"]),
+        ("/queue/AB", "/queue/ab", "folds", []),
+        ("/queue/ab ", "/queue/ab", "folds", ["SEND-03"]),
+        ("/queue/ab ", "/queue/ab", "trims", []),
+        (" /queue/AB", "/queue/ab", "folds trims", []),
     ],
 )
-def test_a_message_goes_to_its_destination_but_where_discovery_saw_that_case_is_folded(sent, subscribed, folds, found):
+def test_a_message_goes_to_its_destination_but_where_discovery_saw_names_that_are_one(sent, subscribed, seen, found):
     events = [*session(), *asked(client("SUBSCRIBE", ("id", "0"), ("destination", subscribed)), "r")]
     events += [client("SEND", ("destination", sent), ("k", "1"), body=b"x"), message(sent)]
-    judgement = judged(*events, config=Config(folds=folds))
+    judgement = judged(*events, config=Config(folds="folds" in seen, trims="trims" in seen))
     assert names(judgement) == found
     assert bool(judgement.leaned) is (not found)
 

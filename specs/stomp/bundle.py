@@ -82,6 +82,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         sizes=Sizes(*learnt.get("sizes", ())),
         crowded=bool(learnt.get("crowded", False)),
         folds=bool(learnt.get("folds", False)),
+        trims=bool(learnt.get("trims", False)),
         merges=bool(learnt.get("merges", False)),
     )
 

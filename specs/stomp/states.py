@@ -76,7 +76,8 @@ class Config:
     """What is known of the implementation before a plan begins: its manifest, and what discovery learnt.
 
     `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
-    `folds`: destinations that differ in the case of letters alone are one to it; `merges`: so are a queue-like and a
+    `folds`: destinations that differ in the case of letters alone are one to it; `trims`: so are those that differ in
+    blanks at their ends; `merges`: so are a queue-like and a
     topic-like one of the same local name, so that no plan uses one name for both.
     """
 
@@ -90,6 +91,7 @@ class Config:
     sizes: Sizes = NORMAL
     crowded: bool = False
     folds: bool = False
+    trims: bool = False
     merges: bool = False
 
     def kind(self, destination: str) -> Kind | None:

@@ -20,6 +20,8 @@ LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
 ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
+KEYED = ("aa", "a a", "aba", "a b a", "aab", " aa", "abcab", "ab ba")
+"""Keys of messages that are sent one after the other, a letter each; a blank is none. Each pattern has one again."""
 
 
 def conversations(*kinds: str, most: int = 6, evenly: bool = False) -> SearchStrategy[Program]:
@@ -388,8 +390,9 @@ def _partitioned(d: Desk, op: Op) -> None:
                 d.ack(key, got)
         return
     key = d.producer(f"q{d.handles}", partitions=count)
-    for n in range(1 + op.args[1] % 8):
-        d.send(key, key=("a", None, "b", None, "c")[(op.args[2] + n * op.args[3]) % 5], op="send")
+    order = KEYED[(op.args[2] + op.args[3]) % len(KEYED)]
+    for n in range(2 + op.args[1] % 7):
+        d.send(key, key=order[n % len(order)].strip() or None, op="send")
         d.receipt()
 
 

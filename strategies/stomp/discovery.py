@@ -45,6 +45,8 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     config = configure(learnt)
     names = {end: config.topic.template.replace("{name}", "{name}" + end) for end in ("fold", "Fold")}
     learnt["folds"] = _same(play, config, names["fold"], names["Fold"])
+    name = config.topic.template.replace("{name}", "{name}trim")
+    learnt["trims"] = any(_same(play, config, name, other) for other in (name + " ", " " + name))
     learnt["merges"] = _same(play, config, config.topic.template, config.queue.template)
     fanouts = _fan_out(play, configure(learnt))
     for place, family in enumerate(FAMILIES):

@@ -187,7 +187,7 @@ class DeafAfterStray(Caller):
             super().message(value)
 
 
-mutant("waits-for-ever", "CLI-04", breaks(0))(
+mutant("waits-for-ever", "CLI-04", breaks(0), level="SHOULD")(
     "Calls stay open when the connection ends.", on(Caller, "end").instead(lambda self: setattr(self, "broken", True))
 )
 

@@ -239,7 +239,10 @@ class Broker:
 
     def key(self, name: str) -> str:
         """What names of one destination have in common."""
-        return name if self.server.switches.destinations == "exact" else name.lower()
+        how = self.server.switches.destinations
+        if how == "trimmed":
+            return name.strip()
+        return name if how == "exact" else name.lower()
 
     def route(self, message: Message, sender: Session) -> None:
         """Give a message that was sent to its destination."""

@@ -97,7 +97,7 @@ class Switches:
     limits: str = switch("large", "small")  # small: those of an embedded server, in place of the sizes below
     connections: str = switch("any", "three")  # at once; one more is refused
     empty_names: str = switch("refuse", "accept")  # of subscriptions and transactions
-    destinations: str = switch("exact", "any-case")
+    destinations: str = switch("exact", "any-case", "trimmed")
     long_destination: str = switch("accept", "refuse")
 
     # Closing and time

@@ -294,9 +294,12 @@ class Said(Case):
 
     @property
     def keyed(self) -> bool:
-        """True for a message with a key, for a partition."""
+        """True for a message for a partition, with a key that has been used before: only that can go elsewhere."""
         end = self.producer
-        return end is not None and base(end.topic)[1] is not None and self.meta.HasField("partition_key")
+        topic, partition = base(end.topic) if end is not None else ("", None)
+        if partition is None:
+            return False
+        return any((topic, item.meta.partition_key) in self.state.keys for item in self.contents[0])
 
     @lazy
     def content(self) -> Content:

@@ -15,7 +15,7 @@ from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
-from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
+from specs.stomp.states import Config, Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
 from specs.values import quick_replace
 
 LEASE_MS = 10_000
@@ -236,9 +236,11 @@ def _leased_out(state: State, last: Delivery) -> bool:
     return not nacked and state.elapsed_ms - last.at_ms >= LEASE_MS
 
 
-def folded(name: str) -> str:
-    """A name as a server reads it that does not tell the case of letters."""
-    return normalize("NFKC", name).casefold()
+def as_read(name: str, config: Config) -> str:
+    """A destination as a server reads it that was seen to take off the blanks at its ends, or not to tell the case of
+    letters."""
+    name = name.strip() if config.trims else name
+    return normalize("NFKC", name).casefold() if config.folds else name
 
 
 _PLAIN: frozenset[str] = frozenset()

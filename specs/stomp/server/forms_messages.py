@@ -17,7 +17,7 @@ from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.case import Case, Copy, Match, folded, of_message, special
+from specs.stomp.server.case import Case, Copy, Match, as_read, of_message, special
 from specs.stomp.server.causes_messages import (
     BODY,
     ELSEWHERE,
@@ -155,14 +155,17 @@ def passes_over_what_comes_behind_disconnect(case: Case) -> bool:
 
 
 @BOOK.freedom("E-13")
-def one_name_in_any_case(case: Case) -> bool:
-    """1.2, SEND: a destination is opaque, and its syntax the server's; discovery saw that it folds letter case."""
-    if not case.state.config.folds:
+def one_name_to_the_server(case: Case) -> bool:
+    """1.2, SEND: a destination is opaque, and its syntax the server's; discovery saw that letter case, or blanks at its
+    ends, make no difference. No other text of a message may change."""
+    config = case.state.config
+    if not (config.folds or config.trims):
         return False
-    return any(folded(case.message.destination) == folded(place) for place in case.subscription.destinations)
+    meant = as_read(case.message.destination, config)
+    return any(meant == as_read(place, config) for place in case.subscription.destinations)
 
 
-@BOOK.form(ids.SEND_02, on=_OF_SEND, causes=ELSEWHERE, freed_by=(one_name_in_any_case,))
+@BOOK.form(ids.SEND_02, on=_OF_SEND, causes=ELSEWHERE, freed_by=(one_name_to_the_server,))
 def goes_to_its_destination(case: Case) -> Broken | str:
     """L79-82: destination says where the message goes."""
     if case.copy is not Copy.ELSEWHERE:
