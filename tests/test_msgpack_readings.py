@@ -478,3 +478,22 @@ def test_a_number_without_its_type_is_not_the_result_of_another_call():
         ]  # fmt: skip
     assert verdict("client", *events, END, one_number=True) == ("MP-FMT-05 SHOULD",)
     assert verdict("client", *events, END) == ("MP-FMT-05 MUST",)
+
+
+@pytest.mark.parametrize(
+    ("result", "learnt", "blamed"),
+    [
+        ((0, 1), {"one_number": True}, ("MP-FMT-05 SHOULD",)),
+        ((0, 1), {}, ("MPRPC-RESP-01 MUST",)),
+        ((0, 2), {"one_number": True}, ("MPRPC-RESP-01 MUST",)),
+    ],
+    ids=["its own value", "a language that has floats", "that of another"],
+)
+def test_a_list_without_the_types_of_its_numbers_is_not_the_result_of_another_request(result, learnt, blamed):
+    """Found by soaking: a server in a language with one number type gives [0.0, 1] back as [0, 1]."""
+    asked = [
+        Said(0, "client", request(number, "echo", value))
+        for number, value in ((1, (double(0.0), 1)), (2, (0, 1)), (3, (0, 2)))
+    ]
+    rest = [Said(0, "server", response(number, None, value)) for number, value in ((2, (0, 1)), (3, (0, 2)))]
+    assert verdict("server", *asked, Said(0, "server", response(1, None, result)), *rest, END, **learnt) == blamed

@@ -127,12 +127,14 @@ def shown_by(value: Any) -> frozenset[str]:
 
 
 def changed(sent: Any, got: Any, config: Config) -> Change | None:
-    """What is changed when `sent` comes back as `got`; None when they are the same value."""
+    """What is changed when `sent` comes back as `got`; None when they are the same value. Of several changes the first
+    that is no mere recommendation missed, or else the first."""
     if values.alike(sent, got):
         return None
     parts = _parts(sent, got)
     if parts is not None:
-        return next((found for one, other in parts if (found := changed(one, other, config)) is not None), None)
+        every = [found for one, other in parts if (found := changed(one, other, config)) is not None]
+        return next((found for found in every if found.level != "SHOULD"), every[0] if every else None)
     return _scalar(sent, got, config, f"{values.describe(sent, 120)} came as {values.describe(got, 120)}")
 
 

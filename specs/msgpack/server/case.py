@@ -123,9 +123,11 @@ class Case:
 
     @property
     def foreign(self) -> str:
-        """ "here" or "elsewhere" when the result is what another request asks for, on this connection or another."""
+        """ "here" or "elsewhere" when the result is what another request asks for, on this connection or another. Where
+        the request's own value may become it, nobody can tell: 1.0 becomes 1 in a language with one number type."""
         if not self._foreign:
-            self._foreign = "" if self.change is None else _whose(self)
+            own = self.change is None or self.change.level == "SHOULD"
+            self._foreign = "" if own else _whose(self)
         return self._foreign
 
     @property

@@ -191,7 +191,9 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
         key = f"\0{destination}"
     known = conn.subs.get(key)
     if known is not None:
-        both = known._replace(destinations=(*known.destinations, destination), vague=True, closing=False)
+        # either of the two may get the messages: they are held back where one of them has to acknowledge
+        ack = known.ack if known.ack != "auto" else frame.get("ack") or "auto"
+        both = known._replace(destinations=(*known.destinations, destination), ack=ack, vague=True, closing=False)
         return put(state, number, conn._replace(subs={**conn.subs, key: both}))
     mode = frame.get("ack") or "auto"
     reused = key in conn.old_subs
