@@ -493,3 +493,28 @@ def test_every_cell_of_a_machine_can_be_asked_for(kind):
     closed = {(phase, action) for phase, action, _ in machine.unreachable_cells()}
     every = {(phase, action) for phase, action, _ in machine.cells()} - closed
     assert {(phase.name, action) for phase, action in every - seen} <= {("DEAF", "pid"), ("DEAF", "closes")}
+
+
+def test_a_sync_that_was_printed_and_redirected_does_not_make_the_others_too_few():
+    """Found by soaking: one sync for each tuple, and the one that user code prints goes to the log (S-8, S-25)."""
+    sync = ("child", {"command": "sync"})
+    several = [pair for n in "1234" for pair in (("host", given(id=n)), ("child", settles(n)), sync)]
+    beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
+    printed = '{"command": "sync"}\nend\n'
+    steps = [{"op": "print", "text": printed}, {"op": "print", "text": printed}, {"op": "ack"}]
+    scripted = ("host", given(id="8", tuple=["wireproof", steps]))
+    logs = ("child", {"command": "log", "msg": printed})
+    talk = child("bolt", *several, beat, sync, scripted, logs, logs, ("child", settles("8")))
+    end = [Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 0)]
+    assert blamed(judged("bolt", *talk, *end)) == {}
+
+
+@pytest.mark.parametrize(("acked", "rule"), [("12", {}), ("21", {}), ("2", {}), ("22", {"BOLT-08": "MUST"})])
+def test_an_emit_may_be_that_of_any_callback_that_was_told_it_in_the_same_words(acked, rule):
+    """Found by soaking: two callbacks emit an empty tuple, and the second one is the first to come so far."""
+    told = ["wireproof", [{"op": "emit", "tuple": []}, {"op": "ack"}]]
+    emit = ("child", {"command": "emit", "tuple": []})
+    talk = [("host", given(id=n, tuple=told)) for n in "12"]
+    for n in acked:
+        talk += [emit, ("host", [7]), ("child", settles(n))]
+    assert blamed(judged("bolt", *child("bolt", *talk), Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 0))) == rule

@@ -75,9 +75,11 @@ class Told(NamedTuple):
 
 
 class Case:
-    """`what` is a JSON value (or a Text), an observation, or an exit status."""
+    """`what` is a JSON value (or a Text), an observation, or an exit status. `whose`: which of the callbacks an emit
+    belongs to that several of them were told in the same words."""
 
     profile = ""
+    whose = 0
 
     def __init__(self, config: Config, conv: Conv, action: str, what: Any, frame: Any = None) -> None:
         self.config, self.conv, self.action, self.what, self.frame = config, conv, action, what, frame
@@ -141,10 +143,19 @@ class Case:
         free = not self.config.scripted or self.conv.misuse is not None
         if free or (self.config.child == "spout" and (self.conv.raising or self.deaf)):
             return Told(Emits.FREE)
-        number, at, due = told_emit(self.conv, self.emit)
+        number, at, due = told_emit(self.conv, self.emit, self.whose)
         if due is None:
             return Told(Emits.FREE if self.conv.raising else Emits.UNTOLD)
         return Told(_difference(due, self.emit), number, at, due)
+
+    @property
+    def tellers(self) -> int:
+        """How many callbacks were told this emit in the same words: it may be that of any of them. None, where its
+        anchors are no texts."""
+        anchors = self.anchors or []
+        if not isinstance(anchors, list) or not all(isinstance(each, str) for each in anchors):
+            return 0
+        return sum(_difference(due, self.emit) is Emits.TOLD for _, _, due in _heads(self.conv))
 
     # -- ack and fail --------------------------------------------------------------------------------------------------
 
@@ -289,14 +300,20 @@ def ready(task: Task) -> Iterator[tuple[int, Expected]]:
             return
 
 
-def told_emit(conv: Conv, got: Expected) -> tuple[int, int, Expected | None]:
-    """The task whose next emit this is, or the most like it, and where it stands there; None when none is due."""
-    heads = [
+def _heads(conv: Conv) -> list[tuple[int, int, Expected]]:
+    """The next emit of each callback that has one due: which callback, where it stands there, and the emit."""
+    return [
         (number, at, due) for number, task in enumerate(conv.tasks) for at, due in ready(task) if due.kind == "emit"
     ]
-    for head in heads:
-        if _difference(head[2], got) is Emits.TOLD:
-            return head
+
+
+def told_emit(conv: Conv, got: Expected, whose: int = 0) -> tuple[int, int, Expected | None]:
+    """The task whose next emit this is, or the most like it, and where it stands there; None when none is due. `whose`:
+    that of several to which it may belong."""
+    heads = _heads(conv)
+    told = [head for head in heads if _difference(head[2], got) is Emits.TOLD]
+    if told:
+        return told[min(whose, len(told) - 1)]
     if not heads:
         return -1, -1, None
     tagged = [head for head in heads if _tag(head[2]) is not None and same(_tag(head[2]), _tag(got))]

@@ -25,15 +25,18 @@ ACTIONS = {"emit": "emit", "log": "log", "sync": "sync", "error": "report", "met
 
 def readings(config: Config, conv: Conv, frame: Message | Text) -> Iterator[Outcome]:
     """Every reading of a message of the child: a sync that answers the open command may also be the one for what came
-    before that and was no command."""
+    before that and was no command, and an emit may be that of any callback that was told it in these words."""
     yield said(config, conv, frame)
     value = frame.value if isinstance(frame, Message) else None
+    if len(conv.tasks) > 1 and _action(config, conv, value) == "emit":
+        for whose in range(1, Case(config, conv, "emit", value, frame).tellers):
+            yield said(config, conv, frame, whose)
     if conv.junk and conv.phase is SpoutPhase.BUSY and _action(config, conv, value) == "sync":
         yield Allow(conv._replace(junk=conv.junk - 1, waited_ms=0), leans=(NO_COMMAND,))
 
 
-def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
-    """A message of the child, in the reading that it belongs to what is open."""
+def said(config: Config, conv: Conv, frame: Message | Text, whose: int = 0) -> Outcome:
+    """A message of the child, in the reading that it belongs to what is open; `whose` as in `Case`."""
     if conv.phase in OVERS:
         return Allow(conv)
     conv = conv._replace(partial=False) if conv.partial else conv
@@ -48,6 +51,7 @@ def said(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
     if isinstance(frame, Text):
         return Allow(conv)  # it is free: nothing else is judged of it
     case = Case(config, conv, _action(config, conv, value), value, frame)
+    case.whose = whose
     found = book.judge(case, case.action)
     if isinstance(found, Breach) and _printed(conv, found, value):
         return _beside(book, Case(config, conv, "printed", value, frame))
