@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from impls.driver.drive import Setting, drive
@@ -9,7 +11,7 @@ from impls.driver.link import MemoryTransport
 from impls.references.pulsar.client_memory import Client
 from specs.events import Closed, Fact, Noise
 from specs.machine import Never, Unreachable
-from specs.model import Allow
+from specs.model import Allow, judge
 from specs.pulsar.client import CLIENT, CONNECTION, ENDPOINT, ClientModel, ClientState
 from specs.pulsar.client.machine import COMMANDS, Phase, Stage
 from specs.pulsar.client.oddities import Oddity
@@ -211,3 +213,49 @@ def test_a_pong_may_be_read_behind_the_end_of_its_connection():
     events = [*hello(0, 19), said(0, "broker", "PING"), DROP, ACTIONS["PONG"]]
     assert isinstance(outcome(after(*events), END), Allow)
     assert outcome(after(*events), ACTIONS["PONG"]).requirement == "PULSAR-KA-01"
+
+
+# -- found by soaking --------------------------------------------------------------------------------------------------
+
+
+def verdict(*events):
+    """What a conversation is blamed for, recommendations too."""
+    found = judge(PULSAR.model, CONFIG, [*events, END], "client")
+    return {blame.breach.requirement for blame in (*found.faults, *found.lapses)}
+
+
+@pytest.mark.parametrize(("asked", "blamed"), [(True, set()), (False, {"PULSAR-REQ-03"})])
+def test_who_goes_on_behind_a_ping_before_connected_has_made_what_it_asked_for(asked, blamed):
+    """The client may end the connection at such a PING, or go on: then what it asks for there is not judged."""
+    message = said(0, "broker", "MESSAGE", {**META, "sequence_id": 1}, b"m", consumer_id=0, message_id=ID)
+    made = [consumer(), said(0, "broker", "SUCCESS", request_id=21)] if asked else []
+    given = [flow(0, 0, 4), message, told("receive", consumer="c", timeout_ms=9)]
+    rest = [*given, reported({"ref": "r", "payload_hex": b"m".hex()})] if asked else []
+    assert blamed == verdict(
+        told("connect"), reported(None), EARLY, *hello(0), said(0, "client", "PONG"),
+        told("subscribe", topic=TOPIC, permits=9, _key="c"), *made, reported("c"), *rest,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("sequence", "blamed"), [(1, set()), (0, set())])
+def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it_was(sequence, blamed):
+    """What was to be sent before may be sent first, by the same producer or by a new one."""
+    sent = [
+        said(0, "client", "SEND", {**NOW, "producer_name": "p", "sequence_id": 0}, b"a", producer_id=0, sequence_id=0),
+        said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=ID),
+    ]  # fmt: skip
+    again = {**NOW, "producer_name": "p", "sequence_id": sequence}
+    assert blamed == verdict(
+        told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0), *looked_up(TOPIC, 1),
+        producer(), MADE, reported("p"), told("send", producer="p", payload_hex=b"a".hex()), *sent, reported("id"),
+        DROP, Closed(0, "client", "eof"), told("send", producer="p", payload_hex=b"b".hex()),
+        told("close", producer="p"), *at(1, *hello(1), *looked_up(TOPIC, 1), producer(), MADE,
+            said(0, "client", "SEND", again, b"b", producer_id=0, sequence_id=sequence)),
+        *at(1, said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=sequence, message_id=ID)), reported("id"),
+        reported(None),
+    )  # fmt: skip
+
+
+def at(number, *events):
+    """The same on another connection."""
+    return [replace(event, conn=number) for event in events]

@@ -13,19 +13,29 @@ from specs.rules import Predicate
 _WITH_EFFECT = {*REQUESTS, "SEND", "FLOW", "ACK", "PING", "PONG"}
 OTHERS = tuple(kind for kind in (*COMMANDS, "foreign") if kind not in _WITH_EFFECT)
 """What a client says without any effect that is remembered."""
+NO_ID = -1
+"""No first id of a producer: what the broker names then is not what it has to go on from."""
 
 
 def _effect(*actions: str) -> Predicate:
-    """Register an effect. Nothing that the client says counts where the connection may have to end."""
+    """Register an effect. Nothing that the client says counts where the connection may have to end, but that it asked
+    for a producer or consumer there."""
 
     def registered(after: Predicate) -> Predicate:
         def guarded(case: Said) -> Turn:
-            return case.turn(case.state if case.phase in MISUSED else after(case))
+            return case.turn(_beside(case) if case.phase in MISUSED else after(case))
 
         BOOK.effect(*actions)(guarded)
         return after
 
     return registered
+
+
+def _beside(case: Said) -> ClientState:
+    if case.kind not in ("PRODUCER", "SUBSCRIBE"):
+        return case.state
+    line: Line = case.line
+    return case.state.with_line(case.number, line._replace(beside=line.beside | {case.body.topic}))
 
 
 @BOOK.effect("CONNECT")
@@ -115,7 +125,10 @@ def a_producer_or_consumer_is_made(case: Said) -> ClientState:
             line=case.number, id=case.made_id, request=body.request_id, stage=stage, recounted=False
         ))  # fmt: skip
     size = _permits(state, base(body.topic)[0])
-    end = Endpoint(case.made, body.topic, case.number, case.made_id, body.request_id, size=size)
+    same = any(end.needless and (end.kind, end.topic) == (case.made, body.topic) for end in state.endpoints)
+    # it may be a new one, or the one that was to be closed when it was lost, which goes on: no answer names the next id
+    after = NO_ID if same else None
+    end = Endpoint(case.made, body.topic, case.number, case.made_id, body.request_id, size=size, next=after)
     return state._replace(endpoints=(*state.endpoints, end))
 
 

@@ -53,7 +53,7 @@ def _closing(state: ClientState, given: dict[str, Any]) -> ClientState:
     _, topic = state.handles.get(str(given.get(kind)), ("", ""))
     for at, end in state.of_topic(kind, topic):
         if end.stage is Stage.LOST:
-            state = state.with_endpoint(at, end._replace(stage=ENDPOINT.move(end.stage, "closes")))
+            state = state.with_endpoint(at, end._replace(stage=ENDPOINT.move(end.stage, "closes"), needless=True))
     return state
 
 

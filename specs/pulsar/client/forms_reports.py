@@ -13,6 +13,7 @@ from specs.pulsar.client.forms_commands import PARTITIONED, PLAIN
 from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, READY, SAME_PROPERTIES, WHOLE_PAYLOAD
 from specs.pulsar.client.machine import Stage
 from specs.pulsar.client.oddities import Oddity
+from specs.pulsar.client.state import base
 from specs.rules import Broken
 
 TAKES = "PULSAR-FLOW-08"
@@ -84,7 +85,13 @@ def _whose(case: Reported) -> str:
     return "" if not _is_made(case) else PARTITIONED if case.wanted > 1 else _one(case)
 
 
-@BOOK.form(f"{PARTITIONED} {PRODUCER_FIRST} {MATCHED}", on="reports", which=_whose)
+def _is_made_beside(case: Reported) -> bool:
+    """True when it was asked for on a connection that what we said may have ended, and on which the client goes on."""
+    wanted = case.given.get("topic", case.topic)
+    return any(base(topic)[0] == wanted for line in case.state.lines.values() for topic in line.beside)
+
+
+@BOOK.form(f"{PARTITIONED} {PRODUCER_FIRST} {MATCHED}", on="reports", which=_whose, unless=_is_made_beside)
 def what_is_reported_as_made_was_made(case: Reported) -> Broken | str:
     """A producer or consumer is there once its answer came (seed, Producer, Consumer), for each partition."""
     if len({end.topic for end in case.opened}) >= case.wanted:
@@ -158,7 +165,8 @@ def a_message_keeps_its_properties_and_key(case: Reported) -> str:
 
 
 @BOOK.form(WHOLE_PAYLOAD, on="reports", causes=NOT_PUSHED,
-           if_=lambda case: case.outcome in (Outcome.MESSAGE, Outcome.STRANGE, Outcome.NOTHING))  # fmt: skip
+           if_=lambda case: case.outcome in (Outcome.MESSAGE, Outcome.STRANGE, Outcome.NOTHING),
+           unless=_is_made_beside)  # fmt: skip
 def what_reaches_the_application_was_pushed(case: Reported) -> str:
     """The payload is all that is left of the frame (seed, Payload command); what cannot be read is not given."""
     if case.outcome is not Outcome.STRANGE:

@@ -34,7 +34,8 @@ class Line(NamedTuple):
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
     `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirements by which
     it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at
-    least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to."""
+    least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to.
+    `beside`: topics of producers and consumers that it asked for where nothing is judged any more."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
@@ -52,6 +53,7 @@ class Line(NamedTuple):
     unanswered: bool = False
     low: int = 0
     place: str = ""
+    beside: frozenset[str] = frozenset()
 
     @property
     def over(self) -> bool:
@@ -114,7 +116,8 @@ class Endpoint(NamedTuple):
     ended it, and `cut` its connection with it. `held`: producer_ready was false once. `recounted`: since it was
     lost, the number of partitions of its topic was asked for again. `taken`: the broker closed it once. `alone`: the
     application got a message of it that came while its connection had no other producer or consumer, and `crowded`:
-    one that came while it had."""
+    one that came while it had. `needless`: it was to be closed when it was lost, so it need not come back, and may, for
+    what was to be sent before."""
 
     kind: str
     topic: str
@@ -137,6 +140,7 @@ class Endpoint(NamedTuple):
     taken: bool = False
     alone: bool = False
     crowded: bool = False
+    needless: bool = False
 
     @property
     def alive(self) -> bool:
