@@ -79,13 +79,15 @@ class Protocol:
     `crash` is the requirement that an implementation breaks when it dies. `wires` says for a role how it is reached
     when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol),
     "relay" (told on stdin what to do, it starts the suite's relay as its child), "lines", "caller" or "serving" (told
-    on stdin what to serve, it answers with the port of that). `turns`: the model is turn-based, so
-    a plan that does not wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what
-    is seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was
-    sent into octets and (regular expression, n) pairs that find in other answers what the implementation made up
-    itself: first group of the nth match. `beat(frame)` is true for what a peer says every so often of its own accord:
-    it is no sign that an answer is under way. `books` are, for each role that can be judged, the rulebooks by which it
-    is: what can credit or blame it. `machines` are the tables that its model executes, by a name for people.
+    on stdin what to serve, it answers with the port of that). `turns`: the model is turn-based, so a plan that does not
+    wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what is seen beside the
+    wire comes in an order of its own then. `replayed(sent, received)` splits what was sent into octets and (regular
+    expression, n) pairs that find in other answers what the implementation made up itself: first group of the nth
+    match. `beat(frame)` is true for what a peer says every so often of its own accord: it is no sign that an answer is
+    under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to leave out
+    (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that. `books` are, for
+    each role that can be judged, the rulebooks by which it is: what can credit or blame it. `machines` are the tables
+    that its model executes, by a name for people.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Protocol:
     hasty: Callable[[Any], Any] = lambda config: config
     replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
     beat: Callable[[Any], bool] = lambda frame: False
+    spared: Callable[[Plan, frozenset[str]], Plan] = lambda plan, known: plan
     books: Mapping[str, Sequence[Rulebook]] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
 

@@ -67,8 +67,8 @@ class Proof:
 @dataclass
 class Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
-    each other at leisure. `alone`: it was seen without a known fault before it. `setting` is that of the hunt when this
-    began; what is found meanwhile changes nothing."""
+    each other at leisure. `alone`: it was seen without a known fault before it. `asks`: its plans ask for what is known
+    to be left out. `setting` is that of the hunt when this began; what is found meanwhile changes nothing."""
 
     hunter: Hunter
     prop: Property
@@ -77,6 +77,7 @@ class Case:
     level: str = ""
     healed: bool = False
     alone: bool = False
+    asks: bool = False
     until: Deadline = field(default_factory=Deadline)
     proof: Proof = field(default_factory=Proof)
 
@@ -99,8 +100,10 @@ class Case:
         return self.shown(self.plan(program), setting, kind)
 
     def plan(self, program: Program) -> Plan:
-        """What `program` means to the property, with nothing avoided."""
-        return self.prop.plan(program, self.setting.config, ())
+        """What `program` means to the property, with nothing avoided but what is known to be left out, unless this case
+        needs that (`asks`)."""
+        plan = self.prop.plan(program, self.setting.config, ())
+        return plan if self.asks else self.hunter.spared(plan)
 
     def shown(self, plan: Plan, setting: Setting | None = None, kind: str = "") -> Seen | None:
         """What playing `plan` shows, if it still blames the same requirement, or fails in the same `kind` and no less

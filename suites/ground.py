@@ -21,6 +21,9 @@ from suites.deadline import Deadline
 Settle = Callable[[Recording], str]
 AGAIN = 2
 """How often what was disturbed by the end of an implementation is played again."""
+SILENT_S, HELD_UP_S = 1.0, 15.0
+"""A plan that goes on for longer waits out a silence. For so long what wants to be alone waits for such plans, with the
+others going on meanwhile; then it holds up the others."""
 
 
 class Ground:
@@ -32,7 +35,8 @@ class Ground:
         self._serial = itertools.count(1)
         self._free = threading.Condition()
         self._settling = threading.Lock()
-        self._playing, self._joined, self._ends, self._alone = 0, 0, 0, False
+        self._begun: dict[int, float] = {}
+        self._joined, self._ends, self._claimed, self._alone = 0, 0, False, False
 
     def play(self, plan: Plan, setting: Setting, deadline: Deadline | None = None, *, alone: bool = False) -> Recording:
         """Drive one plan with fresh names; it is given up when `deadline` is over, or that of the run. `alone`: with
@@ -61,20 +65,29 @@ class Ground:
         """Room for one plan; answers whether there was another one beside it at any time."""
         with self._free:
             if alone:
-                self._free.wait_for(lambda: not self._alone)
-                self._alone = True
-                self._free.wait_for(lambda: not self._playing)
+                self._claim()
             else:
                 self._free.wait_for(lambda: not self._alone)
-            self._playing += 1
             self._joined += 1
             joined = self._joined
-            company = self._playing > 1
+            company = bool(self._begun)
+            self._begun[joined] = time.monotonic()
         try:
             yield lambda: company or self._joined != joined
         finally:
             with self._free:
-                self._playing -= 1
+                del self._begun[joined]
                 if alone:
-                    self._alone = False
+                    self._claimed = self._alone = False
                 self._free.notify_all()
+
+    def _claim(self) -> None:
+        """Wait until nobody is beside this one, and keep the others from beginning. They go on while another plan waits
+        out a silence: held up by this one and that one, nothing would be played at all."""
+        self._free.wait_for(lambda: not self._claimed)
+        self._claimed = True
+        until = time.monotonic() + HELD_UP_S
+        while (now := time.monotonic()) < until and any(now - begun > SILENT_S for begun in self._begun.values()):
+            self._free.wait(until - now)
+        self._alone = True
+        self._free.wait_for(lambda: not self._begun)

@@ -124,6 +124,11 @@ class Hunter:
                 found.append((name, breach.level or self.binding[name].level, blame))
         return found
 
+    def spared(self, plan: Plan) -> Plan:
+        """`plan` without asking for what is known to be left out each time."""
+        unasked = self.suspects.unasked
+        return self.setting.protocol.spared(plan, unasked) if unasked else plan
+
     # -- hunting --------------------------------------------------------------------------------------------------
 
     def hunt(self, prop: Property, budget_s: float) -> Tally:
@@ -196,7 +201,7 @@ class Hunter:
     def play_one(self, pursuit: Pursuit, program: Program) -> float:
         """Play one program of a property; seconds that it takes beside the hunt."""
         prop = pursuit.prop
-        plan = prop.plan(program, self.setting.config, self.suspects.aside)
+        plan = self.spared(prop.plan(program, self.setting.config, self.suspects.aside))
         rest_s = 0.0
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000

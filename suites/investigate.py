@@ -82,6 +82,10 @@ class Investigator:
         begun, name, hunter = time.monotonic(), case.name, case.hunter
         first = case.plan(program)
         seen = case.again(first)
+        asking = replace(case, asks=True)
+        if seen is None and asking.plan(program) != first:
+            case, first = asking, asking.plan(program)
+            seen = case.again(first)
         if seen is None:
             share = min(self.repeats_s, max(LEAST_S, self.total_s / 4))
             found = case.vanished(program, first, self._patient(case), after_s, begun, share)

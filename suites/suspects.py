@@ -65,6 +65,8 @@ class Suspects:
         """How long the hunt has stood still for investigations."""
         self.aside: set[str] = set()
         """Requirements of faults that are known, which writers of plans avoid."""
+        self.unasked: frozenset[str] = frozenset()
+        """Duties that are known never to be met: plans do without what they are about."""
         self.investigate = investigate
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
@@ -220,6 +222,8 @@ class Suspects:
         if fault.verdict == "fail":
             setting = self._hunter.setting
             self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
+            if fault.reproduced == fault.tried:
+                self.unasked |= _names(fault)
 
     def _presume(self, key: Sort, suspicion: Fault) -> None:
         """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time

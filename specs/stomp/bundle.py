@@ -10,7 +10,7 @@ from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
 from specs.stomp import frames, ids
-from specs.stomp.features import FEATURES
+from specs.stomp.features import FEATURES, spared
 from specs.stomp.frames import Frame, Style
 from specs.stomp.machine import MACHINE
 from specs.stomp.model import StompModel
@@ -193,6 +193,7 @@ protocol = Protocol(
     smoke=smoke,
     crash=ids.ROB_01,
     replayed=replayed,
+    spared=spared,
     books={"server": (BOOK,)},
     machines={"connection": MACHINE},
 )

@@ -40,6 +40,18 @@ def _bare(plan: Plan) -> Plan:
     return _styled(plan, before=b"", after=b"")
 
 
+def spared(plan: Plan, known: frozenset[str]) -> Plan:
+    """No RECEIPT is asked for of a command of which a server is known to send none."""
+
+    def change(step: Step) -> Step:
+        if not isinstance(step, Say) or f"{ids.RECEIPT_01} receipt {step.frame.command}" not in known:
+            return step
+        headers = tuple(header for header in step.frame.headers if header[0] != "receipt")
+        return replace(step, frame=replace(step.frame, headers=headers))
+
+    return plan.each(change)
+
+
 def _styled(plan: Plan, **style: bytes) -> Plan:
     def change(step: Step) -> Step:
         return replace(step, style=replace(step.style, **style)) if isinstance(step, Say) and step.style else step
