@@ -60,6 +60,16 @@ class Ground:
             recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
         return recording
 
+    @property
+    def held_up(self) -> bool:
+        """True while what has to be alone would wait for a plan that waits out a silence."""
+        with self._free:
+            return self._claimed or self._waits_out()
+
+    def _waits_out(self) -> bool:
+        now = time.monotonic()
+        return any(now - begun > SILENT_S for begun in self._begun.values())
+
     @contextmanager
     def _place(self, *, alone: bool) -> Iterator[Callable[[], bool]]:
         """Room for one plan; answers whether there was another one beside it at any time."""
@@ -87,7 +97,7 @@ class Ground:
         self._free.wait_for(lambda: not self._claimed)
         self._claimed = True
         until = time.monotonic() + HELD_UP_S
-        while (now := time.monotonic()) < until and any(now - begun > SILENT_S for begun in self._begun.values()):
-            self._free.wait(until - now)
+        while (left := until - time.monotonic()) > 0 and self._waits_out():
+            self._free.wait(left)
         self._alone = True
         self._free.wait_for(lambda: not self._begun)

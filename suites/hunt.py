@@ -34,7 +34,9 @@ SLOW_S, PACE = 0.1, 0.2
 LATE_S = 2.0
 """How long plans that were begun in time may take when the hunt is over."""
 TURN_S = 0.05
-"""What a turn counts for in which all of these are still being played."""
+"""What a turn counts for in which nothing could be played yet."""
+LET_BY_S = 0.005
+"""How long it waits at most for what is done beside the hunt, before another property goes on."""
 QUARTER = 4
 """Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
 MARGIN_S = 1.0
@@ -206,6 +208,10 @@ class Hunter:
         if not isinstance(self.setting.transport, MemoryTransport):
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
         apart = self._plays is not None and prop.heavy  # it may take long to be believed that nothing comes of it
+        if pursuit.kills and self._lanes is not None and self.ground.held_up:
+            pursuit.draws.put_back(program)  # other properties go on, until it can be alone
+            self._lanes.wait(LET_BY_S)
+            return TURN_S
         if rest_s < BESIDE_S and not apart and (self._plays is None or self._pace_s < SLOW_S):
             recording = self.play(plan, alone=pursuit.kills)
             self._keep_pace(recording.took_s)
