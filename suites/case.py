@@ -170,6 +170,9 @@ class Case:
         if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
         behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
+        if self.asks:  # without what is known to be left out it is not there
+            left_out = (each.partition(" ")[0] for each in sorted(self.hunter.suspects.unasked))
+            behind = behind or tuple(dict.fromkeys(left_out))
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
             requirement=name,

@@ -101,7 +101,9 @@ def _settled(state: State, pending: Pending) -> State:
 
 
 def delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> State:
-    """The state once a MESSAGE has come."""
+    """The state once a MESSAGE has come: whose subscription it names is in force, with or without a RECEIPT."""
+    if not (sub.sure or sub.vague or sub.closing or conn.subs.get(sub.id) is not sub):
+        state = put(state, number, conn._replace(subs={**conn.subs, sub.id: sub._replace(sure=True)}))
     serial = state.serial + 1
     fate = "out" if conn.phase is Phase.LIVE and not sub.closing and not sub.vague else "freed"
     ack, name = frame.get("ack"), frame.get("message-id")
