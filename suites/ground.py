@@ -1,7 +1,8 @@
 """Where plans are played: fresh names for each, the deadline of the run, and who has brought an implementation down.
 
 Several plans may be played at once, from several threads. When an implementation dies meanwhile, any of them may be the
-cause, so each is played once more with nobody beside it, and what happens then counts.
+cause that had just said something, so each of these is played once more with nobody beside it, and what happens then
+counts.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from specs.plan import Plan
 from suites.deadline import Deadline
 
 Settle = Callable[[Recording], str]
-AGAIN = 2
-"""How often what was disturbed by the end of an implementation is played again."""
+AGAIN = 3
+"""How often what was disturbed by the end of an implementation is played again, in the end with nobody beside it."""
 SILENT_S, HELD_UP_S = 1.0, 15.0
 """A plan that goes on for longer waits out a silence. For so long what wants to be alone waits for such plans, with the
 others going on meanwhile; then it holds up the others."""
@@ -44,7 +45,8 @@ class Ground:
         setting = replace(setting, ends=(deadline or self.deadline).over)
         died, recording = "", Recording()
         for turn in range(1 + AGAIN):
-            with self._place(alone=alone or turn > 0) as crowd:
+            by_itself = alone or turn == AGAIN or (turn > 0 and not _waited(recording))
+            with self._place(alone=by_itself) as crowd:
                 before, begun = self._ends, time.monotonic()
                 recording = drive(plan, setting, f"{self._prefix}{next(self._serial)}-")
                 recording.took_s = time.monotonic() - begun
@@ -101,3 +103,9 @@ class Ground:
             self._free.wait(left)
         self._alone = True
         self._free.wait_for(lambda: not self._begun)
+
+
+def _waited(recording: Recording) -> bool:
+    """True when nothing had been said to the implementation for a while: something else has brought it down."""
+    last_ms = max((ms for ms, _, way, _ in recording.wire if way == "sent"), default=0.0)
+    return recording.took_s - last_ms / 1000 > SILENT_S

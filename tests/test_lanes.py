@@ -6,11 +6,12 @@ import itertools
 import socket
 import threading
 import time
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
-from impls.driver.drive import Setting
+from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport, TcpTransport
 from impls.driver.pipes import PipeTransport
 from impls.references.stomp.reference import Server
@@ -165,7 +166,7 @@ def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_ab
             dead.set()
         elif played.count(plan) == 1:
             dead.wait(10)
-        return SimpleNamespace(events=[], judgement=Judgement("fail"))
+        return SimpleNamespace(events=[], wire=[], judgement=Judgement("fail"))
 
     def settle(recording):
         if not dead.is_set():
@@ -190,6 +191,23 @@ def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_ab
     assert [blame.breach.requirement for blame in found["kills"].judgement.blamed] == ["DIES"]
     assert found["harmless"].judgement.blamed == ()
     assert played.count("harmless") == 2
+
+
+@pytest.mark.parametrize(("said_ms", "alone"), [(0.0, [False, True]), (-2000.0, [False, False])])
+def test_only_who_had_just_said_something_is_played_again_alone(monkeypatch, said_ms, alone):
+    """Who had said nothing for two seconds has not brought the server down: nobody has to stand still meanwhile."""
+    taken, ends = [], iter(["it ended"])
+
+    class Crowded(Ground):
+        @contextmanager
+        def _place(self, *, alone):
+            taken.append(alone)
+            yield lambda: True
+
+    monkeypatch.setattr(ground, "drive", lambda plan, setting, fresh: Recording(wire=[(said_ms, 0, "sent", b"x")]))
+    monkeypatch.setattr(ground, "replace", lambda thing, **changes: SimpleNamespace(**{**vars_of(thing), **changes}))
+    Crowded(lambda recording: next(ends, ""), "w", Deadline(30)).play("plan", SimpleNamespace(ends=None))
+    assert taken == alone
 
 
 def test_what_has_brought_it_down_is_played_alone_from_then_on(monkeypatch):
