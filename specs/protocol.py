@@ -85,9 +85,10 @@ class Protocol:
     expression, n) pairs that find in other answers what the implementation made up itself: first group of the nth
     match. `beat(frame)` is true for what a peer says every so often of its own accord: it is no sign that an answer is
     under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to leave out
-    (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that. `books` are, for
-    each role that can be judged, the rulebooks by which it is: what can credit or blame it. `machines` are the tables
-    that its model executes, by a name for people.
+    (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and without
+    saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives to
+    frames of a kind. `books` are, for each role that can be judged, the rulebooks by which it is: what can credit or
+    blame it. `machines` are the tables that its model executes, by a name for people.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Protocol:
     replayed: Callable[[bytes, bytes], Sequence[bytes | tuple[str, int]]] | None = None
     beat: Callable[[Any], bool] = lambda frame: False
     spared: Callable[[Plan, frozenset[str]], Plan] = lambda plan, known: plan
+    saying: Callable[[Any], str] = lambda frame: ""
     books: Mapping[str, Sequence[Rulebook]] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
 

@@ -171,8 +171,8 @@ class Case:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
         behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
         if self.asks:  # without what is known to be left out it is not there
-            left_out = (each.partition(" ")[0] for each in sorted(self.hunter.suspects.unasked))
-            behind = behind or tuple(dict.fromkeys(left_out))
+            left_out = dict.fromkeys(each.partition(" ")[0] for each in sorted(self.hunter.suspects.unasked))
+            behind = behind or tuple(name for name in left_out if name != self.setting.protocol.crash)
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         return Fault(
             requirement=name,

@@ -23,7 +23,7 @@ from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
 from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
-from suites.suspects import Investigate, Suspects
+from suites.suspects import Investigate, Suspects, said
 
 __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
 
@@ -90,6 +90,7 @@ class Hunter:
         self._pace_s = self._stood_s = 0.0
         self._long = 0
         self._holes: set[str] = set()
+        self._survived: set[str] = set()
 
     @property
     def beside(self) -> bool:
@@ -129,8 +130,8 @@ class Hunter:
         return found
 
     def spared(self, plan: Plan) -> Plan:
-        """`plan` without asking for what is known to be left out each time."""
-        unasked = self.suspects.unasked
+        """`plan` without asking for what is known to be left out each time, and without what has always been deadly."""
+        unasked = self.suspects.unasked - self._survived
         return self.setting.protocol.spared(plan, unasked) if unasked else plan
 
     # -- hunting --------------------------------------------------------------------------------------------------
@@ -292,7 +293,10 @@ class Hunter:
         elif judgement.verdict == "inconclusive":
             tally.inconclusive += 1
         blamed = self.blamed(recording)
-        pursuit.kills |= self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
+        died = self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
+        pursuit.kills |= died
+        if self.beside and not died:
+            self._survived.update(said(recording, self.setting))
         if not blamed and judgement.verdict == "pass" and judgement.covered:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.pipes import PipeTransport
-from specs.events import Quiet
+from specs.events import Quiet, Said
 from specs.model import Blame
 from specs.plan import Plan
 from strategies.common import Program
@@ -66,7 +66,8 @@ class Suspects:
         self.aside: set[str] = set()
         """Requirements of faults that are known, which writers of plans avoid."""
         self.unasked: frozenset[str] = frozenset()
-        """Duties that are known never to be met: plans do without what they are about."""
+        """Duties that are known never to be met, and what is known to bring the implementation down: plans do without
+        what they are about."""
         self.investigate = investigate
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
@@ -223,7 +224,8 @@ class Suspects:
             setting = self._hunter.setting
             self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
             if fault.reproduced == fault.tried:
-                self.unasked |= _names(fault)
+                crash = fault.requirement == setting.protocol.crash
+                self.unasked |= _names(fault) | frozenset(said(fault.recording, setting)[-1:] if crash else ())
 
     def _presume(self, key: Sort, suspicion: Fault) -> None:
         """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
@@ -269,6 +271,12 @@ class Suspects:
             behind=tuple(known.breach.requirement for known in recording.judgement.known),
             set_aside=self._hunter.setting.set_aside,
         )
+
+
+def said(recording: Recording, setting: Setting) -> list[str]:
+    """What the tester said in a conversation, by the names of `Protocol.saying`."""
+    events = (event for event in recording.events if isinstance(event, Said) and event.by != setting.role)
+    return [name for event in events if (name := setting.protocol.saying(event.frame))]
 
 
 def _names(fault: Fault) -> frozenset[str]:

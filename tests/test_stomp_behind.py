@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from impls.references.stomp.session import Session
 from specs.events import Noise, Quiet, Said
 from specs.model import judge
+from specs.plan import Plan, Say
+from specs.stomp.features import saying, spared
 from specs.stomp.frames import Frame
 from specs.stomp.model import StompModel
 from specs.stomp.states import Config
+from suites.schedule import Share, hunt, pursuits
+from tests.mutants.hunted import hunter_for
+from tests.mutants.kit import server_of
+from tests.properties import properties
 
 SILENCE = Quiet(10_000, 10_000, final=True)
 QUEUE = "/queue/q"
@@ -76,3 +85,46 @@ def test_what_does_not_follow_from_it_is_still_found(requirement):
     (first,) = judged(*events).blamed
     lost = (*events, send("u", b"z"), message("2", ("ack", "7"), body=b"z"))
     assert names(judged(*lost, aside=frozenset({first.breach.fingerprint}))) == ["RECEIPT-01"]
+
+
+# -- plans without what is known to be broken --------------------------------------------------------------------------
+
+
+def says(command, *headers):
+    return Say(0, Frame(command, headers))
+
+
+SUBSCRIBES = says("SUBSCRIBE", ("id", "0"), ("destination", QUEUE), ("receipt", "s"))
+SENDS = says("SEND", ("destination", QUEUE), ("receipt", "r"))
+LACKS = says("SEND", ("receipt", "r"))
+
+
+@pytest.mark.parametrize(
+    ("known", "left"),
+    [
+        ("STOMP-1.2-RECEIPT-01 receipt SUBSCRIBE", [says("SUBSCRIBE", *SUBSCRIBES.frame.headers[:2]), SENDS, LACKS]),
+        (saying(LACKS.frame), [SUBSCRIBES, SENDS]),
+        (saying(SENDS.frame), [SUBSCRIBES, LACKS]),
+        ("STOMP-1.2-RECEIPT-01 receipt ACK", [SUBSCRIBES, SENDS, LACKS]),
+    ],
+    ids=["never receipted", "kills without destination", "kills with destination", "nothing of the kind"],
+)  # fmt: skip
+def test_a_plan_does_without_what_is_known(known, left):
+    assert list(spared(Plan((SUBSCRIBES, SENDS, LACKS)), frozenset({known})).steps) == left
+
+
+class NeverForSubscribe(Session):
+    """SUBSCRIBE gets no RECEIPT."""
+
+    def on_receipt(self, frame):
+        if frame.command != "SUBSCRIBE":
+            super().on_receipt(frame)
+
+
+def test_a_server_that_never_answers_one_command_is_judged_on_all_the_others():
+    """It has one fault. What can only be seen by asking for that RECEIPT is suspected; all else is judged without."""
+    mutant = SimpleNamespace(protocol="stomp", role="server", profile="1.2", make=server_of(NeverForSubscribe))
+    found, budget_s = hunter_for(mutant, lambda fault: None), 5.0
+    hunt(found, pursuits(found, [Share(prop) for prop, _ in properties("stomp", "server")], budget_s), budget_s, list)
+    assert {name for name, fault in found.faults.items() if fault.verdict == "fail"} == {"STOMP-1.2-RECEIPT-01"}
+    assert {"STOMP-1.2-SUB-05", "STOMP-1.2-TXN-03", "STOMP-1.2-ACKMODE-04"} <= found.judged

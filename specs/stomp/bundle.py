@@ -10,7 +10,7 @@ from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
 from specs.stomp import frames, ids
-from specs.stomp.features import FEATURES, spared
+from specs.stomp.features import FEATURES, saying, spared
 from specs.stomp.frames import Frame, Style
 from specs.stomp.machine import MACHINE
 from specs.stomp.model import StompModel
@@ -194,6 +194,7 @@ protocol = Protocol(
     crash=ids.ROB_01,
     replayed=replayed,
     spared=spared,
+    saying=saying,
     books={"server": (BOOK,)},
     machines={"connection": MACHINE},
 )

@@ -41,15 +41,27 @@ def _bare(plan: Plan) -> Plan:
 
 
 def spared(plan: Plan, known: frozenset[str]) -> Plan:
-    """No RECEIPT is asked for of a command of which a server is known to send none."""
+    """No RECEIPT is asked for of a command of which a server is known to send none, and nothing is said that brings it
+    down."""
 
-    def change(step: Step) -> Step:
-        if not isinstance(step, Say) or f"{ids.RECEIPT_01} receipt {step.frame.command}" not in known:
+    def change(step: Step) -> Step | None:
+        if not isinstance(step, Say):
+            return step
+        if saying(step.frame) in known:
+            return None
+        if f"{ids.RECEIPT_01} receipt {step.frame.command}" not in known:
             return step
         headers = tuple(header for header in step.frame.headers if header[0] != "receipt")
         return replace(step, frame=replace(step.frame, headers=headers))
 
-    return plan.each(change)
+    changed = [change(step) for step in plan.steps]
+    return replace(plan, steps=tuple(step for step in changed if step is not None))
+
+
+def saying(frame: Frame) -> str:
+    """A frame of a client by its command and the headers that it is about; "" for one that every session needs."""
+    names = sorted({name for name, _ in frame.headers} & set(_FIRST))
+    return " ".join((ids.ROB_01, frame.command, *names)) if frame.command in _ASKS else ""
 
 
 def _styled(plan: Plan, **style: bytes) -> Plan:
