@@ -11,6 +11,7 @@ from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import Transport
 from impls.references.msgpack.client import Client
 from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_client import IdlClient
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.idl_server import IdlServer
 from impls.references.msgpack.reference import Server
@@ -20,8 +21,10 @@ from strategies.msgpack import discover
 from tests.soaking import Peer, Soak, in_memory, level_of, main, over_tcp
 
 MSGPACK = find("msgpack")
-PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer}
-PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc"}
+PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer,
+         "idl-client": IdlClient}  # fmt: skip
+PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc",
+            "idl-client": "core+def+td+ts+meta+if+nosc"}  # fmt: skip
 MISSED = {
     "MP-FMT-02", "MPRPC-RESP-03b", "MPIDL-EXW-02", "MPIDL-TYPE-07", "MPIDL-EXC-06", "MPIDL-IF-04", "MPIDL-INV-26",
     "MPIDL-LEX-06", "MPIDL-FALL-04",

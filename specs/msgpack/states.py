@@ -34,9 +34,10 @@ class Config:
     and `id_zero`, and whether all of a document may stand in `one_line`. Of a server that is made from a document:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
     argument is named to a behaviour `echo` (-1: not). Of a client that is made from one: the id of the `first` of the
-    params, and in which form it knows `exceptions`: "list" (the path first), "code" (the path), or "" for none. `taken`: the open points of documents that are taken. `depth`
-    and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
-    declares nothing. `declared` are choices that it declares where the text leaves one, by their key in its manifest.
+    params, and in which form it knows `exceptions`: "list" (the path first), "code" (the path), or "" for none.
+    `taken`: the open points of documents that are taken. `depth` and `size`: the most containers around a value, and
+    octets of a message, that it declares to take, 0 when it declares nothing. `declared` are choices that it declares
+    where the text leaves one, by their key in its manifest.
     """
 
     role: str

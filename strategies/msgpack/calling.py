@@ -15,7 +15,7 @@ from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import encode, response
 from specs.msgpack.idl.semantics import INTEGERS
-from specs.msgpack.states import ARGUMENTS, Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, Config
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from strategies.common import Op, Program, programs
 from strategies.msgpack.calls import ERRORS
@@ -40,12 +40,14 @@ OLD = 31
 
 
 class Calling(World):
-    """What one plan calls. Functions that may have no result are there in every service."""
+    """What one plan calls. Functions that may have no result are there in every service. A quarter of the documents
+    have no point that may be refused."""
 
     more = "  string? perhaps()\n  list<int?>? numbers()\n"
 
     def __init__(self, config: Config, *numbers: int) -> None:
-        if config.taken and "nullable type arguments" not in config.taken:
+        config = replace(config, taken=frozenset()) if numbers[-1] % 4 == 3 else config
+        if NULLABLE not in config.taken:
             self.more = self.more.replace("int?>", "int>")
         super().__init__(config, *numbers)
 
@@ -268,5 +270,3 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, wires: S
     for op in program.ops:
         _OPS["call" if op.kind in SHAPED and not config.layout else op.kind](teller, op)
     return teller.plan()
-
-

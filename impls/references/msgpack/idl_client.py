@@ -181,7 +181,8 @@ class MadeCaller(Caller):
 
     def success(self, result: Any) -> dict[str, Any]:
         """The report of a result."""
-        assert self.made is not None and self.function is not None
+        assert self.made is not None
+        assert self.function is not None
         if self.function.result.name == "void":
             return {"ok": {"result": None} if self.calling.void == "null" else {}}
         try:
@@ -212,7 +213,8 @@ class MadeCaller(Caller):
 
     def caught(self, path: str) -> str | None:
         """The nearest known exception, None for none."""
-        assert self.made is not None and self.function is not None
+        assert self.made is not None
+        assert self.function is not None
         known = self.made.paths
         if self.calling.knows == "declared":
             declared = {word.text for word in self.function.throws}

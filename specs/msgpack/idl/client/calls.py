@@ -27,9 +27,9 @@ ANYTHING: Any = object()
 
 class Call(NamedTuple):
     """A call that a client was told to make. `function` is None when nobody says what becomes of it. `names` are those
-    that it may have on the wire, and `wrong` one that the version of an interface makes. `given` are its arguments by
-    name, and `left` what sort of default those have that were left out, or fields of theirs. `older`: another version of its scope was called before; `inherited`: it
-    comes from an interface.
+    that it may have on the wire, and `wrong` those that the version of an interface makes. `given` are its arguments by
+    name, and `left` what sort of default those have that were left out, or fields of theirs. `older`: another version
+    of its scope was called before; `inherited`: it comes from an interface; `anonymous`: there is no scope.
 
     Once it was sent, `id` is that of its request. Once it was answered, `wanted` is what may be reported, `rule` what
     is broken by whoever reports anything else, and `ways` how the result was written. `path` is that of the exception

@@ -26,12 +26,10 @@ def it_asks_for_versions_or_is_late(case: Case) -> bool:
     return asks_for_versions(case) or case.method in case.state.late
 
 
-@CLIENT.form(
-    CALLS_AS_WRITTEN, on="request", if_=lambda case: not case.asks, freed_by=(it_asks_for_versions_or_is_late,)
-)
+@CLIENT.form(CALLS_AS_WRITTEN, on="request", freed_by=(it_asks_for_versions_or_is_late,))
 def nothing_is_called_that_it_was_not_told_to_call(case: Case) -> str:
     """RPC, Request Message: one request for each call."""
-    return f"a request that nobody asked for: {case.request_said}"
+    return "" if case.asks else f"a request that nobody asked for: {case.request_said}"
 
 
 @CLIENT.form(CALLS_AS_WRITTEN, on="nonsense")
@@ -40,19 +38,23 @@ def what_is_sent_is_a_request(case: Case) -> str:
     return f"no request: {case.said}"
 
 
-def _name_rule(case: Case) -> str:
-    call = case.called
-    if call.anonymous:
-        return Promise.UNSCOPED.value
-    return Promise.INTERFACE_VERSION.value if call.wrong and case.method in call.wrong else NAMED
+def _by_interface(case: Case) -> bool:
+    return case.method in case.called.wrong
+
+
+@CLIENT.form(Promise.INTERFACE_VERSION, on="request", if_=lambda case: case.asks and bool(case.called.wrong),
+             goes_on=True)  # fmt: skip
+def the_version_of_an_interface_does_not_travel(case: Case) -> str:
+    """interface: its version is used for the names of classes alone."""
+    return f"{case.called.name} was wanted: {case.request_said}" if _by_interface(case) else ""
 
 
 @CLIENT.form(
-    f"{NAMED} {Promise.INTERFACE_VERSION} {Promise.UNSCOPED}", on="request", if_=lambda case: case.asks,
-    which=_name_rule, goes_on=True,
+    f"{NAMED} {Promise.UNSCOPED}", on="request", if_=lambda case: case.asks, unless=_by_interface,
+    which=lambda case: Promise.UNSCOPED.value if case.called.anonymous else NAMED, goes_on=True,
 )  # fmt: skip
 def a_function_is_called_by_its_scope_and_version(case: Case) -> str:
-    """client side: `add:storage:1`; interface: its version does not travel; without a scope: ML-19, ML-33."""
+    """client side: `add:storage:1`; without a scope: ML-19, ML-33."""
     return "" if case.method in case.called.names else f"{case.called.name} was wanted: {case.request_said}"
 
 
@@ -86,7 +88,8 @@ def a_client_is_made_of_a_legal_document(case: Case) -> str:
 
 
 @CLIENT.form(
-    UNSENT, on="reports", when=(At.CALLING,), if_=lambda case: case.asks, which=lambda case: unsent(case.state), goes_on=True,
+    UNSENT, on="reports", when=(At.CALLING,), if_=lambda case: case.asks, which=lambda case: unsent(case.state),
+    goes_on=True,
 )  # fmt: skip
 def a_call_is_sent_before_it_ends(case: Case) -> str:
     """client side: `storage.add("key", "value")` calls `add:storage:1`."""
@@ -178,5 +181,3 @@ def a_float_was_written_as_an_integer(case: Case) -> bool:
     except Unfit as unfit:
         return str(unfit) in ("no float", "no double")
     return False
-
-
