@@ -153,8 +153,8 @@ class GapsRefused(Shapes):
         return super().members(elements, members)
 
 
-def _cut(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() is False and abs(value) < 1e9 else value
+def _cut(found: Any) -> Any:
+    return int(found) if isinstance(found, float) and abs(found) < 1e9 else found
 
 
 mutant("fractions-lost", "ENC-01", calls(To("get", (1.5,), double(1.5), scope="status", version=3)), accept="ENC-12")(
