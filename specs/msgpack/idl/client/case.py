@@ -53,6 +53,11 @@ class Case:
         assert self.state.app is not None
         return self.state.app.types
 
+    @property
+    def paths(self) -> Mapping[str, str]:
+        """The path of each exception of the document."""
+        return self.state.app.paths if self.state.app is not None else {}
+
     # -- requests ------------------------------------------------------------------------------------------------------
 
     @lazy
@@ -139,10 +144,9 @@ class Case:
     def caught(self) -> str | None:
         """The exception of the document as which it is caught, by name; None for none. It may be named by its path."""
         name = self.found.get("caught_as")
-        paths = self.state.app.paths if self.state.app is not None else {}
-        if not isinstance(name, str) or name in paths:
+        if not isinstance(name, str) or name in self.paths:
             return name if isinstance(name, str) else None
-        return next((each for each, path in paths.items() if path == name), None)
+        return next((each for each, path in self.paths.items() if path == name), None)
 
     @lazy
     def value(self) -> Any:

@@ -128,7 +128,7 @@ def _caught_as(case: Case) -> frozenset[str | None]:
 def _is_known(case: Case) -> bool:
     """True when the path is that of an exception of the document, and it must be caught."""
     known = _caught_as(case)
-    return case.failed and bool(known) and None not in known and case.called.path in case.state.app.paths.values()
+    return case.failed and bool(known) and None not in known and case.called.path in case.paths.values()
 
 
 @CLIENT.form(STRING_FORM, on="reports", if_=_is_known, goes_on=True)
