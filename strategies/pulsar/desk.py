@@ -37,7 +37,8 @@ class Desk:
         self.where = "url"
         self.over = False
         self.unknown, self.cut, self.asks = head[-1] % 4 == 2, head[-1] % 4 == 3, head[-1] // 4 % 4 == 3
-        self.do("connect", {})
+        method, colon, data = config.auth.partition(":")
+        self.do("connect", {"auth_method": method, "auth_data": data} if colon and head[-1] // 16 % 2 == 0 else {})
 
     def plan(self) -> Plan:
         """What was collected."""

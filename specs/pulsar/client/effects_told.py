@@ -34,6 +34,8 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
         return state
     given = value if isinstance(value, dict) else {}
     state = state._replace(told=(*state.told, (op, given)))
+    if op == "connect" and "auth_method" in given:
+        state = state._replace(login=(str(given["auth_method"]), str(given.get("auth_data", ""))))
     if op in ("send", "send_async"):
         topic = str(state.handles.get(str(given.get("producer")), ("", ""))[1])
         payload = bytes.fromhex(given.get("payload_hex", ""))
