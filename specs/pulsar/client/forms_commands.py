@@ -41,7 +41,7 @@ MAKES = "PRODUCER, SUBSCRIBE"
 def a_session_is_opened_with_the_credentials_that_were_given(case: Said) -> str:
     """auth_method_name is the name of the plugin where authentication is enabled, and auth_data are its data (seed,
     Connect)."""
-    method, data = case.state.login
+    method, data = case.state.login or ("", "")
     if case.body.auth_method_name != method:
         return f"CONNECT with the method {case.body.auth_method_name!r}, it was given {method!r}"
     return "" if case.body.auth_data == data.encode() else f"CONNECT with other data than were given for {method!r}"
