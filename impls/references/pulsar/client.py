@@ -54,6 +54,7 @@ class ClientSwitches:
     unreadable: str = switch("refuse", "reconnect")  # a message that cannot be taken apart
     reopening: str = switch("at-once", "when-needed")  # of a producer whose connection ended
     errors: str = switch("ignore", "reconnect")  # those that are about no request
+    acked_before: str = switch("ignore", "again", "fail")  # a message that is acknowledged a second time
     credentials: str = switch("take", "take", "take", "unsupported", "fail")
 
     # Not drawn
