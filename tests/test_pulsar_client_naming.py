@@ -1,4 +1,5 @@
-"""Clients that are given credentials, and the names by which they call topics: docs/ambiguities.md, P-65 and P-66."""
+"""Clients that are given credentials, the names by which they call topics, what is acknowledged twice, and keys beside
+batches: docs/ambiguities.md, P-65, P-66, P-68 and P-69."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from impls.driver.link import MemoryTransport
 from impls.references.pulsar.client_memory import Client
 from specs.plan import Control
 from specs.protocol import find
+from specs.pulsar.batches import unbatch
 from specs.pulsar.client.forms_commands import _COMPLETE
 from strategies.common import Op, Program
 from strategies.pulsar import serving
@@ -72,3 +74,29 @@ def test_half_of_the_conversations_are_without_credentials():
 )
 def test_a_complete_name(name, complete):
     assert bool(_COMPLETE.fullmatch(name)) is complete
+
+
+def receiving(*numbers):
+    return Program((2, 2, 0), (Op("receive", numbers), Op("receive", (0, 0, 0, 0, 0))))
+
+
+@pytest.mark.parametrize("how", ["ignore", "again", "fail"])
+@pytest.mark.parametrize("kind", [0, 2, 7])
+def test_what_is_acknowledged_twice_may_be_acknowledged_again_or_not(how, kind):
+    found = judged("", receiving(0, kind, 0, serving.TWICE, 0), acked_before=how)
+    assert (found.verdict, found.faults) == ("pass", ())
+
+
+def pushed(program):
+    plan = serving.interpret(program, config())
+    return [step.frame for step in plan.steps if getattr(getattr(step, "frame", None), "kind", "") == "MESSAGE"]
+
+
+def test_a_batch_may_have_a_key_beside_those_of_its_messages():
+    (batch, *_) = pushed(receiving(0, 7, 0, 0, 0))
+    assert batch.meta["partition_key"] == "outer"
+    assert [single.meta.partition_key for single in unbatch(batch.payload, 3)] == ["k0", "k1", "k2"]
+    (plain, *_) = pushed(receiving(0, 3, 0, 0, 0))
+    assert "partition_key" not in plain.meta
+    assert [single.meta.partition_key for single in unbatch(plain.payload, 3)] == ["", "k1", ""]
+    assert judged("", receiving(0, 7, 0, 0, 0)).covered["PULSAR-BAT-07"] >= 3
