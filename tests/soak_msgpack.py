@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from impls.driver.client_harness import ClientHarnessTransport
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import Transport
 from impls.references.msgpack.client import Client
@@ -18,7 +19,7 @@ from impls.references.msgpack.reference import Server
 from specs.model import Breach
 from specs.protocol import find
 from strategies.msgpack import discover
-from tests.soaking import Peer, Soak, in_memory, level_of, main, over_tcp
+from tests.soaking import Peer, Soak, in_memory, level_of, main, on_pipes, over_tcp
 
 MSGPACK = find("msgpack")
 PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer,
@@ -74,6 +75,11 @@ def alarms(recording: Recording) -> list[str]:
 def made(role: str, number: int, real: bool) -> Peer:
     """A reference with its switches drawn by a number."""
     profile, facts = profile_for(role, number), {"count": "count"} if role == "server" else {}
+    if real and role == "idl-client":
+        argv = ["impls.references.msgpack", role, "--seed", str(number), "--random"]
+        pipes, close = on_pipes(ClientHarnessTransport, argv)
+        there = config_for(role, pipes, facts, profile)
+        return Peer(pipes, there, f"{profile} seed {number}", misses, close=close)
     if real:
         transport, close = over_tcp(
             ["impls.references.msgpack", role, "--port", "0", "--seed", str(number), "--random"]
@@ -93,7 +99,7 @@ def made(role: str, number: int, real: bool) -> Peer:
     return Peer(there, config_for(role, there, facts, profile), name, misses)
 
 
-SOAK = Soak("msgpack", made, tuple(PEERS), ("server",))
+SOAK = Soak("msgpack", made, tuple(PEERS), ("server", "idl-client"))
 
 if __name__ == "__main__":
     sys.exit(main("tests.soak_msgpack"))
