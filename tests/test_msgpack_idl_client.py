@@ -156,8 +156,11 @@ def test_a_request_is_an_array_of_four(body):
     assert blamed(call(), Said(0, ROLE, Frame(body)), END)[:1] == ("MPRPC-REQ-01 MUST",)
 
 
-def test_a_client_may_notify_when_nothing_is_to_be_called():
+def test_a_client_may_notify_of_its_own_accord():
     assert blamed(Said(0, ROLE, notification("hello")), *DONE) == ()
+    rest = (asks(), answers("x"), reports("x"), *DONE)
+    assert blamed(call(), Said(0, ROLE, notification("hello")), *rest) == ()
+    assert blamed(call(), Said(0, ROLE, response(1, None, None)), *rest) == ()
     assert blamed(Noise(0, ROLE, b"\xc1", "never-used"), *DONE) == ("MPRPC-REQ-01 MUST",)
 
 
@@ -275,7 +278,8 @@ def test_what_no_text_says_of_a_result_is_free():
 
 @pytest.mark.parametrize("error", [False, 0, "", (), "no", ("A",)])
 def test_an_error_is_a_failure_whatever_it_is(error):
-    for report in (FAILED, says(op="call", ok={"error": "no"})):
+    ways = ({"ok": {"error": "no"}}, {"ok": None, "error": "no"}, {"ok": {"result": None, "exception": "A"}})
+    for report in (FAILED, *(says(op="call", **way) for way in ways)):
         assert failing(error, report, exceptions="") == ()
     assert failing(error, reports(None), exceptions="") == ("MPIDL-KLI-02 MUST",)
     assert failing(error, says(op="call", ok={}), exceptions="") == ("MPIDL-KLI-02 MUST",)

@@ -33,7 +33,7 @@ class Case:
         self.told: Mapping[str, Any] = report or {}
         found = self.told.get("ok")
         self.found: Mapping[str, Any] = found if isinstance(found, dict) else {}
-        self.refuses = report is not None and "ok" not in report
+        self.refuses = report is not None and ("ok" not in report or report.get("error") is not None)
 
     @property
     def called(self) -> Call:
@@ -138,7 +138,7 @@ class Case:
     @lazy
     def failed(self) -> bool:
         """True when the call is reported as failed."""
-        return self.refuses or ("result" not in self.found and ("exception" in self.found or "error" in self.found))
+        return self.refuses or any(self.found.get(name) is not None for name in ("exception", "error"))
 
     @lazy
     def caught(self) -> str | None:

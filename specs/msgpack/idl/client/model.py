@@ -62,8 +62,9 @@ def _client(state: ClientState, event: Said | Noise | Closed | Fact) -> Outcome:
         return Allow(state)  # nobody says what becomes of it
     if shape(body) == "request":
         return CLIENT.judge(Case(state, body), "request")
-    if shape(body) != "odd" and (open_ is None or open_.sent):
-        return Allow(state)  # a peer may notify, and answer what nobody asked, when it is not its turn to call
+    instead = shape(body) == "notification" and open_ is not None and not open_.sent and body[1] in open_.names
+    if shape(body) != "odd" and not instead:
+        return Allow(state)  # a peer may notify of its own accord, and answer what nobody asked (MP-16)
     return CLIENT.judge(Case(state, said=values.describe(body, 200)), "nonsense")
 
 
