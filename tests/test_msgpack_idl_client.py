@@ -244,6 +244,7 @@ def test_a_result_may_be_told_in_more_than_one_way(function, result, report):
         ("M f()", (1,), {"result": {"x": 1, "y": None}}, "MPIDL-ENC-05"),
         ("M f()", (1, None, double(0.5), 9), {"error": "long"}, "MPIDL-ENC-06"),
         ("M f()", (1, 7, double(0.5)), {"error": "gap"}, "MPIDL-ENC-10"),
+        ("M f()", (1, 7, double(0.5), 9), {"result": {"x": 2, "y": 0.5}}, "MPIDL-ENC-01"),
     ],
 )
 def test_a_result_is_reported_as_it_was_answered(function, result, report, expected):

@@ -82,6 +82,11 @@ def _wrong(case: Case) -> str:
     return f"its result was wanted: {case.report_said}"
 
 
+def _unread(case: Case) -> str:
+    """Why a result that was written so is not read; a value of its type that is another one has other reasons."""
+    return _wrong(case) if case.failed or isinstance(case.value, Unfit) else ""
+
+
 def _omitted(way: Way) -> Callable[[Case], bool]:
     """The circumstance that a field was left out of the result whose default is of this sort."""
     return lambda case: "def" in case.state.config.extensions and way in case.called.ways
@@ -96,13 +101,13 @@ def integers_are_read_in_one_form_only(case: Case) -> str:
 @REPORTED_OTHERWISE.cause(LONGER, could=_way(Way.LONGER))
 def what_stands_behind_the_known_elements_is_not_skipped(case: Case) -> str:
     """services: what changes in a later version."""
-    return _wrong(case)
+    return _unread(case)
 
 
 @REPORTED_OTHERWISE.cause(GAPS, could=_way(Way.JUNK))
 def what_stands_in_a_gap_is_not_ignored(case: Case) -> str:
     """message; exception: ids need not be without gaps."""
-    return _wrong(case)
+    return _unread(case)
 
 
 @REPORTED_OTHERWISE.cause(OMITTED_IS_DEFAULT, could=_omitted(Way.LITERAL))
@@ -126,10 +131,10 @@ def what_was_left_out_is_not_zero_empty_or_false(case: Case) -> str:
 @REPORTED_OTHERWISE.cause(OPTIONAL, could=_way(Way.SHORT))
 def what_is_optional_must_be_there(case: Case) -> str:
     """message: "optional"."""
-    return _wrong(case)
+    return _unread(case)
 
 
 @REPORTED_OTHERWISE.cause(Promise.NIL, could=_way(Way.NULL))
 def null_is_refused_for_what_is_nullable(case: Case) -> str:
     """message: "? makes a type nullable"."""
-    return _wrong(case) if case.failed or isinstance(case.value, Unfit) else ""
+    return _unread(case)
