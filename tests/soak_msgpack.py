@@ -7,21 +7,25 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from impls.driver.client_harness import ClientHarnessTransport
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import Transport
 from impls.references.msgpack.client import Client
 from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_client import IdlClient
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.idl_server import IdlServer
 from impls.references.msgpack.reference import Server
 from specs.model import Breach
 from specs.protocol import find
 from strategies.msgpack import discover
-from tests.soaking import Peer, Soak, in_memory, level_of, main, over_tcp
+from tests.soaking import Peer, Soak, in_memory, level_of, main, on_pipes, over_tcp
 
 MSGPACK = find("msgpack")
-PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer}
-PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc"}
+PEERS: Mapping[str, Any] = {"server": Server, "codec": IdlCodec, "client": Client, "idl": Idl, "idl-server": IdlServer,
+         "idl-client": IdlClient}  # fmt: skip
+PROFILES = {"codec": "core+def", "idl": "core+def+td+ts+meta+if+nosc", "idl-server": "core+def+td+ts+meta+if+nosc",
+            "idl-client": "core+def+td+ts+meta+if+nosc"}  # fmt: skip
 MISSED = {
     "MP-FMT-02", "MPRPC-RESP-03b", "MPIDL-EXW-02", "MPIDL-TYPE-07", "MPIDL-EXC-06", "MPIDL-IF-04", "MPIDL-INV-26",
     "MPIDL-LEX-06", "MPIDL-FALL-04",
@@ -71,6 +75,11 @@ def alarms(recording: Recording) -> list[str]:
 def made(role: str, number: int, real: bool) -> Peer:
     """A reference with its switches drawn by a number."""
     profile, facts = profile_for(role, number), {"count": "count"} if role == "server" else {}
+    if real and role == "idl-client":
+        argv = ["impls.references.msgpack", role, "--seed", str(number), "--random"]
+        pipes, close = on_pipes(ClientHarnessTransport, argv)
+        there = config_for(role, pipes, facts, profile)
+        return Peer(pipes, there, f"{profile} seed {number}", misses, close=close)
     if real:
         transport, close = over_tcp(
             ["impls.references.msgpack", role, "--port", "0", "--seed", str(number), "--random"]
@@ -90,7 +99,7 @@ def made(role: str, number: int, real: bool) -> Peer:
     return Peer(there, config_for(role, there, facts, profile), name, misses)
 
 
-SOAK = Soak("msgpack", made, tuple(PEERS), ("server",))
+SOAK = Soak("msgpack", made, tuple(PEERS), ("server", "idl-client"))
 
 if __name__ == "__main__":
     sys.exit(main("tests.soak_msgpack"))

@@ -24,6 +24,7 @@ def config_for(role: str, profile: str, dedup: bool = False) -> Any:
     """What the references declare."""
     facts = {name: fact.default for name, fact in PULSAR.facts.items()} | (FACTS if role == "broker" else {})
     facts |= {"dedup": dedup, "keepalive_s": FACTS["keepalive_s"]}
+    facts |= {"auth": "token:wireproof"} if role == "client" else {}
     return PULSAR.configure(role, profile, facts, {})
 
 

@@ -8,6 +8,7 @@ from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.msgpack.client import Client
 from impls.references.msgpack.idl import Idl
+from impls.references.msgpack.idl_client import IdlClient
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.idl_server import IdlServer
 from impls.references.msgpack.reference import Server
@@ -25,12 +26,14 @@ PEERS = {
     "client": Client,
     "idl": Idl,
     "idl-server": IdlServer,
+    "idl-client": IdlClient,
 }
 FACTS = {name: fact.default for name, fact in MSGPACK.facts.items()}
 
 
 def config_for(role, way="plain"):
     learnt = {"way": way, "layout": "array-1", "echo_form": 0} if role in ("codec", "idl-server") else {}
+    learnt = {"layout": "array-1", "exceptions": "list"} if role == "idl-client" else learnt
     return MSGPACK.configure(role, PROFILES.get(role, "core"), FACTS | DECLARED.get(role, {}), learnt)
 
 
@@ -55,6 +58,7 @@ def test_there_are_enough_mutants():
     assert count["client"] >= 20
     assert count["idl"] >= 60
     assert count["idl-server"] >= 30
+    assert count["idl-client"] >= 40
     for mutant in MUTANTS:
         assert mutant.blames <= MSGPACK.requirements.keys(), mutant.name
         assert mutant.why.endswith("."), mutant.name

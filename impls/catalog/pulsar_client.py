@@ -43,8 +43,13 @@ class Testee:
         return function(said)
 
     def do_connect(self, said):
+        known = {"token": self.pulsar.AuthenticationToken}
+        method = said.get("auth_method")
+        if method is not None and method not in known:
+            raise LookupError("unsupported")
         self.client = self.pulsar.Client(
             said["url"],
+            authentication=None if method is None else known[method](said["auth_data"]),
             operation_timeout_seconds=OPERATION_S,
             connection_timeout_ms=3000,
             logger=self.pulsar.FileLogger(self.pulsar.LoggerLevel.Error, "/dev/stderr"),

@@ -3,7 +3,7 @@
 One program serves all conversations of a run. A plan's `Control` is a request of impls/driver/ndjson.py: its name is
 the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the address on
 which the suite listens; `drop` ends the connection under the client. Facts: `answer` and every event by its name,
-`exit`.
+`exit`, and `accepted` when it opens another connection, which is closed: how many there are by then.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class ClientHarnessLink(HarnessLink):
         self._peer: socket.socket | None = None
         self._open = 0
         self._ended = self._connected = False
+        self._more = self._shown = 0
 
     # -- as the server -------------------------------------------------------------------------------------------------
 
@@ -41,6 +42,7 @@ class ClientHarnessLink(HarnessLink):
             peer, _ = self._listener.accept()
             if self._peer is not None:
                 peer.close()
+                self._more += 1
                 return
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._peer = peer
@@ -80,9 +82,13 @@ class ClientHarnessLink(HarnessLink):
         return self.harness.ask(name, given)
 
     def facts(self) -> Sequence[tuple[str, Any]]:
+        if self._listener.fileno() >= 0:
+            self._accept()
+        more: list[tuple[str, Any]] = [("accepted", 1 + self._more)] if self._more > self._shown else []
+        self._shown = self._more
         found = self.harness.heard()
         self._open -= sum(kind == "answer" for kind, _ in found)
-        return [*found, *self.harness.end()]
+        return [*more, *found, *self.harness.end()]
 
     def files(self) -> Files:
         """What may have something to read."""

@@ -13,6 +13,8 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
+from specs.msgpack.idl.client.book import CLIENT as MADE_CLIENT
+from specs.msgpack.idl.client.machine import MACHINE as MADE_CLIENT_MACHINE
 from specs.msgpack.idl.compiler.book import COMPILER
 from specs.msgpack.idl.compiler.machine import MACHINE as COMPILER_MACHINE
 from specs.msgpack.idl.server.book import SERVER as MADE_SERVER
@@ -38,13 +40,16 @@ EXTENSIONS = ("def", "td", "ts", "meta", "if", "nosc")
 
 class MsgpackMemory:
     """What a running plan has learnt: the values that a codec gave, by the number of the question; the ids that a
-    client chose and the handles that it gave, by method."""
+    client chose and the handles that it gave, by method. Calls of a client made from a document are known by the number
+    of the call, from 0: its request is the first while it goes on."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self.tag = "".join(filter(str.isalnum, fresh)) or "t"
         self._asked: list[Ask] = []
         self._given: dict[Any, Any] = {}
         self._told: list[tuple[str, str]] = []
+        self._calls: list[int] = []
+        self._called = 0
 
     def note(self, event: Event) -> None:
         """Remember every value that was decoded, every id and every handle."""
@@ -53,8 +58,11 @@ class MsgpackMemory:
         if not isinstance(event, Said):
             return
         if isinstance(event.frame, Frame):
-            if event.by == "client" and shape(event.frame.body) == "request":
+            request = shape(event.frame.body) == "request"
+            if event.by == "client" and request:
                 self._given.setdefault(("id", event.frame.body[2]), event.frame.body[1])
+            elif event.by == "idl-client" and request and self._calls:
+                self._given.setdefault(("call", self._calls[0]), event.frame.body[1])
         elif isinstance(event.frame, Ask):
             self._asked.append(event.frame)
         elif isinstance(event.frame, Line) and self._asked:
@@ -67,8 +75,13 @@ class MsgpackMemory:
         if event.by == "server" and event.name not in ("drop", "octets"):
             given = event.value if isinstance(event.value, dict) else {}
             self._told.append((event.name, str(given.get("method", ""))))
+            if "fn" in given:
+                self._calls.append(self._called)
+                self._called += 1
         elif event.name == "answer" and self._told:
             op, method = self._told.pop(0)
+            if op == "call" and self._calls:
+                self._calls.pop(0)
             if op == "call_async" and isinstance(event.value, dict) and "ok" in event.value:
                 self._given["handle", method] = event.value["ok"]
 
@@ -78,7 +91,7 @@ class MsgpackMemory:
 
     def resolve(self, ref: Ref) -> Any:
         """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call to the
-        method `key`."""
+        method `key`; `call`: the id of the request that the call with the number `key` was made by."""
         return self._given.get(_key(ref))
 
 
@@ -124,12 +137,20 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         layout=str(facts.get("encoding") or learnt.get("layout", "")),
         raw=facts.get("raw_wire") != "str",
         echo_form=int(learnt.get("echo_form", -1)),
+        first=int(learnt.get("first", 1)),
+        exceptions=_exceptions(facts, learnt) if role == "idl-client" else "",
         depth=int(facts.get("max_depth", 0)),
         size=int(facts.get("max_message", 0)),
         taken=OPEN_POINTS - frozenset(learnt.get("refused", ())),
         one_line=bool(learnt.get("one_line", facts.get("eol") == "free")),
         declared=tuple((key, str(facts[key])) for key in DECLARED if facts.get(key)),
     )
+
+
+def _exceptions(facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> str:
+    """The form in which a client knows exceptions: as it declares, or as it is found out."""
+    declared = facts.get("exception_wire")
+    return {"list": "list", "code": "code", "text": "code"}.get(str(declared), str(learnt.get("exceptions", "")))
 
 
 def smoke(config: Config) -> Plan:
@@ -142,6 +163,12 @@ def smoke(config: Config) -> Plan:
     if config.role == "idl-server":
         served = {"idl": SMALLEST, "application": "A", "behaviour": {"s/0/f": {"do": "tag"}}}
         return Plan((Control(0, "serve", served), Say(0, frames.request(1, "f:s:0"))))
+    if config.role == "idl-client":
+        called = {"app": "A", "scope": "s", "version": 0, "fn": "f", "args": []}
+        done: list[Step] = [Control(0, "connect", {"idl": SMALLEST, "app": "A"})]
+        for number in (0, 1):
+            done += [Control(0, "call", called), Say(0, frames.response(Ref("call", number), None, "done"))]
+        return Plan((*done, Wait(0), Control(0, "disconnect", {}), Wait(0)))
     if config.role == "client":
         steps: list[Step] = [Control(0, "connect", {})]
         for method in ("first", "second"):
@@ -166,8 +193,15 @@ def valid_profile(profile: str) -> bool:
 
 protocol = Protocol(
     name="msgpack",
-    roles={"server": "client", "client": "server", "codec": "user", "idl": "user", "idl-server": "client"},
-    wires={"client": "caller", "codec": "lines", "idl": "lines", "idl-server": "serving"},
+    roles={
+        "server": "client",
+        "client": "server",
+        "codec": "user",
+        "idl": "user",
+        "idl-server": "client",
+        "idl-client": "server",
+    },
+    wires={"client": "caller", "codec": "lines", "idl": "lines", "idl-server": "serving", "idl-client": "caller"},
     profiles=("core",),
     facts={
         "echo": Key(str, "echo", "the method that gives back its one argument"),
@@ -217,6 +251,7 @@ protocol = Protocol(
         "codec": (codec.BOOK,),
         "idl": (COMPILER,),
         "idl-server": (MADE_SERVER,),
+        "idl-client": (MADE_CLIENT,),
     },
     machines={
         "a connection to a server": CONNECTION,
@@ -224,6 +259,7 @@ protocol = Protocol(
         "a codec": CODEC,
         "a processor of the interface language": COMPILER_MACHINE,
         "a server that is made from a document": MADE_SERVER_MACHINE,
+        "a client that is made from a document": MADE_CLIENT_MACHINE,
     },
 )
 

@@ -9,17 +9,20 @@ from specs.events import Event
 from specs.model import Model, Outcome
 from specs.msgpack.client import ClientModel
 from specs.msgpack.codec import CodecModel
+from specs.msgpack.idl.client.model import ClientState as MadeClientState
+from specs.msgpack.idl.client.model import MadeClientModel
 from specs.msgpack.idl.compiler.model import CompilerModel, CompilerState
 from specs.msgpack.idl.server.model import MadeServerModel, ServerState
 from specs.msgpack.server import ServerModel
 from specs.msgpack.states import ClientState, CodecState, Config, State
 
-_SERVER, _CODEC, _CLIENT, _IDL, _SERVING = (
+_SERVER, _CODEC, _CLIENT, _IDL, _SERVING, _CALLING = (
     ServerModel(),
     CodecModel(),
     ClientModel(),
     CompilerModel(),
     MadeServerModel(),
+    MadeClientModel(),
 )
 _ROLES: Mapping[str, Model] = {
     "server": _SERVER,
@@ -27,6 +30,7 @@ _ROLES: Mapping[str, Model] = {
     "client": _CLIENT,
     "idl": _IDL,
     "idl-server": _SERVING,
+    "idl-client": _CALLING,
 }
 
 
@@ -53,6 +57,8 @@ def _model(state: Any) -> Model:
         return _CLIENT
     if isinstance(state, ServerState):
         return _SERVING
+    if isinstance(state, MadeClientState):
+        return _CALLING
     if isinstance(state, CompilerState):
         return _IDL
     assert isinstance(state, State)

@@ -33,9 +33,11 @@ class Config:
     from 1. Of a processor of the interface language: the `profile` that it claims, whether it takes `forward_refs`
     and `id_zero`, and whether all of a document may stand in `one_line`. Of a server that is made from a document:
     the `layout` of messages, "" when it is none that is known, whether a `raw` is written as bin, and how the first
-    argument is named to a behaviour `echo` (-1: not). `taken`: the open points of documents that are taken. `depth`
-    and `size`: the most containers around a value, and octets of a message, that it declares to take, 0 when it
-    declares nothing. `declared` are choices that it declares where the text leaves one, by their key in its manifest.
+    argument is named to a behaviour `echo` (-1: not). Of a client that is made from one: the id of the `first` of the
+    params, and in which form it knows `exceptions`: "list" (the path first), "code" (the path), or "" for none.
+    `taken`: the open points of documents that are taken. `depth` and `size`: the most containers around a value, and
+    octets of a message, that it declares to take, 0 when it declares nothing. `declared` are choices that it declares
+    where the text leaves one, by their key in its manifest.
     """
 
     role: str
@@ -52,6 +54,8 @@ class Config:
     layout: str = ""
     raw: bool = True
     echo_form: int = -1
+    first: int = 1
+    exceptions: str = ""
     taken: frozenset[str] = OPEN_POINTS
     depth: int = 0
     size: int = 0

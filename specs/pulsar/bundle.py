@@ -105,7 +105,7 @@ protocol = Protocol(
         "namespace": Key(str, "default", "see tenant"),
         "partitioned": Key(str, "", "a local topic name with {n} partitions: part-{n}-{name}; only n = 0 when empty"),
         "keepalive_s": Key(int, 0, "seconds between the PINGs of the broker, or of the client; not waited for when 0"),
-        "auth": Key(str, "", "method:data, credentials that are good; no login when empty"),
+        "auth": Key(str, "", "method:data, credentials that are good, or that a client is given; no login when empty"),
         "bad_auth": Key(str, "", "data that must be refused; not tried when empty"),
         "denied": Key(str, "", "a local topic name that may not be published to: denied-{name}"),
         "terminated": Key(str, "", "a local topic name that takes no messages: terminated-{name}"),

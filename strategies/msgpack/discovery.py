@@ -14,6 +14,7 @@ from specs.msgpack.lines import Ask, answer, type_of
 from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
 from specs.msgpack.values import double
 from specs.plan import Close, Control, Plan, Ref, Say, Step, Wait
+from strategies.msgpack.discovering import discover_caller
 from strategies.msgpack.vectors import Questions
 
 Play = Callable[[Plan, Any], tuple[Any, Any]]
@@ -33,6 +34,8 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
         return _client(play, config)
     if config.role == "idl-server":
         return _served(play, config)
+    if config.role == "idl-client":
+        return discover_caller(play, config)
     if config.role == "idl":
         texts = _ONE_LINE + (_ALIASES,) * ("td" in config.extensions)
         return {"one_line": config.one_line or all(_parses(play, config, text) for text in texts)}

@@ -54,7 +54,9 @@ def thrown(name: str) -> dict[str, Any]:
 
 class World:
     """What one plan serves, drawn from a few numbers: two services in some versions, an application of up to three
-    scopes, and a behaviour for each slot."""
+    scopes, and a behaviour for each slot. `more` are further functions of every service."""
+
+    more = ""
 
     def __init__(self, config: Config, *numbers: int) -> None:
         self.config = config
@@ -157,7 +159,7 @@ class World:
             listed = list(versions.items())
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
-                text += f"{echo}  string say({say})\n  string pick({pick})\n{make}"
+                text += f"{echo}  string say({say})\n  string pick({pick})\n{make}{self.more}"
                 thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:

@@ -37,7 +37,8 @@ class Desk:
         self.where = "url"
         self.over = False
         self.unknown, self.cut, self.asks = head[-1] % 4 == 2, head[-1] % 4 == 3, head[-1] // 4 % 4 == 3
-        self.do("connect", {})
+        method, colon, data = config.auth.partition(":")
+        self.do("connect", {"auth_method": method, "auth_data": data} if colon and head[-1] // 16 % 2 == 0 else {})
 
     def plan(self) -> Plan:
         """What was collected."""
@@ -227,15 +228,22 @@ class Desk:
         who: Any = None,
         more: bytes = b"",
         broker: bytes | None = None,
+        outer: str = "",
     ) -> None:
-        """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many."""
+        """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many, with the key `outer` beside
+        those that each of them has then."""
         self.entries += 1
         payload = f"m{self.entries}".encode() if payload is None else payload
         pairs = [{"key": name, "value": value} for name, value in properties]
         headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
         if messages:
-            payload = batch([({"partition_key": f"k{n}"} if n % 2 else {"properties": pairs}, payload + b"/%d" % n)
-                             for n in range(messages)])  # fmt: skip
+            heads: list[dict[str, Any]] = [
+                {"partition_key": f"k{n}"} if n % 2 else {"properties": pairs} for n in range(messages)
+            ]
+            if outer:
+                headers["partition_key"] = outer
+                heads = [{**head, "partition_key": f"k{n}"} for n, head in enumerate(heads)]
+            payload = batch([(head, payload + b"/%d" % n) for n, head in enumerate(heads)])
             headers["num_messages_in_batch"] = messages
         else:
             headers |= {"properties": pairs} if pairs else {}

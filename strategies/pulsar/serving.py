@@ -19,6 +19,8 @@ MANY = (1, 2, 3, 4, 2, 3, 4, 12)
 LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
 ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
+TWICE = 5
+"""Of fourteen ways to receive, the one in which the first message of a batch is acknowledged twice, and no other."""
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 KEYED = ("aa", "a a", "aba", "a b a", "aab", " aa", "abcab", "ab ba")
 """Keys of messages that are sent one after the other, a letter each; a blank is none. Each pattern has one again."""
@@ -111,10 +113,14 @@ def _receive(d: Desk, op: Op) -> None:
     unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
     empty = b"" if c % 16 == 13 and not messages else None
     d.push(nth, empty, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
-           key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen)  # fmt: skip
-    for _ in range(max(messages, 1)):
+           key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen,
+           outer="outer" if messages and b % 8 > 3 else "")  # fmt: skip
+    for n in range(max(messages, 1)):
         key = d.receive(ear)
-        if e % 2:
+        if e % 14 == TWICE:
+            for _ in range(0 if n else 2):
+                d.ack(ear, key)
+        elif e % 2:
             d.ack(ear, key, cumulative=e % 7 == 3)
 
 

@@ -24,7 +24,7 @@ FACTS: Mapping[str, Mapping[str, Any]] = {
     "idl-server": {"bare_name": "declared", "exception_wire": "list"},
 }
 """What the references declare beside the defaults, by role."""
-PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server"), "core+def+td+ts+meta+if+nosc")
+PROFILES = {"codec": "core+def"} | dict.fromkeys(("idl", "idl-server", "idl-client"), "core+def+td+ts+meta+if+nosc")
 """What the references claim, where it is more than `core`."""
 
 

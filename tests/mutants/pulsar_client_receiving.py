@@ -84,6 +84,33 @@ class BatchHeadsMixed(Receiver):
         return [each._replace(key=messages[0].key, properties=messages[0].properties) for each in messages]
 
 
+@client("outer-key", "BAT-07", accept="FRM-04 MSG-04 MD-05", history=True, program=(
+    "interpret", (2, 2, 0), ("receive", 0, 7, 0, 1, 0)))  # fmt: skip
+class OuterKey(Receiver):
+    """Gives all messages of a batch the key that stands beside it, if there is one."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        messages = super().open_entry(found, body, rest)
+        outer = open_block(part(rest).block)[0].get("partition_key")
+        return messages if outer is None else [each._replace(key=outer) for each in messages]
+
+
+@client("acks-counted", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("receive", 0, 7, 0, 5, 0)))
+class AcksCounted(Receiver):
+    """Counts the acknowledgements of a batch, whichever of its messages they are of; of three, two are enough."""
+
+    def ack(self, message: Incoming, cumulative: bool) -> None:
+        left = self.unacked.get(message.id)
+        if cumulative or left is None or message.at < 0:
+            super().ack(message, cumulative)
+            return
+        counted = vars(self).setdefault("counted", {})
+        counted[message.id] = counted.get(message.id, 0) + 1
+        if counted[message.id] == 2:
+            self.unacked[message.id] = {message.at}
+        super().ack(message, cumulative)
+
+
 @client("batch-of-one", "BAT-10", accept="BAT-07 FRM-04 MSG-04")
 class BatchOfOne(Receiver):
     """Takes a batch of one for a message."""

@@ -92,6 +92,7 @@ SERVE: Mapping[tuple[str, str], Serve] = {
     ("msgpack", "codec"): _lines,
     ("msgpack", "idl"): _lines,
     ("msgpack", "idl-server"): _idl_server,
+    ("msgpack", "idl-client"): _rpc_client,
     ("storm", "bolt"): _storm_child,
     ("storm", "spout"): _storm_child,
     ("storm", "bolt-host"): _storm_host,

@@ -19,6 +19,7 @@ from impls.references.front import HOST
 from impls.references.msgpack import idl_server
 from impls.references.msgpack.client import Caller, run
 from impls.references.msgpack.idl import Idl, marked
+from impls.references.msgpack.idl_client import IdlClient
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.net import front
 from impls.references.msgpack.reference import SWITCHES, Server, from_text
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     server.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help="may be repeated")
     for name, what in (("codec", "a codec, told line by line"), ("client", "a client, told line by line")):
         roles.add_parser(name, help=what)
+    made = roles.add_parser("idl-client", help="a client that is made from a document, told line by line")
+    made.add_argument("--seed", type=int, default=0, help="decides all random choices")
+    made.add_argument("--random", action="store_true", help="draw every switch by the seed")
     roles.add_parser("idl-server", help="a server that is made from a document, told line by line")
     idl = roles.add_parser("idl", help="a processor of the interface language, told line by line")
     idl.add_argument("file", nargs="?", type=Path, help="print the tree of this document, or its errors")
@@ -91,6 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         serve(server, options)
     elif options.role == "idl-server":
         idl_server.run()
+    elif options.role == "idl-client":
+        client = IdlClient.random(options.seed) if options.random else IdlClient(seed=options.seed)
+        run(client.open().caller)
     elif options.role == "idl" and options.file:
         return show(options.file)
     elif options.role == "idl":

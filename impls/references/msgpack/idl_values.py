@@ -7,7 +7,7 @@ from typing import Any
 
 from impls.references.msgpack.idl_checker import RANGES
 from impls.references.msgpack.idl_parser import Kind, Member, Part
-from impls.references.msgpack.octets import Pairs, Single
+from impls.references.msgpack.octets import Odd, Pairs, Single
 
 ZERO: Mapping[str, Any] = {
     "float": 0.0,
@@ -62,6 +62,8 @@ class Shapes:
                 raise Misfit(f"no {name}")
             return value
         if name == "raw":
+            if isinstance(value, Odd):
+                return value.data
             if not isinstance(value, (bytes, str)):
                 raise Misfit("no raw")
             return value.encode() if isinstance(value, str) else value

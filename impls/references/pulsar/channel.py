@@ -61,6 +61,9 @@ class Channel:
         if self.switches.optional_fields == "all":
             body["auth_method_name"] = "none"
             body["feature_flags"] = {"supports_auth_refresh": True, "supports_broker_entry_metadata": True}
+        if self.caller.login is not None:
+            method, data = self.caller.login
+            body |= {"auth_method_name": method, "auth_data": data.encode()}
         return body
 
     # Octets

@@ -54,6 +54,8 @@ class ClientSwitches:
     unreadable: str = switch("refuse", "reconnect")  # a message that cannot be taken apart
     reopening: str = switch("at-once", "when-needed")  # of a producer whose connection ended
     errors: str = switch("ignore", "reconnect")  # those that are about no request
+    acked_before: str = switch("ignore", "again", "fail")  # a message that is acknowledged a second time
+    credentials: str = switch("take", "take", "take", "unsupported", "fail")
 
     # Not drawn
     profile: str = "modern"
@@ -119,6 +121,7 @@ class Caller:
     def reset(self, url: str) -> None:
         """A new client, which knows this URL."""
         self.url = url
+        self.login: tuple[str, str] | None = None
         self.ids = itertools.count(self.switches.first_id)
         self.other_ids = itertools.count(self.switches.first_id) if self.switches.ids == "two-counters" else self.ids
         self.senders: dict[str, PartitionedSender] = {}
@@ -198,6 +201,10 @@ class Caller:
         """A new client; it need not connect before it has something to say."""
         self.hang_up()
         self.reset(given["url"])
+        if "auth_method" in given:
+            if self.switches.credentials != "take":
+                raise Failed("unsupported" if self.switches.credentials == "unsupported" else "no such plugin")
+            self.login = (given["auth_method"], given["auth_data"])
         if self.switches.connecting == "eager":
             await self.channel(self.url)
         return True

@@ -188,12 +188,22 @@ class Receiver:
             self.ack_upto(message)
             return
         left = self.unacked.get(message.id)
-        if left is None:
+        if left is None or message.at not in left:
+            self.ack_again(message, whole=left is None)
             return
         left.discard(message.at)
         if not left:
             del self.unacked[message.id]
             self.acks.append(self.ids.pop(message.id))
+            self.soon()
+
+    def ack_again(self, message: Incoming, *, whole: bool) -> None:
+        """Acknowledge what was acknowledged before. Raises Failed."""
+        how = self.caller.switches.acked_before
+        if how == "fail":
+            raise Failed("it was acknowledged before")
+        if how == "again" and whole:
+            self.acks.append({"ledgerId": message.id[0], "entryId": message.id[1]})
             self.soon()
 
     def ack_upto(self, message: Incoming) -> None:

@@ -193,7 +193,9 @@ RULES = frozenset(
     if "idl" in requirement.roles and requirement.id.split("-")[1] in _MEANT
 ) | {Clause.LITERAL.value, INTERFACES_WRITTEN_OUT, TREE, BLOCKS, LINE_ENDS, WHOLE_WORDS}
 """What is blamed where the way of writing may be the cause."""
-VALUES = frozenset(requirement.id for requirement in REQUIREMENTS.values() if "idl-server" in requirement.roles)
+VALUES = frozenset(
+    requirement.id for requirement in REQUIREMENTS.values() if {"idl-server", "idl-client"} & set(requirement.roles)
+)
 """What is blamed where the form of integers may be the cause."""
 
 _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
@@ -209,7 +211,7 @@ _SIMPLER: tuple[tuple[str, Callable[[str], str | None]], ...] = (
 
 
 def _narrow(plan: Plan) -> Plan:
-    """Calls of a server made from a document are written in the smallest form."""
+    """Calls of a server made from a document, and answers to a client made from one, are in the smallest form."""
 
     def narrow(step: Step) -> Step:
         if isinstance(step, Say) and isinstance(step.frame, Frame) and step.frame.wide:

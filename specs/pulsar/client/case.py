@@ -418,8 +418,15 @@ class Reported(Case):
             return Outcome.NOTHING
         return Outcome.STRANGE if self.found is None else Outcome.MESSAGE
 
+    @property
+    def takes_no_login(self) -> bool:
+        """True for the report that the client makes no connection with the credentials that it was given."""
+        return self.op == "connect" and self.state.login is not None
+
     def _excused(self) -> bool:
         state = self.state
+        if self.takes_no_login or self.given.get("_again"):
+            return True
         if state.left or not isinstance(self.value, dict) or self.value.get("error") == "unsupported":
             return True
         if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):

@@ -213,7 +213,7 @@ def reported(case: Reported) -> ClientState:
     """What the client was told first is done, or will not be."""
     state = case.state._replace(told=case.state.told[1:])
     if case.outcome in (Outcome.FAILED, Outcome.EXCUSED):
-        return forgiven(state, case.op)
+        return forgiven(state, case.op) if not case.takes_no_login else state._replace(login=None, doubt=True)
     if case.op in ("producer", "subscribe"):
         handle = (case.made, str(case.given.get("topic")))
         return state._replace(handles={**state.handles, str(case.told): handle})

@@ -34,6 +34,8 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
         return state
     given = value if isinstance(value, dict) else {}
     state = state._replace(told=(*state.told, (op, given)))
+    if op == "connect" and "auth_method" in given:
+        state = state._replace(login=(str(given["auth_method"]), str(given.get("auth_data", ""))))
     if op in ("send", "send_async"):
         topic = str(state.handles.get(str(given.get("producer")), ("", ""))[1])
         payload = bytes.fromhex(given.get("payload_hex", ""))
@@ -41,7 +43,7 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
         return state._replace(payloads=(*state.payloads, item))
     if op == "ack":
         found = state.refs.get(str(given.get("ref")))
-        return state if found is None else _acknowledging(state, found[1], cumulative=bool(given.get("cumulative")))
+        return state if found is None else _acknowledged(state, found[1], given)
     if op == "close":
         return _closing(state, given)
     return state._replace(left=True) if op == "disconnect" else state
@@ -57,6 +59,15 @@ def _closing(state: ClientState, given: dict[str, Any]) -> ClientState:
     return state
 
 
+def _acknowledged(state: ClientState, name: Name, given: dict[str, Any]) -> ClientState:
+    """The application acknowledges. What it has acknowledged already need not be again, and to ask for it may fail."""
+    entry, nth, _ = name
+    again = entry in state.wholly or (entry, nth) in state.parts
+    if again:
+        state = state._replace(told=(*state.told[:-1], ("ack", {**given, "_again": True})))
+    return _acknowledging(state, name, cumulative=bool(given.get("cumulative")))
+
+
 def _acknowledging(state: ClientState, name: Name, *, cumulative: bool) -> ClientState:
     """The application acknowledges: of a batch, the entry is due when all of it is acknowledged."""
     entry, nth, count = name
@@ -68,6 +79,6 @@ def _acknowledging(state: ClientState, name: Name, *, cumulative: bool) -> Clien
         wholly |= {each for each in given if each < entry}
         done |= {(entry, n) for n in range(nth)}
     whole = nth < 0 or (cumulative and nth == count - 1) or all((entry, n) in done for n in range(count))
-    unacked = (*state.unacked, entry) if whole else state.unacked
+    unacked = (*state.unacked, entry) if whole and entry not in state.wholly else state.unacked
     wholly |= {entry} if whole else set()
     return state._replace(parts=done, released=released, wholly=wholly, unacked=unacked)

@@ -6,6 +6,8 @@ Source: 001_c0ea8805bb7ed422.txt, "Keep Alive", "Lookup", "Partitioned topics", 
 
 from __future__ import annotations
 
+import re
+
 from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.case import Look, Said
 from specs.pulsar.client.machine import TALKING, Stage
@@ -33,6 +35,16 @@ ACKS = "PULSAR-ACK-13"
 """A client acknowledges what it has been given, after its application did."""
 REFUSALS = " ".join(dict.fromkeys(each.refused for each in Unreadable))
 MAKES = "PRODUCER, SUBSCRIBE"
+
+
+@BOOK.form("PULSAR-AUTH-03", on="CONNECT", if_=lambda case: case.state.login is not None, goes_on=True)
+def a_session_is_opened_with_the_credentials_that_were_given(case: Said) -> str:
+    """auth_method_name is the name of the plugin where authentication is enabled, and auth_data are its data (seed,
+    Connect)."""
+    method, data = case.state.login or ("", "")
+    if case.body.auth_method_name != method:
+        return f"CONNECT with the method {case.body.auth_method_name!r}, it was given {method!r}"
+    return "" if case.body.auth_data == data.encode() else f"CONNECT with other data than were given for {method!r}"
 
 
 @BOOK.form(PONG, on="PONG", when=TALKING)
@@ -80,6 +92,27 @@ def a_redirected_lookup_asks_at_the_address_it_was_given(case: Said) -> str:
 
 
 # -- PRODUCER, SUBSCRIBE -----------------------------------------------------------------------------------------------
+
+
+_COMPLETE = re.compile(r"[a-z-]+://[^/]+/[^/]+/.+")
+"""A complete name: kind of topic, property (or tenant), perhaps cluster, namespace, topic."""
+
+
+def _short(case: Said) -> str:
+    topic = case.body.topic
+    return "" if _COMPLETE.fullmatch(topic) else f"{case.kind} for {topic!r:.100}, which is no complete name"
+
+
+@BOOK.form("PULSAR-PROD-14", on=MAKES, when=TALKING, if_=lambda case: case.kind == "PRODUCER", goes_on=True)
+def a_producer_is_for_a_topic_by_its_complete_name(case: Said) -> str:
+    """`topic`: the complete name of the topic on which a producer is made (seed, Producer); P-66."""
+    return _short(case)
+
+
+@BOOK.form("PULSAR-SUB-14", on=MAKES, when=TALKING, if_=lambda case: case.kind == "SUBSCRIBE", goes_on=True)
+def a_consumer_is_for_a_topic_by_its_complete_name(case: Said) -> str:
+    """`topic`: the complete name of the topic on which a consumer is made (seed, Subscribe); P-66."""
+    return _short(case)
 
 
 def _asked_before(case: Said) -> Stage | None:

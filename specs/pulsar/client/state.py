@@ -199,7 +199,8 @@ class ClientState(NamedTuple):
     it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not
     reach the application. `address` and `other`: where the tester listens. `accepted`: connections that the client
     is known to have opened. `hung`: how the client hung up without a reason; a client that died does so too, and
-    that is known a moment later. `idle`: for how long nothing was said, at most."""
+    that is known a moment later. `login`: the method and the data of the credentials that the client was given. `idle`:
+    for how long nothing was said, at most."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -229,6 +230,7 @@ class ClientState(NamedTuple):
     keys: Mapping[tuple[str, str], str] = {}
     accepted: int = 0
     hung: HangUp | None = None
+    login: tuple[str, str] | None = None
     idle: int = 0
 
     @property

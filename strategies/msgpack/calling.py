@@ -1,0 +1,272 @@
+"""What a client that is made from a document is told to call, and how it is answered.
+
+Source: 004_4ca5b084f7ea0751.txt, client side, exceptions, message, meta service, use without a scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.msgpack import values as v
+from specs.msgpack.format import WIDEST
+from specs.msgpack.frames import encode, response
+from specs.msgpack.idl.semantics import INTEGERS
+from specs.msgpack.states import ARGUMENTS, NULLABLE, Config
+from specs.plan import Control, Plan, Ref, Say, Step, Wait
+from strategies.common import Op, Program, programs
+from strategies.msgpack.calls import ERRORS
+from strategies.msgpack.documents import Dice
+from strategies.msgpack.serving import World
+from strategies.msgpack.shapes import Kind, bound, too_large
+from strategies.msgpack.writer import pieces
+
+CALLS = {
+    "call": 5, "versions": 5, "error": 4, "throw": 5, "arguments": 5, "echo": 5, "result": 5, "bad result": 4,
+    "left out": 3, "nothing": 3, "meta": 1,
+}  # fmt: skip
+PATHS = (
+    "NotFound", "NotFound.KeyNotFound", "NotFound.KeyNotFound.Deep", "DiskFullError", "NotFound.Gone",
+    "NotFound.KeyNotFound.Lost", "NotFound.KeyNotFound.Deep.Deeper.Deepest", "DiskFullError.Quota.Soft",
+    "NotFoundX", "NotFound.KeyNotFoundX", "NotFound.KeyNotFoundX.Deep", "DiskFullErrorX.Soft", "NotFound.Key",
+    "Unheard", "Unheard.Of", "DiskFull", "NotFound.Deep",
+)  # fmt: skip
+"""Of exceptions that the document has, that belong below one of them, and that only look as if they did."""
+OLD = 31
+"""Octets of the longest text that the format of before 2013 writes as the one of today does."""
+
+
+class Calling(World):
+    """What one plan calls. Functions that may have no result are there in every service. A quarter of the documents
+    have no point that may be refused."""
+
+    more = "  string? perhaps()\n  list<int?>? numbers()\n"
+
+    def __init__(self, config: Config, *numbers: int) -> None:
+        config = replace(config, taken=frozenset()) if numbers[-1] % 4 == 3 else config
+        if NULLABLE not in config.taken:
+            self.more = self.more.replace("int?>", "int>")
+        super().__init__(config, *numbers)
+
+    def slots(self) -> list[tuple[str, int]]:
+        """Every version of every scope that a client certainly knows: no newer one than the application names."""
+        return [
+            (scope, version)
+            for scope, (service, declared) in self.scopes.items()
+            for version in self.versions[service]
+            if version <= declared
+        ]
+
+
+class Teller:
+    """Collects steps. `wire`: 1 cuts answers, 2 writes some of them in the widest form."""
+
+    def __init__(self, world: Calling, *, wire: int) -> None:
+        self.world, self.wire = world, wire
+        self.features: set[str] = set()
+        self.steps: list[Step] = [Control(0, "connect", {"idl": world.idl(), "app": world.application})]
+        self._calls = 0
+
+    def call(self, place: tuple[str, int], function: str, args: Sequence[Any] = ()) -> None:
+        """Tell the client to call."""
+        scope, version = place
+        given = {"app": self.world.application, "scope": scope, "version": version, "fn": function}
+        self.steps.append(Control(0, "call", {**given, "args": list(args)}))
+        self._calls += 1
+
+    def answer(self, error: Any, result: Any, *, wide: bool = False, style: int = 0) -> None:
+        """Answer the call that it was told last."""
+        result = old(result) if self.world.config.old_raw else result
+        frame, cuts = response(Ref("call", self._calls - 1), error, result), tuple[int, ...]()
+        wide = wide and not self.world.config.old_raw
+        if wide:
+            frame = replace(frame, wide=("int",))
+        if self.wire & 1 and style % 8 != 1:
+            cuts = pieces(style, len(encode(response(0, error, result), WIDEST if wide else None)))
+            self.features.add("cuts")
+        self.steps += [Say(0, frame, cuts, style=WIDEST if wide else None), Wait(0)]
+
+    def place(self, *numbers: int) -> tuple[str, int]:
+        """Scope and version that some numbers choose."""
+        slots = self.world.slots()
+        return slots[(numbers[0] * 7 + numbers[1]) % len(slots)]
+
+    def function(self, place: tuple[str, int], number: int) -> str:
+        """A function without arguments that answers with a text."""
+        names = self.world.versions[self.world.scopes[place[0]][0]][place[1]]
+        return names[number % len(names)]
+
+    def plan(self) -> Plan:
+        """All of it, with a proper end."""
+        return Plan((*self.steps, Wait(0), Control(0, "disconnect", {}), Wait(0)), frozenset(self.features))
+
+
+def old(value: Any) -> Any:
+    """A value as the format of before 2013 has it: a raw is what is a str now, and no text is longer than is written
+    in the same way."""
+    if isinstance(value, bytes):
+        return v.Text(value[:OLD])
+    if isinstance(value, str):
+        return value if len(value.encode()) <= OLD else value[: OLD // 4]
+    if isinstance(value, tuple):
+        return tuple(old(part) for part in value)
+    return v.Map(tuple((old(k), old(p)) for k, p in value.pairs)) if isinstance(value, v.Map) else value
+
+
+def _call(t: Teller, op: Op) -> None:
+    place = t.place(*op.args)
+    name = t.function(place, op.args[2])
+    t.call(place, name)
+    t.answer(None, ("{}/{}/{}".format(*place, name), "", "é", "x" * 40)[op.args[3] % 4], style=op.args[4])
+
+
+def _versions(t: Teller, op: Op) -> None:
+    """Versions and scopes by turns, back and forth."""
+    slots = t.world.slots()
+    for n in range(2 + op.args[0] % 5):
+        place = slots[(op.args[1] + n * (1 + op.args[3] % 3)) % len(slots)]
+        name = t.function(place, op.args[2])
+        inherited = t.world.interfaces and op.args[4] % 3 == 2 and n % 2
+        t.call(place, ("done" if t.world.interfaces > 1 else "perhaps") if inherited else name)
+        t.answer(None, None if inherited else "{}/{}/{}".format(*place, name))
+
+
+def _error(t: Teller, op: Op) -> None:
+    """A failure, whatever the function gives back, also one that is easily taken for none."""
+    place = t.place(*op.args)
+    name = (t.function(place, op.args[2]), "done", "perhaps", "make")[op.args[3] % 4]
+    t.call(place, name)
+    t.answer(ERRORS[op.args[4] % len(ERRORS)], None, style=op.args[2])
+
+
+def _throw(t: Teller, op: Op) -> None:
+    """An exception, known or not."""
+    place = t.place(*op.args)
+    path = PATHS[op.args[3] % len(PATHS)]
+    t.call(place, t.function(place, op.args[2]))
+    t.answer(path if t.world.config.exceptions == "code" else (path,), None, style=op.args[4])
+
+
+def _arguments(t: Teller, op: Op) -> None:
+    """Functions with several arguments: all of them, or without the last, where that is optional."""
+    place, left = t.place(*op.args), ARGUMENTS in t.world.config.taken
+    number = (5, -1, 0, 1 << 31 - 1, -(1 << 31))[op.args[2] % 5]
+    forms: list[tuple[str, Sequence[Any]]] = [
+        ("say", (number, ("b", "", "é" * 20)[op.args[4] % 3])),
+        ("pick", ("x", "y", "z")),
+        ("pick", ("", "x" * 300, "x")),
+    ]
+    forms += [("say", (number,)), ("pick", ("x", "y"))] if left else []
+    t.call(place, *forms[op.args[3] % len(forms)])
+    t.answer(None, "done", style=op.args[4])
+
+
+def _echo(t: Teller, op: Op) -> None:
+    """A message as an argument, perhaps without some of its optional fields, and back."""
+    place, shapes = t.place(*op.args), t.world.shapes
+    dice = Dice(*op.args[2:])
+    out = shapes.message(dice)
+    told = shapes.told(tuple(out), Kind("M"))
+    if op.args[2] % 2:
+        for each in shapes.fields:
+            if each.mod == "optional" and each.kind.name != "N" and dice.roll(2):
+                del told[each.name]
+    t.call(place, "echo", [told])
+    t.answer(None, tuple(out), style=op.args[4])
+
+
+def _result(t: Teller, op: Op) -> None:
+    """A message as a result: complete, short, with more than is known, or in wide forms."""
+    place, shapes = t.place(*op.args), t.world.shapes
+    dice, how = Dice(*op.args[2:]), op.args[3] % 6
+    out = shapes.message(dice)
+    known = {each.number - shapes.base for each in shapes.fields}
+    if how == 1:
+        out = shapes.cut(out, dice)
+    elif how == 2:
+        out = shapes.longer(out, dice)
+    elif how == 3:
+        out = [each if at in known else dice.pick((5, "junk", (1,))) for at, each in enumerate(out)]
+    t.call(place, "make")
+    t.answer(None, tuple(out), wide=how in (4, 5), style=op.args[4])
+
+
+def _left_out(t: Teller, op: Op) -> None:
+    """Results from which more and more is left out, as far as it may be: each time another default tells itself."""
+    place, shapes = t.place(*op.args), t.world.shapes
+    out = shapes.message(Dice(*op.args[2:]))
+    must = max((each.number - shapes.base + 1 for each in shapes.fields if each.mod != "optional"), default=0)
+    for end in range(must, len(out) + 1)[: 2 + op.args[3] % 5]:
+        t.call(place, "make")
+        t.answer(None, tuple(out[:end]))
+
+
+def _bad_result(t: Teller, op: Op) -> None:
+    """A message without what is required, with nil, or with a number that is too large; and a good one behind it."""
+    place, shapes = t.place(*op.args), t.world.shapes
+    dice, how = Dice(*op.args[2:]), op.args[3] % 4
+    out = shapes.message(dice)
+    fields = [each for each in shapes.fields if how != 2 or each.kind.name in INTEGERS] or shapes.fields
+    if fields:
+        member = fields[op.args[4] % len(fields)]
+        at = member.number - shapes.base
+        if how == 0:
+            out = out[:at]
+        elif how == 1:
+            out[at] = shapes.changed(out[at], member.kind, dice, lambda kind: None)
+        elif how == 2 and member.kind.name in INTEGERS:
+            low, high = INTEGERS[member.kind.name]
+            out[at] = bound((high + 1, low - 1, high, low)[op.args[2] % 4])
+        else:
+            out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
+    t.call(place, "make")
+    t.answer(None, tuple(out))
+    _call(t, op)
+
+
+def _nothing(t: Teller, op: Op) -> None:
+    """Results of nil: of a function without one, and of one that may have none."""
+    place = t.place(*op.args)
+    name = ("done", "perhaps", "numbers", t.function(place, op.args[2]))[op.args[3] % 4]
+    result: Any = None
+    if name == "perhaps" and op.args[4] % 3 == 2:
+        result = "some"
+    if name == "numbers" and op.args[4] % 2:
+        result = (1, None, 3) if "int?>" in t.world.more and op.args[4] % 4 == 3 else (1, 2, 3)
+    t.call(place, name)
+    t.answer(None, result)
+
+
+def _meta(t: Teller, op: Op) -> None:
+    """Which version is served is asked of the service that every application has."""
+    if "meta" not in t.world.config.extensions or t.world.anonymous:
+        _call(t, op)
+        return
+    scopes = list(t.world.scopes)
+    t.call(("_", 0), "getVersion", [scopes[op.args[0] % len(scopes)]])
+    t.answer(None, op.args[1] % 4)
+
+
+_OPS: Mapping[str, Callable[[Teller, Op], None]] = {
+    "call": _call, "versions": _versions, "error": _error, "throw": _throw, "arguments": _arguments, "echo": _echo,
+    "result": _result, "left out": _left_out, "bad result": _bad_result, "nothing": _nothing, "meta": _meta,
+}  # fmt: skip
+SHAPED = frozenset(("echo", "result", "left out", "bad result"))
+"""What takes messages, which are judged in the layouts that are known."""
+
+
+def calls(*kinds: str, most: int = 10) -> SearchStrategy[Program]:
+    """Calls of some kinds, of all when none is named."""
+    return programs({kind: CALLS[kind] for kind in kinds} if kinds else CALLS, head=4, most=most)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = (0, 0, 1)) -> Plan:
+    """The plan that a program means. A client does one thing after the other, so that nothing is hurried."""
+    head = program.head
+    teller = Teller(Calling(config, *head[1:]), wire=wires[head[0] % len(wires)])
+    for op in program.ops:
+        _OPS["call" if op.kind in SHAPED and not config.layout else op.kind](teller, op)
+    return teller.plan()
