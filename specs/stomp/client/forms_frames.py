@@ -102,7 +102,7 @@ def header_lines_have_a_name_and_a_colon(case: Case) -> str:
     return _wart(case, "no-colon", "empty-name")
 
 
-@BOOK.form("STOMP-1.2-FRAME-02", on="frame", if_=lambda case: case.version == "1.2")
+@BOOK.form(ids.FRAME_02, on="frame", if_=lambda case: case.version == "1.2")
 def no_cr_stands_inside_a_line(case: Case) -> str:
     """STOMP 1.2, STOMP Frames: a CR stands before the LF that ends a line, and nowhere else."""
     return _wart(case, "bare-cr")
