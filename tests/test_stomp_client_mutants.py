@@ -14,7 +14,10 @@ MUTANTS = [mutant for mutant in of_protocol("stomp") if mutant.role == "client"]
 
 
 def judged(plan, make, config):
-    return drive(plan, Setting(STOMP, config, "client", MemoryTransport(make)), "m-").judgement
+    transport = MemoryTransport(make)
+    judgement = drive(plan, Setting(STOMP, config, "client", transport), "m-").judgement
+    assert not transport.crash, "a program would go on: what it is blamed for is no matter of this fault"
+    return judgement
 
 
 def shows(judgement, blames, level):

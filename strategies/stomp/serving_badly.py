@@ -98,9 +98,9 @@ def misusing(program: Program, config: Config, *, hurry: bool = False, only: str
     if config.version == "1.0" and name in ("undefined", "trailing"):
         name = "garbage"
     if head[3] & 1:
-        s.receive(QUIET_MS if name != "nothing" else 10_000, "turn")
+        s.receive(when="now")
     MISUSES[name](s, ear, a, b)
-    if name != "torn":
+    if name not in ("torn", "nothing"):
         s.message(ear, b"behind", when="now")
         s.receive(QUIET_MS, "now")
         s.receive(QUIET_MS, "now")

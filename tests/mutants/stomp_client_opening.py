@@ -11,6 +11,7 @@ from tests.mutants.faults import on
 from tests.mutants.stomp_client_kit import beating, chosen, giant, misuse, mutant, plan, send, tell
 
 OPEN = plan()
+KNOWN = ("1.0", "1.1", "1.2")
 SENDS = plan(send())
 
 
@@ -75,7 +76,7 @@ mutant("beats-once", "HB-11", beating(1, 2))(
     "Only one heart-beat is sent.", on(Channel, "beat").skips(when=lambda calls: calls > 1)
 )
 mutant("slow-beats", "HB-11", beating(1, 2))(
-    "Heart-beats come five times too late.", on(Channel, "beat_after").gives(lambda found: found * 5)
+    "Heart-beats come twelve times too late.", on(Channel, "beat_after").gives(lambda found: found * 24)
 )
 
 
@@ -121,23 +122,29 @@ class NoMargin(Channel):
         super().start_beats()
 
 
-mutant("any-version", "NEGO-07", chosen(0, 2))(
-    "Any version is taken.", on(Channel, "takes").instead(lambda: True)
-)
-mutant("higher-version", "NEGO-07", chosen(0, 2))(
-    "A version that is higher than those on offer is taken.",
-    on(Channel, "takes").gives(lambda version, found: found or version > "1.2"),
+mutant("any-version", "NEGO-07", chosen(0, 20))(
+    "Any version is taken that is known.", on(Channel, "takes").gives(lambda version, found: found or version in KNOWN)
 )
 
 
-@mutant("goes-on-unconnected", "CLI-11", chosen(0, 2))
+@mutant("newer-version", "NEGO-07", chosen(0, 2))
+class NewerVersion(Channel):
+    """A version that is not known is taken for the one on offer."""
+
+    def on_connected(self, frame: Frame) -> None:
+        if frame.first.get("version") not in KNOWN:
+            frame = frame._replace(first={**frame.first, "version": self.offered[-1]})
+        super().on_connected(frame)
+
+
+@mutant("goes-on-unconnected", "CLI-11", chosen(0, 20))
 class GoesOnUnconnected(Channel):
     """The application is told that the version was not on offer, and the session is used all the same."""
 
     def takes(self, version: str) -> bool:
         if version not in self.offered:
             self.caller.settle(CONNECTED, {"error": f"the server speaks {version}"})
-        return True
+        return version in KNOWN
 
 
 mutant("wants-session", "CLI-14", OPEN)(
@@ -216,7 +223,7 @@ class SettlesBehind(Caller):
 mutant("waits-for-ever", "CLI-15", misuse("nothing", asks=1))(
     "Whatever waits when the connection ends waits for ever.", on(Caller, "over").skips()
 )
-mutant("hangs-on-garbage", "CLI-15", misuse("garbage", 0, asks=1))(
+mutant("hangs-on-garbage", "CLI-15", misuse("garbage", 11, asks=1))(
     "Octets that are no frame make the client wait for ever.",
     on(Channel, "on_malformed").instead(lambda self: setattr(self, "phase", Phase.GONE)),
 )

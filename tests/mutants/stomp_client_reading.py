@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from impls.references.stomp.client import Caller, Channel, Delivery, ServerReader
@@ -51,13 +50,14 @@ mutant("no-crlf", "FRAME-02", plan(get(style=CRLF), wire=CRLF), "CLI-03")(
 
 
 @mutant("eols-behind", "FRAME-03", plan(get(style=EOLS), get(), wire=EOLS), "CLI-06 CLI-03")
-class EolsBehind(ServerReader):
-    """A frame is refused that is followed by line ends."""
+class EolsBehind(Channel):
+    """A frame that is followed by line ends ends the session."""
 
-    def feed(self, data: bytes) -> None:
+    def received(self, data: bytes) -> None:
         if b"\0\n" in data or b"\0\r\n" in data:
-            raise Malformed("a line end")
-        super().feed(data)
+            self.end("a line end")
+        else:
+            super().received(data)
 
 
 @mutant("beats-swallow", "CLI-06", drawn("eols"))
@@ -90,7 +90,7 @@ class CaseBlind(Channel):
         first: dict[str, str] = {}
         for name, value in frame.headers:
             first.setdefault(name.lower(), value)
-        super().on_message(replace(frame, first=first))
+        super().on_message(frame._replace(first=first))
 
 
 # -- headers -------------------------------------------------------------------------------------------------------------
@@ -156,13 +156,13 @@ mutant("last-wins", "CLI-05", REPEATED, level="SHOULD")(
 )
 
 
-@mutant("last-reserved-wins", "REPEAT-01", plan(lambda s: s.given(s.ear(0), style=REPEAT), wire=REPEAT), "CLI-03", level="SHOULD")
+@mutant("last-reserved-wins", "REPEAT-01", plan(get(), get(style=REPEAT), wire=REPEAT), "CLI-03", level="SHOULD")
 class LastReservedWins(Channel):
     """Of a repeated message-id, the last counts."""
 
     def on_message(self, frame: Frame) -> None:
         last = dict(frame.headers)
-        super().on_message(replace(frame, first={**frame.first, "message-id": last["message-id"], "destination": last["destination"]}))
+        super().on_message(frame._replace(first={**frame.first, "message-id": last["message-id"], "destination": last["destination"]}))
 
 
 mutant("forgets-headers", "CLI-03", text("v"))(

@@ -120,7 +120,9 @@ def a_frame_was_too_large(case: Case) -> str:
 
 
 def _greeted(case: Case) -> bool:
-    return case.state.phase is K.LIVE and bool(case.state.told) and case.state.told[0].op == "connect"
+    state = case.state
+    there = state.phase is K.LIVE or (state.phase is K.ASKED and state.parted)
+    return there and bool(state.told) and state.told[0].op == "connect"
 
 
 @STUCK.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
@@ -153,6 +155,13 @@ def a_receipt_was_not_taken(case: Case) -> Named | str:
 _RECEIPT = (ids.CLEN_07, ids.ENC_03, BEHIND_EOLS)
 
 HUNG_UP = Causes("a connection that ends for no reason")
+
+
+@HUNG_UP.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
+               which=lambda case: _reason(case), also=LIVES_ON)  # fmt: skip
+def connected_was_refused(case: Case) -> Named | str:
+    """STOMP 1.2, CONNECTED Frame."""
+    return Named(_reason(case), f"{case.text} behind CONNECTED", f"greeted {_reason(case)}", (LIVES_ON,))
 
 
 _SILENCE_MS = 100

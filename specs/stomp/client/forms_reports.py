@@ -291,7 +291,13 @@ def the_server_was_silent_for_too_long(case: Case) -> bool:
     return state.theirs_ms > 0 and state.mute_ms + EARLY_MS >= GENTLE * state.theirs_ms
 
 
-@BOOK.form(LIVES_ON, on=ENDS, when=(K.LIVE, K.LEAVING), causes=HUNG_UP, freed_by=(the_server_was_silent_for_too_long,))
+def _greeting(case: Case) -> bool:
+    """False for a client that gives up a server which has not begun to answer."""
+    return case.phase is not K.ASKED or case.state.parted
+
+
+@BOOK.form(LIVES_ON, on=ENDS, when=(K.ASKED, K.LIVE, K.LEAVING), if_=_greeting, causes=HUNG_UP,
+           freed_by=(the_server_was_silent_for_too_long,))  # fmt: skip
 def stays_as_long_as_nothing_is_wrong(case: Case) -> str:
     """Our own minimum: only the application, or something wrong, ends a session (E-30)."""
     ends = not case.state.left and not case.state.unconnected
