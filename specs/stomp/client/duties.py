@@ -70,7 +70,9 @@ def sends_what_it_is_told(state: ClientState) -> Iterator[Due]:
     """L76-109: SEND."""
     for send in state.sends:
         if not send.seen and _due(state, send.nth):
-            yield Due(f"no SEND came for {send.body[:40]!r}", send, "SEND", forgive=partial(_without_send, nth=send.nth))
+            yield Due(
+                f"no SEND came for {send.body[:40]!r}", send, "SEND", forgive=partial(_without_send, nth=send.nth)
+            )
 
 
 def _without_send(state: ClientState, nth: int) -> ClientState:

@@ -7,6 +7,7 @@ STOMP 1.2, CONNECT or STOMP Frame, Protocol Negotiation, Heart-beating, Value En
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from specs.stomp import ids
 from specs.stomp.client.book import BOOK, REQUIRED
@@ -42,7 +43,7 @@ def versions_ascend(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: a comma separated list of incrementing version numbers."""
     text = case.frame.get("accept-version")
     numbers = [tuple(map(int, each.split("."))) for each in text.split(",")] if _LIST.fullmatch(text) else []
-    rising = all(one < other for one, other in zip(numbers, numbers[1:], strict=False))
+    rising = all(one < other for one, other in pairwise(numbers))
     return "" if numbers and rising else f"accept-version:{text}"
 
 

@@ -26,7 +26,7 @@ def it_may_have_spoken_before_connected_came(case: Case) -> bool:
     return True
 
 
-# -- SEND ----------------------------------------------------------------------------------------------------------------
+# -- SEND --------------------------------------------------------------------------------------------------------------
 
 
 def _told(case: Case) -> bool:
@@ -34,7 +34,7 @@ def _told(case: Case) -> bool:
 
 
 def _given(case: Case) -> list[tuple[str, str]]:
-    """What the application gave, that a header of the frame has to say; content-type apart, which is a recommendation."""
+    """What the application gave, that a header has to say; content-type apart, which is a recommendation."""
     if case.action == "SEND":
         return [("destination", case.send.destination), *(pair for pair in case.send.headers if pair[0] != _TYPE)]
     return [("destination", case.sub.destination)]
@@ -51,7 +51,13 @@ def _speakable(pair: tuple[str, str], version: str) -> bool:
     text, full = "".join(pair), all(pair)
     if version == "1.1":
         return "\r" not in text and full
-    return "\r" not in text and "\n" not in text and ":" not in pair[0] and full and pair == (pair[0].strip(), pair[1].strip())
+    return (
+        "\r" not in text
+        and "\n" not in text
+        and ":" not in pair[0]
+        and full
+        and pair == (pair[0].strip(), pair[1].strip())
+    )
 
 
 def _why(case: Case, *kinds: str) -> str:
@@ -75,7 +81,9 @@ def _texts(case: Case) -> list[str]:
     return [text for pair in _given(case) for text in pair]
 
 
-@BOOK.form(ids.ENC_01, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and not all(t.isascii() for t in _texts(case)))
+@BOOK.form(
+    ids.ENC_01, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and not all(t.isascii() for t in _texts(case))
+)
 def letters_are_those_that_were_given(case: Case) -> str:
     """STOMP 1.2, Value Encoding: headers are UTF-8."""
     return _why(case, ids.ENC_01)
@@ -172,7 +180,7 @@ def a_send_is_part_of_its_transaction(case: Case) -> str:
     return _in(case, case.send.tx)
 
 
-# -- SUBSCRIBE, UNSUBSCRIBE ---------------------------------------------------------------------------------------------
+# -- SUBSCRIBE, UNSUBSCRIBE --------------------------------------------------------------------------------------------
 
 
 @BOOK.form(ids.SUB_02, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"), level="MUST", also=REQUIRED)
@@ -221,7 +229,7 @@ def what_is_ended_is_the_subscription_that_was_to_end(case: Case) -> str:
     return f"{ending[0].name!r} was to end, and it is {case.sub.name!r} that does"
 
 
-# -- ACK, NACK -----------------------------------------------------------------------------------------------------------
+# -- ACK, NACK ---------------------------------------------------------------------------------------------------------
 
 
 def _headers(case: Case) -> str:
@@ -294,7 +302,7 @@ def what_is_settled_in_a_transaction_names_it(case: Case) -> str:
     return "" if want is None else _in(case, want.tx)
 
 
-# -- transactions -------------------------------------------------------------------------------------------------------
+# -- transactions ------------------------------------------------------------------------------------------------------
 
 
 @BOOK.form(ids.TXN_01, on="BEGIN, COMMIT, ABORT", also=REQUIRED)
