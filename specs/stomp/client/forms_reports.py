@@ -15,6 +15,7 @@ from specs.stomp.client.book import (
     BEHIND_LENGTH,
     BOOK,
     FIRST_VALUE,
+    LEAVES_WELL,
     LIVES_ON,
     READS,
     TRAILING,
@@ -285,13 +286,13 @@ def what_was_receipted_does_not_fail(case: Reported) -> str:
 # -- ends --------------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form("STOMP-1.2-DISC-02", on=ENDS, when=(K.LEAVING,), if_=lambda case: case.state.bye is not None)
+@BOOK.form(LEAVES_WELL, on=ENDS, when=(K.LEAVING,), if_=lambda case: case.state.bye is not None)
 def waits_for_the_receipt_of_disconnect(case: Case) -> str:
     """L196-208: the client waits for the RECEIPT, then closes."""
     return "" if case.state.bye_said else "the client closed the connection before the RECEIPT of its DISCONNECT"
 
 
-@BOOK.form("STOMP-1.2-DISC-02", on=ENDS, when=(K.LIVE,), if_=lambda case: case.state.left)
+@BOOK.form(LEAVES_WELL, on=ENDS, when=(K.LIVE,), if_=lambda case: case.state.left)
 def leaves_by_disconnect(case: Case) -> str:
     """L196-208: DISCONNECT, its RECEIPT, and then the end."""
     return "the client left without DISCONNECT" if case.state.left else ""
