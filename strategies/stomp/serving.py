@@ -100,7 +100,7 @@ class Serving:
         eol = b"\n"
         if self.wire & CRLF and self.opening & 1 and self.version == "1.2" and wish is None and not more:
             eol = b"\r\n"
-        self.greet = (wish or self.version, more, eol)
+        self.greet = (self.version if wish is None else wish, more, eol)
         self._greets()
 
     def _greets(self) -> None:
@@ -120,7 +120,7 @@ class Serving:
         if self._fresh:
             self._fresh -= 1
             self._greets()
-        headers: list[tuple[str, Any]] = [("receipt-id", Ref("receipt", 0))]
+        headers: list[tuple[str, Any]] = [("receipt-id", Ref("receipt", (0, self.version)))]
         style = self.style
         if style & 1:
             headers.append(("content-length", "0"))
@@ -137,7 +137,8 @@ class Serving:
         """User headers."""
         found = {}
         for n in range(count):
-            found[texts.name_of(a + 37 * n, self.version)] = self.value(b + 11 * n, a)
+            empty = self.version == "1.2" and (b + n) % 16 == 7
+            found[texts.name_of(a + 37 * n, self.version)] = "" if empty else self.value(b + 11 * n, a)
         return found
 
     def place(self, number: int) -> str:
@@ -171,6 +172,14 @@ class Serving:
         if found:
             return found[number % len(found)]
         return self.subscribe(number, mode or MODES[number % len(MODES)])
+
+    def id_of(self, ear: Ear) -> Ref:
+        """What the client calls a subscription, once that is known."""
+        return Ref("sub", (ear.name, self.version))
+
+    def here(self) -> Ref:
+        """Nothing, once there is a session."""
+        return Ref("here", (0, self.version))
 
     def receive(self, ms: int = RECEIVE_MS, when: str | None = None) -> None:
         """The client waits for a message."""
@@ -217,7 +226,7 @@ class Serving:
         body = body if raw else b"#%d " % number + body
         odd = ("", "", "é", ":x", "\\c", " ")[form // 16 % 6] if self.version != "1.0" else ""
         known: list[tuple[str, Any]] = [
-            ("destination", ear.place), ("message-id", f"m{number}{odd}"), ("subscription", Ref("sub", ear.name)),
+            ("destination", ear.place), ("message-id", f"m{number}{odd}"), ("subscription", self.id_of(ear)),
         ]  # fmt: skip
         if ear.mode != "auto" or form & 8:
             known.append(("ack", f"{number}a{odd}"))
@@ -360,7 +369,7 @@ def _eols(s: Serving, op: Op) -> None:
     a, b, c, _, _ = op.args
     eol = b"\r\n" if a & 1 and s.version == "1.2" else b"\n"
     ear = s.ear(c)
-    s.steps.append(SendBytes(0, (Ref("here"), eol * (1 + b % 5)), s.when))
+    s.steps.append(SendBytes(0, (s.here(), eol * (1 + b % 5)), s.when))
     s.given(ear)
 
 
@@ -393,7 +402,7 @@ def _alike(s: Serving, op: Op) -> None:
     names = ("Subscription", "Message-Id", "ACK", "Destination", "Content-Length", "Foo")
     name = names[b % len(names)]
     headers: list[tuple[str, Any]] = [(name, "1"), ("destination", ear.place), ("message-id", f"m{number}")]
-    headers += [("subscription", Ref("sub", ear.name)), ("ack", f"a{number}"), ("foo", "2"), (name.upper() + "-x", "3")]
+    headers += [("subscription", s.id_of(ear)), ("ack", f"a{number}"), ("foo", "2"), (name.upper() + "-x", "3")]
     s.say("MESSAGE", headers, b"#%d alike" % number, style=d & ~REPEAT)
     s.said += 1
     s.receive()
@@ -475,7 +484,7 @@ def _raw_of_1_0(s: Serving, config: Config) -> None:
     """In a session of 1.0 a backslash is a backslash. It is said as octets: then both ends have the same version."""
     ear = s.subscribe(0, "client")
     head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:raw\nk:a\\nb\\\\c\nsubscription:"
-    s.steps.append(SendBytes(0, (head, Ref("sub", ear.name), b"\n\nraw\0"), s.when))
+    s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\nraw\0"), s.when))
     s.said += 1
     s.receive()
     ear.open.append(s.said - 1)
@@ -507,7 +516,7 @@ def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     for n in range(1, TICKS + ticks % MORE):
         s.steps.append(Wait(TICK_MS))
         if every and n * TICK_MS % (every if exact else every // 2) == 0:
-            s.steps.append(SendBytes(0, (Ref("here"), b"\r\n" if how & 2 and s.version == "1.2" else b"\n"), "now"))
+            s.steps.append(SendBytes(0, (s.here(), b"\r\n" if how & 2 and s.version == "1.2" else b"\n"), "now"))
     if len(program.ops) > 1:
         play(s, program.ops[1:2])
     s.end()

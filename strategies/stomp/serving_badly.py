@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Control, Plan, Ref, SendBytes, Wait
+from specs.plan import Control, Plan, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp.serving import EVERYTHING, HEAD, QUIET_MS, Ear, Serving, play
@@ -29,7 +29,7 @@ _GARBAGE: Sequence[bytes] = (
 def _raw(s: Serving, ear: Ear, lines: bytes, body: bytes, when: str | None = None) -> None:
     number = s.fresh()
     head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:m%d\nack:a%d\nsubscription:" % (number, number)
-    s.steps.append(SendBytes(0, (head, Ref("sub", ear.name), b"\n" + lines + b"\n" + body + b"\0"), when or s.when))
+    s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n" + lines + b"\n" + body + b"\0"), when or s.when))
     s.said += 1
 
 
@@ -54,7 +54,7 @@ def _short(s: Serving, ear: Ear, a: int, b: int) -> None:
 
 
 def _garbage(s: Serving, ear: Ear, a: int, b: int) -> None:
-    s.steps.append(SendBytes(0, (Ref("here"), _GARBAGE[a % len(_GARBAGE)]), s.when))
+    s.steps.append(SendBytes(0, (s.here(), _GARBAGE[a % len(_GARBAGE)]), s.when))
 
 
 def _error(s: Serving, ear: Ear, a: int, b: int) -> None:
@@ -66,7 +66,7 @@ def _error(s: Serving, ear: Ear, a: int, b: int) -> None:
 def _torn(s: Serving, ear: Ear, a: int, b: int) -> None:
     """The connection ends inside of a frame."""
     whole = b"MESSAGE\ndestination:/x\nmessage-id:1\nsubscription:s0\ncontent-length:9\n\n#cut off"
-    s.steps.append(SendBytes(0, (Ref("here"), whole[: 1 + a % len(whole)]), s.when))
+    s.steps.append(SendBytes(0, (s.here(), whole[: 1 + a % len(whole)]), s.when))
 
 
 def _nothing(s: Serving, ear: Ear, a: int, b: int) -> None:
@@ -98,9 +98,9 @@ def misusing(program: Program, config: Config, *, hurry: bool = False, only: str
     if config.version == "1.0" and name in ("undefined", "trailing"):
         name = "garbage"
     if head[3] & 1:
-        s.receive(QUIET_MS if name != "nothing" else 10_000, "turn")
+        s.receive(when="now")
     MISUSES[name](s, ear, a, b)
-    if name != "torn":
+    if name not in ("torn", "nothing"):
         s.message(ear, b"behind", when="now")
         s.receive(QUIET_MS, "now")
         s.receive(QUIET_MS, "now")

@@ -55,7 +55,9 @@ class Case:
             return state.sends[self.at]
         if self.action in ("SUBSCRIBE", "UNSUBSCRIBE"):
             return state.subs[self.at]
-        return state.txs[self.at] if self.action in ("BEGIN", "COMMIT", "ABORT") else self
+        if self.action in ("ACK", "NACK"):
+            return self.want or self
+        return state.txs[self.at]
 
     @property
     def phase(self) -> K:

@@ -120,7 +120,9 @@ def a_frame_was_too_large(case: Case) -> str:
 
 
 def _greeted(case: Case) -> bool:
-    return case.state.phase is K.LIVE and bool(case.state.told) and case.state.told[0].op == "connect"
+    state = case.state
+    there = state.phase is K.LIVE or (state.phase is K.ASKED and state.parted)
+    return there and bool(state.told) and state.told[0].op == "connect"
 
 
 @STUCK.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
@@ -155,42 +157,57 @@ _RECEIPT = (ids.CLEN_07, ids.ENC_03, BEHIND_EOLS)
 HUNG_UP = Causes("a connection that ends for no reason")
 
 
-def _beatless(case: Case) -> bool:
-    """True when the tester was silent in a session without a server's heart-beat header."""
-    state = case.state
-    return state.greeting is not None and state.greeting.get("heart-beat") is None and state.mute_ms >= _SILENCE_MS
+@HUNG_UP.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
+               which=lambda case: _reason(case), also=LIVES_ON)  # fmt: skip
+def connected_was_refused(case: Case) -> Named | str:
+    """STOMP 1.2, CONNECTED Frame."""
+    return Named(_reason(case), f"{case.text} behind CONNECTED", f"greeted {_reason(case)}", (LIVES_ON,))
 
 
 _SILENCE_MS = 100
 """A silence of the tester that a client may have taken for too long a one."""
+EARLY_MS = 100
+"""What a silence of the tester may have been longer in truth than it is known to have been."""
+
+
+def _was_silent(case: Case) -> bool:
+    """True when the tester was silent for a while, before or now."""
+    return case.state.waited_ms >= _SILENCE_MS
+
+
+def _beatless(case: Case) -> bool:
+    """True when it was, in a session without a server's heart-beat header."""
+    state = case.state
+    return _was_silent(case) and state.greeting is not None and state.greeting.get("heart-beat") is None
 
 
 @HUNG_UP.cause("STOMP-1.2-HB-02", could=_beatless, also=PATIENT)
 def no_heart_beats_were_agreed_on(case: Case) -> str:
     """STOMP 1.2, Heart-beating: no header is the same as 0,0."""
-    return f"{case.text} after {case.state.mute_ms} ms in which the server was silent, as it may be"
+    mute = case.state.mute_ms
+    return f"{case.text} after {mute} ms in which the server was silent, as it may be" if mute >= _SILENCE_MS else ""
 
 
 def _exact(case: Case) -> bool:
     state = case.state
-    return state.theirs_ms > 0 and state.theirs_ms <= state.mute_ms + EARLY_MS
-
-
-EARLY_MS = 100
-"""What a silence of the tester may have been longer in truth than it is known to have been."""
+    return state.theirs_ms > 0 and state.theirs_ms <= state.waited_ms + EARLY_MS
 
 
 @HUNG_UP.cause(ids.HB_09, could=_exact, level="SHOULD")
 def it_allows_no_margin(case: Case) -> str:
     """STOMP 1.2, Heart-beating: because of timing inaccuracies, the receiver should be tolerant."""
     state = case.state
+    if state.mute_ms + EARLY_MS < state.theirs_ms:
+        return ""
     return f"{case.text} after {state.mute_ms} ms of silence, agreed were {state.theirs_ms} ms"
 
 
-@HUNG_UP.cause(PATIENT, could=lambda case: case.state.mute_ms >= _SILENCE_MS)
+@HUNG_UP.cause(PATIENT, could=_was_silent)
 def the_server_kept_its_beats(case: Case) -> str:
     """STOMP 1.2, Heart-beating: none are owed where one side said 0, and else one in n milliseconds."""
     state = case.state
+    if state.mute_ms < _SILENCE_MS:
+        return ""
     return f"{case.text} after {state.mute_ms} ms of silence, agreed were {state.theirs_ms} ms (0: no heart-beats)"
 
 

@@ -115,7 +115,7 @@ def settles_what_it_is_told(state: ClientState) -> Iterator[Due]:
             rule = _ACKS if want.verb == "ACK" else _NACKS
             why = f"no {want.verb} came for {state.pushes[want.at].frame.body[:40]!r}"
             forgive = partial(_met, nth=want.nth)
-            yield Due(why, want.verb, want.verb, requirement=rule, forgive=forgive)
+            yield Due(why, want, want.verb, requirement=rule, forgive=forgive)
 
 
 def _met(state: ClientState, nth: int) -> ClientState:

@@ -119,4 +119,6 @@ def garbled(state: ClientState, event: Noise) -> ClientState:
 
 def silent(state: ClientState, event: Quiet) -> ClientState:
     """Time has passed in which nothing was said by the client, and at most so much in which the tester said nothing."""
-    return state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=state.mute_ms + max(event.ms, event.elapsed))
+    mute = state.mute_ms + max(event.ms, event.elapsed)
+    waited = max(state.waited_ms, mute) if state.phase is K.LIVE else state.waited_ms
+    return state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=mute, waited_ms=waited)

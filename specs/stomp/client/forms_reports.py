@@ -33,7 +33,12 @@ GENTLE = 1.3
 # -- connecting --------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form("STOMP-1.2-NEGO-07", on=REPORTS, when=(K.REFUSED,), if_=lambda case: case.op == "connect")
+def _unoffered(case: Reported) -> bool:
+    state = case.state
+    return case.op == "connect" and state.greeting is not None and state.version not in state.offered
+
+
+@BOOK.form("STOMP-1.2-NEGO-07", on=REPORTS, when=(K.REFUSED, K.OVER), if_=_unoffered)
 def a_version_that_was_not_offered_is_refused(case: Reported) -> str:
     """STOMP 1.2, Protocol Negotiation: the version is one that both sides support."""
     if case.outcome is Outcome.FAILED:
@@ -286,11 +291,17 @@ def the_server_was_silent_for_too_long(case: Case) -> bool:
     return state.theirs_ms > 0 and state.mute_ms + EARLY_MS >= GENTLE * state.theirs_ms
 
 
-@BOOK.form(LIVES_ON, on=ENDS, when=(K.LIVE,), if_=lambda case: not case.state.left and not case.state.unconnected,
-           causes=HUNG_UP, freed_by=(the_server_was_silent_for_too_long,))  # fmt: skip
+def _greeting(case: Case) -> bool:
+    """False for a client that gives up a server which has not begun to answer."""
+    return case.phase is not K.ASKED or case.state.parted
+
+
+@BOOK.form(LIVES_ON, on=ENDS, when=(K.ASKED, K.LIVE, K.LEAVING), if_=_greeting, causes=HUNG_UP,
+           freed_by=(the_server_was_silent_for_too_long,))  # fmt: skip
 def stays_as_long_as_nothing_is_wrong(case: Case) -> str:
-    """Our own minimum: only the application, or something wrong, ends a session."""
-    case.text = "the client closed the connection" if not case.state.left else ""
+    """Our own minimum: only the application, or something wrong, ends a session (E-30)."""
+    ends = not case.state.left and not case.state.unconnected
+    case.text = "the client closed the connection" if ends else ""
     return case.text
 
 

@@ -175,15 +175,9 @@ def a_send_is_part_of_its_transaction(case: Case) -> str:
 # -- SUBSCRIBE, UNSUBSCRIBE ---------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.SUB_02, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"))
+@BOOK.form(ids.SUB_02, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"), level="MUST", also=REQUIRED)
 def a_subscribe_has_an_id(case: Case) -> str:
     """L129-131: id is required."""
-    return "SUBSCRIBE without id" if case.frame.get("id") is None else ""
-
-
-@BOOK.form(REQUIRED, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"))
-def a_subscribe_has_what_it_needs(case: Case) -> str:
-    """STOMP 1.2, Frames and Headers: destination and id are required."""
     return "SUBSCRIBE without id" if case.frame.get("id") is None else ""
 
 
@@ -191,22 +185,12 @@ def _others(case: Case) -> bool:
     return any(sub.open and sub.wire is not None for sub in case.state.subs)
 
 
-def _repeats(case: Case) -> str:
+@BOOK.form(ids.SUB_03, on="SUBSCRIBE", if_=_others, level="MUST", also=NAMES_ITS_OWN)
+def ids_of_open_subscriptions_differ(case: Case) -> str:
+    """L135: subscriptions of one connection must have different ids."""
     name = case.frame.get("id")
     again = any(sub.open and sub.wire == name for sub in case.state.subs)
     return f"the id {name!r} is that of an open subscription" if name is not None and again else ""
-
-
-@BOOK.form(ids.SUB_03, on="SUBSCRIBE", if_=_others)
-def ids_of_open_subscriptions_differ(case: Case) -> str:
-    """L135: subscriptions of one connection have different ids."""
-    return _repeats(case)
-
-
-@BOOK.form(NAMES_ITS_OWN, on="SUBSCRIBE", if_=_others)
-def open_subscriptions_are_told_apart(case: Case) -> str:
-    """L135: subscriptions of one connection must have different ids."""
-    return _repeats(case)
 
 
 @BOOK.form("STOMP-1.2-ACKMODE-02", on="SUBSCRIBE", if_=_told)
@@ -216,34 +200,25 @@ def the_mode_is_the_one_that_was_given(case: Case) -> str:
     return "" if said == case.sub.mode else f"the mode {case.sub.mode!r} was asked for and is {said!r}"
 
 
-def _closes(case: Case) -> str:
-    if case.version == "1.0" and case.frame.get("destination") is not None:
-        return ""
-    if case.frame.get("id") is None:
-        return "UNSUBSCRIBE without id"
-    return "" if case.known else f"UNSUBSCRIBE of {case.frame.get('id')!r}, which is no open subscription"
-
-
-@BOOK.form(ids.UNSUB_01, on="UNSUBSCRIBE")
-def an_unsubscribe_names_its_subscription(case: Case) -> str:
-    """STOMP 1.2, UNSUBSCRIBE: the id of an existing subscription."""
-    return _closes(case)
-
-
 @BOOK.form(REQUIRED, on="UNSUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"))
 def an_unsubscribe_has_what_it_needs(case: Case) -> str:
     """STOMP 1.2, Frames and Headers: id is required."""
     return "UNSUBSCRIBE without id" if case.frame.get("id") is None else ""
 
 
-@BOOK.form(NAMES_ITS_OWN, on="UNSUBSCRIBE")
-def what_is_ended_is_a_subscription_of_its_own(case: Case) -> str:
-    """STOMP 1.2, UNSUBSCRIBE: the id must match that of an existing subscription, the one that is to end."""
+@BOOK.form(ids.UNSUB_01, on="UNSUBSCRIBE", level="MUST", also=NAMES_ITS_OWN)
+def an_unsubscribe_names_an_open_subscription(case: Case) -> str:
+    """STOMP 1.2, UNSUBSCRIBE: the id of an existing subscription; in 1.0 its destination may stand in its place."""
+    return "" if case.known else f"UNSUBSCRIBE of {case.frame.get('id')!r}, which is no open subscription"
+
+
+@BOOK.form(NAMES_ITS_OWN, on="UNSUBSCRIBE", if_=lambda case: case.known)
+def what_is_ended_is_the_subscription_that_was_to_end(case: Case) -> str:
+    """STOMP 1.2, UNSUBSCRIBE: the id tells which subscription is removed."""
     ending = [sub for sub in case.state.subs if sub.open and sub.leaves >= 0]
-    if _closes(case):
-        return _closes(case)
-    other = case.known and case.sub.leaves < 0 and bool(ending)
-    return f"{ending[0].name!r} was to end, and it is {case.sub.name!r} that does" if other else ""
+    if case.sub.leaves >= 0 or not ending:
+        return ""
+    return f"{ending[0].name!r} was to end, and it is {case.sub.name!r} that does"
 
 
 # -- ACK, NACK -----------------------------------------------------------------------------------------------------------
@@ -328,26 +303,13 @@ def a_transaction_is_named(case: Case) -> str:
     return f"{case.action} without transaction" if case.frame.get("transaction") is None else ""
 
 
-def _tx_again(case: Case) -> str:
+@BOOK.form(ids.TXN_06, on="BEGIN", if_=lambda case: any(tx.seen and not tx.ended for tx in case.state.txs),
+           level="MUST", also=NAMES_ITS_OWN)  # fmt: skip
+def ids_of_open_transactions_differ(case: Case) -> str:
+    """STOMP 1.2, BEGIN: different transactions of one connection must have different ids."""
     name = case.frame.get("transaction")
     again = any(tx.seen and not tx.ended and tx.wire == name for tx in case.state.txs)
     return f"the id {name!r} is that of an open transaction" if again else ""
-
-
-def _open_tx(case: Case) -> bool:
-    return any(tx.seen and not tx.ended for tx in case.state.txs)
-
-
-@BOOK.form(ids.TXN_06, on="BEGIN", if_=_open_tx)
-def ids_of_open_transactions_differ(case: Case) -> str:
-    """STOMP 1.2, BEGIN: transactions of one connection have different ids."""
-    return _tx_again(case)
-
-
-@BOOK.form(NAMES_ITS_OWN, on="BEGIN", if_=_open_tx)
-def open_transactions_are_told_apart(case: Case) -> str:
-    """STOMP 1.2, BEGIN: different transactions must have different ids."""
-    return _tx_again(case)
 
 
 @BOOK.form(NAMES_ITS_OWN, on="COMMIT, ABORT")

@@ -35,7 +35,7 @@ _FIRST = never("STOMP-1.2-CONNECT-01", "before CONNECT")
 _BEHIND = never("STOMP-1.2-DISC-05 STOMP-1.2-CLI-10", "behind DISCONNECT")
 _SETTLED_BEHIND = never("STOMP-1.2-CLI-10 STOMP-1.2-DISC-05", "behind DISCONNECT")
 _UNOFFERED = never(
-    "STOMP-1.2-CLI-11", "in a session of a version that was not offered", given=lambda case: case.state.unconnected
+    "STOMP-1.2-CLI-11", "in a session of a version that was not offered", given=lambda case: not case.state.early
 )
 _UNSEEN = unreachable("what a client says when its connection may have ended is not looked at")
 _GONE = unreachable("nothing is said on a connection that has ended")

@@ -35,9 +35,10 @@ def marks(frame: Frame, version: str) -> frozenset[str]:
         found.add(ids.ENC_07)
     if any(value == "" and name not in RESERVED for name, value in frame.headers):
         found.add(ids.ENC_08)
-    if any(name not in RESERVED and name.lower() in _NAMES for name, _ in frame.headers):
-        found.add(ids.FRAME_05)
     names = [name for name, _ in frame.headers]
+    alike = len({name.lower() for name in names}) < len(set(names))
+    if alike or any(name not in RESERVED and name.lower() in _NAMES for name in names):
+        found.add(ids.FRAME_05)
     if len(set(names)) < len(names):
         twice = {name for at, name in enumerate(names) if name in names[:at]}
         found.update({ids.REPEAT_01} if twice & RESERVED else set(), {FIRST_VALUE} if twice - RESERVED else set())

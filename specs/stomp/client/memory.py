@@ -36,21 +36,26 @@ class ClientMemory:
     def resolve(self, ref: Ref) -> Any:
         """`greeting`: the header lines that name a version in CONNECTED: the key, if the client offers that, else what
         it claims or the highest that it offers; a key that begins with "!" is meant as it is. Known as long as
-        CONNECTED has to be said. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for
-        and not said. `ref`: what the client calls the nth message. `here`: "" once CONNECTED was said. `parting`: "" while it
-        is said in parts."""
+        CONNECTED has to be said; `parting`: "" while it is said in parts. `ref`: what the client calls the nth message.
+
+        The others are known in a session of the version that stands behind their key, since they are for frames that are
+        written in its way. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for and not
+        said. `here`: ""."""
         state = self._state
         if ref.name == "greeting":
             return self._greeting(str(ref.key)) if state.phase is K.ASKED else None
-        if ref.name == "receipt":
-            return state.receipts[ref.key][0] if ref.key < len(state.receipts) else None
-        if ref.name == "ref":
-            return state.pushes[ref.key].ref if ref.key < len(state.pushes) else None
         if ref.name == "parting":
             return "" if state.parted and state.phase is K.ASKED else None
+        if ref.name == "ref":
+            return state.pushes[ref.key].ref if ref.key < len(state.pushes) else None
+        key, version = ref.key
+        if state.version != version or state.phase not in (K.LIVE, K.LEAVING, K.LOST):
+            return None
+        if ref.name == "receipt":
+            return state.receipts[key][0] if key < len(state.receipts) else None
         if ref.name == "here":
-            return "" if state.phase in (K.LIVE, K.LEAVING, K.LOST) else None
-        sub = next((each for each in reversed(state.subs) if each.name == ref.key and each.seen), None)
+            return ""
+        sub = next((each for each in reversed(state.subs) if each.name == key and each.seen), None)
         return None if sub is None else ABSENT if sub.wire is None else sub.wire
 
     def _greeting(self, wish: str) -> str:
@@ -88,14 +93,14 @@ def greeting(config: Config, wish: str, more: bytes = b"", eol: bytes = b"\n", w
 
 def receipts(config: Config, upto: int = 4) -> Say:
     """RECEIPT for whatever asks for one."""
-    frame = Frame("RECEIPT", (("receipt-id", Ref("receipt")),))
+    frame = Frame("RECEIPT", (("receipt-id", Ref("receipt", (0, config.version))),))
     return Say(0, frame, style=Style(config.version), upto=upto)
 
 
 def client_smoke(config: Config) -> Plan:
     """A session, a message that the client gets, and one that it sends."""
     place = config.queue.template.replace("{name}", "smoke")
-    body = (("destination", place), ("message-id", "m1"), ("subscription", Ref("sub", "s")), ("content-length", "5"))
+    body = (("destination", place), ("message-id", "m1"), ("subscription", Ref("sub", ("s", config.version))), ("content-length", "5"))
     serving: tuple[Step, ...] = (greeting(config, config.version), receipts(config))
     return Plan(
         (

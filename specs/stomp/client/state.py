@@ -108,7 +108,8 @@ class ClientState(NamedTuple):
     and `bye_said`: it was said. `receipts` are those that were asked for and not said; each with
     the command whose frame asked for it; `answered` are the commands of those that were said.
     `asked_beats` is the heart-beat header of CONNECT, `greeting` is CONNECTED. `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has;
-    `silent_ms` is for how long the client has been silent for certain, `mute_ms` for how long the tester has at most.
+    `silent_ms` is for how long the client has been silent for certain, `mute_ms` for how long the tester has at most, and
+    `waited_ms` is the longest of its silences.
     `marks` are requirements that could be the reason if something said to the client had gone wrong. `parted`: a
     frame was said in pieces. `left`: it was told to leave, or leaves by itself. `spoilt` describes what may have ended
     the connection, `fatal` the requirement by which nothing behind it may be given.
@@ -139,6 +140,7 @@ class ClientState(NamedTuple):
     theirs_ms: int = 0
     silent_ms: int = 0
     mute_ms: int = 0
+    waited_ms: int = 0
     marks: frozenset[str] = frozenset()
     parted: bool = False
     left: bool = False
