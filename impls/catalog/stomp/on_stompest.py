@@ -171,6 +171,4 @@ class Testee:
 
 
 if __name__ == "__main__":
-    testee = Testee()
-    names = ["connect", "send", "subscribe", "unsubscribe", "ack", "nack", "begin", "commit", "abort", "receive", "disconnect"]
-    serve({name: getattr(testee, name) for name in names})
+    serve(Testee())

@@ -76,7 +76,9 @@ await serve({
         const ref = String(++state.seen);
         state.refs[ref] = message;
         const body_hex = Buffer.concat(parts).toString("hex");
-        mine.message({ ref, headers: message.headers, body_hex, sub: given.sub });
+        // The library gives a content-length as a number
+        const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]));
+        mine.message({ ref, headers, body_hex, sub: given.sub });
       });
     });
     return true;

@@ -2,8 +2,7 @@
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
-const folder = process.env.WIREPROOF_NODE ?? new URL(".lib/node", import.meta.url).pathname;
-export const library = createRequire(`${folder}/any.js`);
+export const library = createRequire(new URL(".lib/node/any.js", import.meta.url));
 
 export class Unsupported extends Error {}
 

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 Op = Callable[[Mapping[str, Any]], Any]
+OPS = (
+    "connect",
+    "send",
+    "subscribe",
+    "unsubscribe",
+    "ack",
+    "nack",
+    "begin",
+    "commit",
+    "abort",
+    "receive",
+    "disconnect",
+)
 
 
 class Unsupported(Exception):
     """The library does not offer this."""
 
 
-def library(name: str = "python") -> None:
-    """Have what `setup.sh` fetched be found, or what WIREPROOF_STOMP names."""
-    sys.path.insert(0, os.environ.get("WIREPROOF_STOMP") or str(Path(__file__).parent / ".lib" / name))
+def library() -> None:
+    """Have what `setup.sh` fetched be found."""
+    sys.path.insert(0, str(Path(__file__).parent / ".lib" / "python"))
 
 
 def place(address: str) -> tuple[str, int]:
@@ -44,8 +56,9 @@ def answer(ops: Mapping[str, Op], said: Mapping[str, Any]) -> dict[str, Any]:
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def serve(ops: Mapping[str, Op]) -> None:
-    """Carry out what is said on stdin, one op after the other, until it ends."""
+def serve(testee: object) -> None:
+    """Have the methods of `testee` carry out what is said on stdin, one op after the other, until it ends."""
+    ops: dict[str, Op] = {name: getattr(testee, name) for name in OPS}
     for line in sys.stdin:
         said = json.loads(line)
         sys.__stdout__.write(json.dumps({"id": said["id"], **answer(ops, said)}) + "\n")  # type: ignore[union-attr]
