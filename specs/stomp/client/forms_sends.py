@@ -268,7 +268,14 @@ def _misnamed(case: Case) -> str:
     return next((h for push in case.state.pushes for h, value in push.frame.headers if value == name), "")
 
 
-@form(ids.REPEAT_01, on="ACK, NACK", if_=lambda case: case.version == "1.2" and ids.REPEAT_01 in case.marks)
+def _repeated(case: Case) -> bool:
+    """True where a MESSAGE had two ack headers."""
+    return case.version == "1.2" and any(
+        [name for name, _ in push.frame.headers].count("ack") > 1 for push in case.state.pushes
+    )
+
+
+@form(ids.REPEAT_01, on="ACK, NACK", if_=_repeated)
 def a_message_is_named_by_its_first_ack(case: Case) -> str:
     """STOMP 1.2, Repeated Header Entries: only the first of repeated headers is used."""
     return f"{case.action} by a repeated header" if _misnamed(case) == "ack" else ""
