@@ -9,12 +9,14 @@ from urllib.parse import unquote, urlsplit
 from specs.events import Event, Said
 from specs.plan import Plan, Ref, Say, Wait
 from specs.protocol import Fact, Memory, Protocol
-from specs.stomp import frames, ids
+from specs.stomp import client, frames, ids
+from specs.stomp.client.memory import ABSENT, ClientMemory, client_smoke, told_with
 from specs.stomp.features import FEATURES, saying, spared
 from specs.stomp.frames import Frame, Style
 from specs.stomp.machine import MACHINE
-from specs.stomp.model import StompModel
-from specs.stomp.server.book import BOOK, REQUIREMENTS
+from specs.stomp.registry import REQUIREMENTS
+from specs.stomp.roles import BothModel
+from specs.stomp.server.book import BOOK
 from specs.stomp.states import Config, Kind, Sizes
 
 PORT = 61613
@@ -52,8 +54,10 @@ class StompMemory:
         return value
 
 
-def resolve(frame: Frame, memory: Memory) -> Frame | None:
-    """`frame` with its Refs filled in, or None while one is not known."""
+def resolve(frame: Any, memory: Memory) -> Any:
+    """`frame`, or what a client is told, with its Refs filled in, or None while one is not known."""
+    if isinstance(frame, Mapping):
+        return told_with(frame, memory)
     for _, value in frame.headers:
         if type(value) is Ref:
             break
@@ -64,12 +68,21 @@ def resolve(frame: Frame, memory: Memory) -> Frame | None:
         known = memory.resolve(value) if type(value) is Ref else value
         if known is None:
             return None
-        headers.append((name, known))
+        if known is not ABSENT:
+            headers.append((name, known))
     return Frame(frame.command, tuple(headers), frame.body, frame.warts)
+
+
+def memory(config: Config, prefix: str) -> Memory:
+    """What a running plan learns, by the role that is judged."""
+    return ClientMemory(config, prefix) if config.role == "client" else StompMemory(config, prefix)
 
 
 def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping[str, Any]) -> Config:
     """The model's config; `learnt` as strategies.stomp.discovery makes it."""
+    if role == "client":
+        given = {name: facts[name] for name in ("login", "passcode", "host")}
+        return Config(profile, queue=Kind(facts["queue"], fanout=False), role=role, **given)
     traits = {family: dict(learnt.get(family, {})) for family in ("queue", "topic")}
     return Config(
         version=profile,
@@ -96,7 +109,10 @@ def connect(config: Config, *, version: str | None = None, command: str = "CONNE
 
 
 def smoke(config: Config) -> Plan:
-    """The least that must work before anything is judged: a session, and one message to oneself through a queue."""
+    """The least that must work before anything is judged: a session, and one message to oneself through a queue; with a
+    client, one that it sends and one that it gets."""
+    if config.role == "client":
+        return client_smoke(config)
     place = Ref("queue", "smoke")
     style = Style(config.version)
     return Plan(
@@ -151,6 +167,8 @@ def to_json(value: Any) -> Any:
         }
     if isinstance(value, Ref):
         return {"ref": value.name, "key": value.key}
+    if isinstance(value, Mapping):
+        return {"told": [[name, to_json(part)] for name, part in value.items()]}
     return value
 
 
@@ -158,6 +176,8 @@ def from_json(data: Any) -> Any:
     """The inverse of `to_json`."""
     if not isinstance(data, dict):
         return data
+    if "told" in data:
+        return {name: from_json(part) for name, part in data["told"]}
     if "command" in data:
         headers = tuple((name, from_json(text)) for name, text in data["headers"])
         return Frame(data["command"], headers, bytes.fromhex(data["body"]), tuple(data.get("warts", ())))
@@ -169,7 +189,7 @@ def from_json(data: Any) -> Any:
 
 protocol = Protocol(
     name="stomp",
-    roles={"server": "client"},
+    roles={"server": "client", "client": "server"},
     profiles=("1.2", "1.1", "1.0"),
     facts={
         "login": Fact(str, "", "login sent in CONNECT; none when empty"),
@@ -179,11 +199,11 @@ protocol = Protocol(
         "topic": Fact(str, "/topic/{name}", "a destination that gives each message to every subscriber"),
     },
     requirements=REQUIREMENTS,
-    model=StompModel(),
+    model=BothModel(),
     decoder=frames.decoder,
     encode=frames.encode,
     resolve=resolve,
-    memory=StompMemory,
+    memory=memory,
     configure=configure,
     describe=frames.describe,
     to_json=to_json,
@@ -195,6 +215,7 @@ protocol = Protocol(
     replayed=replayed,
     spared=spared,
     saying=saying,
-    books={"server": (BOOK,)},
-    machines={"connection": MACHINE},
+    wires={"client": "caller"},
+    books={"server": (BOOK,), "client": (client.BOOK,)},
+    machines={"connection": MACHINE, "a client": client.MACHINE},
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
-from specs.plan import Plan, Ref, Say, SendBytes, Step
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Step
 from specs.protocol import Feature
 from specs.stomp import ids
 from specs.stomp.frames import CLIENT_COMMANDS, PLAIN_COMMANDS, Frame
@@ -33,6 +33,17 @@ def _whole(plan: Plan) -> Plan:
 def _lf(plan: Plan) -> Plan:
     """Every line ends with LF alone."""
     return _styled(plan, eol=b"\n")
+
+
+def _greeted_by_lf(plan: Plan) -> Plan:
+    """Every line of CONNECTED, which is given as octets, ends with LF alone."""
+
+    def change(step: Step) -> Step:
+        if "crlf-connected" not in plan.features or not isinstance(step, SendBytes) or not isinstance(step.data, tuple):
+            return step
+        return replace(step, data=tuple(p.replace(b"\r\n", b"\n") if isinstance(p, bytes) else p for p in step.data))
+
+    return plan.each(change)
 
 
 def _bare(plan: Plan) -> Plan:
@@ -144,6 +155,8 @@ def _not_literal(plan: Plan) -> Plan:
 
 def _literal(plan: Plan) -> bool:
     """True when every session is one of 1.0, which has no escapes."""
+    if any(isinstance(step, Control) for step in plan.steps):
+        return False  # a client's session, of which the plan does not know the version
     opened = [s.frame for s in plan.steps if isinstance(s, Say) and s.frame.command in ("CONNECT", "STOMP")]
     return all(frame.get("accept-version") in (None, "1.0") for frame in opened)
 
@@ -317,7 +330,8 @@ FEATURES = (
     Feature("repeat", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_once),
     Feature("lengths", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_one_length),
     Feature("cuts", ids.FRAME_06, "it matters where the octet stream is cut into segments", without=_whole),
-    Feature("crlf", "STOMP-1.2-FRAME-02", "it matters whether lines end with CR LF or LF", without=_lf),
+    Feature("crlf", ids.FRAME_02, "it matters whether lines end with CR LF or LF", without=_lf),
+    Feature("crlf-connected", ids.FRAME_02, "it matters whether lines end with CR LF or LF", without=_greeted_by_lf),
     Feature("eols", ids.FRAME_03, "EOLs after a frame change what follows", without=_bare),
     Feature("stomp", ids.CONNECT_05, "STOMP is not handled like CONNECT", without=_connect),
     Feature("order", "STOMP-1.2-HDR-04", "the order of headers matters", without=_sorted),

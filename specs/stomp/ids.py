@@ -4,6 +4,7 @@ rule is."""
 from __future__ import annotations
 
 FRAME_01 = "STOMP-1.2-FRAME-01"
+FRAME_02 = "STOMP-1.2-FRAME-02"
 FRAME_03 = "STOMP-1.2-FRAME-03"
 FRAME_04 = "STOMP-1.2-FRAME-04"
 FRAME_05 = "STOMP-1.2-FRAME-05"

@@ -78,7 +78,7 @@ class Config:
     `sizes` are those within which it may not plead its limits; `crowded`: it refuses some of many connections;
     `folds`: destinations that differ in the case of letters alone are one to it; `trims`: so are those that differ in
     blanks at their ends; `merges`: so are a queue-like and a
-    topic-like one of the same local name, so that no plan uses one name for both.
+    topic-like one of the same local name, so that no plan uses one name for both. `role` is what is judged.
     """
 
     version: str = "1.2"
@@ -93,6 +93,7 @@ class Config:
     folds: bool = False
     trims: bool = False
     merges: bool = False
+    role: str = "server"
 
     def kind(self, destination: str) -> Kind | None:
         """The family that a destination belongs to, or None when nothing is known of it."""

@@ -36,6 +36,8 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
 
     `play` drives a plan with a config and answers the trace and its judgement.
     """
+    if configure({}).role == "client":
+        return {}  # what a client does not offer it says when it is told to
     supports = tuple(version for version in VERSIONS if _speaks(play, configure, version))
     learnt: dict[str, Any] = {"supports": supports or (configure({}).version,)}
     learnt |= {family: {"own": False} for family in FAMILIES}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from specs.model import ANYTHING, Allow, Outcome
-from specs.requirement import load
 from specs.rules import Finding, Rulebook
 from specs.stomp.machine import MACHINE
+from specs.stomp.registry import REQUIREMENTS
 
-REQUIREMENTS = load(Path(__file__).parent.with_name("requirements.toml"))
 BOOK = Rulebook("server", REQUIREMENTS, MACHINE, lambda state: [conn.phase for conn in state.conns.values()])
 
 

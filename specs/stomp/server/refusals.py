@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.stomp import ids
-from specs.stomp.server.book import REQUIREMENTS
+from specs.stomp.registry import REQUIREMENTS
 from specs.stomp.states import Free, Refusal
 
 REFUSALS: list[Refusal] = []

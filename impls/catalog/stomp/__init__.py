@@ -1,0 +1,1 @@
+"""Programs around STOMP client libraries."""

@@ -1,0 +1,132 @@
+"""What the tester's frames and octets, and time, do to the state of a conversation with a client.
+
+What the tester says is right, or wrong on purpose: then the text says what must not follow (marks.py), or nothing.
+"""
+
+from __future__ import annotations
+
+from specs.events import Noise, Quiet
+from specs.stomp import ids
+from specs.stomp.client.book import BEHIND_EOLS, BEHIND_LENGTH
+from specs.stomp.client.machine import EOLS, MACHINE, SPOILS, K
+from specs.stomp.client.marks import beats, marks, wrong
+from specs.stomp.client.state import ClientState, Push
+from specs.stomp.frames import BEAT, Frame
+
+
+def said(state: ClientState, frame: Frame) -> ClientState:
+    """The tester has said a frame, or line ends."""
+    state = state._replace(mute_ms=0)
+    if frame == BEAT:
+        if state.phase is K.OVER:
+            return state
+        return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=frozenset({BEHIND_EOLS}), eols=True)
+    if state.phase is K.OVER:
+        return state
+    if frame.command == "CONNECTED" and state.phase is K.ASKED:
+        return _greeted(state, frame)
+    if state.phase in (K.NEW, K.ASKED, K.LOST, K.REFUSED):
+        return _behind(state, frame) if state.phase is K.LOST else spoilt(state, f"{frame.command} out of place")
+    eols, state = state.eols, state._replace(eols=False)
+    found = wrong(state, frame)
+    if found is not None:
+        if found.bad and frame.command == "MESSAGE":
+            state = _pushed(state, Push(frame, _sub(state, frame), sure=False, bad=found.bad))
+        return spoilt(state, found.why, found.fatal)
+    state = state._replace(
+        phase=MACHINE.move(state.phase, frame.command), marks=_marks(frame, state.version, eols=eols)
+    )
+    if frame.command == "RECEIPT":
+        return _receipted(state, frame.get("receipt-id"))
+    if frame.command == "ERROR":
+        return state._replace(spoilt="an ERROR")
+    return _message(state, frame, eols=eols)
+
+
+def _marks(frame: Frame, version: str, *, eols: bool) -> frozenset[str]:
+    return marks(frame, version) | ({BEHIND_EOLS} if eols else frozenset())
+
+
+def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
+    """What was said may end the connection."""
+    return state._replace(
+        phase=MACHINE.move(state.phase, SPOILS), spoilt=state.spoilt or why, fatal=state.fatal or fatal
+    )
+
+
+def _greeted(state: ClientState, frame: Frame) -> ClientState:
+    version = frame.get("version") or "1.0"
+    theirs = beats(frame)
+    asked = beats(Frame("", (("heart-beat", state.asked_beats or "0,0"),)))
+    if frame.warts or theirs is None or asked is None or state.config.version not in state.offered:
+        return spoilt(state, "a CONNECTED that is not as it should be, or of a version that is not judged")
+    known = version in state.offered
+    phase = MACHINE.move(state.phase, "CONNECTED", K.LIVE if known else K.REFUSED)
+    mine = max(asked[0], theirs[1]) if asked[0] and theirs[1] else 0
+    tester = max(asked[1], theirs[0]) if asked[1] and theirs[0] else 0
+    return state._replace(
+        phase=phase, version=version, greeting=frame, mine_ms=mine, theirs_ms=tester, silent_ms=0,
+        marks=marks(frame, version),
+    )  # fmt: skip
+
+
+def _receipted(state: ClientState, name: str) -> ClientState:
+    at = next(at for at, (known, _) in enumerate(state.receipts) if known == name)
+    nth = state.receipts[at][1]
+    bye = state.bye_said or (state.bye == name and state.phase is K.LEAVING)
+    return state._replace(
+        receipts=(*state.receipts[:at], *state.receipts[at + 1 :]), answered=state.answered | {nth}, bye_said=bye
+    )
+
+
+def _sub(state: ClientState, frame: Frame) -> str:
+    """The name of the subscription that a MESSAGE is for, "" for none."""
+    number = frame.get("subscription")
+    open_ = [sub for sub in state.subs if sub.open]
+    for sub in open_:
+        if sub.wire is not None and sub.wire == number:
+            return sub.name
+    for sub in open_:
+        if sub.wire is None and number is None and sub.destination == frame.get("destination"):
+            return sub.name
+    return ""
+
+
+def _message(state: ClientState, frame: Frame, *, eols: bool) -> ClientState:
+    name = _sub(state, frame)
+    if not name:
+        return spoilt(state, "a MESSAGE of no open subscription")
+    large = ids.FRAME_09 in marks(frame, state.version)
+    sub = next(each for each in state.subs if each.name == name and each.open)
+    sure = state.phase is K.LIVE and sub.leaves < 0 and not large
+    state = _pushed(state, Push(frame, name, sure, eols=eols))
+    return spoilt(state, "a frame beyond what a client has to take")._replace(large=True) if large else state
+
+
+def _pushed(state: ClientState, push: Push) -> ClientState:
+    return state._replace(pushes=(*state.pushes, push))
+
+
+def _behind(state: ClientState, frame: Frame) -> ClientState:
+    """A frame behind something fatal: what it carries must not be given."""
+    if frame.command != "MESSAGE":
+        return state
+    return _pushed(state, Push(frame, _sub(state, frame), sure=False, behind=state.fatal))
+
+
+def garbled(state: ClientState, event: Noise) -> ClientState:
+    """Octets that are no frame: from here on nothing can be read."""
+    state = state._replace(mute_ms=0)
+    if state.phase is K.OVER:
+        return state
+    late = event.why == "content-length-mismatch" and state.phase is K.LIVE
+    if late:
+        state = _pushed(state, Push(Frame("", (), event.data), "", sure=False, bad=ids.CLEN_02))
+    return spoilt(state, f"octets that are no frame ({event.why})", BEHIND_LENGTH if late else "")
+
+
+def silent(state: ClientState, event: Quiet) -> ClientState:
+    """Time has passed in which nothing was said by the client, and at most so much in which the tester said nothing."""
+    mute = state.mute_ms + max(event.ms, event.elapsed)
+    waited = max(state.waited_ms, mute) if state.phase is K.LIVE else state.waited_ms
+    return state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=mute, waited_ms=waited)

@@ -1,0 +1,43 @@
+"""Clients. Source: STOMP 1.2, all frames; 003_30478fd2f19f0da0.txt L43-212."""
+
+from strategies.stomp import serving, serving_badly
+from suites.table import hunts
+
+ROLES = ("client",)
+
+test_conversations = hunts(
+    "Sending, subscribing and acknowledging, in every way.", serving.conversations(), serving.interpret, 2
+)
+test_sending = hunts(
+    "Messages that the client sends, with headers and bodies that are easily spoilt.",
+    serving.conversations("send", "words", "burst", most=6),
+    serving.interpret,
+)
+test_receiving = hunts(
+    "Messages that the client gets, with headers and bodies that are easily spoilt.",
+    serving.conversations("message", "texts", "many", "alike", "eols", most=6),
+    serving.interpret,
+    2,
+)
+test_acknowledging = hunts(
+    "Messages that are acknowledged, alone and with those before them, or not.",
+    serving.conversations("ack", "nack", "again", "message", "two", most=6),
+    serving.interpret,
+)
+test_transactions = hunts(
+    "Transactions, one after the other and together.", serving.conversations("tx", most=3), serving.interpret
+)
+test_subscriptions = hunts(
+    "Subscriptions that come and go.",
+    serving.conversations("subscribe", "unsubscribe", "two", "message", most=6),
+    serving.interpret,
+)
+test_opening = hunts("Sessions that are opened in every way.", serving.conversations("send", most=1), serving.interpret)
+test_versions = hunts("Versions that are offered and chosen.", serving.negotiations(), serving.negotiating)
+test_heart_beats = hunts(
+    "Sessions in which time passes.", serving.rhythms(), serving.beating, always_calm=True, heavy=False
+)
+test_invalid_input = hunts(
+    "What breaks a rule, and what comes behind it.", serving_badly.misuses(), serving_badly.misusing, 2
+)
+test_limits = hunts("Frames that are very large.", serving_badly.giants(), serving_badly.growing, 0.3)
