@@ -22,6 +22,7 @@ from suites.deadline import Deadline
 Settle = Callable[[Recording], str]
 AGAIN = 3
 """How often what was disturbed by the end of an implementation is played again, in the end with nobody beside it."""
+DISTURBED = "another conversation may have brought the implementation down"
 SILENT_S, HELD_UP_S = 1.0, 15.0
 """A plan that goes on for longer waits out a silence. For so long what wants to be alone waits for such plans, with the
 others going on meanwhile; then it holds up the others."""
@@ -56,7 +57,9 @@ class Ground:
                     disturbed = crowd() and self._ends != before
             if not disturbed or self.deadline.over():
                 break
-        if died:
+        if disturbed:  # there was no time to find out whose doing it was
+            recording.judgement = replace(recording.judgement, verdict="inconclusive", blamed=(), why=DISTURBED)
+        elif died:
             breach = Breach(setting.role, setting.protocol.crash, died)
             blame = Blame(breach, max(0, len(recording.events) - 1))
             recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
