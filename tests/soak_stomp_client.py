@@ -31,7 +31,13 @@ def made(role: str, number: int, real: bool) -> Peer:
     if real:
         arguments = ["impls.references.stomp", "client", "--seed", str(number), "--random"]
         transport, close = on_pipes(ClientHarnessTransport, arguments)
-        return Peer(transport, config, f"{profile} seed {number}", lambda b, level: level != "MUST" and b.requirement in MISSED, close=close)
+        return Peer(
+            transport,
+            config,
+            f"{profile} seed {number}",
+            lambda b, level: level != "MUST" and b.requirement in MISSED,
+            close=close,
+        )
     client = Client.random(number)
     switches = client.caller_type(**client._made).switches
 

@@ -14,8 +14,8 @@ from specs.stomp.client.memory import ABSENT, ClientMemory, client_smoke, told_w
 from specs.stomp.features import FEATURES
 from specs.stomp.frames import Frame, Style
 from specs.stomp.machine import MACHINE
-from specs.stomp.roles import BothModel
 from specs.stomp.registry import REQUIREMENTS
+from specs.stomp.roles import BothModel
 from specs.stomp.server.book import BOOK
 from specs.stomp.states import Config, Kind, Sizes
 

@@ -30,9 +30,16 @@ BODIES: Sequence[bytes] = (
 PASSCODES = ("", "secret", "p:q\\c", "a\\n", "::", "\\", "é")
 HOSTS = ("", "vhost", "a:b", "h\\c")
 PLACES = ("a", "b", "a b", "é", "a:b", "a/b", "A", "x\\n")
-TYPES = (None, "text/plain", "application/octet-stream", "text/plain;charset=utf-8", 'text/plain; charset="utf-8"', None)
+TYPES = (
+    None,
+    "text/plain",
+    "application/octet-stream",
+    "text/plain;charset=utf-8",
+    'text/plain; charset="utf-8"',
+    None,
+)
 CONNECTED_WITH: Sequence[bytes] = (
-    b"", b"server:wireproof/1.0 a comment\nsession:s1\n", b"session:a:b:c\n", b"heart-beat:0,0\n", b"content-length:0\n",
+    b"", b"server:wireproof/1 a comment\nsession:s1\n", b"session:a:b:c\n", b"heart-beat:0,0\n", b"content-length:0\n",
     b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\nx:\n",
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
@@ -247,10 +254,10 @@ class Serving:
             ear.open.append(at)
         return at
 
-    def settle(self, ear: Ear, verb: str, number: int, tx: str = "") -> None:
+    def settle(self, ear: Ear, verb: str, number: int, tx: str = "", *, style: int = 0) -> None:
         """The client acknowledges a message that it has received, and in the mode client all before it."""
         if not ear.open:
-            self.given(ear)
+            self.given(ear, style=style)
         if not ear.open:
             return
         at = ear.open[number % len(ear.open)]
@@ -267,11 +274,11 @@ class Serving:
         self.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
 
 
-# -- ops -----------------------------------------------------------------------------------------------------------------
+# -- ops ---------------------------------------------------------------------------------------------------------------
 
 
 def _send(s: Serving, op: Op) -> None:
-    a, b, c, d, e = op.args
+    a, b, c, d, _ = op.args
     kind = TYPES[c % len(TYPES)]
     headers = {} if kind is None else {"content-type": kind}
     s.send(BODIES[a % len(BODIES)], headers, place=b, receipt=bool(d & 1))
@@ -323,14 +330,19 @@ def _many(s: Serving, op: Op) -> None:
 
 
 def _ack(s: Serving, op: Op) -> None:
-    s.settle(s.ear(op.args[0], MODES[1 + op.args[1] % 2] if s.version != "1.0" else "client"), "ack", op.args[2])
+    s.settle(
+        s.ear(op.args[0], MODES[1 + op.args[1] % 2] if s.version != "1.0" else "client"),
+        "ack",
+        op.args[2],
+        style=op.args[3],
+    )
 
 
 def _nack(s: Serving, op: Op) -> None:
     if s.version == "1.0":
         _ack(s, op)
     else:
-        s.settle(s.ear(op.args[0], MODES[1 + op.args[1] % 2]), "nack", op.args[2])
+        s.settle(s.ear(op.args[0], MODES[1 + op.args[1] % 2]), "nack", op.args[2], style=op.args[3])
 
 
 def _tx(s: Serving, op: Op) -> None:
@@ -492,7 +504,16 @@ def _raw_of_1_0(s: Serving, config: Config) -> None:
 
 BEATS = ((0, 0), (200, 0), (0, 200), (300, 300), (200, 500), (500, 200), (1000, 0))
 """What the client can do and wants, in milliseconds."""
-OURS: Sequence[tuple[int, int] | None] = (None, (0, 0), (0, 200), (400, 300), (0, 400), (400, 0), (600, 100), (500, 500))
+OURS: Sequence[tuple[int, int] | None] = (
+    None,
+    (0, 0),
+    (0, 200),
+    (400, 300),
+    (0, 400),
+    (400, 0),
+    (600, 100),
+    (500, 500),
+)
 """What the tester can do and wants; None: it does not say."""
 TICK_MS, TICKS, MORE = 100, 16, 12
 

@@ -28,7 +28,9 @@ _GARBAGE: Sequence[bytes] = (
 
 def _raw(s: Serving, ear: Ear, lines: bytes, body: bytes, when: str | None = None) -> None:
     number = s.fresh()
-    head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:m%d\nack:a%d\nsubscription:" % (number, number)
+    head = (
+        b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:m%d\nack:a%d\nsubscription:" % (number, number)
+    )
     s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n" + lines + b"\n" + body + b"\0"), when or s.when))
     s.said += 1
 

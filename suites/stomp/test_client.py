@@ -32,9 +32,7 @@ test_subscriptions = hunts(
     serving.conversations("subscribe", "unsubscribe", "two", "message", most=6),
     serving.interpret,
 )
-test_opening = hunts(
-    "Sessions that are opened in every way.", serving.conversations("send", most=1), serving.interpret
-)
+test_opening = hunts("Sessions that are opened in every way.", serving.conversations("send", most=1), serving.interpret)
 test_versions = hunts("Versions that are offered and chosen.", serving.negotiations(), serving.negotiating)
 test_heart_beats = hunts(
     "Sessions in which time passes.", serving.rhythms(), serving.beating, always_calm=True, heavy=False

@@ -58,7 +58,9 @@ def mutant(
 Play = Callable[[Serving], Any]
 
 
-def plan(*plays: Play, wire: int = 0, opening: int = 0, style: int = 0, connect: Mapping[str, Any] | None = None) -> Witness:
+def plan(
+    *plays: Play, wire: int = 0, opening: int = 0, style: int = 0, connect: Mapping[str, Any] | None = None
+) -> Witness:
     """A witness from functions that write it, in a session that is opened and left."""
 
     def witness(config: Any) -> Plan:

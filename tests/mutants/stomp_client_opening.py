@@ -36,7 +36,8 @@ mutant("opens-by-stomp", "CONNECT-06", OPEN, level="SHOULD")(
 mutant("no-host", "CONNECT-07", OPEN, "HDR-02")("CONNECT has no host.", _without("host"))
 mutant("no-versions", "CONNECT-07", OPEN, "HDR-02")("CONNECT names no versions.", _without("accept-version"))
 mutant("versions-descend", "NEGO-04", chosen(1, 0), level="SHOULD")(
-    "The highest version is named first.", on(Channel, "accept_version").gives(lambda found: ",".join(found.split(",")[::-1]))
+    "The highest version is named first.",
+    on(Channel, "accept_version").gives(lambda found: ",".join(found.split(",")[::-1])),
 )
 mutant("versions-by-blanks", "NEGO-04", chosen(1, 0), level="SHOULD")(
     "Versions are separated by a comma and a blank.",
@@ -45,7 +46,9 @@ mutant("versions-by-blanks", "NEGO-04", chosen(1, 0), level="SHOULD")(
 SECRET = plan(opening=3)
 mutant("escaped-passcode", "ENC-06", plan(opening=2))(
     "The passcode is escaped in CONNECT.",
-    on(Channel, "open_with").takes(passcode=lambda passcode: passcode and passcode.replace("\\", "\\\\").replace(":", "\\c")),
+    on(Channel, "open_with").takes(
+        passcode=lambda passcode: passcode and passcode.replace("\\", "\\\\").replace(":", "\\c")
+    ),
 )
 mutant("cut-passcode", "CLI-01", plan(opening=2))(
     "The passcode ends at its first colon.",
@@ -149,7 +152,9 @@ class GoesOnUnconnected(Channel):
 
 mutant("wants-session", "CLI-14", OPEN)(
     "A CONNECTED without session is refused.",
-    on(Channel, "on_connected").instead(lambda self: self.end("no session"), when=lambda frame: "session" not in frame.first),
+    on(Channel, "on_connected").instead(
+        lambda self: self.end("no session"), when=lambda frame: "session" not in frame.first
+    ),
 )
 mutant("wants-server", "CLI-14", OPEN)(
     "A CONNECTED without server is passed over.",
@@ -157,11 +162,15 @@ mutant("wants-server", "CLI-14", OPEN)(
 )
 mutant("wants-beats", "CLI-14", OPEN)(
     "A CONNECTED without heart-beat is refused.",
-    on(Channel, "on_connected").instead(lambda self: self.end("no beats"), when=lambda frame: "heart-beat" not in frame.first),
+    on(Channel, "on_connected").instead(
+        lambda self: self.end("no beats"), when=lambda frame: "heart-beat" not in frame.first
+    ),
 )
 mutant("one-line-connected", "CLI-14", plan(connect={"more": b"server:a/1\nsession:s1\n"}))(
     "A CONNECTED with more than its version is refused.",
-    on(Channel, "on_connected").instead(lambda self: self.end("what is this"), when=lambda frame: len(frame.headers) > 1),
+    on(Channel, "on_connected").instead(
+        lambda self: self.end("what is this"), when=lambda frame: len(frame.headers) > 1
+    ),
 )
 
 
@@ -189,11 +198,15 @@ mutant("leaves-without-a-word", "DISC-02", OPEN, level="SHOULD", switches={"leav
 )
 mutant("begins-behind", "DISC-05", OPEN)(
     "A transaction is begun behind DISCONNECT.",
-    on(Channel, "say").after(lambda self: self.say("BEGIN", [("transaction", "t0")]), when=lambda command: command == "DISCONNECT"),
+    on(Channel, "say").after(
+        lambda self: self.say("BEGIN", [("transaction", "t0")]), when=lambda command: command == "DISCONNECT"
+    ),
 )
 mutant("sends-behind", "DISC-05", OPEN)(
     "A last message is sent behind DISCONNECT.",
-    on(Channel, "say").after(lambda self: self.say("SEND", [("destination", "/x")]), when=lambda command: command == "DISCONNECT"),
+    on(Channel, "say").after(
+        lambda self: self.say("SEND", [("destination", "/x")]), when=lambda command: command == "DISCONNECT"
+    ),
 )
 mutant("leaves-twice", "CLI-10", OPEN)(
     "DISCONNECT is sent twice.",
@@ -247,11 +260,13 @@ mutant("never-commits", "CLI-15", plan(tell("begin", transaction="t"), tell("com
 )
 mutant("tires", "CLI-15", plan(send(), send(), send()))(
     "The connection is closed behind the third frame.",
-    on(Channel, "say").after(lambda self: self.end("tired"), when=lambda command, calls: command == "SEND" and calls >= 4),
+    on(Channel, "say").after(
+        lambda self: self.end("tired"), when=lambda command, calls: command == "SEND" and calls >= 4
+    ),
 )
 
 
-@mutant("deaf-to-giants", "FRAME-09", giant())
+@mutant("deaf-to-giants", "FRAME-09", giant(), switches={"operation_ms": 1e9})
 class DeafToGiants(Channel):
     """When very much comes at once nothing is read any more."""
 

@@ -183,7 +183,7 @@ def _is_wanted(state: ClientState, push: Push) -> bool:
     return sub is not None and sub.leaves < 0 and sub.nth not in state.failed
 
 
-# -- which command a frame carries out --------------------------------------------------------------------------------
+# -- which command a frame carries out ---------------------------------------------------------------------------------
 
 
 def _first(*found: Sequence[int]) -> int:
@@ -250,7 +250,7 @@ _FINDING = {
 }  # fmt: skip
 
 
-# -- what was changed on the way --------------------------------------------------------------------------------------
+# -- what was changed on the way ---------------------------------------------------------------------------------------
 
 
 def change(given: Sequence[tuple[str, str]], frame: Frame, version: str) -> tuple[str, str]:
@@ -260,7 +260,9 @@ def change(given: Sequence[tuple[str, str]], frame: Frame, version: str) -> tupl
         if found == value:
             continue
         if found is not None:
-            return damage(value, found, version) or "other", f"the header {name!r} was given as {value!r} and is {found!r}"
+            return damage(
+                value, found, version
+            ) or "other", f"the header {name!r} was given as {value!r} and is {found!r}"
         for other, text in frame.headers:
             if other not in RESERVED and text == value and damage(name, other, version):
                 return damage(name, other, version), f"the header {name!r} was given and is {other!r}"

@@ -125,20 +125,23 @@ def _greeted(case: Case) -> bool:
     return there and bool(state.told) and state.told[0].op == "connect"
 
 
+def _reason(case: Case) -> str:
+    return ids.FRAME_06 if case.state.parted else _marked(case, ids.ENC_06, ids.CLEN_07) or OPENS
+
+
 @STUCK.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
-             which=lambda case: _reason(case), also=LIVES_ON)  # fmt: skip
+             which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_not_taken(case: Case) -> Named | str:
     """STOMP 1.2, CONNECTED Frame."""
     return Named(_reason(case), f"{case.text} although CONNECTED came", f"greeted {_reason(case)}", (LIVES_ON,))
 
 
-def _reason(case: Case) -> str:
-    return ids.FRAME_06 if case.state.parted else _marked(case, ids.ENC_06, ids.CLEN_07) or OPENS
-
-
 def _receipted(case: Case) -> bool:
     state = case.state
     return state.phase is K.LIVE and bool(state.answered)
+
+
+_RECEIPT = (ids.CLEN_07, ids.ENC_03, BEHIND_EOLS)
 
 
 @STUCK.cause(f"{ids.CLEN_07} {ids.ENC_03} {BEHIND_EOLS} {READS}", could=_receipted,
@@ -152,13 +155,20 @@ def a_receipt_was_not_taken(case: Case) -> Named | str:
     return Named(name, f"{case.text} although its RECEIPT came", f"receipt {name}", (LIVES_ON,))
 
 
-_RECEIPT = (ids.CLEN_07, ids.ENC_03, BEHIND_EOLS)
+UNRECEIPTED = Causes("a command that fails although its RECEIPT came")
+
+
+@UNRECEIPTED.cause(f"{ids.CLEN_07} {ids.ENC_03} {BEHIND_EOLS}", which=lambda case: _marked(case, *_RECEIPT), also=READS)
+def its_receipt_was_special(case: Case) -> Named | str:
+    """L250-255: receipt-id is the value that was asked for."""
+    return _named(case, *_RECEIPT)
+
 
 HUNG_UP = Causes("a connection that ends for no reason")
 
 
 @HUNG_UP.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
-               which=lambda case: _reason(case), also=LIVES_ON)  # fmt: skip
+               which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_refused(case: Case) -> Named | str:
     """STOMP 1.2, CONNECTED Frame."""
     return Named(_reason(case), f"{case.text} behind CONNECTED", f"greeted {_reason(case)}", (LIVES_ON,))
@@ -218,4 +228,15 @@ def something_that_was_said_was_special(case: Case) -> Named | str:
     return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (LIVES_ON,)) if name else ""
 
 
-__all__ = ["BEHIND_LENGTH", "CHANGED_BODY", "EARLY_MS", "HUNG_UP", "LOST", "OPENS", "PATIENT", "STUCK", "UNCONNECTED"]
+__all__ = [
+    "BEHIND_LENGTH",
+    "CHANGED_BODY",
+    "EARLY_MS",
+    "HUNG_UP",
+    "LOST",
+    "OPENS",
+    "PATIENT",
+    "STUCK",
+    "UNCONNECTED",
+    "UNRECEIPTED",
+]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from specs.rules import Due
-from specs.stomp.client.book import BOOK, LIVES_ON, READS
+from specs.stomp.client.book import ACKNOWLEDGES, BOOK, LIVES_ON, READS
 from specs.stomp.client.case import waiting
 from specs.stomp.client.causes import LOST, STUCK
 from specs.stomp.client.machine import CONNECTS, ENDS, LEAVES, REPORTS, SETTLING, K
@@ -15,7 +15,7 @@ from specs.stomp.client.state import ClientState, Sub, Tx
 
 SHORT_MS = 100
 """A `receive` that waits no longer than this for a message that need not come has ended before patience is over."""
-_ACKS, _NACKS = "STOMP-1.2-ACKMODE-02", "STOMP-1.2-ACKMODE-06"
+_NACKS = "STOMP-1.2-ACKMODE-06"
 
 
 def _due(state: ClientState, nth: int) -> bool:
@@ -70,7 +70,9 @@ def sends_what_it_is_told(state: ClientState) -> Iterator[Due]:
     """L76-109: SEND."""
     for send in state.sends:
         if not send.seen and _due(state, send.nth):
-            yield Due(f"no SEND came for {send.body[:40]!r}", send, "SEND", forgive=partial(_without_send, nth=send.nth))
+            yield Due(
+                f"no SEND came for {send.body[:40]!r}", send, "SEND", forgive=partial(_without_send, nth=send.nth)
+            )
 
 
 def _without_send(state: ClientState, nth: int) -> ClientState:
@@ -107,12 +109,12 @@ def _of_tx(tx: Tx) -> Due:
     return Due(f"no {tx.verb} came for {tx.name!r}", tx, tx.verb, forgive=partial(_fails, nth=tx.ends))
 
 
-@BOOK.duty(f"{_ACKS} {_NACKS}", met_by=", ".join(SETTLING), when=(K.LIVE,))
+@BOOK.duty(f"{ACKNOWLEDGES} {_NACKS}", met_by=", ".join(SETTLING), when=(K.LIVE,))
 def settles_what_it_is_told(state: ClientState) -> Iterator[Due]:
     """L150-162: what was processed is acknowledged, and by NACK the client tells what was not, which is recommended."""
     for want in state.wants:
         if not want.met and _due(state, want.nth):
-            rule = _ACKS if want.verb == "ACK" else _NACKS
+            rule = ACKNOWLEDGES if want.verb == "ACK" else _NACKS
             why = f"no {want.verb} came for {state.pushes[want.at].frame.body[:40]!r}"
             forgive = partial(_met, nth=want.nth)
             yield Due(why, want, want.verb, requirement=rule, forgive=forgive)

@@ -32,7 +32,9 @@ def said(state: ClientState, frame: Frame) -> ClientState:
         if found.bad and frame.command == "MESSAGE":
             state = _pushed(state, Push(frame, _sub(state, frame), sure=False, bad=found.bad))
         return spoilt(state, found.why, found.fatal)
-    state = state._replace(phase=MACHINE.move(state.phase, frame.command), marks=state.marks | marks(frame, state.version))
+    state = state._replace(
+        phase=MACHINE.move(state.phase, frame.command), marks=state.marks | marks(frame, state.version)
+    )
     if frame.command == "RECEIPT":
         return _receipted(state, frame.get("receipt-id"))
     if frame.command == "ERROR":
@@ -42,7 +44,9 @@ def said(state: ClientState, frame: Frame) -> ClientState:
 
 def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
     """What was said may end the connection."""
-    return state._replace(phase=MACHINE.move(state.phase, SPOILS), spoilt=state.spoilt or why, fatal=state.fatal or fatal)
+    return state._replace(
+        phase=MACHINE.move(state.phase, SPOILS), spoilt=state.spoilt or why, fatal=state.fatal or fatal
+    )
 
 
 def _greeted(state: ClientState, frame: Frame) -> ClientState:
@@ -91,8 +95,11 @@ def _message(state: ClientState, frame: Frame) -> ClientState:
     sub = next(each for each in state.subs if each.name == name and each.open)
     sure = state.phase is K.LIVE and sub.leaves < 0 and not large
     state = _pushed(state, Push(frame, name, sure))
-    return state._replace(spoilt="a frame beyond what a client has to take", phase=MACHINE.move(state.phase, SPOILS)) \
-        if large else state
+    return (
+        state._replace(spoilt="a frame beyond what a client has to take", phase=MACHINE.move(state.phase, SPOILS))
+        if large
+        else state
+    )
 
 
 def _pushed(state: ClientState, push: Push) -> ClientState:

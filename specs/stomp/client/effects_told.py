@@ -15,8 +15,8 @@ def told(state: ClientState, op: str, value: Any) -> ClientState:
         return state._replace(phase=MACHINE.move(state.phase, DROPS))
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     phase = MACHINE.move(state.phase, TOLD)
-    nth = state.count
-    state = state._replace(phase=phase, count=nth + 1, told=(*state.told, Told(nth, op, given)))
+    nth = state.commands
+    state = state._replace(phase=phase, commands=nth + 1, told=(*state.told, Told(nth, op, given)))
     does = _DOES.get(op)
     return state if does is None else does(state, nth, given)
 
@@ -37,9 +37,7 @@ def _subscribe(state: ClientState, nth: int, given: Mapping[str, Any]) -> Client
 
 
 def _unsubscribe(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientState:
-    subs = tuple(
-        sub._replace(leaves=nth) if sub.name == given["sub"] and sub.leaves < 0 else sub for sub in state.subs
-    )
+    subs = tuple(sub._replace(leaves=nth) if sub.name == given["sub"] and sub.leaves < 0 else sub for sub in state.subs)
     return state._replace(subs=subs)
 
 

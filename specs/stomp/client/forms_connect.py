@@ -7,9 +7,10 @@ STOMP 1.2, CONNECT or STOMP Frame, Protocol Negotiation, Heart-beating, Value En
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from specs.stomp import ids
-from specs.stomp.client.book import BOOK, REQUIRED
+from specs.stomp.client.book import BOOK, LEAVES_WELL, REQUIRED
 from specs.stomp.client.case import Case
 from specs.stomp.client.machine import CONNECTS, LEAVES, K
 from specs.stomp.headers import BEATS, SPECIAL
@@ -42,7 +43,7 @@ def versions_ascend(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: a comma separated list of incrementing version numbers."""
     text = case.frame.get("accept-version")
     numbers = [tuple(map(int, each.split("."))) for each in text.split(",")] if _LIST.fullmatch(text) else []
-    rising = all(one < other for one, other in zip(numbers, numbers[1:], strict=False))
+    rising = all(one < other for one, other in pairwise(numbers))
     return "" if numbers and rising else f"accept-version:{text}"
 
 
@@ -82,7 +83,7 @@ def leaves_out_what_it_may(case: Case) -> bool:
     return any(case.frame.get(name) is None for name in (*_CREDENTIALS, "heart-beat"))
 
 
-@BOOK.form("STOMP-1.2-DISC-02", on=LEAVES, when=(K.LIVE,))
+@BOOK.form(LEAVES_WELL, on=LEAVES, when=(K.LIVE,))
 def asks_for_a_receipt_when_it_leaves(case: Case) -> str:
     """L196-208: DISCONNECT with a receipt header, of which the RECEIPT tells that all was received."""
     return "DISCONNECT without receipt" if case.frame.get("receipt") is None else ""

@@ -126,7 +126,7 @@ def only_send_has_a_body(case: Case) -> str:
     return f"{case.frame.command} with the body {case.frame.body[:60]!r}" if case.frame.body else ""
 
 
-# -- heart-beats ---------------------------------------------------------------------------------------------------------
+# -- heart-beats -------------------------------------------------------------------------------------------------------
 
 
 @BOOK.form("STOMP-1.2-HB-11", on=f"pause, {BEATS}", when=(K.LIVE,), if_=lambda case: case.state.mine_ms > 0)

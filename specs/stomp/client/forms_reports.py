@@ -15,13 +15,14 @@ from specs.stomp.client.book import (
     BEHIND_LENGTH,
     BOOK,
     FIRST_VALUE,
+    LEAVES_WELL,
     LIVES_ON,
     READS,
     TRAILING,
     UNDEFINED,
 )
 from specs.stomp.client.case import Case, Outcome, Reported
-from specs.stomp.client.causes import CHANGED_BODY, EARLY_MS, HUNG_UP, LOST, OPENS, UNCONNECTED
+from specs.stomp.client.causes import CHANGED_BODY, EARLY_MS, HUNG_UP, LOST, OPENS, UNCONNECTED, UNRECEIPTED
 from specs.stomp.client.machine import ENDS, REPORTS, K
 from specs.stomp.damage import damage
 from specs.stomp.headers import RESERVED, SPECIAL, blank_ended
@@ -49,8 +50,11 @@ def a_version_that_was_not_offered_is_refused(case: Reported) -> str:
 @BOOK.form(OPENS, on=REPORTS, when=(K.LIVE,), if_=lambda case: case.op == "connect", causes=UNCONNECTED)
 def connected_opens_the_session(case: Reported) -> str:
     """STOMP 1.2, CONNECTED Frame: version must be there, heart-beat, session and server may."""
-    case.text = f"connect failed ({case.error}) behind CONNECTED {case.state.greeting.headers!r:.200}" \
-        if case.outcome is Outcome.FAILED and case.state.greeting is not None else ""
+    case.text = (
+        f"connect failed ({case.error}) behind CONNECTED {case.state.greeting.headers!r:.200}"
+        if case.outcome is Outcome.FAILED and case.state.greeting is not None
+        else ""
+    )
     return case.text
 
 
@@ -154,7 +158,9 @@ def a_repeated_header_counts_once(case: Reported) -> str:
     return f"it counts for {case.got.get('sub')!r}, by a later value of subscription" if other else ""
 
 
-@BOOK.form(FIRST_VALUE, on=REPORTS, if_=lambda case: _message(case) and FIRST_VALUE in case.marks and bool(_headers(case)))
+@BOOK.form(
+    FIRST_VALUE, on=REPORTS, if_=lambda case: _message(case) and FIRST_VALUE in case.marks and bool(_headers(case))
+)
 def a_repeated_user_header_has_its_first_value(case: Reported) -> str:
     """STOMP 1.2, Repeated Header Entries: only the first header entry should be used."""
     given = _headers(case)
@@ -176,7 +182,9 @@ def _change(case: Reported) -> tuple[str, str]:
         alike = next((o for o in given if o not in dict(_first(case)) and damage(name, o, case.version)), None)
         kind = damage(name, alike, case.version) if alike is not None else ""
         cased = any(other.lower() == name.lower() for other in given)
-        return kind or (ids.FRAME_05 if cased else "empty" if value == "" else "other"), f"the header {name!r} is not given"
+        return kind or (
+            ids.FRAME_05 if cased else "empty" if value == "" else "other"
+        ), f"the header {name!r} is not given"
     return "", ""
 
 
@@ -224,7 +232,12 @@ def nothing_is_decoded_in_a_session_of_1_0(case: Reported) -> str:
     return _changed(case, ids.ENC_12) or _changed(case, "other")
 
 
-@BOOK.form(ids.FRAME_05, on=REPORTS, if_=lambda case: _message(case) and ids.FRAME_05 in case.marks)
+def _cased(case: Reported) -> bool:
+    """True where the letter case of a name can be lost."""
+    return any(name != name.lower() for name, _ in _first(case))
+
+
+@BOOK.form(ids.FRAME_05, on=REPORTS, if_=lambda case: _message(case) and _cased(case))
 def names_in_other_letter_case_are_other_headers(case: Reported) -> str:
     """L42: commands and header names are case-sensitive."""
     return _changed(case, ids.FRAME_05)
@@ -257,22 +270,29 @@ def a_body_is_given_as_it_was_said(case: Reported) -> str:
 # -- other commands ----------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(READS, on=REPORTS, when=(K.LIVE,), if_=lambda case: case.told.nth in case.state.answered and case.op != "connect")
+@BOOK.form(
+    READS,
+    on=REPORTS,
+    when=(K.LIVE,),
+    if_=lambda case: case.told.nth in case.state.answered and case.op != "connect",
+    causes=UNRECEIPTED,
+)
 def what_was_receipted_does_not_fail(case: Reported) -> str:
     """L250-255: RECEIPT tells that the frame was processed, and its receipt-id which."""
-    return f"{case.op} failed although its RECEIPT came: {case.error}" if case.outcome is Outcome.FAILED else ""
+    case.text = f"{case.op} failed ({case.error})" if case.outcome is Outcome.FAILED else ""
+    return f"{case.text} although its RECEIPT came" if case.text else ""
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form("STOMP-1.2-DISC-02", on=ENDS, when=(K.LEAVING,), if_=lambda case: case.state.bye is not None)
+@BOOK.form(LEAVES_WELL, on=ENDS, when=(K.LEAVING,), if_=lambda case: case.state.bye is not None)
 def waits_for_the_receipt_of_disconnect(case: Case) -> str:
     """L196-208: the client waits for the RECEIPT, then closes."""
     return "" if case.state.bye_said else "the client closed the connection before the RECEIPT of its DISCONNECT"
 
 
-@BOOK.form("STOMP-1.2-DISC-02", on=ENDS, when=(K.LIVE,), if_=lambda case: case.state.left)
+@BOOK.form(LEAVES_WELL, on=ENDS, when=(K.LIVE,), if_=lambda case: case.state.left)
 def leaves_by_disconnect(case: Case) -> str:
     """L196-208: DISCONNECT, its RECEIPT, and then the end."""
     return "the client left without DISCONNECT" if case.state.left else ""

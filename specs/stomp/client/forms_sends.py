@@ -8,15 +8,19 @@ content-type, Frames and Headers; STOMP 1.1 and 1.0, ACK.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from specs.stomp import ids
-from specs.stomp.client.book import AS_GIVEN, BODIES, BOOK, NAMES_ITS_OWN, REQUIRED
+from specs.stomp.client.book import ACKNOWLEDGES, AS_GIVEN, BODIES, BOOK, NAMES_ITS_OWN, REQUIRED
 from specs.stomp.client.case import Case, change
 from specs.stomp.client.machine import SETTLING, WORK, K
 from specs.stomp.headers import blank_ended
 
 MIME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(;.*)?", re.DOTALL)
 _TYPE = "content-type"
+IN_SESSION = (K.ASKED, K.LIVE)
+"""Where a frame is looked at: elsewhere there must be none, or it may be anything."""
+form = partial(BOOK.form, when=IN_SESSION)
 
 
 @BOOK.excuse(on=", ".join((*WORK, *SETTLING)), when=(K.REFUSED,), if_=lambda case: not case.state.unconnected,
@@ -26,7 +30,7 @@ def it_may_have_spoken_before_connected_came(case: Case) -> bool:
     return True
 
 
-# -- SEND ----------------------------------------------------------------------------------------------------------------
+# -- SEND --------------------------------------------------------------------------------------------------------------
 
 
 def _told(case: Case) -> bool:
@@ -34,7 +38,7 @@ def _told(case: Case) -> bool:
 
 
 def _given(case: Case) -> list[tuple[str, str]]:
-    """What the application gave, that a header of the frame has to say; content-type apart, which is a recommendation."""
+    """What the application gave, that a header has to say; content-type apart, which is a recommendation."""
     if case.action == "SEND":
         return [("destination", case.send.destination), *(pair for pair in case.send.headers if pair[0] != _TYPE)]
     return [("destination", case.sub.destination)]
@@ -51,7 +55,13 @@ def _speakable(pair: tuple[str, str], version: str) -> bool:
     text, full = "".join(pair), all(pair)
     if version == "1.1":
         return "\r" not in text and full
-    return "\r" not in text and "\n" not in text and ":" not in pair[0] and full and pair == (pair[0].strip(), pair[1].strip())
+    return (
+        "\r" not in text
+        and "\n" not in text
+        and ":" not in pair[0]
+        and full
+        and pair == (pair[0].strip(), pair[1].strip())
+    )
 
 
 def _why(case: Case, *kinds: str) -> str:
@@ -59,13 +69,13 @@ def _why(case: Case, *kinds: str) -> str:
     return f"{case.action}: {why}" if kind in kinds else ""
 
 
-@BOOK.form(ids.SEND_01, on="SEND", also=REQUIRED)
+@form(ids.SEND_01, on="SEND", also=REQUIRED)
 def a_send_has_a_destination(case: Case) -> str:
     """L77: destination is required."""
     return "SEND without destination" if case.frame.get("destination") is None else ""
 
 
-@BOOK.form(ids.SUB_01, on="SUBSCRIBE", also=REQUIRED)
+@form(ids.SUB_01, on="SUBSCRIBE", also=REQUIRED)
 def a_subscribe_has_a_destination(case: Case) -> str:
     """L113-116: destination is required."""
     return "SUBSCRIBE without destination" if case.frame.get("destination") is None else ""
@@ -75,32 +85,32 @@ def _texts(case: Case) -> list[str]:
     return [text for pair in _given(case) for text in pair]
 
 
-@BOOK.form(ids.ENC_01, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and not all(t.isascii() for t in _texts(case)))
+@form(ids.ENC_01, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and not all(t.isascii() for t in _texts(case)))
 def letters_are_those_that_were_given(case: Case) -> str:
     """STOMP 1.2, Value Encoding: headers are UTF-8."""
     return _why(case, ids.ENC_01)
 
 
-@BOOK.form(ids.ENC_07, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and blank_ended(_given(case)))
+@form(ids.ENC_07, on="SEND, SUBSCRIBE", if_=lambda case: _told(case) and blank_ended(_given(case)))
 def blanks_are_those_that_were_given(case: Case) -> str:
     """STOMP 1.2, Value Encoding: nothing is trimmed or padded."""
     return _why(case, ids.ENC_07)
 
 
-@BOOK.form(ids.ENC_08, on="SEND", if_=lambda case: _told(case) and any(value == "" for _, value in case.send.headers))
+@form(ids.ENC_08, on="SEND", if_=lambda case: _told(case) and any(value == "" for _, value in case.send.headers))
 def an_empty_value_is_written(case: Case) -> str:
     """STOMP 1.2, Augmented BNF: a header-value may be empty."""
     return _why(case, "empty")
 
 
-@BOOK.form(AS_GIVEN, on="SEND, SUBSCRIBE", if_=_told)
+@form(AS_GIVEN, on="SEND, SUBSCRIBE", if_=_told)
 def headers_are_those_that_were_given(case: Case) -> str:
     """L77, L105, L113; STOMP 1.2, Value Encoding: destination, and user headers of the application's choice."""
     kind, why = _change(case)
     return f"{case.action}: {why}" if kind else ""
 
 
-@BOOK.form(ids.CLEN_06, on="SEND", if_=lambda case: _told(case) and not case.send.body.isascii())
+@form(ids.CLEN_06, on="SEND", if_=lambda case: _told(case) and not case.send.body.isascii())
 def a_length_counts_octets_of_what_was_given(case: Case) -> str:
     """STOMP 1.2, Header content-length: an octet count, not one of characters."""
     body, sent = case.send.body, case.frame.body
@@ -108,14 +118,14 @@ def a_length_counts_octets_of_what_was_given(case: Case) -> str:
     return f"a body of {len(body)} octets has a content-length of {len(sent)}" if cut else ""
 
 
-@BOOK.form(BODIES, on="SEND", if_=_told)
+@form(BODIES, on="SEND", if_=_told)
 def a_body_is_sent_as_it_was_given(case: Case) -> str:
     """STOMP 1.2, Body, Header content-length: a body with a NUL must have a content-length."""
     body, sent = case.send.body, case.frame.body
     return "" if sent == body else f"the body {body[:60]!r} ({len(body)} octets) is {sent[:60]!r} ({len(sent)} octets)"
 
 
-@BOOK.form(ids.CLEN_05, on="SEND", if_=lambda case: bool(case.frame.body))
+@form(ids.CLEN_05, on="SEND", if_=lambda case: bool(case.frame.body))
 def a_body_has_its_length(case: Case) -> str:
     """L98-100: content-length if there is a body."""
     return "SEND with a body and without content-length" if case.frame.get("content-length") is None else ""
@@ -125,14 +135,14 @@ def _typed(case: Case) -> str | None:
     return next((value for name, value in case.send.headers if name == _TYPE), None) if case.known else None
 
 
-@BOOK.form(ids.CTYPE_01, on="SEND", if_=lambda case: bool(case.frame.body) and _typed(case) is not None)
+@form(ids.CTYPE_01, on="SEND", if_=lambda case: bool(case.frame.body) and _typed(case) is not None)
 def a_body_has_its_type(case: Case) -> str:
     """L98-100: content-type if there is a body. Which one only the application knows."""
     said = case.frame.get(_TYPE)
     return "" if said is not None else f"content-type was given as {_typed(case)!r} and is {said!r}"
 
 
-@BOOK.form("STOMP-1.2-SEND-08", on="SEND", if_=lambda case: bool(case.frame.body) and _typed(case) is not None)
+@form("STOMP-1.2-SEND-08", on="SEND", if_=lambda case: bool(case.frame.body) and _typed(case) is not None)
 def what_a_body_is_is_said(case: Case) -> str:
     """L98-100: content-length and content-type if there is a body."""
     said = case.frame.get(_TYPE)
@@ -141,13 +151,13 @@ def what_a_body_is_is_said(case: Case) -> str:
     return "SEND with a body and without content-length" if case.frame.get("content-length") is None else ""
 
 
-@BOOK.form(ids.CTYPE_02, on="SEND", if_=lambda case: case.frame.get(_TYPE) is not None and not _typed(case))
+@form(ids.CTYPE_02, on="SEND", if_=lambda case: case.frame.get(_TYPE) is not None and not _typed(case))
 def a_type_of_its_own_is_a_mime_type(case: Case) -> str:
     """STOMP 1.2, Header content-type: a MIME type."""
     return "" if MIME.fullmatch(case.frame.get(_TYPE)) else f"content-type:{case.frame.get(_TYPE)}"
 
 
-@BOOK.tried("STOMP-1.2-SEND-05", on="SEND", if_=_told)
+@BOOK.tried("STOMP-1.2-SEND-05", on="SEND", when=IN_SESSION, if_=_told)
 def user_headers_are_added(case: Case) -> bool:
     """L102: an application may add headers."""
     return any(name != _TYPE for name, _ in case.send.headers)
@@ -166,16 +176,16 @@ def _in(case: Case, name: str) -> str:
     return f"{case.action} was to be part of the transaction {name!r} ({tx.wire!r}) and is part of {said!r}"
 
 
-@BOOK.form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and bool(case.send.tx))
+@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and bool(case.send.tx))
 def a_send_is_part_of_its_transaction(case: Case) -> str:
     """L96; STOMP 1.2, BEGIN: the transaction header names the transaction that was begun."""
     return _in(case, case.send.tx)
 
 
-# -- SUBSCRIBE, UNSUBSCRIBE ---------------------------------------------------------------------------------------------
+# -- SUBSCRIBE, UNSUBSCRIBE --------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.SUB_02, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"), level="MUST", also=REQUIRED)
+@form(ids.SUB_02, on="SUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"), level="MUST", also=REQUIRED)
 def a_subscribe_has_an_id(case: Case) -> str:
     """L129-131: id is required."""
     return "SUBSCRIBE without id" if case.frame.get("id") is None else ""
@@ -185,7 +195,7 @@ def _others(case: Case) -> bool:
     return any(sub.open and sub.wire is not None for sub in case.state.subs)
 
 
-@BOOK.form(ids.SUB_03, on="SUBSCRIBE", if_=_others, level="MUST", also=NAMES_ITS_OWN)
+@form(ids.SUB_03, on="SUBSCRIBE", if_=_others, level="MUST", also=NAMES_ITS_OWN)
 def ids_of_open_subscriptions_differ(case: Case) -> str:
     """L135: subscriptions of one connection must have different ids."""
     name = case.frame.get("id")
@@ -193,26 +203,26 @@ def ids_of_open_subscriptions_differ(case: Case) -> str:
     return f"the id {name!r} is that of an open subscription" if name is not None and again else ""
 
 
-@BOOK.form("STOMP-1.2-ACKMODE-02", on="SUBSCRIBE", if_=_told)
+@form(ACKNOWLEDGES, on="SUBSCRIBE", if_=_told)
 def the_mode_is_the_one_that_was_given(case: Case) -> str:
     """L137-140: ack is auto, client or client-individual, and auto without it."""
     said = case.frame.get("ack") or "auto"
     return "" if said == case.sub.mode else f"the mode {case.sub.mode!r} was asked for and is {said!r}"
 
 
-@BOOK.form(REQUIRED, on="UNSUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"))
+@form(REQUIRED, on="UNSUBSCRIBE", if_=lambda case: case.version in ("1.1", "1.2"))
 def an_unsubscribe_has_what_it_needs(case: Case) -> str:
     """STOMP 1.2, Frames and Headers: id is required."""
     return "UNSUBSCRIBE without id" if case.frame.get("id") is None else ""
 
 
-@BOOK.form(ids.UNSUB_01, on="UNSUBSCRIBE", level="MUST", also=NAMES_ITS_OWN)
+@form(ids.UNSUB_01, on="UNSUBSCRIBE", level="MUST", also=NAMES_ITS_OWN)
 def an_unsubscribe_names_an_open_subscription(case: Case) -> str:
     """STOMP 1.2, UNSUBSCRIBE: the id of an existing subscription; in 1.0 its destination may stand in its place."""
     return "" if case.known else f"UNSUBSCRIBE of {case.frame.get('id')!r}, which is no open subscription"
 
 
-@BOOK.form(NAMES_ITS_OWN, on="UNSUBSCRIBE", if_=lambda case: case.known)
+@form(NAMES_ITS_OWN, on="UNSUBSCRIBE", if_=lambda case: case.known)
 def what_is_ended_is_the_subscription_that_was_to_end(case: Case) -> str:
     """STOMP 1.2, UNSUBSCRIBE: the id tells which subscription is removed."""
     ending = [sub for sub in case.state.subs if sub.open and sub.leaves >= 0]
@@ -221,7 +231,7 @@ def what_is_ended_is_the_subscription_that_was_to_end(case: Case) -> str:
     return f"{ending[0].name!r} was to end, and it is {case.sub.name!r} that does"
 
 
-# -- ACK, NACK -----------------------------------------------------------------------------------------------------------
+# -- ACK, NACK ---------------------------------------------------------------------------------------------------------
 
 
 def _headers(case: Case) -> str:
@@ -236,7 +246,7 @@ def _older(case: Case) -> bool:
     return bool(case.state.offered) and case.version != max(case.state.offered)
 
 
-@BOOK.form(ids.NEGO_06, on="ACK, NACK", if_=_older)
+@BOOK.form(ids.NEGO_06, on="ACK, NACK", when=(K.LIVE,), if_=_older)
 def acknowledgements_are_of_the_session_s_version(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: the version that was chosen rules the session."""
     if case.action == "NACK" and case.version == "1.0":
@@ -244,7 +254,7 @@ def acknowledgements_are_of_the_session_s_version(case: Case) -> str:
     return _headers(case)
 
 
-@BOOK.form("STOMP-1.2-CLI-09", on="ACK")
+@BOOK.form("STOMP-1.2-CLI-09", on="ACK", when=(K.LIVE,))
 def an_ack_has_the_headers_of_its_version(case: Case) -> str:
     """L177-179: id. STOMP 1.1, ACK: message-id and subscription. STOMP 1.0, ACK: message-id."""
     return _headers(case)
@@ -258,19 +268,19 @@ def _misnamed(case: Case) -> str:
     return next((h for push in case.state.pushes for h, value in push.frame.headers if value == name), "")
 
 
-@BOOK.form(ids.REPEAT_01, on="ACK, NACK", if_=lambda case: case.version == "1.2" and ids.REPEAT_01 in case.marks)
+@form(ids.REPEAT_01, on="ACK, NACK", if_=lambda case: case.version == "1.2" and ids.REPEAT_01 in case.marks)
 def a_message_is_named_by_its_first_ack(case: Case) -> str:
     """STOMP 1.2, Repeated Header Entries: only the first of repeated headers is used."""
     return f"{case.action} by a repeated header" if _misnamed(case) == "ack" else ""
 
 
-@BOOK.form(ids.ACK_01, on="ACK", if_=lambda case: case.version == "1.2", unless=lambda case: _misnamed(case) == "ack")
+@form(ids.ACK_01, on="ACK", if_=lambda case: case.version == "1.2", unless=lambda case: _misnamed(case) == "ack")
 def an_ack_names_its_message_by_the_ack_header(case: Case) -> str:
     """L177-179: id equals the ack header of the MESSAGE."""
     return f"ACK by the header {_misnamed(case)!r} of the MESSAGE" if _misnamed(case) else ""
 
 
-@BOOK.form(ids.NACK_01, on="NACK")
+@BOOK.form(ids.NACK_01, on="NACK", when=(K.LIVE,))
 def a_nack_has_the_headers_of_an_ack(case: Case) -> str:
     """STOMP 1.2, NACK: the same headers as ACK."""
     if _misnamed(case) and _misnamed(case) != "ack":
@@ -278,7 +288,7 @@ def a_nack_has_the_headers_of_an_ack(case: Case) -> str:
     return _headers(case)
 
 
-@BOOK.form(ids.ACK_03, on="ACK, NACK", unless=lambda case: _misnamed(case) == "ack")
+@form(ids.ACK_03, on="ACK, NACK", unless=lambda case: _misnamed(case) == "ack")
 def what_is_settled_was_delivered_and_is_open(case: Case) -> str:
     """STOMP 1.2, ACK (derived): it names a MESSAGE that was delivered and was not settled."""
     if not case.known:
@@ -287,23 +297,23 @@ def what_is_settled_was_delivered_and_is_open(case: Case) -> str:
     return f"{case.action} of a message behind its {settled}" if settled and case.version != "1.0" else ""
 
 
-@BOOK.form(NAMES_ITS_OWN, on="ACK, NACK", if_=lambda case: case.known and case.want is not None and bool(case.want.tx))
+@form(NAMES_ITS_OWN, on="ACK, NACK", if_=lambda case: case.known and case.want is not None and bool(case.want.tx))
 def what_is_settled_in_a_transaction_names_it(case: Case) -> str:
     """L180-181; STOMP 1.2, BEGIN: the transaction header names the transaction that was begun."""
     want = case.want
     return "" if want is None else _in(case, want.tx)
 
 
-# -- transactions -------------------------------------------------------------------------------------------------------
+# -- transactions ------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.TXN_01, on="BEGIN, COMMIT, ABORT", also=REQUIRED)
+@form(ids.TXN_01, on="BEGIN, COMMIT, ABORT", also=REQUIRED)
 def a_transaction_is_named(case: Case) -> str:
     """L192; STOMP 1.2, BEGIN, COMMIT, ABORT: transaction is required."""
     return f"{case.action} without transaction" if case.frame.get("transaction") is None else ""
 
 
-@BOOK.form(ids.TXN_06, on="BEGIN", if_=lambda case: any(tx.seen and not tx.ended for tx in case.state.txs),
+@form(ids.TXN_06, on="BEGIN", if_=lambda case: any(tx.seen and not tx.ended for tx in case.state.txs),
            level="MUST", also=NAMES_ITS_OWN)  # fmt: skip
 def ids_of_open_transactions_differ(case: Case) -> str:
     """STOMP 1.2, BEGIN: different transactions of one connection must have different ids."""
@@ -312,7 +322,7 @@ def ids_of_open_transactions_differ(case: Case) -> str:
     return f"the id {name!r} is that of an open transaction" if again else ""
 
 
-@BOOK.form(NAMES_ITS_OWN, on="COMMIT, ABORT")
+@form(NAMES_ITS_OWN, on="COMMIT, ABORT")
 def what_is_ended_is_the_transaction_that_was_to_end(case: Case) -> str:
     """STOMP 1.2, COMMIT, ABORT: the header names the transaction that is ended."""
     name = case.frame.get("transaction")

@@ -1,7 +1,7 @@
 """What is special about a frame that the tester says, and must not matter; and what is wrong with one.
 
-A mark is the requirement that a client breaks which takes the frame for something else because of it. Source: STOMP 1.2,
-Value Encoding, Body, Header content-length, Header content-type, Repeated Header Entries, Size Limits.
+A mark is the requirement that a client breaks which takes the frame for something else because of it. Source: STOMP
+1.2, Value Encoding, Body, Header content-length, Header content-type, Repeated Header Entries, Size Limits.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class ClientMemory:
         it claims or the highest that it offers; a key that begins with "!" is meant as it is. Known as long as
         CONNECTED has to be said; `parting`: "" while it is said in parts. `ref`: what the client calls the nth message.
 
-        The others are known in a session of the version that stands behind their key, since they are for frames that are
-        written in its way. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for and not
+        The others are known in a session of the version that stands behind their key, since they are for frames which
+        are written in its way. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for and not
         said. `here`: ""."""
         state = self._state
         if ref.name == "greeting":
@@ -100,7 +100,12 @@ def receipts(config: Config, upto: int = 4) -> Say:
 def client_smoke(config: Config) -> Plan:
     """A session, a message that the client gets, and one that it sends."""
     place = config.queue.template.replace("{name}", "smoke")
-    body = (("destination", place), ("message-id", "m1"), ("subscription", Ref("sub", ("s", config.version))), ("content-length", "5"))
+    body = (
+        ("destination", place),
+        ("message-id", "m1"),
+        ("subscription", Ref("sub", ("s", config.version))),
+        ("content-length", "5"),
+    )
     serving: tuple[Step, ...] = (greeting(config, config.version), receipts(config))
     return Plan(
         (

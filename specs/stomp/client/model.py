@@ -16,7 +16,7 @@ from specs.stomp.client.book import BOOK
 from specs.stomp.client.case import Case, Reported, of_message, waiting
 from specs.stomp.client.effects_said import garbled, said, silent
 from specs.stomp.client.effects_told import told
-from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, MACHINE, NONSENSE, SETTLING, WORK, K
+from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, SETTLING, WORK, K
 from specs.stomp.client.state import ClientState
 from specs.stomp.frames import BEAT
 from specs.stomp.states import Config
@@ -110,5 +110,3 @@ def _about(case: Case) -> Case:
     if push is not None:
         case.state = case.state._replace(marks=of_message(case.state, push))
     return case
-
-

@@ -102,25 +102,26 @@ class Want(NamedTuple):
 class ClientState(NamedTuple):
     """A conversation with a client.
 
-    `told` are open commands, oldest first, of `count` in all; `failed` are those that were answered by an error.
-    `connect` is what the last connect was given, and `offered` the versions in CONNECT (empty: 1.0 alone); `early`:
-    connect was answered before CONNECTED was said, and `unconnected`: by an error. `bye` is the receipt of DISCONNECT,
-    and `bye_said`: it was said. `receipts` are those that were asked for and not said; each with
-    the command whose frame asked for it; `answered` are the commands of those that were said.
-    `asked_beats` is the heart-beat header of CONNECT, `greeting` is CONNECTED. `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has;
-    `silent_ms` is for how long the client has been silent for certain, `mute_ms` for how long the tester has at most, and
-    `waited_ms` is the longest of its silences.
-    `marks` are requirements that could be the reason if something said to the client had gone wrong. `parted`: a
-    frame was said in pieces. `left`: it was told to leave, or leaves by itself. `spoilt` describes what may have ended
-    the connection, `fatal` the requirement by which nothing behind it may be given.
+    `told` are open commands, oldest first, of `commands` in all; `failed` are those that were answered by an error.
+    `connect` is what the last connect was given, and `offered` the versions in CONNECT (1.0 where it has none);
+    `version` is that of the session. `early`: connect was answered before CONNECTED was said, and `unconnected`: by an
+    error. `asked_beats` is the heart-beat header of CONNECT, `greeting` is CONNECTED. `bye` is the receipt of
+    DISCONNECT, and `bye_said`: it was said. `receipts` are those that were asked for and not said, each with the
+    command whose frame asked for it; `answered` are the commands of those that were said.
+
+    `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has; `silent_ms` is for how long the
+    client has been silent for certain, `mute_ms` for how long the tester has at most, and `waited_ms` is the longest of
+    its silences. `marks` are requirements that could be the reason if something said to the client had gone wrong.
+    `parted`: a frame was said in pieces. `left`: it was told to leave, or leaves by itself. `spoilt` describes what may
+    have ended the connection, `fatal` is the requirement by which nothing behind it may be given.
     """
 
     config: Config
     phase: K = K.NEW
     told: tuple[Told, ...] = ()
-    count: int = 0
+    commands: int = 0
     failed: frozenset[int] = frozenset()
-    connect: Mapping[str, Any] = {}  # noqa: RUF012 - never changed
+    connect: Mapping[str, Any] = {}
     offered: tuple[str, ...] = ()
     version: str = ""
     early: bool = False

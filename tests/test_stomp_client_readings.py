@@ -1,0 +1,144 @@
+"""Readings of the text about STOMP clients: what is allowed, and beside it what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.events import Closed, Fact, Quiet, Said
+from specs.model import judge
+from specs.stomp.client.model import ClientModel
+from specs.stomp.frames import BEAT
+from specs.stomp.states import Config
+from tests.test_stomp_client_machine import OPENED, client, server, told
+
+OK, NO = Fact(0, "client", "answer", {"ok": True}), Fact(0, "client", "answer", {"error": "no"})
+LIVE = (*OPENED, server("CONNECTED", version="1.2"), OK)
+SUBSCRIBED = (
+    *LIVE, told("subscribe", destination="/x", sub="s", ack="client"),
+    client("SUBSCRIBE", destination="/x", id="1", ack="client"), OK,
+)  # fmt: skip
+END = Quiet(1000, 1000, final=True)
+
+
+def judged(*events, version="1.2"):
+    return judge(ClientModel(), Config(version, role="client"), events, "client")
+
+
+def blamed(*events, version="1.2"):
+    found = judged(*events, version=version)
+    return [(b.breach.requirement.removeprefix("STOMP-1.2-"), b.breach.level) for b in found.faults]
+
+
+def given(body="x", ref="m1", **headers):
+    said = {"message-id": "m", **headers}
+    return Fact(
+        0, "client", "answer", {"ok": {"ref": ref, "headers": said, "body_hex": body.encode().hex(), "sub": "s"}}
+    )
+
+
+def message(n, body=b"", **headers):
+    said = server("MESSAGE", destination="/x", message_id=f"m{n}", subscription="1", ack=f"a{n}", **headers)
+    return Said(0, "server", type(said.frame)("MESSAGE", said.frame.headers, body or b"%d" % n))
+
+
+def got(n):
+    value = {"ref": f"r{n}", "headers": {"message-id": f"m{n}"}, "body_hex": (b"%d" % n).hex(), "sub": "s"}
+    return Fact(0, "client", "answer", {"ok": value})
+
+
+def test_a_command_that_is_refused_is_nobodys_fault():
+    assert blamed(*LIVE, told("nack", ref="x"), NO, told("send", destination="/x", body_hex=""), NO, END) == []
+
+
+def test_a_command_that_is_done_has_to_be_sent():
+    assert blamed(*LIVE, told("send", destination="/x", body_hex=""), OK, END) == [("CLI-15", None)]
+
+
+def test_who_waits_for_a_receipt_has_time():
+    asked = (*LIVE, told("send", destination="/x", body_hex=""), client("SEND", destination="/x", receipt="r"))
+    assert blamed(*asked, END) == []
+    assert blamed(*asked, server("RECEIPT", receipt_id="r"), END) == [("CLI-03", None)]
+
+
+def test_who_connects_only_when_there_is_something_to_send_is_right():
+    events = (told("connect", versions=["1.2"]), OK, told("send", destination="/x", body_hex=""), *OPENED[1:])
+    greeted = (*events, server("CONNECTED", version="1.2"), client("SEND", destination="/x"), OK)
+    assert blamed(*greeted, END) == []
+    assert blamed(*events[:3], END) == [("CLI-15", None)]
+
+
+def test_frames_before_connected_are_free_also_in_a_version_that_was_not_offered():
+    early = (told("connect", versions=["1.2"]), OK, told("send", destination="/x", body_hex=""), *OPENED[1:])
+    refused = (*early, server("CONNECTED", version="9.9"), client("SEND", destination="/x"))
+    assert judged(*refused).leaned == {"E-12": 1}
+    known = (*OPENED, server("CONNECTED", version="9.9"), NO, told("send", destination="/x", body_hex=""))
+    assert blamed(*known, client("SEND", destination="/x")) == [("CLI-11", None)]
+    assert blamed(*OPENED, server("CONNECTED", version="9.9"), OK) == [("NEGO-07", None)]
+
+
+@pytest.mark.parametrize(("silence", "faults"), [(150, [("CLI-12", None)]), (520, [("HB-09", "SHOULD")]), (900, [])])
+def test_a_silent_server_is_left_when_its_time_is_over(silence, faults):
+    connect = client("CONNECT", accept_version="1.2", host="/", heart_beat="0,500")
+    greeted = (OPENED[0], connect, server("CONNECTED", version="1.2", heart_beat="500,0"), OK)
+    assert blamed(*greeted, Quiet(silence, silence), Closed(0, "client")) == faults
+    assert blamed(*greeted, Said(0, "server", BEAT), Quiet(silence, silence), Closed(0, "client")) == faults
+
+
+def test_a_server_without_heart_beats_is_never_left():
+    assert blamed(*LIVE, Quiet(9000, 9000), Closed(0, "client")) == [("HB-02", None)]
+    assert blamed(*LIVE, Closed(0, "client")) == [("CLI-15", None)]
+
+
+def test_an_application_may_leave_as_it_likes_and_should_do_it_well():
+    assert blamed(*LIVE, told("disconnect"), Closed(0, "client"), OK) == [("DISC-02", None)]
+    bye = (*LIVE, told("disconnect"), client("DISCONNECT", receipt="r"))
+    assert blamed(*bye, server("RECEIPT", receipt_id="r"), Closed(0, "client"), OK, END) == []
+    assert blamed(*bye, Closed(0, "client"), OK, END) == [("DISC-02", None)]
+
+
+def test_one_ack_may_speak_for_those_before_it():
+    two = (
+        *SUBSCRIBED,
+        message(1),
+        message(2),
+        told("receive", timeout_ms=9),
+        got(1),
+        told("receive", timeout_ms=9),
+        got(2),
+    )
+    acked = (*two, told("ack", ref="r1"), OK, told("ack", ref="r2"), OK)
+    assert blamed(*acked, client("ACK", id="a2"), END) == []
+    assert blamed(*acked, client("ACK", id="a1"), END) == [("ACKMODE-02", None)]
+    assert blamed(*acked, client("ACK", id="a2"), client("ACK", id="a1")) == [("ACK-03", None)]
+
+
+def test_a_message_that_comes_behind_unsubscribe_need_not_be_given():
+    left = (*SUBSCRIBED, told("unsubscribe", sub="s"), message(1), client("UNSUBSCRIBE", id="1"), OK)
+    none = Fact(0, "client", "answer", {"ok": None})
+    assert blamed(*left, told("receive", timeout_ms=50), none, END) == []
+    assert blamed(*SUBSCRIBED, message(1), told("receive", timeout_ms=50), none) == [("CLEN-03", None)]
+
+
+def test_a_library_need_not_hand_on_headers_of_the_protocol():
+    bare = Fact(0, "client", "answer", {"ok": {"ref": "r", "headers": {"k": "v"}, "body_hex": b"1".hex(), "sub": "s"}})
+    asked = (*SUBSCRIBED, message(1, k="v"), told("receive", timeout_ms=9))
+    assert blamed(*asked, bare, END) == []
+    less = Fact(
+        0, "client", "answer", {"ok": {"ref": "r", "headers": {"ack": "a1"}, "body_hex": b"1".hex(), "sub": "s"}}
+    )
+    assert blamed(*asked, less) == [("CLI-03", None)]
+    none = Fact(0, "client", "answer", {"ok": {"ref": "r", "body_hex": b"1".hex(), "sub": "s"}})
+    assert blamed(*asked, none, END) == []
+
+
+def test_nothing_is_judged_in_a_session_of_a_version_that_is_not_claimed():
+    other = (told("connect", versions=["1.2"]), client("CONNECT", accept_version="1.1", host="/"))
+    live = (*other, server("CONNECTED", version="1.1"), OK)
+    assert blamed(*live, told("send", destination="/x", body_hex=""), OK, Closed(0, "client"), END) == []
+
+
+def test_a_frame_of_a_client_is_not_asked_for_what_its_version_cannot_write():
+    send = told("send", destination="/x", body_hex="", headers={"k": "a\rb"})
+    live = (told("connect"), client("CONNECT", accept_version="1.1", host="/"), server("CONNECTED", version="1.1"), OK)
+    assert blamed(*live, send, client("SEND", destination="/x", k="ab"), OK, END, version="1.1") == []
+    assert blamed(*LIVE, send, client("SEND", destination="/x", k="ab")) == [("CLI-02", None)]
