@@ -1,6 +1,7 @@
 """Looking for false alarms with STOMP clients: see tests/soaking.py.
 
-A correct client may miss a recommendation where a switch asks it to (`ADVISED` of the reference).
+A quarter of the clients in memory are behind delays (tests/far.py). A correct client may miss a recommendation where a
+switch asks it to (`ADVISED` of the reference).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from impls.references.stomp.client_switches import ADVISED
 from specs.model import Breach
 from specs.protocol import find
 from suites.investigate import CONFIRM_MS
+from tests.far import Far
 from tests.soaking import Peer, Soak, in_memory, main, on_pipes
 
 STOMP = find("stomp")
@@ -45,8 +47,9 @@ def made(role: str, number: int, real: bool) -> Peer:
         switch = MISSED.get(breach.requirement)
         return level != "MUST" and switch is not None and getattr(switches, switch) != ADVISED[switch]
 
+    peer = Far(client, number) if number // 3 % 4 == 3 else client
     # the patience is what a run believes in the end
-    return Peer(in_memory(client), config, f"{profile} {switches!r}", misses, CONFIRM_MS)
+    return Peer(in_memory(peer), config, f"{profile} {switches!r}", misses, CONFIRM_MS)
 
 
 SOAK = Soak("stomp", made, ("client",), ("client",))

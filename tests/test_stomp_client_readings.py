@@ -116,7 +116,7 @@ def test_a_message_that_comes_behind_unsubscribe_need_not_be_given():
     left = (*SUBSCRIBED, told("unsubscribe", sub="s"), message(1), client("UNSUBSCRIBE", id="1"), OK)
     none = Fact(0, "client", "answer", {"ok": None})
     assert blamed(*left, told("receive", timeout_ms=50), none, END) == []
-    assert blamed(*SUBSCRIBED, message(1), told("receive", timeout_ms=50), none) == [("CLEN-03", None)]
+    assert blamed(*SUBSCRIBED, message(1), told("receive", timeout_ms=50), none) == [("CLI-03", None)]
 
 
 def test_a_library_need_not_hand_on_headers_of_the_protocol():

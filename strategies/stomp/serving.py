@@ -40,7 +40,7 @@ TYPES = (
 )
 CONNECTED_WITH: Sequence[bytes] = (
     b"", b"server:wireproof/1 a comment\nsession:s1\n", b"session:a:b:c\n", b"heart-beat:0,0\n", b"content-length:0\n",
-    b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\nx:\n",
+    b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\n",
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
 _AROUND = (b"\n", b"\n\n\n", b"\r\n", b"\r\n\n")

@@ -14,8 +14,8 @@ from strategies.stomp.writer import CRLF, CUTS, EOLS, REPEAT
 from tests.mutants.faults import on
 from tests.mutants.stomp_client_kit import chosen, drawn, get, misuse, mutant, plan, send
 
-KEPT = ("MESSAGE", "RECEIPT", "CONNECTED", "ERROR", "destination", "message-id", "subscription", "ack", "content-length",
-        "content-type", "receipt-id", "version")  # fmt: skip
+KEPT = ("MESSAGE", "RECEIPT", "CONNECTED", "ERROR", "destination", "message-id", "subscription", "ack", "receipt-id",
+        "content-length", "content-type", "version")  # fmt: skip
 """Lines that are read well."""
 
 

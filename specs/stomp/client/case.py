@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from specs.stomp import ids
 from specs.stomp.client.book import BEHIND_EOLS
 from specs.stomp.client.machine import K
 from specs.stomp.client.marks import marks
@@ -101,8 +100,9 @@ class Case:
 
     @property
     def marks(self) -> frozenset[str]:
-        """What could be the reason, of all that was said to the client."""
-        return self.state.marks
+        """What could be the reason: what is special about the message that is waited for, or was said last."""
+        push = waiting(self.state)
+        return self.state.marks if push is None else of_message(self.state, push)
 
 
 class Reported(Case):
@@ -128,7 +128,7 @@ class Reported(Case):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Of a message, what is special about it; else about all that was said."""
+        """Of a message, what is special about it; else about what was said last."""
         if self.at >= 0:
             return of_message(self.state, self.push)
         return of_message(self.state, self.waiting) if self.waiting is not None else self.state.marks
@@ -140,8 +140,8 @@ class Reported(Case):
 
 
 def of_message(state: ClientState, push: Push) -> frozenset[str]:
-    """What is special about one message, or about what was said besides."""
-    return marks(push.frame, state.version) | (state.marks & {ids.CLEN_07, BEHIND_EOLS})
+    """What is special about one message, and about how it was said."""
+    return marks(push.frame, state.version) | ({BEHIND_EOLS} if push.eols else frozenset())
 
 
 def _octets(got: Mapping[str, Any]) -> bytes:

@@ -17,25 +17,24 @@ from specs.stomp.client.book import (
     LIVES_ON,
     READS,
 )
-from specs.stomp.client.case import Case, Reported
+from specs.stomp.client.case import Case, Reported, waiting
 from specs.stomp.client.machine import K
 
 OPENS = "STOMP-1.2-CLI-14"
 PATIENT = "STOMP-1.2-CLI-12"
 _RANKED = (
-    ids.FRAME_09, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08, ids.ENC_07,
-    ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE, ids.CLEN_07, BEHIND_EOLS, LENGTHLESS,
+    BEHIND_EOLS, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08, ids.ENC_07,
+    ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE, ids.CLEN_07,
 )  # fmt: skip
-"""Marks, the most telling first. Nearly every message has the last one."""
+"""Marks, the most telling first."""
 _SAYS = {
-    ids.FRAME_09: "it was very large", ids.CLEN_01: "its body holds a NUL",
+    ids.CLEN_01: "its body holds a NUL",
     ids.CLEN_06: "its body holds characters of several octets", ids.ENC_13: "its headers are not ASCII",
     ids.ENC_03: "its headers hold escapes", ids.ENC_06: "CONNECTED holds colons or backslashes",
     ids.NEGO_06: "its headers hold what other versions escape", ids.ENC_08: "a header is empty",
     ids.ENC_07: "a header begins or ends with a blank", ids.FRAME_05: "a header looks like one of the protocol",
     ids.REPEAT_01: "a header is repeated", FIRST_VALUE: "a user header is repeated",
     ids.CLEN_07: "a frame without a body has a content-length", BEHIND_EOLS: "line ends stood before a frame",
-    LENGTHLESS: "it has no content-length",
 }  # fmt: skip
 
 
@@ -56,6 +55,12 @@ LOST = Causes("a message that does not reach the application", vague=True)
 def something_about_it_was_special(case: Case) -> Named | str:
     """STOMP 1.2, MESSAGE: all messages of a subscription are delivered to the client."""
     return _named(case, *_RANKED)
+
+
+@LOST.cause(READS)
+def it_was_not_taken(case: Case) -> Named:
+    """As above."""
+    return Named(READS, case.text, "not taken", (LIVES_ON,))
 
 
 CHANGED_BODY = Causes("a body that is not as it was")
@@ -113,7 +118,7 @@ def something_about_connected_was_special(case: Case) -> Named | str:
 STUCK = Causes("a command that does not end")
 
 
-@STUCK.cause(ids.FRAME_09, could=lambda case: ids.FRAME_09 in case.marks, also=LIVES_ON)
+@STUCK.cause(ids.FRAME_09, could=lambda case: case.state.large, also=LIVES_ON)
 def a_frame_was_too_large(case: Case) -> str:
     """STOMP 1.2, Size Limits: whoever has limits stays in service."""
     return f"{case.text}, behind a very large frame"
@@ -221,11 +226,17 @@ def the_server_kept_its_beats(case: Case) -> str:
     return f"{case.text} after {state.mute_ms} ms of silence, agreed were {state.theirs_ms} ms (0: no heart-beats)"
 
 
-@HUNG_UP.cause(" ".join(_RANKED), which=lambda case: _marked(case, *_RANKED[:-1]), also=LIVES_ON)
+@HUNG_UP.cause(" ".join(_RANKED), which=lambda case: _marked(case, *_RANKED), also=LIVES_ON)
 def something_that_was_said_was_special(case: Case) -> Named | str:
-    """Whatever is right is taken."""
-    name = _marked(case, *_RANKED[:-1])
-    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (LIVES_ON,)) if name else ""
+    """Whatever is right is taken. The end of the connection and the report that a message did not come are seen in any
+    order, so both are laid on the same."""
+    return _named(case, *_RANKED)
+
+
+@HUNG_UP.cause(READS, could=lambda case: waiting(case.state) is not None, also=LIVES_ON)
+def a_message_was_not_taken(case: Case) -> Named:
+    """As above."""
+    return Named(READS, case.text, "not taken", (LIVES_ON,))
 
 
 __all__ = [

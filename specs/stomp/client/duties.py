@@ -47,8 +47,9 @@ def gives_what_was_said(state: ClientState) -> Due | str:
 @BOOK.duty(LIVES_ON, met_by=REPORTS, when=(K.LIVE, K.OVER), causes=STUCK)
 def ends_what_it_is_told(state: ClientState) -> Due | str:
     """Our own minimum. Who waits for a RECEIPT, or for the server to hang up, has time until that has come; when the
-    connection is over, nothing can come any more."""
-    if not state.told:
+    server has, nothing can come any more. A client that has ended its own side of the connection may wait for the other
+    side (E-31)."""
+    if not state.told or (state.phase is K.OVER and not state.dropped):
         return ""
     op, given = state.told[0].op, state.told[0].given
     if state.phase is K.LIVE:

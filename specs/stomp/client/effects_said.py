@@ -20,26 +20,31 @@ def said(state: ClientState, frame: Frame) -> ClientState:
     if frame == BEAT:
         if state.phase is K.OVER:
             return state
-        return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=state.marks | {BEHIND_EOLS})
+        return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=frozenset({BEHIND_EOLS}), eols=True)
     if state.phase is K.OVER:
         return state
     if frame.command == "CONNECTED" and state.phase is K.ASKED:
         return _greeted(state, frame)
     if state.phase in (K.NEW, K.ASKED, K.LOST, K.REFUSED):
         return _behind(state, frame) if state.phase is K.LOST else spoilt(state, f"{frame.command} out of place")
+    eols, state = state.eols, state._replace(eols=False)
     found = wrong(state, frame)
     if found is not None:
         if found.bad and frame.command == "MESSAGE":
             state = _pushed(state, Push(frame, _sub(state, frame), sure=False, bad=found.bad))
         return spoilt(state, found.why, found.fatal)
     state = state._replace(
-        phase=MACHINE.move(state.phase, frame.command), marks=state.marks | marks(frame, state.version)
+        phase=MACHINE.move(state.phase, frame.command), marks=_marks(frame, state.version, eols=eols)
     )
     if frame.command == "RECEIPT":
         return _receipted(state, frame.get("receipt-id"))
     if frame.command == "ERROR":
         return state._replace(spoilt="an ERROR")
-    return _message(state, frame)
+    return _message(state, frame, eols=eols)
+
+
+def _marks(frame: Frame, version: str, *, eols: bool) -> frozenset[str]:
+    return marks(frame, version) | ({BEHIND_EOLS} if eols else frozenset())
 
 
 def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
@@ -61,7 +66,7 @@ def _greeted(state: ClientState, frame: Frame) -> ClientState:
     tester = max(asked[1], theirs[0]) if asked[1] and theirs[0] else 0
     return state._replace(
         phase=phase, version=version, greeting=frame, mine_ms=mine, theirs_ms=tester, silent_ms=0,
-        marks=state.marks | marks(frame, version),
+        marks=marks(frame, version),
     )  # fmt: skip
 
 
@@ -87,19 +92,15 @@ def _sub(state: ClientState, frame: Frame) -> str:
     return ""
 
 
-def _message(state: ClientState, frame: Frame) -> ClientState:
+def _message(state: ClientState, frame: Frame, *, eols: bool) -> ClientState:
     name = _sub(state, frame)
     if not name:
         return spoilt(state, "a MESSAGE of no open subscription")
     large = ids.FRAME_09 in marks(frame, state.version)
     sub = next(each for each in state.subs if each.name == name and each.open)
     sure = state.phase is K.LIVE and sub.leaves < 0 and not large
-    state = _pushed(state, Push(frame, name, sure))
-    return (
-        state._replace(spoilt="a frame beyond what a client has to take", phase=MACHINE.move(state.phase, SPOILS))
-        if large
-        else state
-    )
+    state = _pushed(state, Push(frame, name, sure, eols=eols))
+    return spoilt(state, "a frame beyond what a client has to take")._replace(large=True) if large else state
 
 
 def _pushed(state: ClientState, push: Push) -> ClientState:

@@ -12,7 +12,7 @@ from specs.stomp.client.state import ClientState, Send, Sub, Told, Tx, Want
 def told(state: ClientState, op: str, value: Any) -> ClientState:
     """A command has to be answered, and carried out; or the tester ends the connection."""
     if op == "drop":
-        return state._replace(phase=MACHINE.move(state.phase, DROPS))
+        return state._replace(phase=MACHINE.move(state.phase, DROPS), dropped=True)
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     phase = MACHINE.move(state.phase, TOLD)
     nth = state.commands

@@ -39,8 +39,9 @@ class ClientMemory:
         CONNECTED has to be said; `parting`: "" while it is said in parts. `ref`: what the client calls the nth message.
 
         The others are known in a session of the version that stands behind their key, since they are for frames which
-        are written in its way. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for and not
-        said. `here`: ""."""
+        are written in its way. `sub`: the id of a subscription, by its name. `receipt`: the nth that is asked for and
+        not said. `here`: "".
+        """
         state = self._state
         if ref.name == "greeting":
             return self._greeting(str(ref.key)) if state.phase is K.ASKED else None

@@ -13,7 +13,7 @@ from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Finding
 from specs.stomp.client.book import BOOK
-from specs.stomp.client.case import Case, Reported, of_message, waiting
+from specs.stomp.client.case import Case, Reported
 from specs.stomp.client.effects_said import garbled, said, silent
 from specs.stomp.client.effects_told import told
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, SETTLING, WORK, K
@@ -97,16 +97,8 @@ def _quiet(state: ClientState, *, final: bool) -> Outcome:
         if duty is None:
             break
         case = Case(state, "silence", text=duty.due.why)
-        breach = BOOK.missed(duty, _about(case))
+        breach = BOOK.missed(duty, case)
         if BOOK.level(breach) == "MUST" or breach.behind is None:
             return breach
         lapses, state = (*lapses, breach), breach.behind
     return Allow(state, (), lapses)
-
-
-def _about(case: Case) -> Case:
-    """The case, with what is special about the message that is waited for."""
-    push = waiting(case.state) if case.state.told and case.state.told[0].op == "receive" else None
-    if push is not None:
-        case.state = case.state._replace(marks=of_message(case.state, push))
-    return case
