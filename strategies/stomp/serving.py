@@ -104,6 +104,8 @@ class Serving:
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
         more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)] if more is None else more
+        if wish == "" and b"session:" not in more:
+            more = b"session:s1\n" + more  # a server of 1.0, which names no version, always names the session (E-32)
         eol = b"\n"
         if self.wire & CRLF and self.opening & 1 and self.version == "1.2" and wish is None and not more:
             eol = b"\r\n"
