@@ -48,7 +48,7 @@ class Testee:
         config = StompConfig(f"tcp://{given['address']}", given.get("login"), given.get("passcode"), versions[-1])
         self.client = sync.Stomp(config)
         try:
-            self.client.connect(versions=versions, host=given["host"], connectTimeout=5, connectedTimeout=CONNECTED_S)
+            self.client.connect(versions=versions, host=given["host"], connectTimeout=CONNECTED_S, connectedTimeout=CONNECTED_S)
         except Exception:
             self.over("not connected")
             raise
