@@ -104,6 +104,8 @@ class Serving:
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
         more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)] if more is None else more
+        if "1.0" in (self.version, wish) and b"session:" in more:
+            more = b""  # one is there always
         eol = b"\n"
         if self.wire & CRLF and self.opening & 1 and self.version == "1.2" and wish is None and not more:
             eol = b"\r\n"

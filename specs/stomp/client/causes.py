@@ -23,8 +23,8 @@ from specs.stomp.client.machine import K
 OPENS = "STOMP-1.2-CLI-14"
 PATIENT = "STOMP-1.2-CLI-12"
 _RANKED = (
-    BEHIND_EOLS, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08, ids.ENC_07,
-    ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE, ids.CLEN_07,
+    BEHIND_EOLS, ids.CLEN_07, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08,
+    ids.ENC_07, ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE,
 )  # fmt: skip
 """Marks, the most telling first."""
 _SAYS = {
