@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Control, Plan, SendBytes, Wait
 from specs.stomp.states import Config
-from strategies.common import Op, Program, programs
+from strategies.common import Program, programs
 from strategies.stomp.serving import EVERYTHING, HEAD, QUIET_MS, Ear, Serving, play
 
 Misuse = Callable[[Serving, Ear, int, int], None]
@@ -139,6 +139,3 @@ def growing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.do("disconnect")
     s.steps.append(Wait(0))
     return s.plan()
-
-
-__all__ = ["MISUSES", "Op", "giants", "growing", "misuses", "misusing"]

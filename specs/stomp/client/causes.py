@@ -10,7 +10,6 @@ from specs.causes import Causes, Named
 from specs.stomp import ids
 from specs.stomp.client.book import (
     BEHIND_EOLS,
-    BEHIND_LENGTH,
     BINARY,
     FIRST_VALUE,
     LENGTHLESS,
@@ -237,17 +236,3 @@ def something_that_was_said_was_special(case: Case) -> Named | str:
 def a_message_was_not_taken(case: Case) -> Named:
     """As above."""
     return Named(READS, case.text, "not taken", (LIVES_ON,))
-
-
-__all__ = [
-    "BEHIND_LENGTH",
-    "CHANGED_BODY",
-    "EARLY_MS",
-    "HUNG_UP",
-    "LOST",
-    "OPENS",
-    "PATIENT",
-    "STUCK",
-    "UNCONNECTED",
-    "UNRECEIPTED",
-]
