@@ -7,7 +7,7 @@ from typing import Any
 from impls.references.stomp.client import Caller, Channel, Delivery, ServerReader
 from impls.references.stomp.parser import Frame, Malformed
 from strategies.common import Op
-from strategies.stomp.serving import Serving
+from strategies.stomp.desk import Serving
 from strategies.stomp.writer import CRLF, CUTS, EOLS, REPEAT
 from tests.mutants.faults import on
 from tests.mutants.stomp_client_kit import chosen, drawn, get, misuse, mutant, plan, send
