@@ -48,7 +48,8 @@ class Testee:
         config = StompConfig(f"tcp://{given['address']}", given.get("login"), given.get("passcode"), versions[-1])
         self.client = sync.Stomp(config)
         try:
-            self.client.connect(versions=versions, host=given["host"], connectTimeout=CONNECTED_S, connectedTimeout=CONNECTED_S)
+            patience = {"connectTimeout": CONNECTED_S, "connectedTimeout": CONNECTED_S}
+            self.client.connect(versions=versions, host=given["host"], **patience)
         except Exception:
             self.over("not connected")
             raise
