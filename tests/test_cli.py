@@ -66,7 +66,9 @@ def faulty(tmp_path: Path):
 
 
 def test_the_reference_passes_and_leaves_results(tmp_path):
-    found = run("suites/stomp", "--budget=3", f"--results={tmp_path}", f"--junitxml={tmp_path}/j.xml", "-q")
+    found = run(
+        "suites/stomp", "--role=server", "--budget=3", f"--results={tmp_path}", f"--junitxml={tmp_path}/j.xml", "-q"
+    )
     assert found.returncode == 0, found.stdout[-2000:]
     summary = json.loads((tmp_path / "summary.json").read_text("utf-8"))
     assert summary["verdict"] == "pass"
@@ -157,7 +159,16 @@ def test_nobody_listens_is_trouble_and_no_verdict(tmp_path):
 
 
 def test_a_killed_run_keeps_its_records_and_is_incomplete(tmp_path):
-    argv = [sys.executable, "-m", "pytest", "suites/stomp", "--budget=60", f"--results={tmp_path}", "-q"]
+    argv = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "suites/stomp",
+        "--role=server",
+        "--budget=60",
+        f"--results={tmp_path}",
+        "-q",
+    ]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 60
         while time.monotonic() < until:

@@ -17,7 +17,7 @@ from tests.mutants.kit import CONNECTS, frames
 from tests.mutants.stomp_link import LINK_MUTANTS
 
 STOMP = find("stomp")
-MUTANTS = of_protocol("stomp")
+MUTANTS = [mutant for mutant in of_protocol("stomp") if mutant.role == "server"]
 LEARNT = {
     "supports": ("1.0", "1.1", "1.2"),
     "queue": {"keeps": True, "redelivers": True},

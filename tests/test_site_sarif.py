@@ -193,7 +193,14 @@ def test_hostile_text_is_told_as_text(text):
 
 
 def test_a_run_writes_it_beside_junit(tmp_path):
-    found = run("suites/stomp", "--budget=2", f"--results={tmp_path}/r", f"--sarif={tmp_path}/new/run.sarif", "-q")
+    found = run(
+        "suites/stomp",
+        "--role=server",
+        "--budget=2",
+        f"--results={tmp_path}/r",
+        f"--sarif={tmp_path}/new/run.sarif",
+        "-q",
+    )
     assert found.returncode == 0, found.stdout + found.stderr
     made = json.loads((tmp_path / "new/run.sarif").read_text())
     check(made, "log")

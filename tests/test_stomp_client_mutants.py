@@ -62,3 +62,18 @@ def test_witness_shows_the_fault(mutant):
                 return
     assert judgement.faults, judgement
     assert shows(judgement, {mutant.requirement}, mutant.level), judgement
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_nothing_else_is_blamed_behind_a_known_fault(mutant):
+    config, known, names = config_for(mutant.profile), frozenset(), set()
+    for _ in range(4):
+        setting = Setting(STOMP, config, "client", MemoryTransport(mutant.make), set_aside=known)
+        blamed = drive(mutant.witness(config), setting, "m-").judgement.faults
+        names |= {blame.breach.requirement for blame in blamed}
+        after = known | {part for blame in blamed for part in (blame.breach.fingerprint, blame.breach.duty) if part}
+        if after == known:
+            break
+        known = after
+    features = {feature.requirement for feature in STOMP.features}
+    assert names <= mutant.blames or (mutant.requirement in features and len(names) == 1)

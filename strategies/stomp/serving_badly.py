@@ -11,8 +11,9 @@ from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Control, Plan, SendBytes, Wait
 from specs.stomp.states import Config
-from strategies.common import Op, Program, programs
-from strategies.stomp.serving import EVERYTHING, HEAD, QUIET_MS, Ear, Serving, play
+from strategies.common import Program, programs
+from strategies.stomp.desk import HEAD, Ear, Serving
+from strategies.stomp.serving import EVERYTHING, QUIET_MS, play
 
 Misuse = Callable[[Serving, Ear, int, int], None]
 _ESCAPES = (b"\\t", b"\\C", b"\\0", b"\\x41", b"\\R", b"\\ ", b"\\a", b"\\\xc3\xa9")
@@ -139,6 +140,3 @@ def growing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     s.do("disconnect")
     s.steps.append(Wait(0))
     return s.plan()
-
-
-__all__ = ["MISUSES", "Op", "giants", "growing", "misuses", "misusing"]

@@ -13,7 +13,7 @@ from specs.protocol import find
 from specs.stomp.states import PREFIX
 from strategies.common import Op, Program
 from strategies.stomp import serving, serving_badly
-from strategies.stomp.serving import HEAD, Serving
+from strategies.stomp.desk import HEAD, Serving
 from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 STOMP = find("stomp")

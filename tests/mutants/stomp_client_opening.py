@@ -12,6 +12,8 @@ from tests.mutants.stomp_client_kit import beating, chosen, giant, misuse, mutan
 
 OPEN = plan()
 KNOWN = ("1.0", "1.1", "1.2")
+PATIENT = {"operation_ms": 1e9}
+"""No command has a time limit of its own, so that what hangs hangs."""
 SENDS = plan(send())
 
 
@@ -43,7 +45,6 @@ mutant("versions-by-blanks", "NEGO-04", chosen(1, 0), level="SHOULD")(
     "Versions are separated by a comma and a blank.",
     on(Channel, "accept_version").gives(lambda found: found.replace(",", ", ")),
 )
-SECRET = plan(opening=3)
 mutant("escaped-passcode", "ENC-06", plan(opening=2))(
     "The passcode is escaped in CONNECT.",
     on(Channel, "open_with").takes(
@@ -233,18 +234,18 @@ class SettlesBehind(Caller):
 
 # -- living ------------------------------------------------------------------------------------------------------------
 
-mutant("waits-for-ever", "CLI-15", misuse("nothing", asks=1))(
+mutant("waits-for-ever", "CLI-15", misuse("nothing", asks=1), switches=PATIENT)(
     "Whatever waits when the connection ends waits for ever.", on(Caller, "over").skips()
 )
-mutant("hangs-on-garbage", "CLI-15", misuse("garbage", 11, asks=1))(
+mutant("hangs-on-garbage", "CLI-15", misuse("garbage", 11, asks=1), switches=PATIENT)(
     "Octets that are no frame make the client wait for ever.",
     on(Channel, "on_malformed").instead(lambda self: setattr(self, "phase", Phase.GONE)),
 )
-mutant("hangs-on-error", "CLI-15", misuse("error", 0, asks=1))(
+mutant("hangs-on-error", "CLI-15", misuse("error", 0, asks=1), switches=PATIENT)(
     "An ERROR makes the client wait for ever.",
     on(Channel, "on_error").instead(lambda self: setattr(self, "phase", Phase.GONE)),
 )
-mutant("hangs-in-mid-frame", "CLI-15", misuse("torn", 40, asks=1))(
+mutant("hangs-in-mid-frame", "CLI-15", misuse("torn", 40, asks=1), switches=PATIENT)(
     "A connection that ends inside of a frame makes the client wait for ever.",
     on(Channel, "received").skips(when=lambda self, data: not data and self.reader.held > 0),
 )
@@ -266,7 +267,7 @@ mutant("tires", "CLI-15", plan(send(), send(), send()))(
 )
 
 
-@mutant("deaf-to-giants", "FRAME-09", giant(), switches={"operation_ms": 1e9})
+@mutant("deaf-to-giants", "FRAME-09", giant(), switches=PATIENT)
 class DeafToGiants(Channel):
     """When very much comes at once nothing is read any more."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from impls.references.stomp.client import Caller, Channel, Delivery, ServerReader
 from impls.references.stomp.parser import Frame, Malformed
-from specs.plan import SendBytes
 from strategies.common import Op
-from strategies.stomp.serving import Serving
+from strategies.stomp.desk import Serving
 from strategies.stomp.writer import CRLF, CUTS, EOLS, REPEAT
 from tests.mutants.faults import on
 from tests.mutants.stomp_client_kit import chosen, drawn, get, misuse, mutant, plan, send
@@ -112,10 +110,6 @@ mutant("no-colons", "ENC-03", text("a:b"))(
     "A message with a colon in a header is passed over.",
     on(Channel, "on_message").skips(when=lambda frame: any(":" in v for n, v in frame.headers if n not in KEPT)),
 )
-
-
-def _passes(text: str) -> str:
-    return text
 
 
 mutant("any-escape", "ENC-04", misuse("undefined"), "ENC-05 CLI-04")(
@@ -332,6 +326,3 @@ class TextBodies(Caller):
         if "content-type" in delivery.frame.first:
             return found
         return {**found, "body_hex": bytes.fromhex(found["body_hex"]).decode(errors="replace").encode().hex()}
-
-
-__all__ = ["Mapping", "SendBytes"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from impls.references.stomp.client import Caller, Channel, ClientWriter, Delivery
 from strategies.common import Op
-from strategies.stomp.serving import Serving
+from strategies.stomp.desk import Serving
 from strategies.stomp.writer import REPEAT
 from tests.mutants.faults import on
 from tests.mutants.stomp_client_kit import chosen, mutant, plan, send, settle, subscribe, tell

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from specs.stomp.client.book import BEHIND_EOLS
 from specs.stomp.client.machine import K
 from specs.stomp.client.marks import marks
 from specs.stomp.client.state import ClientState, Push, Send, Sub, Told, Tx, Want
@@ -141,7 +140,7 @@ class Reported(Case):
 
 def of_message(state: ClientState, push: Push) -> frozenset[str]:
     """What is special about one message, and about how it was said."""
-    return marks(push.frame, state.version) | ({BEHIND_EOLS} if push.eols else frozenset())
+    return marks(push.frame, state.version) | push.before
 
 
 def _octets(got: Mapping[str, Any]) -> bytes:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from specs.model import ANYTHING
 from specs.stomp.client.book import BOOK
 from specs.stomp.client.case import Case, Outcome, Reported, wanted
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, REPORTS, K
 from specs.stomp.client.state import ClientState, Push
+
+
+def _forgiven(state: ClientState, commands: Iterable[int]) -> ClientState:
+    """What some commands called for is not asked for any more: it came in a way that is wrong."""
+    return state._replace(failed=state.failed | frozenset(commands))
 
 
 def _placed(items: tuple[Any, ...], at: int, item: Any) -> tuple[Any, ...]:
@@ -53,7 +60,7 @@ def a_subscription_is_open(case: Case) -> ClientState:
 def a_subscription_has_ended(case: Case) -> ClientState:
     """Its id may be used again."""
     if not case.known:
-        return _asking(case, -1)
+        return _forgiven(_asking(case, -1), [sub.leaves for sub in case.state.subs if sub.open and sub.leaves >= 0])
     state = _asking(case, case.sub.leaves)
     return state._replace(subs=_placed(state.subs, case.at, case.sub._replace(ended=True)))
 
@@ -64,6 +71,8 @@ def a_transaction_is_open(case: Case) -> ClientState:
     if not case.known:
         return _asking(case, -1)
     state = _asking(case, case.tx.nth)
+    if case.frame.get("transaction") is None:
+        return _forgiven(state, [case.tx.nth])
     tx = case.tx._replace(seen=True, wire=case.frame.get("transaction"))
     return state._replace(txs=_placed(state.txs, case.at, tx))
 
@@ -71,10 +80,11 @@ def a_transaction_is_open(case: Case) -> ClientState:
 @BOOK.effect("COMMIT", "ABORT")
 def a_transaction_has_ended(case: Case) -> ClientState:
     """Its id may be used again. What was settled in one that is aborted is not."""
+    ending = [tx.ends for tx in case.state.txs if tx.verb == case.action and not tx.ended]
     if not case.known:
-        return _asking(case, -1)
+        return _forgiven(_asking(case, -1), ending)
     tx = case.tx
-    state = _asking(case, tx.ends)
+    state = _asking(case, tx.ends) if tx.ends >= 0 else _forgiven(_asking(case, -1), ending)
     if case.action == "ABORT":
         undone = {want.at for want in state.wants if want.tx == tx.name}
         pushes = (push._replace(settled="") if at in undone else push for at, push in enumerate(state.pushes))
@@ -86,7 +96,8 @@ def a_transaction_has_ended(case: Case) -> ClientState:
 def a_message_is_settled(case: Case) -> ClientState:
     """In the mode client, all before it are, too (in 1.0 that is not said, so they may be)."""
     if not case.known:
-        return _asking(case, -1)
+        state = _asking(case, -1)
+        return state._replace(wants=tuple(w._replace(met=True) if w.verb == case.action else w for w in state.wants))
     want = wanted(case.state, case.action, case.at)
     state = _asking(case, -1 if want is None else want.nth)
     covered = {at for at, push in enumerate(state.pushes) if at == case.at or _before(state, at, case.at)}
@@ -118,10 +129,18 @@ def it_leaves(case: Case) -> ClientState:
     return _asking(case, -1)._replace(left=True, bye=name)
 
 
-@BOOK.effect(BEATS, NONSENSE)
+@BOOK.effect(BEATS)
 def nothing_changes(case: Case) -> ClientState:
     """Nothing that is remembered."""
     return case.state
+
+
+@BOOK.effect(NONSENSE)
+def what_was_meant_is_not_known(case: Case) -> Any:
+    """It may have been anything that the client was told. Behind octets that are no frame nothing can be read."""
+    if case.text:
+        return ANYTHING
+    return _forgiven(case.state, range(case.state.commands))
 
 
 @BOOK.effect(ENDS)
@@ -140,6 +159,7 @@ def a_command_was_answered(case: Reported) -> ClientState:
         early = case.outcome is Outcome.DONE and state.phase in (K.NEW, K.ASKED)
         return state._replace(early=early, unconnected=case.outcome is Outcome.FAILED)
     if case.outcome is Outcome.MESSAGE:
+        state = state._replace(fatal="") if case.push.bad else state
         push = case.push._replace(given=True, ref=case.got.get("ref"))
         return state._replace(pushes=_placed(state.pushes, case.at, push))
     return state

@@ -13,6 +13,10 @@ from specs.stomp.client.marks import beats, marks, wrong
 from specs.stomp.client.state import ClientState, Push
 from specs.stomp.frames import BEAT, Frame
 
+_CARRIED = frozenset((BEHIND_EOLS, ids.CLEN_07))
+"""Marks by which what comes next may be lost: whoever cannot read line ends, or a length where there is no body, reads
+too far."""
+
 
 def said(state: ClientState, frame: Frame) -> ClientState:
     """The tester has said a frame, or line ends."""
@@ -20,31 +24,27 @@ def said(state: ClientState, frame: Frame) -> ClientState:
     if frame == BEAT:
         if state.phase is K.OVER:
             return state
-        return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=frozenset({BEHIND_EOLS}), eols=True)
+        return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=frozenset({BEHIND_EOLS}))
     if state.phase is K.OVER:
         return state
     if frame.command == "CONNECTED" and state.phase is K.ASKED:
         return _greeted(state, frame)
     if state.phase in (K.NEW, K.ASKED, K.LOST, K.REFUSED):
         return _behind(state, frame) if state.phase is K.LOST else spoilt(state, f"{frame.command} out of place")
-    eols, state = state.eols, state._replace(eols=False)
+    before = state.marks & _CARRIED
     found = wrong(state, frame)
     if found is not None:
         if found.bad and frame.command == "MESSAGE":
             state = _pushed(state, Push(frame, _sub(state, frame), sure=False, bad=found.bad))
         return spoilt(state, found.why, found.fatal)
     state = state._replace(
-        phase=MACHINE.move(state.phase, frame.command), marks=_marks(frame, state.version, eols=eols)
+        phase=MACHINE.move(state.phase, frame.command), marks=marks(frame, state.version) | (before & {BEHIND_EOLS})
     )
     if frame.command == "RECEIPT":
         return _receipted(state, frame.get("receipt-id"))
     if frame.command == "ERROR":
         return state._replace(spoilt="an ERROR")
-    return _message(state, frame, eols=eols)
-
-
-def _marks(frame: Frame, version: str, *, eols: bool) -> frozenset[str]:
-    return marks(frame, version) | ({BEHIND_EOLS} if eols else frozenset())
+    return _message(state, frame, before)
 
 
 def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
@@ -92,14 +92,14 @@ def _sub(state: ClientState, frame: Frame) -> str:
     return ""
 
 
-def _message(state: ClientState, frame: Frame, *, eols: bool) -> ClientState:
+def _message(state: ClientState, frame: Frame, before: frozenset[str]) -> ClientState:
     name = _sub(state, frame)
     if not name:
         return spoilt(state, "a MESSAGE of no open subscription")
     large = ids.FRAME_09 in marks(frame, state.version)
     sub = next(each for each in state.subs if each.name == name and each.open)
     sure = state.phase is K.LIVE and sub.leaves < 0 and not large
-    state = _pushed(state, Push(frame, name, sure, eols=eols))
+    state = _pushed(state, Push(frame, name, sure, before=before))
     return spoilt(state, "a frame beyond what a client has to take")._replace(large=True) if large else state
 
 

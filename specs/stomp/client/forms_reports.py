@@ -176,7 +176,10 @@ def _change(case: Reported) -> tuple[str, str]:
         if got == value or _later(case, name, got):
             continue
         if isinstance(got, str):
-            folded = any(other != name and other.lower() == name.lower() for other, _ in case.push.frame.headers)
+            folded = any(
+                other != name and other.lower() == name.lower() and text == got
+                for other, text in case.push.frame.headers
+            )
             kind = ids.FRAME_05 if folded else damage(value, got, case.version)
             return kind or "other", f"the header {name!r} was said as {value!r} and given as {got!r}"
         alike = next((o for o in given if o not in dict(_first(case)) and damage(name, o, case.version)), None)

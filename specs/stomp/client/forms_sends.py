@@ -167,7 +167,7 @@ def _in(case: Case, name: str) -> str:
     """Why a frame is not part of the transaction that the application named ("": of none)."""
     said = case.frame.get("transaction")
     tx = next((tx for tx in reversed(case.state.txs) if tx.name == name), None) if name else None
-    if tx is None:
+    if tx is None or tx.nth in case.state.failed:
         return ""
     if said is None:
         return f"{case.action} was to be part of the transaction {name!r} and is part of none"
@@ -334,7 +334,8 @@ def what_is_ended_is_the_transaction_that_was_to_end(case: Case) -> str:
     """STOMP 1.2, COMMIT, ABORT: the header names the transaction that is ended."""
     name = case.frame.get("transaction")
     if not case.known:
-        return f"{case.action} of {name!r}, which is no open transaction"
+        begun = not any(tx.nth in case.state.failed for tx in case.state.txs)
+        return f"{case.action} of {name!r}, which is no open transaction" if begun else ""
     ending = [tx for tx in case.state.txs if tx.verb == case.action and not tx.ended]
     if case.tx.verb == case.action or not ending:
         return ""

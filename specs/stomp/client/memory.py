@@ -17,6 +17,8 @@ from specs.stomp.states import Config
 
 ABSENT = "\0absent"
 """The value of a header that is left out: a subscription of 1.0 need not have an id."""
+SESSION = "session:s0\n"
+"""A header that is always there in 1.0 (STOMP 1.0, CONNECT)."""
 _MODEL = ClientModel()
 
 
@@ -64,10 +66,10 @@ class ClientMemory:
         if wish.startswith("!"):
             return f"version:{wish[1:]}\n"
         if wish == "" and "1.0" in state.offered:
-            return ""
+            return SESSION
         ours = state.config.version
         chosen = wish if wish in state.offered else ours if ours in state.offered else max(state.offered)
-        return f"version:{chosen}\n"
+        return f"version:{chosen}\n{SESSION if chosen == '1.0' else ''}"
 
 
 def told_with(given: Mapping[str, Any], memory: Memory) -> dict[str, Any] | None:
