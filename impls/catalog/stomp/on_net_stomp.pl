@@ -9,6 +9,7 @@ use Net::Stomp;
 use Time::HiRes qw(time);
 
 my $PATIENCE = 5;
+my $WAIT     = 2;    # for an answer to CONNECT, also when the library connects again
 my $json     = JSON::PP->new->utf8->canonical;
 my ( $stomp, $why, @inbox, %refs, %subs, %receipts, $seen, $counter ) = ( undef, 'not connected' );
 $counter = 0;
@@ -74,7 +75,7 @@ my %ops = (
         ( $why, @inbox, %refs, %subs, %receipts ) = ('not connected');
         $seen = 0;
         my ( $host, $port ) = split /:/, $given->{address};
-        $stomp = Net::Stomp->new( { hostname => $host, port => $port, reconnect_attempts => 1, timeout => $PATIENCE } );
+        $stomp = Net::Stomp->new( { hostname => $host, port => $port, reconnect_attempts => 1, timeout => $WAIT } );
         my %headers = map { ( $_ => octets( $given->{$_} ) ) } grep { defined $given->{$_} } qw(login passcode host);
         my $frame = $stomp->connect( \%headers );
         if ( !$frame || $frame->command ne 'CONNECTED' ) {

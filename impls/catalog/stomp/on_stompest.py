@@ -21,6 +21,7 @@ from stompest.protocol import StompFrame  # noqa: E402
 from stompest.sync import client as sync  # noqa: E402
 
 PATIENCE_S = 5.0
+CONNECTED_S = 2.0
 
 
 class Testee:
@@ -47,7 +48,7 @@ class Testee:
         config = StompConfig(f"tcp://{given['address']}", given.get("login"), given.get("passcode"), versions[-1])
         self.client = sync.Stomp(config)
         try:
-            self.client.connect(versions=versions, host=given["host"], connectTimeout=5, connectedTimeout=PATIENCE_S)
+            self.client.connect(versions=versions, host=given["host"], connectTimeout=CONNECTED_S, connectedTimeout=CONNECTED_S)
         except Exception:
             self.over("not connected")
             raise
