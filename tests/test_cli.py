@@ -224,3 +224,10 @@ def test_a_program_whose_first_words_are_wrong_is_judged(tmp_path: Path) -> None
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert summary["verdict"] == "fail"
     assert summary["requirements"]["STORM-HS-10"]["verdict"] == "fail"
+
+
+def test_a_path_of_one_role_judges_no_reference_of_another(tmp_path: Path) -> None:
+    """Nobody asked for the client: that nothing of it was judged is no failure."""
+    done = run("suites/stomp/test_receipts.py", "--budget=2", f"--results={tmp_path}", "-q")
+    assert done.returncode == 0, done.stdout
+    assert "reference-client" not in done.stdout
