@@ -189,6 +189,9 @@ def test_the_theme_is_chosen_and_kept(look, sample):
     assert page.locator("#theme").get_attribute("aria-pressed") == "true"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 25)"
     page.goto((sample / "runs.html").as_uri())
+    # a browser hands what was stored to the process of another page a moment later
+    page.wait_for_function("localStorage.getItem('wireproof-theme') === 'dark'")
+    page.reload()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 25)"
     page.locator("#theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(247, 247, 245)"
