@@ -503,3 +503,11 @@ def test_a_subscription_id_used_again_too_early_may_hold_back_in_either_mode(sec
         server("MESSAGE", place, *about, ("message-id", "m"), ("subscription", "0"), body=b"x"),
     )  # fmt: skip
     assert told == (("pass", []) if second != "auto" else ("fail", [("SUB-05", None)]))
+
+
+@pytest.mark.parametrize(("beats", "fault"), [("0,99999999999999999000", ""), ("0,-1", "HB-01"), ("0,1.5", "HB-01")])
+def test_a_heart_beat_of_many_digits_is_a_whole_number(beats, fault):
+    """Nobody has to agree on it, and a server may (E-18)."""
+    connect = client("CONNECT", ("accept-version", "1.2"), ("host", "/"), ("heart-beat", "99999999999999999999,0"))
+    found = verdict(connect, server("CONNECTED", ("version", "1.2"), ("heart-beat", beats)))
+    assert [name for name, _ in found[1]] == ([fault] if fault else [])

@@ -62,6 +62,8 @@ SERVERS_OWN = {"message-id", "subscription", "ack"}
 """What only a server gives."""
 _GENERAL = {"receipt", "content-length", "content-type"}
 BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
+WHOLE = re.compile(r"[0-9]+,[0-9]+\Z", re.ASCII)
+"""A heart-beat header. Numbers of more than 15 digits are whole numbers too, and nobody has to agree on them (E-18)."""
 _BLANK = frozenset(" \t")
 
 

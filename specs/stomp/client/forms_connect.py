@@ -13,7 +13,7 @@ from specs.stomp import ids
 from specs.stomp.client.book import BOOK, LEAVES_WELL, REQUIRED
 from specs.stomp.client.case import Case
 from specs.stomp.client.machine import CONNECTS, LEAVES, K
-from specs.stomp.headers import BEATS, SPECIAL
+from specs.stomp.headers import SPECIAL, WHOLE
 
 _ESCAPED = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"})
 _LIST = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*")
@@ -51,7 +51,7 @@ def versions_ascend(case: Case) -> str:
 def heart_beats_are_two_numbers(case: Case) -> str:
     """STOMP 1.2, Heart-beating: two numbers separated by a comma, of which 0 is one (E-18)."""
     text = case.frame.get("heart-beat")
-    return "" if BEATS.match(text) else f"heart-beat:{text}"
+    return "" if WHOLE.match(text) else f"heart-beat:{text}"
 
 
 def _special(case: Case) -> bool:

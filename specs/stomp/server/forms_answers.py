@@ -15,7 +15,7 @@ from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
-from specs.stomp.headers import BEATS
+from specs.stomp.headers import WHOLE
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.calls import offered
@@ -131,7 +131,7 @@ def session_is_its_own(case: Case) -> str:
 def heart_beat_is_two_numbers(case: Case) -> str:
     """STOMP 1.2, Heart-beating: two whole numbers with a comma between them."""
     beats = case.frame.get("heart-beat")
-    return "" if BEATS.match(beats) else f"heart-beat {beats!r:.60} is not two non-negative integers"
+    return "" if WHOLE.match(beats) else f"heart-beat {beats!r:.60} is not two non-negative integers"
 
 
 @BOOK.form(ids.INV_32, on="CONNECTED", if_=lambda case: bool(case.conn.pending))
