@@ -237,22 +237,31 @@ def test_who_goes_on_behind_a_ping_before_connected_has_made_what_it_asked_for(a
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("sequence", "blamed"), [(1, set()), (0, set())])
-def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it_was(sequence, blamed):
+@pytest.mark.parametrize(
+    ("closed", "sequence", "blamed"),
+    [(True, 1, set()), (True, 0, set()), (False, 1, set()), (False, 5, {"PULSAR-SEND-02"})],
+)
+def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it_was(closed, sequence, blamed):
     """What was to be sent before may be sent first, by the same producer or by a new one."""
     sent = [
         said(0, "client", "SEND", {**NOW, "producer_name": "p", "sequence_id": 0}, b"a", producer_id=0, sequence_id=0),
         said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=ID),
     ]  # fmt: skip
     again = {**NOW, "producer_name": "p", "sequence_id": sequence}
+    closing = [told("close", producer="p")] if closed else []
+    made = (
+        producer()
+        if closed
+        else said(0, "client", "PRODUCER", topic=TOPIC, producer_id=0, request_id=20, producer_name="p")
+    )
     assert blamed == verdict(
         told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0), *looked_up(TOPIC, 1),
         producer(), MADE, reported("p"), told("send", producer="p", payload_hex=b"a".hex()), *sent, reported("id"),
         DROP, Closed(0, "client", "eof"), told("send", producer="p", payload_hex=b"b".hex()),
-        told("close", producer="p"), *at(1, *hello(1), *looked_up(TOPIC, 1), producer(), MADE,
+        *closing, *at(1, *hello(1), *looked_up(TOPIC, 1), made, MADE,
             said(0, "client", "SEND", again, b"b", producer_id=0, sequence_id=sequence)),
         *at(1, said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=sequence, message_id=ID)), reported("id"),
-        reported(None),
+        *(reported(None) for _ in closing),
     )  # fmt: skip
 
 
