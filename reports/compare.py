@@ -292,7 +292,8 @@ def _heads(pair: Comparison) -> Iterator[str]:
         return
     if pair.new.judged < pair.old.judged:
         yield ""
-        yield f"The new run judged {pair.new.judged} requirements, {pair.old.judged - pair.new.judged} fewer than the old."
+        fewer = pair.old.judged - pair.new.judged
+        yield f"The new run judged {pair.new.judged} requirements, {fewer} fewer than the old."
     for part in ("profile", "budget"):
         if getattr(pair.old, part) != getattr(pair.new, part):
             yield ""
