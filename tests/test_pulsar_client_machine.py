@@ -239,8 +239,13 @@ def test_who_goes_on_behind_a_ping_before_connected_has_made_what_it_asked_for(a
 
 @pytest.mark.parametrize(
     ("closed", "sequence", "blamed"),
-    [(True, 1, set()), (True, 0, set()), (True, 5, {"PULSAR-SEND-02"}), (False, 1, set()),
-     (False, 5, {"PULSAR-SEND-02"})],
+    [
+        (True, 1, set()),
+        (True, 0, set()),
+        (True, 5, {"PULSAR-SEND-02"}),
+        (False, 1, set()),
+        (False, 5, {"PULSAR-SEND-02"}),
+    ],
 )
 def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it_was(closed, sequence, blamed):
     """What was to be sent before may be sent first, by the same producer or by a new one."""

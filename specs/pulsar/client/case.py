@@ -271,8 +271,8 @@ class Said(Case):
 
     @lazy
     def producer(self) -> Any:
-        """The producer that a SEND is of, unless it was lost; None when there is none, as for `consumer`. The first SEND
-        shows whether it is one that was to be closed when it was lost, and has come back."""
+        """The producer that a SEND is of, unless it was lost; None when there is none, as for `consumer`. The first
+        SEND shows whether it is one that was to be closed when it was lost, and has come back."""
         if self.producer_at is None:
             return None
         end = self.state.endpoints[self.producer_at]
