@@ -341,7 +341,8 @@ class Said(Case):
     @lazy
     def expected(self) -> int | None:
         """The sequence id that is next; None where nobody knows."""
-        return self.producer.following
+        end: Endpoint = self.producer
+        return end.following
 
     @lazy
     def fit(self) -> tuple[Match, str, tuple[Payload, ...], dict[tuple[str, str], str]]:
