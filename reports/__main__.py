@@ -23,9 +23,9 @@ USAGE: Final = 2
 NO_SPARK: Final = 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m reports") -> int:
     """Run one command; answers the exit status."""
-    chosen = _parser().parse_args(arguments)
+    chosen = _parser(prog).parse_args(arguments)
     wrong = _absent(chosen)
     if wrong:
         return _complain(wrong, USAGE)
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         spark.stop()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     where = argparse.ArgumentParser(add_help=False)
     where.add_argument("--warehouse", required=True, metavar="DIR", help="a folder, or any URL that Spark writes to")
     engine = where.add_mutually_exclusive_group()
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     results.add_argument("results", nargs="+", metavar="RESULTS", help="folders of results, or URLs that Spark reads")
     site = argparse.ArgumentParser(add_help=False)
     site.add_argument("--out", required=True, type=Path, metavar="SITE", help="the folder that gets the pages")
-    parser = argparse.ArgumentParser(prog="python -m reports", description="The nightly report over many runs.")
+    parser = argparse.ArgumentParser(prog=prog, description="The nightly report over many runs.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("ingest", parents=[results, where], help="take new results into the warehouse")
     commands.add_parser("rejudge", parents=[where], help="judge stored conversations with today's specifications")
