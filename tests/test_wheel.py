@@ -58,8 +58,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the commands of an environment that holds the wheel, with all protocols, and nothing else."""
     venv = tmp_path_factory.mktemp("installed") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-    subprocess.run([str(venv / "bin/pip"), "install", "-q", f"{wheel}[pulsar]"], check=True, timeout=600)
+    for argv in ([sys.executable, "-m", "venv", venv], [venv / "bin/pip", "install", "-q", f"{wheel}[pulsar]"]):
+        subprocess.run(argv, env=clean_environment(), check=True, timeout=600)
     return venv / "bin"
 
 
@@ -232,8 +232,8 @@ def test_the_reports_find_their_modules_in_the_wheel(installed: Path, empty: Pat
         if (libraries / name).exists():
             (borrowed / name).symlink_to(libraries / name)
     done = command(
-        installed, empty, "report", "nightly", "results", "--warehouse", "warehouse", "--out", "site",
-        PYTHONPATH=str(borrowed),
-    )  # fmt: skip
+        installed, empty, "report", "ingest", "results", "--warehouse", "warehouse", PYTHONPATH=str(borrowed)
+    )  # its work is done by Python processes that Spark starts
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (empty / "site/index.html").is_file()
+    assert done.stdout.startswith("ingest: ")
+    assert (empty / "warehouse").is_dir()
