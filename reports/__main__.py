@@ -1,4 +1,5 @@
-"""The nightly report: `python -m reports nightly RESULTS... --warehouse DIR --out SITE`, and its three steps.
+"""The nightly report: `python -m reports nightly RESULTS... --warehouse DIR --out SITE`, and its three steps; and
+`python -m reports compare OLD NEW`, which needs no Spark (reports/compare.py).
 
 Exit status: 0 done; 1 there are regressions and --fail-on asks for it; 2 the command is wrong, or names what is not
 there; 3 Spark cannot run here. Progress goes to stderr, one line of result for each step to stdout.
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from reports import compare
 from reports.spark import session
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ NO_SPARK: Final = 3
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m reports") -> int:
     """Run one command; answers the exit status."""
-    chosen = _parser(prog).parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["compare"]:
+        return compare.main(given[1:])
+    chosen = _parser(prog).parse_args(given)
     wrong = _absent(chosen)
     if wrong:
         return _complain(wrong, USAGE)
@@ -58,6 +63,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     commands.add_parser("rejudge", parents=[where], help="judge stored conversations with today's specifications")
     commands.add_parser("build", parents=[where, site], help="make the pages")
     nightly = commands.add_parser("nightly", parents=[results, where, site], help="all three, for cron")
+    commands.add_parser("compare", help="what changed between two results; needs no Spark")
     nightly.add_argument("--fail-on", choices=["regression"], help="exit with 1 when there are any")
     return parser
 
