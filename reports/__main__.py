@@ -1,5 +1,8 @@
 """The nightly report: `python -m reports nightly RESULTS... --warehouse DIR --out SITE`, and its three steps.
 
+`python -m reports campaign` is `python -m campaigns`: what drives the search is another layer, which this one hands over
+to and does not import.
+
 Exit status: 0 done; 1 there are regressions and --fail-on asks for it; 2 the command is wrong, or names what is not
 there; 3 Spark cannot run here. Progress goes to stderr, one line of result for each step to stdout.
 """
@@ -7,6 +10,7 @@ there; 3 Spark cannot run here. Progress goes to stderr, one line of result for 
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,6 +29,10 @@ NO_SPARK: Final = 3
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; answers the exit status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["campaign"]:
+        sys.argv[1:] = given[1:]
+        runpy.run_module("campaigns", run_name="__main__", alter_sys=True)  # exits with a status of its own
     chosen = _parser().parse_args(arguments)
     wrong = _absent(chosen)
     if wrong:
@@ -58,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("rejudge", parents=[where], help="judge stored conversations with today's specifications")
     commands.add_parser("build", parents=[where, site], help="make the pages")
     nightly = commands.add_parser("nightly", parents=[results, where, site], help="all three, for cron")
+    commands.add_parser("campaign", add_help=False, help="hunt on a cluster: python -m campaigns --help")
     nightly.add_argument("--fail-on", choices=["regression"], help="exit with 1 when there are any")
     return parser
 

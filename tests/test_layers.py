@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports")
+LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports", "campaigns")
 CODECS = {"google", "google_crc32c", "cramjam", "msgpack", "crc32c"}
 """Libraries that a protocol's own octets may need."""
 THIRD_PARTY = {"cramjam"}
@@ -37,6 +37,7 @@ MAY_IMPORT = {
     "impls": {"impls", "specs", "docker", "testcontainers"},
     "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports"},
     "reports": {"reports", "records"},
+    "campaigns": {"campaigns", "suites", "specs", "strategies", "impls", "records", "reports", "pyspark", "pyarrow"},
 }
 BEYOND = {"launching": {"impls.driver", "impls.references"}, "driver": {"impls.references"}}
 """What a room of the implementations does not know: conversations need what was started, never the other way."""
@@ -123,7 +124,7 @@ def test_no_module_imports_what_it_may_not():
 
 
 def test_every_layer_was_walked():
-    for layer in ("records", "specs", "strategies", "impls", "reports"):
+    for layer in ("records", "specs", "strategies", "impls", "reports", "campaigns"):
         assert any((ROOT / layer).rglob("*.py")), layer
     assert "stomp" in protocols(ROOT)
 
