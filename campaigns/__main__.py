@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from reports.spark import session
 from campaigns import sources
+from reports.spark import session
 
 USAGE: Final = 2
 NO_SPARK: Final = 3

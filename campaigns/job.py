@@ -19,12 +19,12 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType
 
-from reports.campaigns import Campaign, Settled
-from reports.spark import schemas
-from reports.spark.rejudge import digest
 from campaigns.found import Found, Known, Order, program_of
 from campaigns.proving import prove
 from campaigns.work import work
+from reports.campaigns import Campaign, Settled
+from reports.spark import schemas
+from reports.spark.rejudge import digest
 from suites.session import SUITE_VERSION
 
 if TYPE_CHECKING:

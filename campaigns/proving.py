@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from campaigns.found import Found, Order, program_of
+from campaigns.sources import PEERS, Judged, opened
 from reports.campaigns import Settled
 from suites import trace
 from suites.calibration import CannotJudge
-from campaigns.found import Found, Order, program_of
-from campaigns.sources import PEERS, Judged, opened
 from suites.deadline import TimeUp
 from suites.hunt import Hunter
 from suites.investigate import Investigator

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from campaigns.found import Order
 from impls.driver.drive import Recording, Setting, drive
 from impls.launching.fields import ManifestError
 from impls.launching.manifest import Implementation, resolve
@@ -22,7 +23,6 @@ from specs import protocol as protocols
 from specs.model import Blame
 from specs.plan import Plan
 from suites.calibration import CannotJudge
-from campaigns.found import Order
 from suites.pursuit import Property
 from suites.session import RunOptions, Session
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from strategies.common import Program
 from campaigns.breeding import bred
 from campaigns.found import Found, Known, Order, written
 from campaigns.novelty import features, watching
 from campaigns.sources import Blamed, Target, opened
+from strategies.common import Program
 from suites.draws import Draws
 from suites.properties import properties
 from suites.pursuit import Property

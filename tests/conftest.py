@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from specs import protocol as protocols
 from tests import made_up
+from tests.browsing import browser, look  # noqa: F401 - fixtures of every module that opens pages
 
 settings.register_profile("untimed", deadline=None)  # a machine under load is no failure
 settings.load_profile("untimed")
