@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports", "wireproof")
+LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports", "campaigns", "wireproof")
 CODECS = {"google", "google_crc32c", "cramjam", "msgpack", "crc32c"}
 """Libraries that a protocol's own octets may need."""
 THIRD_PARTY = {"cramjam"}
@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports", "wireproof"},
     "reports": {"reports", "records"},
     "wireproof": {"wireproof", "suites", "reports", "impls", "specs", "pytest"},
+    "campaigns": {"campaigns", "suites", "specs", "strategies", "impls", "records", "reports", "pyspark", "pyarrow"},
 }
 BEYOND = {"launching": {"impls.driver", "impls.references"}, "driver": {"impls.references"}}
 """What a room of the implementations does not know: conversations need what was started, never the other way."""
@@ -126,7 +127,7 @@ def test_no_module_imports_what_it_may_not():
 
 
 def test_every_layer_was_walked():
-    for layer in ("records", "specs", "strategies", "impls", "reports", "wireproof"):
+    for layer in ("records", "specs", "strategies", "impls", "reports", "campaigns", "wireproof"):
         assert any((ROOT / layer).rglob("*.py")), layer
     assert "stomp" in protocols(ROOT)
 

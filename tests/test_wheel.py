@@ -20,7 +20,7 @@ import pytest
 import wireproof
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("specs", "strategies", "suites", "impls", "records", "reports")
+PARTS = ("specs", "strategies", "suites", "impls", "records", "reports", "campaigns")
 BUDGET_S = 5
 FIRST_VERDICT_S = 30 + 30
 """Seconds from the command to its verdict: 30 on a machine of one's own, and as much for what else the machine does."""

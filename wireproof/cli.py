@@ -31,6 +31,7 @@ COMMANDS = {
     "replay": "play one recorded conversation again, and judge it",
     "compare": "say what two results folders differ in: newly failing, mended, no longer judged",
     "report": "gather many runs into a site of pages (the nightly report)",
+    "campaign": "hunt on a Spark cluster, and keep what is found",
     "reference": "run a reference as a program, to have something to judge",
 }
 EXAMPLES = """\
@@ -269,5 +270,6 @@ OTHERS: dict[str, Callable[[Sequence[str]], int]] = {
     "replay": replay,
     "compare": _elsewhere("reports.compare", "compare"),
     "report": report,
+    "campaign": _elsewhere("campaigns.__main__", "campaign"),
     "reference": reference,
 }
