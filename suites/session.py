@@ -7,6 +7,7 @@ the command dies, an image is missing) is trouble of the harness: it is recorded
 from __future__ import annotations
 
 import importlib
+import traceback
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -61,9 +62,11 @@ LEAST_GRACE_S = 0.2
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked for. `levels` and `pattern` choose requirements; `partial`: something was left out."""
+    """What the user asked for, and the `command` by which. `levels` and `pattern` choose requirements; `partial`:
+    something was left out."""
 
     asked: str = "reference"
+    command: str = "pytest"
     pattern: str = "*"
     levels: tuple[str, ...] = ()
     strict: bool = False
@@ -122,6 +125,7 @@ class Session:
             calibration.meet()
             self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
             self.bears, self.dumb = calibration.bears, calibration.dumb
+            self.remarks += [calibration.remark] if calibration.remark else []
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
             if self.deadline.over():
@@ -176,6 +180,7 @@ class Session:
             partial=options.partial,
             strict=options.strict,
             asked=options.asked,
+            command=options.command,
             workers=options.workers,
         )
 
@@ -314,7 +319,8 @@ class Session:
         """Note why a property judged nothing, if it did not."""
         name, error = pursuit.prop.name, pursuit.error
         if error is not None:
-            self.note(name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
+            where = "".join(traceback.format_exception(error))
+            self.note(name, f"the property ended with an error of our own: {type(error).__name__}: {error}", where)
         elif pursuit.needs_s and not pursuit.tally.plans:
             pursuit.tally.ended = f"not judged: needs {pursuit.needs_s:.0f} s"
             times = 1 if self.hunter().beside else QUARTER
@@ -349,9 +355,12 @@ class Session:
         """Write down a fault and its trace."""
         self._faults.add(fault.requirement)
         document = trace.document(fault, setting, self.impl, self.learnt, self.options.seed, SUITE_VERSION)
+        document["impl"]["asked"] = self.options.asked
         path = trace.save(document, self.results)
-        if self.address is not None or isinstance(self.transport, MemoryTransport):
+        if self.protocol.wires.get(self.impl.role, "tcp") == "tcp":
             script.write(self.results / path, document)  # it can connect, but not start what was judged
+        else:
+            script.path_for(self.results / path).unlink(missing_ok=True)  # of another run
         self.writer.write(
             FaultRow(
                 requirement=fault.requirement,
