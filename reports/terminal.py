@@ -265,7 +265,11 @@ def replay(summary: Summary, witness: str, results: Path | None) -> str:
 def _script(witness: str, results: Path | None) -> str:
     """The command that runs the script of a conversation, or "" where none was written: it reaches servers only."""
     name = witness.removesuffix(".json") + ".py"
-    return f"python3 {_path(name, results)} HOST:PORT" if results is not None and (results / name).is_file() else ""
+    try:
+        written = results is not None and (results / name).is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        written = False
+    return f"python3 {_path(name, results)} HOST:PORT" if written else ""
 
 
 def _path(name: str, results: Path | None) -> str:
