@@ -23,7 +23,7 @@ REFERENCES = {
     "stomp-server": ("impls.references.stomp", "--port", "{port}"),
     "stomp-client": ("impls.references.stomp", "client"),
     "pulsar-broker": ("impls.references.pulsar", "broker", "--port", "{port}", "--profile", "{profile}"),
-    "pulsar-client": ("impls.references.pulsar", "client", "--profile", "{profile}"),
+    "pulsar-client": ("impls.references.pulsar", "client"),
     "storm-bolt": ("impls.references.storm", "bolt", "--profile", "{profile}"),
     "storm-spout": ("impls.references.storm", "spout", "--profile", "{profile}"),
     "storm-bolt-host": ("impls.references.storm", "bolt-host", "--profile", "{profile}"),
@@ -38,6 +38,10 @@ REFERENCES = {
     "idl-client": ("impls.references.msgpack", "idl-client"),
 }
 """How the reference of each page's role is started; it takes the place of the reader's own program."""
+
+
+REQUIREMENT = re.compile(r"\b(?:STOMP-1\.2|PULSAR|STORM|KCL|MPRPC|MPIDL|MP(?=-[A-Z]))-[A-Z0-9-]*[0-9][a-z]?\b")
+READING = re.compile(r"(?<![\w-])(?:E|K|S|P|MP|ML)-[0-9]+\b")
 
 
 def text(page: str) -> str:
@@ -76,7 +80,9 @@ def test_a_manifest_loads_as_it_stands(page, tmp_path):
 def test_a_manifest_judges_the_reference(page, tmp_path):
     profile = claimed(page)["profile"]
     module, *rest = (part.replace("{profile}", profile) for part in REFERENCES[page])
-    start = f"command = {json.dumps(['{python}', '-m', module, *rest])}\nenv = {{ PYTHONPATH = {json.dumps(str(ROOT))} }}"
+    start = (
+        f"command = {json.dumps(['{python}', '-m', module, *rest])}\nenv = {{ PYTHONPATH = {json.dumps(str(ROOT))} }}"
+    )
     told, count = re.subn(r"^command = \[.*\].*$", lambda _: start, written(page), flags=re.MULTILINE)
     assert count == 1
     (tmp_path / "it.toml").write_text(told, encoding="utf-8")
@@ -95,7 +101,7 @@ def test_a_page_names_requirements_that_bind_its_role(page):
     """Ids in full; a shown failure says statement, level and section as the requirement has them."""
     roles = {claimed(page)["role"]} if page in REFERENCES else {"bolt", "spout", "bolt-host", "spout-host"}
     known = {r.id: r for name in protocols.names() for r in protocols.find(name).requirements.values()}
-    named = set(re.findall(r"\b(?:STOMP-1\.2|PULSAR|STORM|KCL|MPRPC|MPIDL|MP)-[A-Z0-9-]*[0-9][a-z]?\b", text(page)))
+    named = set(REQUIREMENT.findall(text(page)))
     assert named
     assert {one for one in named if one not in known or not roles & set(known[one].roles)} == set()
     shown = re.findall(r"^FAIL (\S+)  (\w+), section (.*)\n((?:  .*\n)*?)(?=  \S+ +|! )", text(page), re.MULTILINE)
@@ -109,3 +115,9 @@ def test_a_page_names_requirements_that_bind_its_role(page):
 def test_a_page_names_files_that_exist(page):
     named = re.findall(r"`(impls/[\w/.-]+)`", text(page))
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*REFERENCES, *SHARED])
+def test_a_page_names_readings_that_exist(page):
+    told = (ROOT / "docs" / "ambiguities.md").read_text(encoding="utf-8")
+    assert {one for one in READING.findall(text(page)) if f"- **{one}**" not in told} == set()
