@@ -75,6 +75,17 @@ def _greeted_by_lf(plan: Plan) -> Plan:
     return plan.each(change)
 
 
+def _unmeasured(plan: Plan) -> Plan:
+    """No frame for a client has a content-length where it has no body to measure."""
+
+    def change(frame: Frame) -> Frame:
+        if frame.command in CLIENT_COMMANDS or frame.body:
+            return frame
+        return replace(frame, headers=tuple(pair for pair in frame.headers if pair[0] != "content-length"))
+
+    return _framed(plan, change) if any(isinstance(step, Control) for step in plan.steps) else plan
+
+
 def _no_eols(plan: Plan) -> Plan:
     """No line ends stand alone between frames."""
     if LINE_ENDS not in plan.features:
@@ -440,6 +451,13 @@ FEATURES = (
         "it matters whether subscriptions of other connections have the same id",
         _among("SUB-05 SUB-03 MSG-04 MSG-09 ERROR-07 UNSUB-03 UNSUB-05 SUB-08"),
         _told_apart,
+    ),
+    Feature(
+        "measured",
+        ids.CLEN_07,
+        "it matters whether a frame without a body has a content-length",
+        _among("CLI-03 CLI-15"),
+        _unmeasured,
     ),
     Feature("spelling", "", "", without=_spelt),
     Feature("extra", "", "", without=_usual),

@@ -291,8 +291,8 @@ def a_body_is_given_as_it_was_said(case: Reported) -> str:
 )
 def what_was_receipted_does_not_fail(case: Reported) -> str:
     """L250-255: RECEIPT tells that the frame was processed, and its receipt-id which."""
-    case.text = f"{case.op} failed ({case.error})" if case.outcome is Outcome.FAILED else ""
-    return f"{case.text} although its RECEIPT came" if case.text else ""
+    case.text = f"{case.op} failed ({case.error}) although its RECEIPT came" if case.outcome is Outcome.FAILED else ""
+    return case.text
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------
