@@ -72,7 +72,7 @@ def test_one_that_starts_slowly_is_not_taken_for_dumb(tmp_path):
 
 
 OPENS = (
-    "import sys\nsys.stdin.readline()\nprint('{\"action\":\"status\",\"responseFor\":\"initialize\"}', flush=True)\n"
+    'import sys\nsys.stdin.readline()\nprint(\'{"action":"status","responseFor":"initialize"}\', flush=True)\n'
     "sys.stdin.readline()\n"
 )
 
