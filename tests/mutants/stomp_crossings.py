@@ -177,7 +177,9 @@ def _differ_in_case(w: plans.Writer) -> None:
     w.send(line, TOPIC)
 
 
-@mutant("unsubscribe-in-any-case", "SUB-05", _differ_in_case, accept="UNSUB-05 UNSUB-03 SUB-08 ACKMODE-01 SUB-10")
+@mutant(
+    "unsubscribe-in-any-case", "SUB-05", _differ_in_case, accept="UNSUB-05 UNSUB-02 SUB-08 ACKMODE-01 SUB-10 MSG-10"
+)
 class UnsubscribeInAnyCase(Session):
     """UNSUBSCRIBE also ends subscriptions whose ids differ from its own in letter case alone."""
 
