@@ -159,8 +159,10 @@ def stopped_in_auto_mode(case: Case) -> bool:
 
 @MISSING.circumstance(ids.RECEIPT_05, also=ids.SUB_05, says="a later frame of its sender was receipted")
 def vouched_for(case: Case) -> bool:
-    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there."""
+    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there. Only 1.2 says so."""
     there = case.subscription.ack == "auto" and case.subscription.serial < case.message.serial
+    if _sender(case).version != "1.2":
+        return False
     return not case.message.sure and _sender(case).alive and there and case.message.serial < _sender(case).vouched
 
 
