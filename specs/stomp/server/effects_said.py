@@ -73,9 +73,8 @@ def said(state: State, number: int, frame: Frame) -> State:
         return effect(state, number, conn, pending, behind)
     if frame.command not in CLIENT_COMMANDS and frame.get("destination") is not None:
         never = _carried_out(frame.command)
-        return _add_message(
-            state, number, pending, None, never=never, level=None if never == ids.FRAME_05 else "SHOULD"
-        )
+        level = None if never == ids.FRAME_05 else "SHOULD"
+        return _add_message(state, number, pending, None, never=never, level="" if conn.lost == ids.FRAME_05 else level)
     return state
 
 
@@ -313,11 +312,34 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
     if not tx:
         return state
     opened = conn.txs.get(tx)
+    if opened is None and pending.call is not None:
+        state = _shared(state, tx)
     if opened is None:
-        opened = Tx(tx, reused=tx in conn.old_txs)
+        opened = Tx(tx, reused=tx in conn.old_txs, doubtful=pending.call is not None)
     else:
         state = state._replace(history=state.history | {f"begun twice {number} {tx}"})
     return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
+
+
+def _shared(state: State, tx: str) -> State:
+    """Transactions of one name on several connections may be one before 1.2, which is the first to say that they are
+    not: what becomes of those that are open is open."""
+    for number, conn in state.conns.items():
+        if tx in conn.txs and conn.version != "1.2":
+            state = put(state, number, conn._replace(txs={**conn.txs, tx: conn.txs[tx]._replace(doubtful=True)}))
+    return state
+
+
+def _committed_with(state: State, number: int, tx: str) -> list[int]:
+    """Messages of other connections that may be in the same transaction, before 1.2; 1.0 does not say either that it
+    ends with its connection."""
+    if state.conns[number].version == "1.2":
+        return []
+    return [
+        m.serial
+        for m in state.messages.values()
+        if m.tx == tx and m.conn != number and state.conns[m.conn].version != "1.2" and not (m.may or m.never)
+    ]
 
 
 def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
@@ -325,7 +347,8 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
     if tx not in conn.txs or (isinstance(pending.call, Refusal) and pending.call.accepted == "MUST"):
         return state
     opened = conn.txs[tx]
-    messages = {serial: state.messages[serial]._replace(may=True) for serial in opened.sends}
+    shown = (*opened.sends, *_committed_with(state, number, opened.id))
+    messages = {serial: state.messages[serial]._replace(may=True) for serial in shown}
     state = _without(state, number, conn, tx)._replace(messages={**state.messages, **messages})
     for serial, verb in opened.acks:
         delivery = state.deliveries[serial]._replace(tx=None)
@@ -355,6 +378,8 @@ def _without(state: State, number: int, conn: Conn, tx: str) -> State:
 
 def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> State:
     """Transactions rolled back: their messages must never be seen, their acknowledgements never happened."""
+    if requirement == ids.TXN_05 and state.conns[number].version == "1.0":
+        requirement = ""  # 1.0 does not say that a transaction ends with its connection; nor is it committed by that
     for tx in txs:
         opened = state.conns[number].txs[tx]
         never = {serial: state.messages[serial]._replace(never=requirement) for serial in opened.sends}
