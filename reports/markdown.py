@@ -70,7 +70,7 @@ def _page(summary: Summary, results: Path | None) -> Iterator[str]:
             # The details end with a blank line: what follows is read as Markdown again.
             yield from _failure(summary, found, results)
             yield ""
-        yield from _list(_one(found) for found in failed[MAX_IN_FULL:])
+        yield from listed(_one(found) for found in failed[MAX_IN_FULL:])
     for word, title in (("error", "Errors while judging"), ("warned", "Warnings")):
         yield from _part(title, [_one(found) for found in summary.standing(word)])
     unsteady = [_one(found) for found in summary.standing("inconclusive") if found.faults]
@@ -97,10 +97,11 @@ def _page(summary: Summary, results: Path | None) -> Iterator[str]:
 def _part(title: str, items: list[str]) -> Iterator[str]:
     if items:
         yield from ("", f"### {title} ({len(items)})", "")
-        yield from _list(items)
+        yield from listed(items)
 
 
-def _list(items: Iterable[str]) -> Iterator[str]:
+def listed(items: Iterable[str]) -> Iterator[str]:
+    """A list of items that are Markdown already; not endless."""
     for number, item in enumerate(items):
         if number == MAX_LISTED:
             yield "- and more; see summary.json"
