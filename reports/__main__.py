@@ -1,6 +1,9 @@
 """The nightly report: `python -m reports nightly RESULTS... --warehouse DIR --out SITE`, and its three steps; and
 `python -m reports compare OLD NEW`, which needs no Spark (reports/compare.py).
 
+`python -m reports campaign` is `python -m campaigns`: what drives a search is another layer, which this one hands over
+to and does not import.
+
 Exit status: 0 done; 1 there are regressions and --fail-on asks for it; 2 the command is wrong, or names what is not
 there; 3 Spark cannot run here. Progress goes to stderr, one line of result for each step to stdout.
 """
@@ -8,6 +11,7 @@ there; 3 Spark cannot run here. Progress goes to stderr, one line of result for 
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,12 +29,15 @@ USAGE: Final = 2
 NO_SPARK: Final = 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m reports") -> int:
     """Run one command; answers the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["compare"]:
         return compare.main(given[1:])
-    chosen = _parser().parse_args(given)
+    if given[:1] == ["campaign"]:
+        sys.argv[1:] = given[1:]
+        runpy.run_module("campaigns", run_name="__main__", alter_sys=True)  # exits with a status of its own
+    chosen = _parser(prog).parse_args(given)
     wrong = _absent(chosen)
     if wrong:
         return _complain(wrong, USAGE)
@@ -47,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         spark.stop()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     where = argparse.ArgumentParser(add_help=False)
     where.add_argument("--warehouse", required=True, metavar="DIR", help="a folder, or any URL that Spark writes to")
     engine = where.add_mutually_exclusive_group()
@@ -57,12 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     results.add_argument("results", nargs="+", metavar="RESULTS", help="folders of results, or URLs that Spark reads")
     site = argparse.ArgumentParser(add_help=False)
     site.add_argument("--out", required=True, type=Path, metavar="SITE", help="the folder that gets the pages")
-    parser = argparse.ArgumentParser(prog="python -m reports", description="The nightly report over many runs.")
+    parser = argparse.ArgumentParser(prog=prog, description="The nightly report over many runs.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("ingest", parents=[results, where], help="take new results into the warehouse")
     commands.add_parser("rejudge", parents=[where], help="judge stored conversations with today's specifications")
     commands.add_parser("build", parents=[where, site], help="make the pages")
     nightly = commands.add_parser("nightly", parents=[results, where, site], help="all three, for cron")
+    commands.add_parser("campaign", add_help=False, help="hunt on a cluster: python -m campaigns --help")
     commands.add_parser("compare", help="what changed between two results; needs no Spark")
     nightly.add_argument("--fail-on", choices=["regression"], help="exit with 1 when there are any")
     return parser

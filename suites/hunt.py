@@ -24,6 +24,7 @@ from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
 from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
+from suites.shrinking import plan_without
 from suites.suspects import Investigate, Suspects, said
 
 __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
@@ -170,6 +171,12 @@ class Hunter:
                 found.append((name, breach.level or self.binding[name].level, blame))
         return found
 
+    def bare(self, plan: Plan) -> Plan:
+        """`plan` without ways of writing octets that are known to matter each time: nothing lies behind those but
+        consequences."""
+        known = self.suspects.unwritten
+        return plan_without(plan, (f for f in self.setting.protocol.features if f.octets and f.requirement in known))
+
     def spared(self, plan: Plan) -> Plan:
         """`plan` without asking for what is known to be left out each time, and without what has always been deadly."""
         unasked = self.suspects.unasked - self._survived
@@ -247,7 +254,7 @@ class Hunter:
     def play_one(self, pursuit: Pursuit, program: Program) -> float:
         """Play one program of a property; seconds that it takes beside the hunt."""
         prop = pursuit.prop
-        plan = prop.plan(program, self.setting.config, self.suspects.aside)
+        plan = self.bare(prop.plan(program, self.setting.config, self.suspects.aside))
         if (pursuit.tally.plans + 1) % ASKED_EVERY:
             plan = self.spared(plan)
         rest_s = 0.0

@@ -86,10 +86,12 @@ class Fault:
 @dataclass(frozen=True)
 class Investigated:
     """What an investigation came to. `unsettled` says why what was blamed is neither confirmed nor explained; it is ""
-    for what was confirmed, and for what was nothing but slowness."""
+    for what was confirmed, and for what was nothing but slowness. `explained`: it was only another face of what is
+    known, and says nothing about the requirement that was blamed."""
 
     fault: Fault | None
     unsettled: str = ""
+    explained: bool = False
 
 
 @dataclass

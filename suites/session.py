@@ -49,8 +49,9 @@ from suites.rounds import MOST_S, Rounds
 from suites.schedule import Share
 from suites.suspects import NO_TIME
 from suites.waking import Waking
+from wireproof import __version__
 
-SUITE_VERSION = "0.1.0"
+SUITE_VERSION = __version__
 DYING_MS = 300.0
 """How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0

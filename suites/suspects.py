@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
+FACES = 9
+"""How many more times, where it was only another face of what is known."""
 STRAGGLING_S = 0.3
 """How long what is done beside the hunt may take to notice that the time is up."""
 NO_TIME = "there was no time to confirm it"
@@ -68,10 +70,13 @@ class Suspects:
         self.unasked: frozenset[str] = frozenset()
         """Duties that are known never to be met, and what is known to bring the implementation down: plans do without
         what they are about."""
+        self.unwritten: frozenset[str] = frozenset()
+        """Requirements by which a way of writing octets must not matter, and matters each time: plans do without it."""
         self.investigate = investigate
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
         self._looked: Counter[Key] = Counter()
+        self._faces: Counter[Key] = Counter()
         self._pending: dict[Sort, Fault] = {}
         self._later: list[tuple[Fault, Sort, Callable[..., Investigated]]] = []
         self._presumed: Mapping[Sort, frozenset[str]] = {}
@@ -197,6 +202,8 @@ class Suspects:
         """Take what an investigation came to."""
         hunter, fault = self._hunter, found.fault
         self._pending.pop(key, None)
+        if found.explained and (faces := self._faces[key[:2]]) < FACES:
+            self._faces[key[:2]], self._looked[key[:2]] = faces + 1, self._looked[key[:2]] - 1
         presumed = self._presumed.get(key, frozenset())
         # in this order: who looks into something else at this moment must not take for known what is not
         hunter.setting = replace(hunter.setting, set_aside=hunter.setting.set_aside - presumed)
@@ -234,8 +241,14 @@ class Suspects:
         """From now on judging goes on behind this fault, and does not wait for what never comes."""
         if fault.verdict == "fail":
             setting = self._hunter.setting
+            steady = fault.reproduced == fault.tried
+            octets = {each.requirement for each in setting.protocol.features if each.octets}
+            if steady and fault.requirement in octets:
+                self.unwritten |= {fault.requirement}
+                if fault.features:
+                    return  # what it was blamed on at first is another matter
             self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
-            if fault.reproduced == fault.tried:
+            if steady:
                 crash = fault.requirement == setting.protocol.crash
                 self.unasked |= _names(fault) | frozenset(said(fault.recording, setting)[-1:] if crash else ())
 

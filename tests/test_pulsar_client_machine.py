@@ -239,7 +239,13 @@ def test_who_goes_on_behind_a_ping_before_connected_has_made_what_it_asked_for(a
 
 @pytest.mark.parametrize(
     ("closed", "sequence", "blamed"),
-    [(True, 1, set()), (True, 0, set()), (False, 1, set()), (False, 5, {"PULSAR-SEND-02"})],
+    [
+        (True, 1, set()),
+        (True, 0, set()),
+        (True, 5, {"PULSAR-SEND-02"}),
+        (False, 1, set()),
+        (False, 5, {"PULSAR-SEND-02"}),
+    ],
 )
 def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it_was(closed, sequence, blamed):
     """What was to be sent before may be sent first, by the same producer or by a new one."""
@@ -262,6 +268,21 @@ def test_a_producer_that_was_to_be_closed_when_it_was_lost_goes_on_from_where_it
             said(0, "client", "SEND", again, b"b", producer_id=0, sequence_id=sequence)),
         *at(1, said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=sequence, message_id=ID)), reported("id"),
         *(reported(None) for _ in closing),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("payload", "blamed"), [(b"a", set()), (b"z", {"PULSAR-FRM-04"})])
+def test_a_producer_that_was_to_be_closed_when_it_was_lost_may_send_again_what_had_no_receipt(payload, blamed):
+    """Before it is closed, it may come back for that (P-70); nothing else is sent that nobody asked for."""
+    first = {**NOW, "producer_name": "p", "sequence_id": 0}
+    receipt = said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=ID)
+    assert blamed == verdict(
+        told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0), *looked_up(TOPIC, 1),
+        producer(), MADE, reported("p"), told("send", producer="p", payload_hex=b"a".hex()),
+        said(0, "client", "SEND", first, b"a", producer_id=0, sequence_id=0), DROP, Closed(0, "client", "eof"),
+        told("close", producer="p"), *at(1, *hello(1), *looked_up(TOPIC, 1), producer(), MADE,
+            said(0, "client", "SEND", first, payload, producer_id=0, sequence_id=0), receipt),
+        reported("id"), reported(None),
     )  # fmt: skip
 
 

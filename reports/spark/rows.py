@@ -12,7 +12,7 @@ from typing import Final
 
 from pyspark.sql.types import StructField, StructType, TimestampType
 
-from reports import tables
+from reports import campaigns, tables
 from reports.spark import schemas
 
 UNKNOWN_DAY: Final = "unknown"
@@ -266,6 +266,9 @@ SCHEMAS: Final[Mapping[str, StructType]] = {
     "rejudged": schemas.of(Judged),
     "quarantine": schemas.of(tables.Quarantined),
     "ledger": _ledger(),
+    "found": schemas.of(campaigns.Found),
+    "proved": schemas.of(campaigns.Settled),
+    "campaigns": schemas.of(campaigns.Campaign),
 }
 FOLDED: Final = ("runs", "verdicts", "settled", "faults", "efforts", "stale")
 """Tables of which the newest batch that has a run speaks for it."""

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import SparkSession
 
 ROOT: Final = Path(__file__).resolve().parent.parent.parent
@@ -49,8 +51,11 @@ def missing() -> str:
     return ""
 
 
-def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> SparkSession:
+def start(
+    *, master: str = "", remote: str = "", name: str = "wireproof", settings: Mapping[str, str] | None = None
+) -> SparkSession:
     """A session: of a cluster's Spark Connect server (`remote`, as sc://host:port), of `master`, or of this machine.
+    `settings` are what one job asks for beside what all of ours do.
 
     Raises NoSpark when Spark cannot run here.
     """
@@ -71,7 +76,7 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
     # What PySpark would log of an exception is in the exception.
     logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)
     builder = SparkSession.builder.appName(name)
-    settings = {
+    asked = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.parquet.compression.codec": "zstd",
@@ -81,7 +86,7 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
     }
     if local:
         cores = os.cpu_count() or 2
-        settings |= {
+        asked |= {
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
             "spark.log.level": "ERROR",
@@ -100,7 +105,7 @@ def start(*, master: str = "", remote: str = "", name: str = "wireproof") -> Spa
             # One night is over before the thorough compiler of the JVM has earned what it costs.
             "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={QUIET.as_uri()}",
         }
-    for key, value in settings.items():
+    for key, value in (asked | dict(settings or {})).items():
         builder = builder.config(key, value)
     builder = builder.remote(remote) if remote else builder.master(master or "local[*]")
     try:

@@ -144,14 +144,14 @@ def _fan_out(play: Play, config: Config) -> tuple[bool, bool]:
     what the other one is declared to do, and is like it in whether a message waits for a subscriber.
     """
     every = replace(config, queue=replace(config.queue, fanout=True))
-    odd = [_copies(play, every, 0) == {2}, _copies(play, every, 1) == {1}]
+    odd = [copies(play, every, 0) == {2}, copies(play, every, 1) == {1}]
     if any(odd):
         waits = [bool(_messages(play(_kept(every, place), every)[0])) for place in (0, 1)]
         odd = [each and waits[0] == waits[1] for each in odd]
     return odd[0], not odd[1]
 
 
-def _copies(play: Play, config: Config, place: int) -> set[int]:
+def copies(play: Play, config: Config, place: int) -> set[int]:
     """How many of two subscribers got a message, over two tries of three messages."""
     found: set[int] = set()
     for _ in range(2):
@@ -174,7 +174,7 @@ def _held(play: Play, plan: Plan, config: Config) -> bool:
     return not any(isinstance(trace[blame.at], Quiet) for blame in judgement.faults)
 
 
-def _own(config: Config, number: int) -> Plan:
+def own(config: Config, number: int) -> Plan:
     writer = Writer(config)
     line = writer.line(0)
     writer.subscribe(line, PLACES[number], receipt=writer.receipt())
@@ -241,6 +241,6 @@ def _redelivered(config: Config, place: int) -> Plan:
     return writer.plan()
 
 
-_OF_QUEUES = {"own": (_own,) * 2, "keeps": (*(_kept,) * 4, _many_kept), "redelivers": (_redelivered,) * 6}
-_OF_TOPICS = {"own": (_own,) * 2, "copies": (_copied,) * 2}
+_OF_QUEUES = {"own": (own,) * 2, "keeps": (*(_kept,) * 4, _many_kept), "redelivers": (_redelivered,) * 6}
+_OF_TOPICS = {"own": (own,) * 2, "copies": (_copied,) * 2}
 """The traits of each kind of destination, and the probes in which each must show."""

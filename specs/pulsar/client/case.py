@@ -269,10 +269,25 @@ class Said(Case):
         stages = (Stage.OPEN, Stage.ASKED, Stage.PENDING, Stage.CLOSED)
         return self.state.endpoint("producer", self.number, self.body.producer_id, *stages)
 
-    @property
+    @lazy
     def producer(self) -> Any:
-        """The producer that a SEND is of, unless it was lost; None when there is none, as for `consumer`."""
-        return None if self.producer_at is None else self.state.endpoints[self.producer_at]
+        """The producer that a SEND is of, unless it was lost; None when there is none, as for `consumer`. The first
+        SEND shows whether it is one that was to be closed when it was lost, and has come back."""
+        if self.producer_at is None:
+            return None
+        end = self.state.endpoints[self.producer_at]
+        others = () if end.sent else end.others
+        return next((back for other in others if (back := self._come_back(end, self.state.endpoints[other]))), end)
+
+    def _come_back(self, end: Endpoint, lost: Endpoint) -> Endpoint | None:
+        """A producer as one that was lost and goes on with this SEND: what had no receipt is sent again, or else what
+        is next."""
+        sequence, payloads = self.body.sequence_id, [item.payload for item in self.contents[0][:1]]
+        first = next((sent for sent in lost.sent if lost.resend and sent.sequence == lost.resend[0]), None)
+        asked = any(each.payload in payloads for each in self.state.payloads)
+        if first is not None and first.sequence == sequence and first.payload in payloads and not asked:
+            return end._replace(sent=lost.sent, resend=lost.resend, next=lost.next)
+        return end._replace(sent=lost.sent, next=lost.next) if sequence == lost.following else None
 
     @lazy
     def contents(self) -> tuple[list[Any], str]:
@@ -327,7 +342,7 @@ class Said(Case):
     def expected(self) -> int | None:
         """The sequence id that is next; None where nobody knows."""
         end: Endpoint = self.producer
-        return end.sent[-1].sequence + end.sent[-1].many if end.sent else end.next
+        return end.following
 
     @lazy
     def fit(self) -> tuple[Match, str, tuple[Payload, ...], dict[tuple[str, str], str]]:

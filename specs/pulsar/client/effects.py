@@ -13,8 +13,6 @@ from specs.rules import Predicate
 _WITH_EFFECT = {*REQUESTS, "SEND", "FLOW", "ACK", "PING", "PONG"}
 OTHERS = tuple(kind for kind in (*COMMANDS, "foreign") if kind not in _WITH_EFFECT)
 """What a client says without any effect that is remembered."""
-NO_ID = -1
-"""No first id of a producer: what the broker names then is not what it has to go on from."""
 
 
 def _effect(*actions: str) -> Predicate:
@@ -125,10 +123,13 @@ def a_producer_or_consumer_is_made(case: Said) -> ClientState:
             line=case.number, id=case.made_id, request=body.request_id, stage=stage, recounted=False
         ))  # fmt: skip
     size = _permits(state, base(body.topic)[0])
-    same = any(end.needless and (end.kind, end.topic) == (case.made, body.topic) for end in state.endpoints)
-    # it may be a new one, or the one that was to be closed when it was lost, which goes on: no answer names the next id
-    after = NO_ID if same else None
-    end = Endpoint(case.made, body.topic, case.number, case.made_id, body.request_id, size=size, next=after)
+    # it may be a new one, or one that was to be closed when it was lost, which goes on from where it was
+    others = tuple(
+        nth
+        for nth, end in enumerate(state.endpoints)
+        if end.needless and (end.kind, end.topic) == (case.made, body.topic)
+    )
+    end = Endpoint(case.made, body.topic, case.number, case.made_id, body.request_id, size=size, others=others)
     return state._replace(endpoints=(*state.endpoints, end))
 
 

@@ -117,7 +117,7 @@ class Endpoint(NamedTuple):
     lost, the number of partitions of its topic was asked for again. `taken`: the broker closed it once. `alone`: the
     application got a message of it that came while its connection had no other producer or consumer, and `crowded`:
     one that came while it had. `needless`: it was to be closed when it was lost, so it need not come back, and may, for
-    what was to be sent before."""
+    what was to be sent before. `others`: the places of such ones; it may be one of them."""
 
     kind: str
     topic: str
@@ -141,6 +141,12 @@ class Endpoint(NamedTuple):
     alone: bool = False
     crowded: bool = False
     needless: bool = False
+    others: tuple[int, ...] = ()
+
+    @property
+    def following(self) -> int | None:
+        """The sequence id that is next; None where nobody knows."""
+        return self.sent[-1].sequence + self.sent[-1].many if self.sent else self.next
 
     @property
     def alive(self) -> bool:
