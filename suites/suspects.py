@@ -202,8 +202,8 @@ class Suspects:
         """Take what an investigation came to."""
         hunter, fault = self._hunter, found.fault
         self._pending.pop(key, None)
-        if found.explained and (faces := self._faces[key[:2]]) < FACES:
-            self._faces[key[:2]], self._looked[key[:2]] = faces + 1, self._looked[key[:2]] - 1
+        if found.explained and (faces := self._faces[key[:3]]) < FACES:
+            self._faces[key[:3]], self._looked[key[:3]] = faces + 1, self._looked[key[:3]] - 1
         presumed = self._presumed.get(key, frozenset())
         # in this order: who looks into something else at this moment must not take for known what is not
         hunter.setting = replace(hunter.setting, set_aside=hunter.setting.set_aside - presumed)
