@@ -48,9 +48,10 @@ class Row:
 class RunRow(Row):
     """What was tried on what; the first row of every worker.
 
-    `at` is UTC in ISO form. `asked` is what `--impl` was given, for commands that repeat the run. `requirements` is the
-    pattern that chose them. `partial`: some suites or requirements of the role were left out on purpose, so that a
-    requirement that did not fail says nothing. `workers` are all that were started, as far as it is known.
+    `at` is UTC in ISO form. `asked` is what `--impl` was given, and `command` the command that was given it (pytest
+    when it is empty), for commands that repeat the run. `requirements` is the pattern that chose them. `partial`:
+    some suites or requirements of the role were left out on purpose, so that a requirement that did not fail says
+    nothing. `workers` are all that were started, as far as it is known.
     """
 
     kind: ClassVar[str] = "run"
@@ -71,6 +72,7 @@ class RunRow(Row):
     partial: bool = False
     strict: bool = False
     asked: str = ""
+    command: str = ""
     workers: tuple[str, ...] = ()
 
 

@@ -165,7 +165,8 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
         yield from transcript.lines(trace, width)
     if found.witness:
         yield f"  replay       {replay(summary, found.witness, results)}"
-        yield f"  script       {_script(found.witness, results)}"
+        if script := _script(found.witness, results):
+            yield f"  script       {script}"
     if len(found.faults) > 1:
         yield from _prose("more", f"{len(found.faults) - 1} further faults of this requirement; see the traces", width)
 
@@ -279,13 +280,20 @@ def _last(summary: Summary, width: int, paint: Paint, results: Path | None) -> I
 def replay(summary: Summary, witness: str, results: Path | None) -> str:
     """The command that plays the conversation again, as one types it into a shell."""
     impl = printable(summary.run.asked or summary.run.impl or "IMPL", 200)
+    if summary.run.command == "wireproof":
+        return f"wireproof replay {_path(witness, results)} --impl={shlex.quote(impl)}"
     # with "=": pytest takes an option's value that exists as a path for something to collect
     return f"pytest --impl={shlex.quote(impl)} --replay={_path(witness, results)}"
 
 
 def _script(witness: str, results: Path | None) -> str:
+    """The command that runs the script of a conversation, or "" where none was written: it reaches servers only."""
     name = witness.removesuffix(".json") + ".py"
-    return f"python3 {_path(name, results)} HOST:PORT"
+    try:
+        written = results is not None and (results / name).is_file()
+    except (OSError, ValueError):  # a name that no file system takes
+        written = False
+    return f"python3 {_path(name, results)} HOST:PORT" if written else ""
 
 
 def _path(name: str, results: Path | None) -> str:

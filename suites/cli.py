@@ -71,6 +71,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
     add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
+    parser.addini("wireproof_command", "what the user has typed, for commands that repeat a run", default="pytest")
     add("--explain", default=None, metavar="ID", help="print what is known of one requirement, and stop")
 
 
@@ -172,6 +173,7 @@ class Cli:
         workers = ("main", *[f"gw{n}" for n in range(count)])
         return RunOptions(
             asked=option("--impl"),
+            command=self.config.getini("wireproof_command"),
             pattern=option("--requirement"),
             levels=levels,
             strict=bool(option("strict")),
@@ -394,11 +396,17 @@ class Cli:
         """Play the plan of a trace once; answers what happened and the exit status. Raises UsageError."""
         import json  # noqa: PLC0415
 
-        (impl, *_) = self.implementations()
         try:
             stored = json.loads(Path(path).read_text("utf-8"))
+            of = {name: str(stored["impl"][name]) for name in ("protocol", "role", "profile")}
+        except OSError as error:
+            raise usage(f"--replay {path}: {error.strerror}; name a trace, such as results/traces/ID.json") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise usage(f"--replay {path}: not a trace that can be replayed ({error!r:.200})") from None
+        impl = self._of_trace(path, of)
+        try:
             plan = trace.plan_from_json(stored["plan"], find(impl.protocol))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise usage(f"--replay {path}: not a trace that can be replayed ({error!r:.200})") from None
         session = Session(impl, self.options(), self.folder(impl, [impl]), writer.new_run())
         session.open()
@@ -414,6 +422,22 @@ class Cli:
         text = "\n".join(transcript.lines(shown, 110, 400))
         verdict = [f"{b.breach.requirement}: {b.breach.why}" for b in faults] or [recording.judgement.verdict]
         return "\n".join([text, *verdict]), 1 if recording.judgement.verdict == "fail" else 0
+
+    def _of_trace(self, path: str, of: Mapping[str, str]) -> Implementation:
+        """The implementation that a trace is played with, in the profile of the trace unless another one is asked for.
+        Raises UsageError."""
+        found = self.implementations()
+        alike = [impl for impl in found if impl.protocol == of["protocol"] and impl.role == of["role"]]
+        if not alike:
+            raise usage(
+                f"--replay {path}: the conversation is with a {of['role']} of {of['protocol']}, and "
+                f"--impl={self.config.getoption('--impl')} names a {found[0].role} of {found[0].protocol}"
+            )
+        if self.config.getoption("--profile"):
+            return alike[0]
+        return next((impl for impl in alike if impl.profile == of["profile"]), None) or self._with_profile(
+            alike[0], of["profile"]
+        )
 
 
 class _Asked(Exception):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import time
+import traceback
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -68,10 +69,12 @@ LEAST_GRACE_S = 0.2
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked for. `levels` and `pattern` choose requirements; `partial`: something was left out.
-    `looks_on`: it is to make a baseline, and hunts in rounds until little is left to find, for `look_on_s` at most."""
+    """What the user asked for, and the `command` by which. `levels` and `pattern` choose requirements; `partial`:
+    something was left out. `looks_on`: it is to make a baseline, and hunts in rounds until little is left to find, for
+    `look_on_s` at most."""
 
     asked: str = "reference"
+    command: str = "pytest"
     pattern: str = "*"
     levels: tuple[str, ...] = ()
     strict: bool = False
@@ -135,6 +138,7 @@ class Session:
             calibration.meet()
             self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
             self.bears, self.dumb = calibration.bears, calibration.dumb
+            self.remarks += [calibration.remark] if calibration.remark else []
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
             if self.deadline.over():
@@ -189,6 +193,7 @@ class Session:
             partial=options.partial,
             strict=options.strict,
             asked=options.asked,
+            command=options.command,
             workers=options.workers,
         )
 
@@ -390,7 +395,8 @@ class Session:
         """Note why a property judged nothing, if it did not."""
         name, error = pursuit.prop.name, pursuit.error
         if error is not None:
-            self.note(name, f"{type(error).__name__}: {error}", "the property ended with an error of our own")
+            where = "".join(traceback.format_exception(error))
+            self.note(name, f"the property ended with an error of our own: {type(error).__name__}: {error}", where)
         elif pursuit.needs_s and not pursuit.tally.plans:
             pursuit.tally.ended = f"not judged: needs {pursuit.needs_s:.0f} s"
             times = 1 if self.hunter().beside else QUARTER
@@ -428,9 +434,12 @@ class Session:
         if not number:
             return
         document = trace.document(fault, setting, self.impl, self.learnt, self.options.seed, SUITE_VERSION)
+        document["impl"]["asked"] = self.options.asked
         path = trace.save(document, self.results, number)
-        if self.address is not None or isinstance(self.transport, MemoryTransport):
+        if self.protocol.wires.get(self.impl.role, "tcp") == "tcp":
             script.write(self.results / path, document)  # it can connect, but not start what was judged
+        else:
+            script.path_for(self.results / path).unlink(missing_ok=True)  # of another run
         self.writer.write(
             FaultRow(
                 requirement=fault.requirement,

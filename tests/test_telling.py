@@ -34,7 +34,10 @@ def test_a_failure_is_told_with_everything_that_is_known(tmp_path: Path) -> None
         features=("cuts",),
     )
     summary = summed(judged(), fault, asked="my server")
-    shown = terminal.render(summary, 100, False, saved(tmp_path, TRACE))
+    results = saved(tmp_path, TRACE)
+    assert "script" not in terminal.render(summary, 100, False, results)  # none was written: it reaches servers only
+    (results / "traces/x.py").touch()
+    shown = terminal.render(summary, 100, False, results)
     for part in (
         "FAIL A-01  MUST, section A",
         "must A-01",
@@ -222,3 +225,13 @@ def test_a_rate_lies_within_its_interval_and_more_repetitions_make_it_narrower()
             assert 0 <= low <= seen / tried <= high <= 1
             closer = interval(4 * seen, 4 * tried)
             assert closer[1] - closer[0] < high - low
+
+
+def test_a_replay_is_told_in_the_words_of_the_command_that_was_used(tmp_path: Path) -> None:
+    fault = FaultRow(requirement="A-01", why="two RECEIPTs", trace="traces/x.json")
+    told = [
+        terminal.replay(summed(judged(), fault, asked="my server", command=command), "traces/x.json", tmp_path)
+        for command in ("", "pytest", "wireproof")
+    ]
+    assert told[0] == told[1] == f"pytest --impl='my server' --replay={tmp_path}/traces/x.json"
+    assert told[2] == f"wireproof replay {tmp_path}/traces/x.json --impl='my server'"
