@@ -29,7 +29,7 @@ USAGE: Final = 2
 NO_SPARK: Final = 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m reports") -> int:
     """Run one command; answers the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["compare"]:
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["campaign"]:
         sys.argv[1:] = given[1:]
         runpy.run_module("campaigns", run_name="__main__", alter_sys=True)  # exits with a status of its own
-    chosen = _parser().parse_args(given)
+    chosen = _parser(prog).parse_args(given)
     wrong = _absent(chosen)
     if wrong:
         return _complain(wrong, USAGE)
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         spark.stop()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     where = argparse.ArgumentParser(add_help=False)
     where.add_argument("--warehouse", required=True, metavar="DIR", help="a folder, or any URL that Spark writes to")
     engine = where.add_mutually_exclusive_group()
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     results.add_argument("results", nargs="+", metavar="RESULTS", help="folders of results, or URLs that Spark reads")
     site = argparse.ArgumentParser(add_help=False)
     site.add_argument("--out", required=True, type=Path, metavar="SITE", help="the folder that gets the pages")
-    parser = argparse.ArgumentParser(prog="python -m reports", description="The nightly report over many runs.")
+    parser = argparse.ArgumentParser(prog=prog, description="The nightly report over many runs.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("ingest", parents=[results, where], help="take new results into the warehouse")
     commands.add_parser("rejudge", parents=[where], help="judge stored conversations with today's specifications")

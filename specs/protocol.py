@@ -18,7 +18,7 @@ from specs.codec import Decoder
 from specs.events import Event
 from specs.machine import Machine
 from specs.model import Model
-from specs.plan import Plan, Ref
+from specs.plan import Plan, Ref, Say, SendBytes
 from specs.requirement import Registry
 from specs.rules import Rulebook
 
@@ -53,6 +53,8 @@ class Feature:
     no such function: its name stands in `Plan.features`, and simpler programs are tried. With the requirement "" it is
     nobody's fault that the feature matters, and it is only left out where it does not. `apart`, where one plan is not
     enough, answers every part of a plan that has not the feature: it matters only if none of them shows the fault.
+    `octets`: it is about how frames are put into octets, whatever they say; such a feature is left out of a plan before
+    anything else, so that a fault which needs it is named after it.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Feature:
     instead_of: frozenset[str] = frozenset()
     without: Callable[[Plan], Plan] | None = None
     apart: Callable[[Plan], tuple[Plan, ...]] | None = None
+    octets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,11 @@ class Protocol:
     under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to leave out
     (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and without
     saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives to
-    frames of a kind. `books` are, for each role that can be judged, the rulebooks by which it is: what can credit or
-    blame it. `machines` are the tables that its model executes, by a name for people.
+    frames of a kind. `refuses(frame)` is true for a first answer by which the session is refused, as with credentials
+    that are wrong: then there is nothing to judge. `books` are, for each role that can be judged, the rulebooks by
+    which it is: what can credit or blame it. `machines` are the tables that its model executes, by a name for people.
+    `written(role, step, data)` names what is special about how a step is put into octets while `role` is judged: it
+    stands in the trace as a Fact "written", before what is said.
     """
 
     name: str
@@ -118,8 +124,10 @@ class Protocol:
     beat: Callable[[Any], bool] = lambda frame: False
     spared: Callable[[Plan, frozenset[str]], Plan] = lambda plan, known: plan
     saying: Callable[[Any], str] = lambda frame: ""
+    refuses: Callable[[Any], bool] = lambda frame: False
     books: Mapping[str, Sequence[Rulebook]] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
+    written: Callable[[str, Say | SendBytes, bytes], Sequence[str]] = lambda role, step, data: ()
 
     def claims(self, profile: str) -> bool:
         """True when `profile` is one that an implementation may claim."""

@@ -17,6 +17,7 @@ from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Fault, Hunter, Property
+from suites.shrinking import plan_without
 
 AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
 """How often a plan is tried until it shows something once more; repetitions of the shortest plan, and seconds after
@@ -68,7 +69,9 @@ class Proof:
 class Case:
     """One suspicion: plans of `prop` that blame `name`, at `level`. `healed`: the failure goes when connections follow
     each other at leisure. `alone`: it was seen without a known fault before it. `asks`: its plans ask for what is known
-    to be left out. `setting` is that of the hunt when this began; what is found meanwhile changes nothing."""
+    to be left out. `bare` are ways of writing octets that none of its plans has, since it shows without them; `way` is
+    one without which it does not. `setting` is that of the hunt when this began; what is found meanwhile changes
+    nothing."""
 
     hunter: Hunter
     prop: Property
@@ -78,6 +81,8 @@ class Case:
     healed: bool = False
     alone: bool = False
     asks: bool = False
+    bare: tuple[Feature, ...] = ()
+    way: Feature | None = None
     until: Deadline = field(default_factory=Deadline)
     proof: Proof = field(default_factory=Proof)
 
@@ -103,12 +108,17 @@ class Case:
         """What `program` means to the property, with nothing avoided but what is known to be left out, unless this case
         needs that (`asks`)."""
         plan = self.prop.plan(program, self.setting.config, ())
-        return plan if self.asks else self.hunter.spared(plan)
+        return plan_without(plan if self.asks else self.hunter.spared(self.hunter.bare(plan)), self.bare)
 
     def shown(self, plan: Plan, setting: Setting | None = None, kind: str = "") -> Seen | None:
         """What playing `plan` shows, if it still blames the same requirement, or fails in the same `kind` and no less
         gravely."""
-        recording = self.play(plan, setting)
+        if self.way is not None and plan_without(plan, (self.way,)) == plan:
+            return None  # it needs a way of writing that this plan has not
+        return self.seen_in(self.play(plan, setting), kind)
+
+    def seen_in(self, recording: Recording, kind: str = "") -> Seen | None:
+        """The same of a plan that was played."""
         for name, level, blame in self.hunter.blamed(recording):
             grave = _GRAVITY.get(level, 0) >= _GRAVITY.get(self.level, 0)
             if name == self.name or (kind and grave and kind_of(blame) == kind):
@@ -118,6 +128,43 @@ class Case:
     def blames(self, judgement: Judgement) -> bool:
         """True when a judgement blames the requirement of this case."""
         return any(name == self.name for name, _, _ in self.hunter.counted(judgement))
+
+    def apart_from_writing(self, plan: Plan, seen: Seen) -> tuple[Case, Plan, Seen] | None:
+        """The case without the ways of putting frames into octets that it does not need, or with the one that it needs;
+        what `plan` is then, and what it shows. None where a known fault shows in the same way without one of them.
+
+        This comes before anything is shrunk, so that a fault which is about how frames are written is named after that,
+        even if there is no time for more.
+        """
+        ways = [f for f in self.setting.protocol.features if f.octets and plan_without(plan, (f,)) != plan]
+        kind, case = kind_of(seen[2]), self
+        for some in ((tuple(ways),) if len(ways) > 1 else ()) + tuple((way,) for way in ways):
+            other = plan_without(plan, some)
+            if other == plan:  # what was left out before had it
+                continue
+            recording = case.play(other)
+            without = case.seen_in(recording, kind)
+            if without is not None:
+                case, plan, seen = replace(case.renamed(without), bare=(*case.bare, *some)), other, without
+            elif any(kind_of(known) == kind for known in recording.judgement.known):
+                return None
+            elif len(some) == 1 and case.blamable(some[0]) and case.alternates(plan, other, kind):
+                return replace(case, way=some[0]), plan, seen
+        return case, plan, seen
+
+    @property
+    def called(self) -> str:
+        """The requirement that is blamed if nothing more is found out."""
+        return self.name if self.way is None else self.way.requirement
+
+    def blamable(self, feature: Feature) -> bool:
+        """True when what this case is about may be a matter of a feature."""
+        rules = not feature.instead_of or self.name in feature.instead_of
+        return (rules or self.name == feature.requirement) and feature.requirement in self.hunter.binding
+
+    def alternates(self, plan: Plan, other: Plan, kind: str) -> bool:
+        """True if `plan` fails and `other` does not, twice more."""
+        return all(self.shown(plan, kind=kind) and not self.shown(other, kind=kind) for _ in range(2))
 
     def simplest(
         self, candidates: Iterable[tuple[Any, Plan]], setting: Setting, kind: str
@@ -149,12 +196,17 @@ class Case:
         found = self.told(program, plan, seen, reproduced, after_s, begun, tried=tried)
         breach, kind, binding = seen[2].breach, kind_of(seen[2]), self.hunter.binding
         # that a fault is gone without a feature says nothing when it is not always there with it
-        feature = self.culprit(program, plan, kind) if reproduced == tried else None
+        steady = reproduced == tried
+        feature = replace(self, way=None).culprit(program, plan, kind) if steady else None
+        if steady and feature is None and self.way is not None:
+            found = replace(self, way=None).told(program, plan, seen, reproduced, after_s, begun, tried=tried)
         if feature is not None:
+            found = replace(found, why=breach.why)
             # a lapse stays one, whatever brings it about
             level = breach.level or binding[feature.requirement].level
-            why, features = f"{feature.why}: {found.why}", (feature.name,)
-            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
+            why = f"{feature.why}: {found.why}"
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level)
+            found = replace(found, features=(feature.name,), kind=feature.name)
         elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
             name, also = found.also[0], found.also[1:]
             found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
@@ -169,6 +221,10 @@ class Case:
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
         if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
+        features: tuple[str, ...] = ()
+        if self.way is not None and name != self.way.requirement:
+            name, also, features = self.way.requirement, (), (self.way.name,)
+            level, why = breach.level or binding[name].level, f"{self.way.why}: {why}"
         behind = tuple(dict.fromkeys(known.breach.requirement for known in recording.judgement.known))
         if self.asks:  # without what is known to be left out it is not there
             left_out = dict.fromkeys(each.partition(" ")[0] for each in sorted(self.hunter.suspects.unasked))
@@ -188,7 +244,7 @@ class Case:
             reproduced=reproduced,
             tried=tried,
             steady=breach.steady,
-            features=(),
+            features=features,
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
             verdict="inconclusive" if rare or behind else "fail",
@@ -197,6 +253,7 @@ class Case:
             kind=breach.kind,
             behind=behind,
             set_aside=self.setting.set_aside,
+            sort=breach.fingerprint,
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
@@ -221,8 +278,7 @@ class Case:
         blamed already."""
         for feature in self.setting.protocol.features:
             own = self.name == feature.requirement
-            rules = own or not feature.instead_of or self.name in feature.instead_of
-            if rules and feature.requirement in self.hunter.binding:
+            if self.blamable(feature):
                 others = self._without(feature, program, plan)
                 if others and self.differs(plan, others, kind):
                     return None if own else feature

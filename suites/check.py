@@ -58,6 +58,10 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
         report.wrong(first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
     except TimeUp:
         report.wrong("there was no time to find out more", SLOW)
+    except Exception as error:  # noqa: BLE001 - nobody may be called ready because the check has failed
+        report.wrong(
+            f"the check itself went wrong: {type(error).__name__}: {error}", "a report of this, with the manifest"
+        )
     finally:
         if look is not None:
             _close(look)

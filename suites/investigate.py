@@ -96,14 +96,24 @@ class Investigator:
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
         case = case.renamed(seen)
+        apart = case.apart_from_writing(first, seen)
+        if apart is None:
+            self.total_s -= time.monotonic() - begun
+            return Investigated(None, explained=True)
+        case, first, seen = apart
+        # a way of writing without which it shows as well is not to blame, and one that is known explains it
+        cleared = {way.requirement for way in case.bare} - {case.called}
+        if case.called != name and not hunter.wanted(case.called, case.level):
+            self.total_s -= time.monotonic() - begun
+            return self._another_face(case, explained=case.way is not None or name in cleared)
         if not is_silent(seen):
             case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=1 + case.proof.tried)
         hasty = silent and self._hasty(case)
         spare_s = self._spare_s(case) if hasty else min(self.shrink_s, max(0.5, self.total_s / 4))
         short, shown_as = self._shortest(case, program, first, kind_of(seen[2]), spare_s) if spare_s else (first, case)
         self.total_s -= time.monotonic() - begun
-        if shown_as.name != name and not hunter.wanted(shown_as.name, shown_as.level):
-            return Investigated(None, f"it may be {shown_as.name}, which shows in the same way")
+        if shown_as.called != name and not hunter.wanted(shown_as.called, shown_as.level):
+            return self._another_face(shown_as, explained=name in cleared)
         for plan, suspect in ((short, shown_as), (first, case)) if short != first else ((first, case),):
             shown = self._confirmed(suspect, plan, hasty=hasty)
             if shown is not None:
@@ -119,11 +129,15 @@ class Investigator:
                 shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
                 fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
-                same = name in (fault.requirement, *fault.also)
-                return Investigated(
-                    fault, "" if same else f"it may be {fault.requirement}, which shows in the same way"
-                )
+                same = name in (fault.requirement, *fault.also) or name in cleared
+                doubt = "" if same else f"it may be {fault.requirement}, which shows in the same way"
+                return Investigated(fault, doubt, explained=name in cleared)
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
+
+    def _another_face(self, case: Case, *, explained: bool) -> Investigated:
+        """It shows what is known already. `explained`: what was blamed at first is out of the question."""
+        why = "" if explained else f"it may be {case.called}, which shows in the same way"
+        return Investigated(None, why, explained=explained)
 
     def _hasty(self, case: Case) -> bool:
         """True when waiting for one silence to be believed takes so much of the time left that shrinking must be let

@@ -31,6 +31,13 @@ class Attempts:
             yield candidate
 
 
+def plan_without(plan: Plan, features: Iterable[Feature]) -> Plan:
+    """The plan without these features."""
+    for feature in features:
+        plan = plan if feature.without is None else feature.without(plan)
+    return plan
+
+
 def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
     """Plans to try in place of `plan`, boldest first: without a feature, a connection, or a run of steps.
 

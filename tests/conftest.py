@@ -18,17 +18,19 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests that need Spark share one worker, so that it is started once; all others go to whoever is free.
+    """Tests that need Spark share one worker, so that it is started once, and so do those of the wheel, which is
+    installed once; all others go to whoever is free.
 
     `--dist loadgroup` would do, but it renames tests in a way that pytest does not take notice of since version 9.
     """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it is not there when nobody asks for workers
 
-    class OneSpark(LoadScopeScheduling):
+    class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if nodeid.startswith("tests/test_spark.py") else nodeid
+            file = nodeid.partition("::")[0]
+            return file if file in ("tests/test_spark.py", "tests/test_wheel.py") else nodeid
 
-    return OneSpark(config, log)
+    return Together(config, log)
 
 
 @pytest.fixture(scope="module")

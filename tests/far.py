@@ -56,7 +56,9 @@ class FarTalk:
 
     def __init__(self, far: Far, talk: Any, way: Callable[[], _Way]) -> None:
         self._far, self._talk = far, talk
+        self._way = way
         self._in, self._told, self._out, self._said = way(), way(), way(), way()
+        self._renewed = self._awaited = False
         self._octets, self._facts = bytearray(), list[Any]()
         self.over = self._ended = False
 
@@ -66,6 +68,10 @@ class FarTalk:
 
     def do(self, name: str, value: Any) -> bool:
         """What the client is told; `drop` comes behind the octets."""
+        if name == "connect" and self._ended:  # nothing of the connection before is under way any more
+            self._in, self._out, self._ended = self._way(), self._way(), False
+            self._octets.clear()
+            self._renewed = self._awaited = True
         way = self._in if name == "drop" else self._told
         way.put(self._far.now, (name, value))
         return True
@@ -75,6 +81,7 @@ class FarTalk:
         now = self._far.now
         for name, value in self._told.come(now):
             self._talk.do(name, value)
+            self._awaited = self._awaited and name != "connect"
         for what in self._in.come(now):
             if isinstance(what, bytes):
                 self._talk.send(what)
@@ -84,7 +91,7 @@ class FarTalk:
             self._said.put(now, fact)
         while data := self._talk.take():
             self._out.put(now, data)
-        if self._talk.closed and not self._ended:
+        if self._talk.closed and not self._ended and not self._awaited:
             self._ended = True
             self._out.put(now, b"")
         for data in self._out.come(now):
@@ -105,6 +112,11 @@ class FarTalk:
     def facts(self) -> list[Any]:
         """What the client reports."""
         found, self._facts = self._facts, []
+        return found
+
+    def renewed(self) -> bool:
+        """True once when a connection that was ended is followed by another."""
+        found, self._renewed = self._renewed, False
         return found
 
     def finish(self) -> bool:

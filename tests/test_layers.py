@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports", "campaigns")
+LAYERS = ("records", "specs", "strategies", "impls", "suites", "reports", "campaigns", "wireproof")
 CODECS = {"google", "google_crc32c", "cramjam", "msgpack", "crc32c"}
 """Libraries that a protocol's own octets may need."""
 THIRD_PARTY = {"cramjam"}
@@ -35,8 +35,9 @@ MAY_IMPORT = {
     "specs": {"specs"} | CODECS,
     "strategies": {"strategies", "specs", "hypothesis"},
     "impls": {"impls", "specs", "docker", "testcontainers"},
-    "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports"},
+    "suites": {"suites", "specs", "strategies", "impls", "records", "pytest", "hypothesis", "reports", "wireproof"},
     "reports": {"reports", "records"},
+    "wireproof": {"wireproof", "suites", "reports", "impls", "specs", "pytest"},
     "campaigns": {"campaigns", "suites", "specs", "strategies", "impls", "records", "reports", "pyspark", "pyarrow"},
 }
 BEYOND = {"launching": {"impls.driver", "impls.references"}, "driver": {"impls.references"}}
@@ -101,8 +102,10 @@ def allowed(parts: tuple[str, ...], name: str, known: set[str]) -> bool:
         return False  # one protocol never knows another
     if top == "specs" and layer in ("specs", "strategies") and not own and rest.partition(".")[0] in known:
         return False  # nor does the core know any
-    if parts[:2] == ("impls", "catalog"):
+    if parts[:2] == ("impls", "catalog") or (parts[:2] == ("impls", "kits") and len(parts) > 3):
         return top not in LAYERS  # a program that starts an implementation lives in its process, not in ours
+    if layer == "suites" and top == "wireproof" and name != "wireproof.__version__":
+        return False  # the command knows the suites, and they know of it no more than the version
     if layer == "suites" and ".spark" in name:
         return False  # no JVM stands between a user and a verdict
     if layer == "impls" and within(name, BEYOND.get(parts[1], set())):
@@ -124,7 +127,7 @@ def test_no_module_imports_what_it_may_not():
 
 
 def test_every_layer_was_walked():
-    for layer in ("records", "specs", "strategies", "impls", "reports", "campaigns"):
+    for layer in ("records", "specs", "strategies", "impls", "reports", "campaigns", "wireproof"):
         assert any((ROOT / layer).rglob("*.py")), layer
     assert "stomp" in protocols(ROOT)
 
@@ -166,6 +169,8 @@ def planted(root, file, line):
         ("impls/references/stomp/parser.py", "import importlib\nimportlib.import_module('specs.codec')"),
         ("suites/stomp/test_it.py", "from reports.spark import matrix"),
         ("suites/stomp/test_it.py", "import subprocess"),
+        ("suites/cli.py", "from wireproof.cli import main"),
+        ("wireproof/cli.py", "import subprocess"),
         ("impls/catalog/start_it.py", "import impls.launching.launch"),
         ("records/rows.py", "from specs import events"),
         ("records/rows.py", "import pandas"),
@@ -195,6 +200,8 @@ def test_a_planted_violation_is_found(tmp_path, file, line):
         ("impls/references/stomp/reference.py", "import random\nfrom impls.references.stomp.parser import Parser"),
         ("impls/references/pulsar/compress.py", "import cramjam"),
         ("suites/stomp/test_it.py", "import pytest\nfrom reports.summary import table\nfrom records import rows"),
+        ("suites/session.py", "from wireproof import __version__"),
+        ("wireproof/cli.py", "from suites.cli import add_options"),
         ("reports/spark/matrix.py", "import pyspark.sql\nfrom reports import tables"),
         ("reports/spark/rejudge.py", "import pyspark.sql\nfrom specs.model import judge"),
         ("reports/site/pages.py", "import jinja2, markupsafe"),

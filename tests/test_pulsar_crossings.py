@@ -92,6 +92,17 @@ def test_who_has_what_came_to_two_that_asked_for_it_nobody_knows():
         assert not faults([*events, closing, done, other, END])
 
 
+def test_what_two_asked_for_again_may_be_with_the_other_one_when_the_first_leaves():
+    """What is seen first on two connections says nothing of what came first (P-22)."""
+    again = [said(n, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=n + 1) for n in (1, 0)]
+    closing = said(0, "client", "CLOSE_CONSUMER", consumer_id=1, request_id=8)
+    done = said(0, "broker", "SUCCESS", request_id=8)
+    events = [*two(SHARED), *published(0), pushed(0, 1), *again, closing]
+    assert not faults([*events, pushed(1, 2), pushed(0, 1), done, END])
+    assert faults([*events, pushed(0, 1), done, END]) == ["PULSAR-RED-02"]
+    assert faults([*two(SHARED), *published(0), pushed(0, 1), closing, done, END]) == ["PULSAR-CLC-03"]
+
+
 def test_one_wish_for_redelivery_brings_what_was_seen_once():
     again = said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1)
     alone = [*hello(0), *consumer(0, 1, SHARED), flow(0, 1), *published(0)]

@@ -2,8 +2,9 @@
 
 One program serves all conversations of a run. A plan's `Control` is a request of impls/driver/ndjson.py: its name is
 the op, its value the members, of which those that begin with `_` are for the model alone. `connect` adds the address on
-which the suite listens; `drop` ends the connection under the client. Facts: `answer` and every event by its name,
-`exit`, and `accepted` when it opens another connection, which is closed: how many there are by then.
+which the suite listens, another one when the connection before has ended; `drop` ends the connection under the client.
+Facts: `answer` and every event by its name, `exit`, and `accepted` when it opens another connection, which is closed:
+how many there are by then.
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ class ClientHarnessLink(HarnessLink):
     def __init__(self, transport: ClientHarnessTransport, harness: Harness) -> None:
         super().__init__(harness)
         self._transport = transport
-        self._listener = socket.create_server((HOST, 0))
-        self._listener.setblocking(False)
+        self._listener = _listening()
         self._peer: socket.socket | None = None
         self._open = 0
-        self._ended = self._connected = False
+        self._ended = self._connected = self._renewed = False
         self._more = self._shown = 0
 
     # -- as the server -------------------------------------------------------------------------------------------------
@@ -75,11 +75,26 @@ class ClientHarnessLink(HarnessLink):
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         if name == "connect":
             self._connected = True
+            if self._ended and self._peer is not None:
+                self._anew()
             given = {"address": f"{HOST}:{self._listener.getsockname()[1]}", **given}
         elif name == "disconnect":
             self._connected = False
         self._open += 1
         return self.harness.ask(name, given)
+
+    def _anew(self) -> None:
+        """Listen for the next connection of the conversation: whoever still calls at the old address finds nobody."""
+        if self._peer is not None:
+            self._peer.close()
+        self._listener.close()
+        self._listener, self._peer = _listening(), None
+        self._ended, self._renewed = False, True
+
+    def renewed(self) -> bool:
+        """True once when the connection that was ended is followed by another."""
+        found, self._renewed = self._renewed, False
+        return found
 
     def facts(self) -> Sequence[tuple[str, Any]]:
         if self._listener.fileno() >= 0:
@@ -108,6 +123,13 @@ class ClientHarnessLink(HarnessLink):
                 self.facts()
         if self._open or self.harness.ended or self.harness.gone:
             self._transport.dismiss()
+
+
+def _listening() -> socket.socket:
+    """Where the suite is called."""
+    listener = socket.create_server((HOST, 0))
+    listener.setblocking(False)
+    return listener
 
 
 class ClientHarnessTransport(OneHarnessTransport):

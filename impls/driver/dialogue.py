@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class Dialogue:
         self._replies: dict[Any, Reply] = {}
         self._inbox = bytearray()
         self._said = 0
+        self._plain = False
+        self._lines: list[str] = []
 
     # -- telling -------------------------------------------------------------------------------------------------------
 
@@ -106,6 +109,22 @@ class Dialogue:
             wait_for(self.program.listening(), PIECES_S * 1000)
             if left is None:
                 return
+
+    def line(self, text: str, within_s: float, *, pieces: int = 1) -> str:
+        """What a program that knows no objects answers to a line. Raises Broken."""
+        self._plain, self._lines = True, []
+        data = text.encode() + b"\n"
+        step = -(-len(data) // pieces)
+        for start in range(0, len(data), step):
+            self._write(data[start : start + step])
+            if start + step < len(data):
+                self._until_read()
+        until = time.monotonic() + min(within_s, self._left_s())
+        while not self._lines:
+            if (left := until - time.monotonic()) <= 0:
+                self._ended_or(*self._silence(text[:20], within_s))
+            self.listen(left)
+        return self._lines.pop(0)
 
     # -- listening -----------------------------------------------------------------------------------------------------
 
@@ -188,8 +207,10 @@ class Dialogue:
 
     def _last_words(self) -> str:
         """The last line of its STDERR, if there is one."""
-        lines = [line for line in self.program.last_words().replace("\\n", "\n").splitlines() if line.strip()]
-        return f"; its last words: {lines[-1].strip()[:200]}" if lines else ""
+        words = bytes(self.program.tail).decode("utf-8", "backslashreplace")
+        lines = [line.strip() for line in words.splitlines() if line.strip()]
+        told = next((line for line in lines if re.match(r"(Uncaught )?[\w.]*(Error|Exception)\b", line)), "")
+        return f"; its last words: {printable((told or lines[-1])[:200])}" if lines else ""
 
     def _hear(self, data: bytes) -> None:
         self._said += len(data)
@@ -204,6 +225,9 @@ class Dialogue:
                 self._heard(bytes(line))
 
     def _heard(self, line: bytes) -> None:
+        if self._plain:
+            self._lines.append(line.decode("utf-8", "backslashreplace").strip())
+            return
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):

@@ -255,6 +255,7 @@ class _Drive:
             return False
         data = self._protocol.encode(frame, step.style)
         said = Said(step.conn, self._played, frame)
+        self._tell_how(step, data)
         if not (line.raw or line.held or step.cuts or step.when == "join" or len(data) > AT_ONCE):
             self._send(step.conn, line, data, said)
             return True
@@ -293,12 +294,19 @@ class _Drive:
                 self._out.skipped += 1
                 return
             data += text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        self._tell_how(step, data)
         self._decode_own(step.conn, line, data)
         if step.when == "join":
             line.held += data
         else:
             data, line.held = line.held + data, b""
             self._send(step.conn, line, data)
+
+    def _tell_how(self, step: Say | SendBytes, data: bytes) -> None:
+        """Say in the trace what is special about how something is written."""
+        how = self._protocol.written(self._watched, step, data)
+        if how:
+            self._feed(Fact(step.conn, self._played, "written", list(how)))
 
     def _decode_own(self, number: int, line: _Line, data: bytes) -> None:
         """Say in the trace what our own octets mean, frame or not."""
@@ -368,6 +376,8 @@ class _Drive:
         self._feed(Fact(step.conn, self._played, step.name, value))
         if not line.control.do(step.name, value):
             self._out.skipped += 1
+        if line.ended and getattr(line.control, "renewed", bool)():
+            self._opened(step.conn, line.link)
 
     # -- listening ------------------------------------------------------------------------------------------------
 

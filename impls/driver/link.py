@@ -129,6 +129,10 @@ class MemoryLink:
     def finish(self) -> bool:
         return bool(self._asked("finish"))
 
+    def renewed(self) -> bool:
+        """True once when the session that was ended is followed by another on the same link."""
+        return hasattr(self._session, "renewed") and bool(self._asked("renewed"))
+
     def _asked(self, name: str, *given: Any) -> Any:
         try:
             return None if self._session is None else getattr(self._session, name)(*given)

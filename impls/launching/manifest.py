@@ -152,10 +152,15 @@ def _document(path: Path) -> Table:
 
 def _protocol(where: str, impl: Table) -> Protocol:
     name = fields.text(where, "impl.protocol", impl, choices=tuple(protocols.names()))
+    return _found(where, name)
+
+
+def _found(where: str, name: str) -> Protocol:
+    """The protocol of this name. Raises ManifestError, naming `where`, when a package that it needs is missing."""
     try:
         return protocols.find(name)
-    except LookupError as error:  # a package that it needs is missing
-        raise ManifestError(f"{where}: {error}; install it, or choose another protocol") from None
+    except LookupError as error:
+        raise ManifestError(f"{where}: {error}; pip install 'wireproof[{name}]' brings it") from None
 
 
 def _profile(where: str, bundle: Protocol, impl: Table) -> str:
@@ -325,7 +330,7 @@ def resolve(text: str, search: Sequence[Path] = (), protocol: str | None = None)
     elif "://" in text:
         found = [_from_url(text, protocol)]
     elif text == REFERENCE:
-        found = [load(path) for path in _references(protocol)]
+        found = [load(path) for path in _references(protocol) if protocol or _usable(path.parent.name)]
     elif "/" in text or text.endswith(".toml"):
         found = [load(_former(Path(text)))]
     else:
@@ -341,7 +346,10 @@ def resolve(text: str, search: Sequence[Path] = (), protocol: str | None = None)
 def _from_url(url: str, protocol: str | None) -> Implementation:
     shown = printable(re.sub(r"(?<=://).*@", "***@", url, flags=re.DOTALL))  # it may hold a password
     scheme = url.partition("://")[0].lower()
-    bundles = [protocols.find(name) for name in protocols.names() if protocol in (None, name)]
+    named = [name for name in protocols.names() if protocol in (None, name)]
+    if scheme in named:  # else a package that it needs could be missing without a word
+        _found(f"--impl {shown}", scheme)
+    bundles = [protocols.find(name) for name in named if _usable(name)]
     reader = {name: bundle for bundle in bundles for name in bundle.schemes}
     if scheme not in reader:
         meant = fields.meant(scheme, reader)
@@ -371,8 +379,8 @@ def _from_url(url: str, protocol: str | None) -> Implementation:
 
 def _from_command(text: str, name: str, role: str, command: str) -> Implementation:
     """What `kcl-child:python my_processor.py` describes: a command, and nothing else is said of it."""
-    bundle = protocols.find(name)
     where = f"--impl {printable(text)}"
+    bundle = _found(where, name)
     if role not in bundle.roles:
         known = ", ".join(bundle.roles)
         raise ManifestError(f"{where}: {quoted(role)} is no role of {name}{fields.meant(role, bundle.roles)}: {known}")
@@ -396,6 +404,15 @@ def _from_command(text: str, name: str, role: str, command: str) -> Implementati
         path=None,
         folder=Path.cwd(),
     )
+
+
+def _usable(name: str) -> bool:
+    """False for a protocol that needs a package which is not installed."""
+    try:
+        protocols.find(name)
+    except LookupError:
+        return False
+    return True
 
 
 def _references(protocol: str | None) -> list[Path]:

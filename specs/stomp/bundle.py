@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from specs.events import Event, Said
-from specs.plan import Plan, Ref, Say, Wait
+from specs.plan import Plan, Ref, Say, SendBytes, Wait
 from specs.protocol import Fact, Memory, Protocol
 from specs.stomp import client, frames, ids
 from specs.stomp.client.memory import ABSENT, ClientMemory, client_smoke, told_with
+from specs.stomp.client.written import how_written
 from specs.stomp.features import FEATURES, saying, spared
 from specs.stomp.frames import Frame, Style
 from specs.stomp.machine import MACHINE
@@ -187,6 +188,11 @@ def from_json(data: Any) -> Any:
     return Style(data["version"], *(bytes.fromhex(data[name]) for name in ("eol", "before", "after")))
 
 
+def written(role: str, step: Say | SendBytes, data: bytes) -> tuple[str, ...]:
+    """How a step is written, where a client reads it."""
+    return how_written(step, data) if role == "client" else ()
+
+
 protocol = Protocol(
     name="stomp",
     roles={"server": "client", "client": "server"},
@@ -211,6 +217,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
+    refuses=lambda frame: bool(frame.command == "ERROR"),
     crash=ids.ROB_01,
     replayed=replayed,
     spared=spared,
@@ -218,4 +225,5 @@ protocol = Protocol(
     wires={"client": "caller"},
     books={"server": (BOOK,), "client": (client.BOOK,)},
     machines={"connection": MACHINE, "a client": client.MACHINE},
+    written=written,
 )

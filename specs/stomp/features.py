@@ -23,11 +23,40 @@ _PLAIN_FOR_SPECIAL = str.maketrans({"\\": "b", "\r": "r", "\n": "l", ":": "c"})
 _FIRST = ("accept-version", "host", "id", "message-id", "subscription", "destination", "ack", "transaction")
 _ASKS = CLIENT_COMMANDS - {"CONNECT", "STOMP", "DISCONNECT"}
 _LAST = ("content-type", "content-length", "receipt")
+LINE_ENDS = "line ends"
+"""The feature of plans that say line ends alone."""
 
 
 def _whole(plan: Plan) -> Plan:
     """No frame is cut into segments."""
-    return plan.each(lambda step: replace(step, cuts=()) if isinstance(step, Say) and step.cuts else step)
+    steps: list[Step] = []
+    for step in plan.steps:
+        if isinstance(step, Say) and step.cuts:
+            steps.append(replace(step, cuts=()))
+        elif _goes_on(step) and steps and isinstance(steps[-1], SendBytes) and isinstance(steps[-1].data, tuple):
+            steps[-1] = replace(steps[-1], data=(*steps[-1].data, *_parts(step)[1:]))
+        else:
+            steps.append(step)
+    return replace(plan, steps=tuple(steps))
+
+
+def _goes_on(step: Step) -> bool:
+    """True for the second piece of a CONNECTED."""
+    return _parts(step)[:1] == (Ref("parting"),)
+
+
+def _parts(step: Step) -> tuple[bytes | Ref, ...]:
+    """What a step of octets consists of."""
+    if not isinstance(step, SendBytes):
+        return ()
+    return step.data if isinstance(step.data, tuple) else (step.data,)
+
+
+def _apart(plan: Plan) -> Plan:
+    """No frame for a client is joined to the next one."""
+    if not any(isinstance(step, Control) for step in plan.steps):
+        return plan
+    return plan.each(lambda step: replace(step, when="now") if isinstance(step, Say) and step.when == "join" else step)
 
 
 def _lf(plan: Plan) -> Plan:
@@ -44,6 +73,31 @@ def _greeted_by_lf(plan: Plan) -> Plan:
         return replace(step, data=tuple(p.replace(b"\r\n", b"\n") if isinstance(p, bytes) else p for p in step.data))
 
     return plan.each(change)
+
+
+def _unmeasured(plan: Plan) -> Plan:
+    """No frame for a client has a content-length where it has no body to measure."""
+
+    def change(frame: Frame) -> Frame:
+        if frame.command in CLIENT_COMMANDS or frame.body:
+            return frame
+        return replace(frame, headers=tuple(pair for pair in frame.headers if pair[0] != "content-length"))
+
+    return _framed(plan, change) if any(isinstance(step, Control) for step in plan.steps) else plan
+
+
+def _no_eols(plan: Plan) -> Plan:
+    """No line ends stand alone between frames."""
+    if LINE_ENDS not in plan.features:
+        return plan
+    return replace(plan, steps=tuple(step for step in plan.steps if not _is_eols(step)))
+
+
+def _is_eols(step: Step) -> bool:
+    parts = _parts(step)
+    return bool(parts) and all(
+        part.name == "here" if isinstance(part, Ref) else not part.strip(b"\r\n") for part in parts
+    )
 
 
 def _bare(plan: Plan) -> Plan:
@@ -329,10 +383,22 @@ _ORDER_MATTERS = _among(
 FEATURES = (
     Feature("repeat", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_once),
     Feature("lengths", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_one_length),
-    Feature("cuts", ids.FRAME_06, "it matters where the octet stream is cut into segments", without=_whole),
-    Feature("crlf", ids.FRAME_02, "it matters whether lines end with CR LF or LF", without=_lf),
-    Feature("crlf-connected", ids.FRAME_02, "it matters whether lines end with CR LF or LF", without=_greeted_by_lf),
-    Feature("eols", ids.FRAME_03, "EOLs after a frame change what follows", without=_bare),
+    Feature(
+        "cuts", ids.FRAME_06, "it matters where the octet stream is cut into segments", without=_whole, octets=True
+    ),
+    Feature("joined", ids.FRAME_06, "it matters whether frames come in one segment", without=_apart, octets=True),
+    Feature("crlf", ids.FRAME_02, "it matters whether lines end with CR LF or LF", without=_lf, octets=True),
+    Feature(
+        "crlf-connected",
+        ids.FRAME_02,
+        "it matters whether lines end with CR LF or LF",
+        without=_greeted_by_lf,
+        octets=True,
+    ),
+    Feature("eols", ids.FRAME_03, "EOLs after a frame change what follows", without=_bare, octets=True),
+    Feature(
+        LINE_ENDS, "STOMP-1.2-CLI-06", "line ends between frames change what follows", without=_no_eols, octets=True
+    ),
     Feature("stomp", ids.CONNECT_05, "STOMP is not handled like CONNECT", without=_connect),
     Feature("order", "STOMP-1.2-HDR-04", "the order of headers matters", without=_sorted),
     Feature(
@@ -385,6 +451,13 @@ FEATURES = (
         "it matters whether subscriptions of other connections have the same id",
         _among("SUB-05 SUB-03 MSG-04 MSG-09 ERROR-07 UNSUB-03 UNSUB-05 SUB-08"),
         _told_apart,
+    ),
+    Feature(
+        "measured",
+        ids.CLEN_07,
+        "it matters whether a frame without a body has a content-length",
+        _among("CLI-03 CLI-15"),
+        _unmeasured,
     ),
     Feature("spelling", "", "", without=_spelt),
     Feature("extra", "", "", without=_usual),

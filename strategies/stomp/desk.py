@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specs.plan import Control, Plan, Ref, Say, SendBytes, Step, Wait
+from specs.stomp.client.duties import SHORT_MS
 from specs.stomp.client.memory import RECEIVE_MS, connecting, greeting
 from specs.stomp.frames import Frame, Style
 from specs.stomp.states import Config
@@ -39,6 +40,8 @@ CONNECTED_WITH: Sequence[bytes] = (
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
 _AROUND = (b"\n", b"\n\n\n", b"\r\n", b"\r\n\n")
+QUIET_MS = SHORT_MS // 2
+"""How long a client waits for a message that must not come, or need not."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,7 @@ class Serving:
         self.said = 0
         self._serial = 0
         self._fresh = 2
+        self._sessions = 1
 
     def plan(self) -> Plan:
         """What was collected."""
@@ -143,10 +147,26 @@ class Serving:
             found[texts.name_of(a + 37 * n, self.version)] = "" if empty else self.value(b + 11 * n, a)
         return found
 
+    def cut(self) -> None:
+        """The connection ends under the client, which has time to notice."""
+        self.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
+        self.receive(QUIET_MS)
+        self.steps.append(Wait(0))
+
+    def again(self, opening: int, beats: Sequence[int] = (), more: bytes | None = None) -> None:
+        """The client is told to connect once more, when its connection has ended. Its subscriptions and transactions
+        are others, at other destinations: a library may renew by itself what it had."""
+        for ear in self.ears:
+            ear.ended = True
+        self._sessions, self._fresh, self.opening = self._sessions + 1, 2, opening
+        self.connect(more=more, beats=beats)
+        self.serve()
+
     def place(self, number: int) -> str:
-        """A destination."""
+        """A destination, which no other session of the plan has."""
         name = PLACES[number % len(PLACES)]
         name = name if self.version != "1.0" or name.isalnum() else "a"
+        name += str(self._sessions) * (self._sessions > 1)
         return self.config.queue.template.replace("{name}", name)
 
     def send(self, body: bytes = b"x", headers: Mapping[str, str] | None = None, *, place: int = 0, tx: str = "",

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis.strategies import SearchStrategy
 
 from specs.plan import Control, Plan, Say, SendBytes, Wait
-from specs.stomp.client.duties import SHORT_MS
+from specs.stomp.features import LINE_ENDS
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp.desk import BODIES, HEAD, MODES, TYPES, Serving
@@ -132,6 +132,7 @@ def _eols(s: Serving, op: Op) -> None:
     eol = b"\r\n" if a & 1 and s.version == "1.2" else b"\n"
     ear = s.ear(c)
     s.steps.append(SendBytes(0, (s.here(), eol * (1 + b % 5)), s.when))
+    s.features.add(LINE_ENDS)
     s.given(ear)
 
 
@@ -292,7 +293,3 @@ def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         play(s, program.ops[1:2])
     s.end()
     return s.plan()
-
-
-QUIET_MS = SHORT_MS // 2
-"""How long a client waits for a message that must not come, or need not."""

@@ -12,8 +12,8 @@ from hypothesis.strategies import SearchStrategy
 from specs.plan import Control, Plan, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Program, programs
-from strategies.stomp.desk import HEAD, Ear, Serving
-from strategies.stomp.serving import EVERYTHING, QUIET_MS, play
+from strategies.stomp.desk import HEAD, QUIET_MS, Ear, Serving
+from strategies.stomp.serving import EVERYTHING, play
 
 Misuse = Callable[[Serving, Ear, int, int], None]
 _ESCAPES = (b"\\t", b"\\C", b"\\0", b"\\x41", b"\\R", b"\\ ", b"\\a", b"\\\xc3\xa9")

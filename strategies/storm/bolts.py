@@ -56,7 +56,7 @@ class Session:
         for n in range(max(emits, 1 + a % 4)):
             kind = (b >> n) % 8
             if emits > n or kind in (0, 1, 2, 3):
-                told.append(self.emit(c + n * (d + 1), d + n, e + n))
+                told.append(self.emit(c + n * (d + 1), texts.nth(d, n), texts.nth(e, n)))
             elif kind == 4:
                 told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
             elif kind == 5:
@@ -156,7 +156,13 @@ def _op(session: Session, op: Op) -> None:
     elif op.kind == "many":
         _many(session, op)
     elif op.kind == "raise":
-        w.script([*(session.emit(b + n, d + n, c + n) for n in range(a % 3)), {"op": "raise"}, {"op": "ack"}])
+        w.script(
+            [
+                *(session.emit(b + n, texts.nth(d, n), texts.nth(c, n)) for n in range(a % 3)),
+                {"op": "raise"},
+                {"op": "ack"},
+            ]
+        )
         w.lists(a)
     else:
         w.script(session.steps(op, _coming(w)), origin=c)

@@ -210,6 +210,7 @@ class Writer:
 def emitting(w: Writer, op: Op, n: int = 0) -> None:
     """One emit of a bolt or a spout, of whatever kind."""
     _, b, c, d, e = op.args
+    where, how = texts.nth(d, n), texts.nth(e, n)
     more: dict[str, Any] = {}
     if w.bolt:
         if (b + n) % 3 and w.open:
@@ -223,14 +224,14 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
         more["id"] = texts.message_id(w.made, w.first)
         w.made += 1
         w.names.append(more["id"])
-    stream = texts.STREAMS[(d + n) % len(texts.STREAMS)]
+    stream = texts.STREAMS[where % len(texts.STREAMS)]
     if stream is not None or e % 3 == 1:
         more["stream"] = stream
-    if (e + n) % 5 == 4:
+    if how % 5 == 4:
         more["task"] = (4, 1, 9, 2147483647)[c % 4]
-    elif w.config.has("x-need-task-ids") and (e + n) % 4 > 1:
-        more["need_task_ids"] = (e + n) % 4 == 2
-    elif w.config.has("x-task0") and (e + n) % 7 == 1:
+    elif w.config.has("x-need-task-ids") and how % 4 > 1:
+        more["need_task_ids"] = how % 4 == 2
+    elif w.config.has("x-task0") and how % 7 == 1:
         more["task"] = (0, None)[c % 2]
     w.emit([texts.value(c + n)], **more)
 
@@ -323,7 +324,7 @@ def _burst(w: Writer, op: Op) -> None:
         elif kind == 2:
             w.task_ids(c + n, now=True)
         w._first = False
-        emitting(w, Op("emit", (a, b + n, c + n, d + n, e + n)), n)
+        emitting(w, Op("emit", (a, b + n, c + n, texts.nth(d, n), texts.nth(e, n))), n)
 
 
 def _many(w: Writer, op: Op) -> None:
@@ -404,7 +405,7 @@ def _answer(w: Writer, op: Op) -> None:
         if (b >> n) % 4 == 3:
             _common(w, Op("log", (c + n, d + n)))
         else:
-            emitting(w, Op("emit", (a, b + n, c + n, d + n, e + n)), n)
+            emitting(w, Op("emit", (a, b + n, c + n, texts.nth(d, n), texts.nth(e, n))), n)
     w.sync()
 
 

@@ -55,7 +55,7 @@ class Scripts:
         for n in range(1 + a % 4):
             kind = (b >> n) % 8
             if kind < 5:
-                told.append(self.emit(c + n * (d + 1), d + n, e + n))
+                told.append(self.emit(c + n * (d + 1), texts.nth(d, n), texts.nth(e, n)))
             elif kind == 5:
                 told.append({"op": "log", "msg": f"{self.w.tag()} {texts.LOGS[(c + n) % len(texts.LOGS)]}"})
             elif kind == 6:

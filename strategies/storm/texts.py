@@ -158,6 +158,7 @@ PRINTS = (
     "x" * 9000,
     "1\n2\n3\n",
 )
+ALIKE = 192
 STREAMS = (None, "default", "second", "third", None)
 COMPONENTS = (("words", 1), ("numbers", 2), ("words", 1))
 FOLDERS = ("pids", "a b", "ä日本", 'it\'s "here"', "x" * 100, "-rf", "a;b&c$d")
@@ -199,6 +200,12 @@ def tuple_id(n: int, first: int = 0) -> str:
 def message_id(n: int, first: int = 0) -> Any:
     """The nth id of an emit, from the `first` on and round."""
     return MESSAGE_IDS[(first + n) % len(MESSAGE_IDS)]
+
+
+def nth(number: int, n: int) -> int:
+    """The number of the nth of several things. They differ, but for one number in four: then all are alike, so that a
+    second of the same kind comes."""
+    return number if number >= ALIKE else number + n
 
 
 def value(n: int) -> Any:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import impls
 from impls.driver.dialogue import Dialogue
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport, Pool
 from impls.driver.stdio_launch import pool, transport
 from impls.launching.launch import no_answer, start
-from impls.launching.manifest import Implementation
+from impls.launching.manifest import Implementation, Start
 from impls.launching.running import Running
 from specs.events import Said
 from specs.plan import Plan
@@ -50,6 +54,7 @@ class Look:
         self.running: Running | None = None
         self.dialogues: list[Dialogue] = []
         self._pool: Pool | None = None
+        self._tools: list[Pool] = []
         self._serial = 0
 
     @property
@@ -157,8 +162,21 @@ class Look:
         self.dialogues.append(Dialogue(program, self.deadline.left))
         return self.dialogues[-1]
 
+    def tool(self, *arguments: str) -> Dialogue:
+        """A reference that is told what to do, as a tool: it is no part of what is looked at."""
+        command = (sys.executable, "-m", *arguments)
+        env = {"PYTHONPATH": reference_path()}
+        start = Start("command", command, env=env)
+        self._tools.append(pool(replace(self.impl, start=start), depth=0))
+        self._tools[-1].left_s = self.deadline.left
+        program = self._tools[-1].take()
+        program.left_s = self.deadline.left
+        return Dialogue(program, self.deadline.left)
+
     def close(self) -> None:
         """End all that was started."""
+        for each in self._tools:
+            each.close()
         if self._pool is not None:
             self._pool.close()
         if isinstance(self.transport, PipeTransport):
@@ -166,6 +184,12 @@ class Look:
         if self.running is not None:
             self.running.grace_s = max(ENDING_S, min(1.0, self.deadline.left()))
             self.running.stop()
+
+
+def reference_path() -> str:
+    """The PYTHONPATH with which the references are found as programs."""
+    given = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([str(Path(impls.__file__).parents[1]), *([given] if given else [])])
 
 
 def with_profile(impl: Implementation, profile: str) -> Implementation:

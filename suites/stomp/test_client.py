@@ -1,6 +1,6 @@
 """Clients. Source: STOMP 1.2, all frames; 003_30478fd2f19f0da0.txt L43-212."""
 
-from strategies.stomp import serving, serving_badly
+from strategies.stomp import serving, serving_badly, serving_more
 from suites.table import hunts
 
 ROLES = ("client",)
@@ -40,4 +40,11 @@ test_heart_beats = hunts(
 test_invalid_input = hunts(
     "What breaks a rule, and what comes behind it.", serving_badly.misuses(), serving_badly.misusing, 2
 )
+test_connecting_again = hunts(
+    "Sessions that come behind one that was cut.", serving_more.returns(), serving_more.returning
+)
+test_meanwhile = hunts(
+    "What is said while the client waits for a RECEIPT.", serving_more.meetings(), serving_more.meeting
+)
+test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing, 0.5)
 test_limits = hunts("Frames that are very large.", serving_badly.giants(), serving_badly.growing, 0.3)

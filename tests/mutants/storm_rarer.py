@@ -10,9 +10,9 @@ from impls.references.storm.hosts import BoltHost, SpoutHost
 from specs.plan import Ref
 from strategies.storm.misuse import ROWS
 from strategies.storm.writer import Writer
-from tests.mutants.faults import on
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACK, FAILED, NEXT, both, child, emit, host, plain, script, told
-from tests.mutants.storm_plays import case, command, done, give, logged
+from tests.mutants.storm_plays import case, command, done, give, logged, out
 
 SHORT = {"topology.subprocess.timeout.secs": 0.1}
 """A timeout that passes within a plan."""
@@ -164,6 +164,50 @@ class TiresOfAcks(BoltHost):
             self.fail("too many acks")
 
 
+@child("bolt-second-direct", "BOLT-14", told(emit(1, task=9), emit(2, task=9), ACK), accept="BOLT-26 BOLT-18")
+class BoltSecondDirect(Bolt):
+    """The second direct emit of one tuple is none."""
+
+    last: Any = ()
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        again, self.last = self.last == name, name if "task" in message else self.last
+        return without(message, "task") if again else message
+
+
+@child("spout-second-direct", "SPOUT-14", NEXT, conf=script([emit(1, task=9), emit(2, task=9)]), accept="SPOUT-09")
+class SpoutSecondDirect(Spout):
+    """The second direct emit of one command is none."""
+
+    directs = 0
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        self.directs += "task" in message
+        return without(message, "task") if self.directs > 1 else message
+
+    def sync(self) -> None:
+        self.directs = 0
+        super().sync()
+
+
+class _SecondDirect:
+    """A direct emit right behind another one to the same task goes to all."""
+
+    last: Any = None
+
+    def collect(self, message: dict[str, Any], stream: Any, task: Any, values: list[Any]) -> None:
+        again, self.last = task is not None and task == self.last, task
+        super().collect(message, stream, None if again else task, values)  # type: ignore[misc]
+
+
+host("bolt-host-second-direct", "BOLT-14", both(out(1, task=9), out(2, task=9)))(
+    type("BoltHostSecondDirect", (_SecondDirect, BoltHost), {"__doc__": _SecondDirect.__doc__})
+)
+host("spout-host-second-direct", "SPOUT-14", command({"task": 9}, {"task": 9}))(
+    type("SpoutHostSecondDirect", (_SecondDirect, SpoutHost), {"__doc__": _SecondDirect.__doc__})
+)
 host("host-log-answered", "BOLT-23", logged("x"), accept="BOLT-16")(
     "A log is answered by a list.", on(BoltHost, "log").after(lambda self: self.send([]))
 )

@@ -38,19 +38,21 @@ class Client:
 
 
 class Talk:
-    """A conversation in memory. Only the first connection is answered: a client that connects again finds nobody."""
+    """A conversation in memory. One connection is answered, and when that has ended and the client is told to connect
+    once more, the next one: a client that connects by itself finds nobody."""
 
     def __init__(self, client: Client, caller: Caller) -> None:
         self.client = client
         self.caller = caller
-        self.over = False
+        self.over = self._renewed = False
+        self._nth = 0
         self._numbers = itertools.count(1)
         self._ops: dict[int, str] = {}
 
     @property
     def channel(self) -> Channel | None:
         """The connection, once the client has opened it."""
-        return self.caller.channels[0] if self.caller.channels else None
+        return self.caller.channels[self._nth] if len(self.caller.channels) > self._nth else None
 
     @property
     def closed(self) -> bool:
@@ -65,7 +67,7 @@ class Talk:
 
     def take(self) -> bytes:
         """Octets of the client."""
-        for later in self.caller.channels[1:]:
+        for later in self.caller.channels[self._nth + 1 :]:
             later.received(b"")
         channel = self.channel
         if channel is None:
@@ -81,11 +83,18 @@ class Talk:
         """Tell the client something; `drop` ends the connection under it."""
         if name == "drop":
             return self.drop()
+        if name == "connect" and self.channel is not None and self.channel.hung_up:
+            self._nth, self._renewed = len(self.caller.channels), True
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         number = next(self._numbers)
         self._ops[number] = name
         self.caller.told(number, name, given)
         return True
+
+    def renewed(self) -> bool:
+        """True once when a connection that was ended is followed by another."""
+        found, self._renewed = self._renewed, False
+        return found
 
     def drop(self) -> bool:
         """The server ends the connection; False when there is none."""

@@ -289,8 +289,12 @@ def _overtaken(state: State, key: Key, consumer: Consumer, place: Place) -> Key 
     by asking for all that it holds again: what happens on two connections may be seen in any order."""
     if place.owner is None or place.owner[0] == key[0] or place.acked == "yes":
         return None
-    gave = consumer.haze or consumer.phase == "closing" or state.conn(key[0]).may_close
-    return place.owner if gave else None
+    return place.owner if gives_back(state, key, consumer) else None
+
+
+def gives_back(state: State, key: Key, consumer: Consumer) -> bool:
+    """True for a consumer that asked for what it holds again, or is leaving."""
+    return bool(consumer.haze or consumer.phase == "closing" or state.conn(key[0]).may_close)
 
 
 def _holder(state: State, key: Key, consumer: Consumer, sub: Sub, entry: Entry, place: Place) -> Key | None:

@@ -9,7 +9,7 @@ from specs.model import ANYTHING
 from specs.pulsar.broker import effects_sends as sends
 from specs.pulsar.broker import effects_subscriptions as subscriptions
 from specs.pulsar.broker.book import BOOK
-from specs.pulsar.broker.case import At, Case, Delivery
+from specs.pulsar.broker.case import At, Case, Delivery, gives_back
 from specs.pulsar.broker.commands import ANSWERS
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import Phase
@@ -221,9 +221,12 @@ def pushed(case: Case) -> State:
     if sub.cursor and given < sub.cursor:
         back, stepped = back - 1, state.clock
     holder = found.holder
+    rival = key if holder and place.may > 0 else None
+    if place.owner == key and place.rival is not None and place.rival[0] != key[0] and gives_back(state, key, consumer):
+        rival = place.rival  # which may have got it after this consumer, whatever is seen first
     after = place._replace(
         need=0, may=max(place.may - 1, 0) + hazy, owner=holder or key, pushed=place.pushed + 1,
-        again=place.again if not hazy else Again.REDELIVER, rival=key if holder and place.may > 0 else None,
+        again=place.again if not hazy else Again.REDELIVER, rival=rival,
     )  # fmt: skip
     master = key if sub.kind == FAILOVER and entry.at > sub.moved and holder is None else sub.master
     sub = sub._replace(places={**sub.places, found.at: after}, back=back, cursor=given, stepped=stepped, master=master)

@@ -200,6 +200,8 @@ def _subscribe(state: ClientState, frame: Frame) -> int:
     left = [at for at, sub in enumerate(state.subs) if not sub.seen]
     sound = [at for at in left if state.subs[at].nth not in state.failed]
     same = [at for at in left if state.subs[at].destination == frame.get("destination")]
+    if frame.get("destination") in state.former and not same:
+        return -1  # one of a connection that has ended, which the client renews by itself
     return _first([at for at in same if at in sound], same, sound)
 
 
@@ -231,6 +233,8 @@ def _acknowledged(state: ClientState, frame: Frame) -> int:
 def names(state: ClientState, frame: Frame, push: Push) -> bool:
     """True when an ACK or NACK names a message, in the way of the session's version."""
     said = push.frame
+    if push.old:
+        return False
     if state.version == "1.2":
         return frame.get("id") is not None and said.get("ack") == frame.get("id")
     sub = frame.get("subscription")

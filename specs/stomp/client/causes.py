@@ -21,8 +21,10 @@ from specs.stomp.client.machine import K
 
 OPENS = "STOMP-1.2-CLI-14"
 PATIENT = "STOMP-1.2-CLI-12"
+_WRITTEN = (ids.FRAME_06, ids.FRAME_02, ids.FRAME_03, BEHIND_EOLS)
+"""How something was written. An investigation tries first whether it matters (`specs.protocol.Feature.octets`)."""
 _RANKED = (
-    BEHIND_EOLS, ids.CLEN_07, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08,
+    *_WRITTEN, ids.CLEN_07, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08,
     ids.ENC_07, ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE,
 )  # fmt: skip
 """Marks, the most telling first."""
@@ -34,6 +36,8 @@ _SAYS = {
     ids.ENC_07: "a header begins or ends with a blank", ids.FRAME_05: "a header looks like one of the protocol",
     ids.REPEAT_01: "a header is repeated", FIRST_VALUE: "a user header is repeated",
     ids.CLEN_07: "a frame without a body has a content-length", BEHIND_EOLS: "line ends stood before a frame",
+    ids.FRAME_06: "it was cut into segments, or joined to others", ids.FRAME_02: "its lines end with CR LF",
+    ids.FRAME_03: "line ends stand around a frame",
 }  # fmt: skip
 
 
@@ -63,6 +67,12 @@ def it_was_not_taken(case: Case) -> Named:
 
 
 CHANGED_BODY = Causes("a body that is not as it was")
+
+
+@CHANGED_BODY.cause(" ".join(_WRITTEN), which=lambda case: _marked(case, *_WRITTEN), also=READS)
+def it_was_written_in_a_special_way(case: Reported) -> Named | str:
+    """L30-40; STOMP 1.2, STOMP Frames: segments, CR LF, line ends between frames."""
+    return _named(case, *_WRITTEN)
 
 
 @CHANGED_BODY.cause(ids.CLEN_01, could=lambda case: ids.CLEN_01 in case.marks, also=READS)
@@ -101,16 +111,14 @@ def it_did_not_end_at_the_first_nul(case: Reported) -> str:
 UNCONNECTED = Causes("a CONNECTED that does not open the session")
 
 
-@UNCONNECTED.cause(ids.FRAME_06, could=lambda case: case.state.parted, also=OPENS)
-def connected_came_in_pieces(case: Case) -> str:
-    """L30: the stream is one of octets, however it is cut."""
-    return f"{case.text}: CONNECTED came in pieces"
+_OF_CONNECTED = (ids.FRAME_06, ids.FRAME_02, ids.ENC_06, ids.CLEN_07)
 
 
-@UNCONNECTED.cause(f"{ids.ENC_06} {ids.CLEN_07}", which=lambda case: _marked(case, ids.ENC_06, ids.CLEN_07), also=OPENS)
+@UNCONNECTED.cause(" ".join(_OF_CONNECTED), which=lambda case: _marked(case, *_OF_CONNECTED), also=OPENS)
 def something_about_connected_was_special(case: Case) -> Named | str:
-    """STOMP 1.2, Value Encoding: CONNECTED is not escaped. Header content-length: allowed on every frame."""
-    name = _marked(case, ids.ENC_06, ids.CLEN_07)
+    """L30-40: the stream is one of octets, however it is cut, and lines end with LF or CR LF. STOMP 1.2, Value
+    Encoding: CONNECTED is not escaped. Header content-length: allowed on every frame."""
+    name = _marked(case, *_OF_CONNECTED)
     return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (OPENS,)) if name else ""
 
 
@@ -130,10 +138,10 @@ def _greeted(case: Case) -> bool:
 
 
 def _reason(case: Case) -> str:
-    return ids.FRAME_06 if case.state.parted else _marked(case, ids.ENC_06, ids.CLEN_07) or OPENS
+    return ids.FRAME_06 if case.state.parted else _marked(case, *_OF_CONNECTED) or OPENS
 
 
-@STUCK.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
+@STUCK.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
              which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_not_taken(case: Case) -> Named | str:
     """STOMP 1.2, CONNECTED Frame."""
@@ -145,10 +153,10 @@ def _receipted(case: Case) -> bool:
     return state.phase is K.LIVE and bool(state.answered)
 
 
-_RECEIPT = (ids.CLEN_07, ids.ENC_03, BEHIND_EOLS)
+_RECEIPT = (*_WRITTEN, ids.CLEN_07, ids.ENC_03)
 
 
-@STUCK.cause(f"{ids.CLEN_07} {ids.ENC_03} {BEHIND_EOLS} {READS}", could=_receipted,
+@STUCK.cause(" ".join((*_RECEIPT, READS)), could=_receipted,
              which=lambda case: _marked(case, *_RECEIPT) or READS, also=LIVES_ON)  # fmt: skip
 def a_receipt_was_not_taken(case: Case) -> Named | str:
     """L250-255: receipt-id is the value that was asked for."""
@@ -162,16 +170,16 @@ def a_receipt_was_not_taken(case: Case) -> Named | str:
 UNRECEIPTED = Causes("a command that fails although its RECEIPT came")
 
 
-@UNRECEIPTED.cause(f"{ids.CLEN_07} {ids.ENC_03} {BEHIND_EOLS}", which=lambda case: _marked(case, *_RECEIPT), also=READS)
+@UNRECEIPTED.cause(" ".join(_RECEIPT), which=lambda case: _marked(case, *_RECEIPT), also=READS)
 def its_receipt_was_special(case: Case) -> Named | str:
     """L250-255: receipt-id is the value that was asked for."""
     return _named(case, *_RECEIPT)
 
 
-HUNG_UP = Causes("a connection that ends for no reason")
+HUNG_UP = Causes("a connection that ends for no reason", vague=True)
 
 
-@HUNG_UP.cause(f"{ids.FRAME_06} {ids.ENC_06} {ids.CLEN_07} {OPENS}", could=_greeted,
+@HUNG_UP.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
                which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_refused(case: Case) -> Named | str:
     """STOMP 1.2, CONNECTED Frame."""

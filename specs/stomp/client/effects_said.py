@@ -13,14 +13,16 @@ from specs.stomp.client.marks import beats, marks, wrong
 from specs.stomp.client.state import ClientState, Push
 from specs.stomp.frames import BEAT, Frame
 
-_CARRIED = frozenset((BEHIND_EOLS, ids.CLEN_07))
+_EOLS = frozenset((BEHIND_EOLS, ids.FRAME_03))
+_CARRIED = _EOLS | {ids.CLEN_07}
 """Marks by which what comes next may be lost: whoever cannot read line ends, or a length where there is no body, reads
 too far."""
 
 
 def said(state: ClientState, frame: Frame) -> ClientState:
     """The tester has said a frame, or line ends."""
-    state = state._replace(mute_ms=0)
+    how = state.written | ({ids.FRAME_06} if state.parted else frozenset())
+    state = state._replace(mute_ms=0, written=frozenset())
     if frame == BEAT:
         if state.phase is K.OVER:
             return state
@@ -28,7 +30,7 @@ def said(state: ClientState, frame: Frame) -> ClientState:
     if state.phase is K.OVER:
         return state
     if frame.command == "CONNECTED" and state.phase is K.ASKED:
-        return _greeted(state, frame)
+        return _greeted(state, frame, how)
     if state.phase in (K.NEW, K.ASKED, K.LOST, K.REFUSED):
         return _behind(state, frame) if state.phase is K.LOST else spoilt(state, f"{frame.command} out of place")
     before = state.marks & _CARRIED
@@ -38,13 +40,13 @@ def said(state: ClientState, frame: Frame) -> ClientState:
             state = _pushed(state, Push(frame, _sub(state, frame), sure=False, bad=found.bad))
         return spoilt(state, found.why, found.fatal)
     state = state._replace(
-        phase=MACHINE.move(state.phase, frame.command), marks=marks(frame, state.version) | (before & {BEHIND_EOLS})
+        phase=MACHINE.move(state.phase, frame.command), marks=marks(frame, state.version) | how | (before & _EOLS)
     )
     if frame.command == "RECEIPT":
         return _receipted(state, frame.get("receipt-id"))
     if frame.command == "ERROR":
         return state._replace(spoilt="an ERROR")
-    return _message(state, frame, before)
+    return _message(state, frame, before | how)
 
 
 def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
@@ -54,7 +56,7 @@ def spoilt(state: ClientState, why: str, fatal: str = "") -> ClientState:
     )
 
 
-def _greeted(state: ClientState, frame: Frame) -> ClientState:
+def _greeted(state: ClientState, frame: Frame, how: frozenset[str]) -> ClientState:
     version = frame.get("version") or "1.0"
     theirs = beats(frame)
     asked = beats(Frame("", (("heart-beat", state.asked_beats or "0,0"),)))
@@ -66,7 +68,7 @@ def _greeted(state: ClientState, frame: Frame) -> ClientState:
     tester = max(asked[1], theirs[0]) if asked[1] and theirs[0] else 0
     return state._replace(
         phase=phase, version=version, greeting=frame, mine_ms=mine, theirs_ms=tester, silent_ms=0,
-        marks=marks(frame, version),
+        marks=marks(frame, version) | how,
     )  # fmt: skip
 
 

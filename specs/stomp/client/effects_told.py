@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.stomp.client.machine import DROPS, MACHINE, TOLD
+from specs.stomp.client.machine import DROPS, MACHINE, TOLD, K
 from specs.stomp.client.state import ClientState, Send, Sub, Told, Tx, Want
 
 
@@ -14,7 +14,9 @@ def told(state: ClientState, op: str, value: Any) -> ClientState:
     if op == "drop":
         return state._replace(phase=MACHINE.move(state.phase, DROPS), dropped=True)
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
-    phase = MACHINE.move(state.phase, TOLD)
+    anew = op == "connect" and state.phase is K.OVER
+    phase = MACHINE.move(state.phase, TOLD, K.NEW if anew else None if state.phase is not K.OVER else K.OVER)
+    state = _anew(state) if anew else state
     nth = state.commands
     state = state._replace(phase=phase, commands=nth + 1, told=(*state.told, Told(nth, op, given)))
     does = _DOES.get(op)
@@ -23,6 +25,15 @@ def told(state: ClientState, op: str, value: Any) -> ClientState:
 
 def _connect(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientState:
     return state._replace(connect=given)
+
+
+def _anew(state: ClientState) -> ClientState:
+    """What belongs to the connection before is over. What had not been received of it may still be given."""
+    pushes = tuple(push._replace(sure=False, old=True) for push in state.pushes)
+    former = state.former | {sub.destination for sub in state.subs}
+    return ClientState(
+        state.config, told=state.told, commands=state.commands, failed=state.failed, pushes=pushes, former=former
+    )
 
 
 def _send(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientState:

@@ -196,6 +196,15 @@ def _changed(case: Reported, kind: str) -> str:
     return f"{case.named}: {why}" if found == kind else ""
 
 
+@BOOK.form(ids.FRAME_02, on=REPORTS, if_=lambda case: _message(case) and ids.FRAME_02 in case.marks)
+def no_cr_slips_into_a_header(case: Reported) -> str:
+    """L35; STOMP 1.2, STOMP Frames: the CR before the LF of a line end is part of the line end."""
+    said = {text for pair in case.push.frame.headers for text in pair}
+    kept = [text for pair in _headers(case).items() for text in pair if isinstance(text, str) and text.endswith("\r")]
+    found = next((text for text in kept if text not in said and text.removesuffix("\r") in said), "")
+    return f"{case.named}: the CR of a line end is part of {found!r}" if found else ""
+
+
 def _texts(case: Reported) -> list[str]:
     return [text for pair in _first(case) for text in pair]
 
@@ -282,8 +291,8 @@ def a_body_is_given_as_it_was_said(case: Reported) -> str:
 )
 def what_was_receipted_does_not_fail(case: Reported) -> str:
     """L250-255: RECEIPT tells that the frame was processed, and its receipt-id which."""
-    case.text = f"{case.op} failed ({case.error})" if case.outcome is Outcome.FAILED else ""
-    return f"{case.text} although its RECEIPT came" if case.text else ""
+    case.text = f"{case.op} failed ({case.error}) although its RECEIPT came" if case.outcome is Outcome.FAILED else ""
+    return case.text
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,8 @@ MACHINE = Machine(
         K.REFUSED: _row(K.REFUSED) | {LEAVES: K.LEAVING} | _cells((*WORK, *SETTLING), _UNOFFERED),
         K.LEAVING: _row(K.LEAVING) | _cells((CONNECTS, *WORK), _BEHIND) | _cells((*SETTLING, LEAVES), _SETTLED_BEHIND),
         K.LOST: _row(K.LOST) | _cells(_WIRE, _UNSEEN),
-        K.OVER: _row(K.OVER) | _cells((*_WIRE, ENDS), _UNSEEN) | _cells(_SAID, _GONE) | {DROPS: K.OVER},
+        K.OVER: _row(K.OVER) | _cells((*_WIRE, ENDS), _UNSEEN) | _cells(_SAID, _GONE)
+        | {DROPS: K.OVER, TOLD: (K.OVER, K.NEW)},
     },
 )  # fmt: skip
 """A client's connection. `what is no frame`: octets, or a frame, that break a rule, and frames in a phase in which a

@@ -18,6 +18,7 @@ from specs.stomp.client.effects_said import garbled, said, silent
 from specs.stomp.client.effects_told import told
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, SETTLING, WORK, K
 from specs.stomp.client.state import ClientState
+from specs.stomp.client.written import marks_of
 from specs.stomp.frames import BEAT
 from specs.stomp.states import Config
 
@@ -72,6 +73,8 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
     if event.by == "server":
         if event.name == "octets":
             return Allow(state._replace(parted=True))
+        if event.name == "written":
+            return Allow(state._replace(written=marks_of(event.value)))
         return Allow(told(state, event.name, event.value))
     if event.name in ("exit", "refused"):
         return _only(BOOK.ask("ends", Case(state, event.name, text=f"{event.value!s:.200}")))

@@ -76,7 +76,8 @@ class Push(NamedTuple):
     """A MESSAGE that was said. `sub` is the name of its subscription. `sure`: it has to reach the application; `bad`:
     the requirement by which it must not. `ref` is what the application calls it. `settled`: ACK or NACK has come for
     it. `behind`: the requirement by which nothing of its kind is given any more, because of what was said before.
-    `before` is what was special about what was said just before it."""
+    `old`: it was said on a connection that has ended since. `before` is what was special about what was said just
+    before it, and about how it was written."""
 
     frame: Frame
     sub: str
@@ -86,6 +87,7 @@ class Push(NamedTuple):
     given: bool = False
     settled: str = ""
     behind: str = ""
+    old: bool = False
     before: frozenset[str] = frozenset()
 
 
@@ -114,9 +116,11 @@ class ClientState(NamedTuple):
     `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has; `silent_ms` is for how long the
     client has been silent for certain, `mute_ms` for how long the tester has at most, and `waited_ms` is the longest of
     its silences. `marks` are requirements that could be the reason if what was said last had gone wrong; `large`:
-    something was beyond what a client has to take. `parted`: a frame was said in pieces. `left`: it was told to leave,
-    or leaves by itself. `spoilt` describes what may have ended the connection, and `dropped`: the tester has ended it.
-    `fatal` is the requirement by which nothing behind it may be given.
+    something was beyond what a client has to take. `parted`: a frame was said in pieces. `written` are the marks of how
+    what is said next is put into octets (written.py). `left`: it was told to leave, or leaves by itself. `former` are
+    the destinations of subscriptions on connections that have ended: a client may subscribe to them again by itself.
+    `spoilt` describes what may have ended the connection, and `dropped`: the tester has ended it. `fatal` is the
+    requirement by which nothing behind it may be given.
     """
 
     config: Config
@@ -147,9 +151,11 @@ class ClientState(NamedTuple):
     waited_ms: int = 0
     marks: frozenset[str] = frozenset()
     parted: bool = False
+    written: frozenset[str] = frozenset()
     large: bool = False
     dropped: bool = False
     left: bool = False
+    former: frozenset[str] = frozenset()
     spoilt: str = ""
     fatal: str = ""
 
