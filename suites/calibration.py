@@ -18,7 +18,7 @@ from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
-from specs.events import Closed, Fact, Noise, Quiet, Said
+from specs.events import Closed, Fact, Quiet, Said
 from specs.model import Judgement
 from specs.plan import Close, Plan, Say, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
@@ -211,8 +211,9 @@ class Calibration:
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
                 + _last_words(recording)
             )
-        # a silence, or something malformed, behind a right answer is a fault to be judged, not another dialect
-        answer = not any(isinstance(recording.events[b.at], Quiet | Noise) for b in recording.judgement.blamed)
+        # what is missing or wrong behind a right answer is a fault to be judged, not another dialect
+        first = next(n for n, event in enumerate(recording.events) if _is_said(event, self.impl.role))
+        answer = any(blame.at == first for blame in recording.judgement.blamed)
         if recording.judgement.verdict == "fail" and len(said) == 1 and answer:
             text = self.protocol.describe(said[0])
             spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]

@@ -69,3 +69,14 @@ def test_one_that_starts_slowly_is_not_taken_for_dumb(tmp_path):
     answer = 'print(\'\\n{"action":"status","responseFor":"initialize"}\', flush=True)'
     opened = session("kcl", f"import sys, time; time.sleep(1.2)\nfor line in sys.stdin: {answer}", tmp_path)
     assert not opened.dumb
+
+
+OPENS = (
+    'import sys\nsys.stdin.readline()\nprint(\'{"action":"status","responseFor":"initialize"}\', flush=True)\n'
+    "sys.stdin.readline()\n"
+)
+
+
+@pytest.mark.parametrize("then", ["sys.exit(1)", "sys.stdin.read()"], ids=["it ends", "it says nothing more"])
+def test_one_that_fails_behind_a_right_answer_is_judged_and_not_told_to_be_of_another_profile(then, tmp_path):
+    assert session("kcl", OPENS + then, tmp_path).trouble == ""

@@ -17,7 +17,7 @@ from specs.stomp.frames import Frame, Style, decoder, encode
 from specs.stomp.headers import RESERVED, TAG
 from specs.stomp.states import MODEST, Sizes
 from strategies.common import Op, Program
-from strategies.stomp import aimed, misuse, parade, refusals, repeats, sessions, settling
+from strategies.stomp import aimed, crossings, misuse, parade, refusals, repeats, sessions, settling
 from strategies.stomp.texts import NAMES, ROOTS, VALUES, twisted
 from strategies.stomp.writer import PLACES, REPEAT, Writer
 from tests.soak import config_of
@@ -33,6 +33,7 @@ FAMILIES = {
     "settling": (settling.settlements(), settling.interpret),
     "refusals": (refusals.refusals(), refusals.interpret),
     "parades": (parade.parades(), parade.interpret),
+    "crossings": (crossings.crossings(), crossings.interpret),
 }
 few = settings(
     max_examples=8, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)

@@ -75,6 +75,11 @@ def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
     return False
 
 
+def sayable_in_1_0(text: str) -> bool:
+    """True for what a header of 1.0 can hold: US-ASCII that is not empty. Blanks around it may be padding there."""
+    return text.isascii() and text == text.strip() and text != ""
+
+
 def marks(frame: Frame, version: str) -> tuple[str, ...]:
     """What is special in how the frame's headers read, and must not matter."""
     found: list[str] = []

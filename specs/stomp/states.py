@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from specs.stomp.frames import Frame
 from specs.stomp.machine import Phase
@@ -102,6 +103,13 @@ class Config:
         return self.topic if self.topic.holds(destination) else None
 
 
+def as_read(name: str, config: Config) -> str:
+    """A destination as a server reads it that was seen to take off the blanks at its ends, or not to tell the case of
+    letters."""
+    name = name.strip() if config.trims else name
+    return normalize("NFKC", name).casefold() if config.folds else name
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a client frame should be refused, and how grave each way of not refusing it is.
@@ -163,8 +171,8 @@ class Pending(NamedTuple):
 
 @quick_replace
 class Sub(NamedTuple):
-    """A subscription. `sure`: its RECEIPT was seen. `closing`: UNSUBSCRIBE was sent. `vague`: its id came twice.
-    `stated`: its SUBSCRIBE names its mode.
+    """A subscription. `sure`: its RECEIPT was seen, `since`: what had been said by then. `closing`: UNSUBSCRIBE was
+    sent. `vague`: its id came twice, or it may have ended with another one. `stated`: its SUBSCRIBE names its mode.
 
     `repeated`: name and value of each header of its SUBSCRIBE that is not the first of that name.
     """
@@ -179,6 +187,7 @@ class Sub(NamedTuple):
     vague: bool = False
     reused: bool = False
     stated: bool = False
+    since: int = 0
     repeated: tuple[tuple[str, str], ...] = ()
 
 

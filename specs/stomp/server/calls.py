@@ -74,13 +74,25 @@ def _size(state: State, conn: Conn, frame: Frame, special: tuple[str, ...]) -> V
         return (
             refusals.BODY_IN_1_0 if conn.version == "1.0" else refusals.BODY.because(f"{command} must not have a body")
         )
-    if conn.version == "1.0" and ids.ENC_01 in special and command not in ("CONNECT", "STOMP"):
-        return refusals.NOT_ASCII_IN_1_0  # the headers of 1.0 are US-ASCII
+    if conn.version == "1.0" and command not in ("CONNECT", "STOMP"):
+        if ids.ENC_01 in special:
+            return refusals.NOT_ASCII_IN_1_0  # the headers of 1.0 are US-ASCII
+        if any(value == "" for _, value in frame.headers):
+            return refusals.EMPTY_IN_1_0  # and none is empty
     if state.config.sizes.exceeded(frame):
         return refusals.BEYOND_LIMITS
     if command in refusals.TOO_LONG_A_NAME and len(frame.get("destination") or "") > LONG_NAME:
         return refusals.TOO_LONG_A_NAME[command]
     return None
+
+
+def in_other_case(frame: Frame) -> bool:
+    """True for a command, or for a header that the frame needs, in letters of another case."""
+    command = frame.command.strip().upper()
+    if command != frame.command and command in CLIENT_COMMANDS:
+        return True
+    needed = ("destination", "transaction", "id", "message-id", "subscription", "receipt", "ack")
+    return any(name not in needed and name.strip().lower() in needed for name, _ in frame.headers)
 
 
 def _unknown(command: str) -> Verdict:
@@ -191,7 +203,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if refused is not None:
         return refused, ()
     if state.config.kind(destination) is None:
-        return refusals.SEND_ANYWHERE, ()
+        return refusals.ANYWHERE_IN_1_0 if conn.version == "1.0" else refusals.SEND_ANYWHERE, ()
     claims: tuple[str, ...] = ()
     if conn.txs:
         claims = (ids.TXN_10,) if len(conn.txs) > 1 else (ids.TXN_11,) if frame.get("transaction") is None else ()
@@ -226,11 +238,13 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return verdict, ()
     kind = state.config.kind(destination)
     if kind is None:
-        return refusals.SUBSCRIBE_ANYWHERE, ()
+        return refusals.ANYWHERE_IN_1_0 if conn.version == "1.0" else refusals.SUBSCRIBE_ANYWHERE, ()
     if not kind.shared and _taken(state, destination):
-        return refusals.TAKEN, ()
+        return refusals.TAKEN_IN_1_0 if conn.version == "1.0" else refusals.TAKEN, ()
     claims: tuple[str, ...] = ()
     if sub in conn.old_subs:
+        if conn.version != "1.2":
+            return refusals.ID_USED_BEFORE, ()
         claims += (ids.SUB_11,)
     if any(sub in other.subs for key, other in state.conns.items() if key != number):
         claims += (ids.SUB_04,)
@@ -288,19 +302,29 @@ def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
 
 def delivery_named(state: State, number: int, conn: Conn, frame: Frame) -> Delivery | None:
     """The delivery that an ACK or NACK names in the version of its session; the latest when several match."""
+    named, sub = deliveries_named(state, number, conn, frame), frame.get("subscription")
+    if conn.version != "1.2":
+        there = {s.serial: s.id for s in conn.subs.values()}
+        mine = [d for d in named if d.sub in there and (sub in (None, there[d.sub]) or there[d.sub].startswith("\0"))]
+        named = mine or named
+    return named[0] if named else None
+
+
+def deliveries_named(state: State, number: int, conn: Conn, frame: Frame) -> list[Delivery]:
+    """All deliveries on the connection that an ACK or NACK may be taken to name, the latest first. In 1.2 there are
+    several where a message that comes again has the ack value that it had before. In 1.1 a subscription id may also
+    have been used before, and 1.0 asks for the message-id alone, which all copies of a message may share."""
+    found = [d for d in [*state.deliveries.values()][::-1] if d.conn == number]
     if conn.version == "1.2":
         wanted = frame.get("id")
-        for delivery in reversed(list(state.deliveries.values())):
-            if delivery.conn == number and delivery.ack == wanted and wanted is not None:
-                return delivery
-        return None
+        return [d for d in found if d.ack == wanted] if wanted is not None else []
     wanted, sub = frame.get("message-id"), frame.get("subscription")
-    for delivery in reversed(list(state.deliveries.values())):
-        if delivery.conn == number and delivery.id == wanted and wanted is not None:
-            key = next((s.id for s in conn.subs.values() if s.serial == delivery.sub), sub)
-            if sub is None or key in (sub, None) or key.startswith("\0"):
-                return delivery
-    return None
+    names = {s.serial: s.id for s in conn.subs.values()}
+    return [
+        d
+        for d in found
+        if d.id == wanted is not None and (conn.version == "1.0" or sub is None or names.get(d.sub, sub) == sub)
+    ]
 
 
 def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
@@ -310,7 +334,7 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if frame.get("id") is None and conn.version == "1.2":
         declared = refusals.ACK_OF_1_1 if frame.get("message-id") is not None else refusals.ACK_WITHOUT_ID
         return _lacking(frame, "id", declared.because(f"{frame.command} without id")), ()
-    delivery = delivery_named(state, number, conn, frame)
+    delivery, others = delivery_named(state, number, conn, frame), deliveries_named(state, number, conn, frame)
     if delivery is None:
         declared = refusals.NO_DELIVERY_IN_1_0 if conn.version == "1.0" else refusals.NO_DELIVERY
         return declared.because(f"{frame.command} names no delivery on this connection"), ()
@@ -319,6 +343,8 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     sub = next((s for s in conn.subs.values() if s.serial == delivery.sub), None)
     if sub is None or sub.closing:
         return refusals.SUB_ENDED, ()
+    if conn.version == "1.0" and any(d.fate == "out" and d.mode != "auto" and d is not delivery for d in others):
+        return refusals.NACKED, ()  # it may be the other one that is acknowledged, or both
     if delivery.fate == "out" and delivery.tx is None:
         before = _acked_before(state, delivery, conn)
         if frame.get("transaction") is not None:
@@ -328,8 +354,10 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return None, before + ((ids.ACK_01, ids.ACK_07) if conn.version == "1.2" else (ids.ACK_01,))
     if delivery.tx is not None:
         return refusals.HELD_BY_TX, ()
-    if delivery.fate in ("nacked", "freed"):
-        return refusals.NACKED, ()  # it may have come again meanwhile, under the same ack value
+    if any(d.fate in ("nacked", "freed") or d.mode == "auto" or d.sub != delivery.sub for d in others):
+        # it may have come again meanwhile, under the same ack value; or its name is that of another one as well, whose
+        # ACK may be taken: of a subscription that has ended, say
+        return refusals.NACKED, ()
     return refusals.SETTLED.because(f"{frame.command} of a delivery that is already settled"), ()
 
 
@@ -372,6 +400,9 @@ def _begin(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return refusals.BEGIN_OF_NO_NAME, ()  # nothing forbids the empty text as a name
     if tx in conn.txs:
         return refusals.BEGUN_TWICE.because(f"transaction {tx!r:.40} is already open"), ()
+    known = any(tx in (*other.txs, *other.old_txs) for other in state.conns.values())
+    if known and conn.version != "1.2":
+        return refusals.NAME_USED_BEFORE, ()
     claims: tuple[str, ...] = ()
     if tx in conn.old_txs:
         claims += (ids.TXN_09,)
@@ -396,7 +427,7 @@ def _end(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     if frame.command == "COMMIT" and (conn.txs[tx].doubtful or _overtaken(state, conn.txs[tx])):
         return refusals.COMMIT_MAY_FAIL, ()
     others = any(tx in (*other.txs, *other.old_txs) for key, other in state.conns.items() if key != number)
-    claims: tuple[str, ...] = (ids.TXN_07,) if others else ()
+    claims: tuple[str, ...] = (ids.TXN_07,) if others and conn.version == "1.2" else ()
     if conn.txs[tx].reused:
         claims += (ids.TXN_09,)
     if len(conn.txs) > 1:
@@ -411,6 +442,8 @@ def _overtaken(state: State, tx: Tx) -> bool:
 
 
 def _disconnect(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
+    if conn.version == "1.1" and not frame.headers:
+        return refusals.NO_HEADER_IN_1_1, ()
     return None, (ids.DISC_03,) if frame.get("receipt") is not None else ()
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple
-from unicodedata import normalize
 
 from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
-from specs.stomp.states import Config, Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
+from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
 from specs.values import quick_replace
 
 LEASE_MS = 10_000
@@ -214,13 +213,14 @@ def _copy(case: Case) -> Copy:
 def _again(case: Case) -> bool:
     """True if this message was delivered before and nothing justifies a second time.
 
-    What arrives on a subscription that is being closed may have been sent before a delivery that was seen earlier on
-    another connection, so it justifies itself; so does an end of the earlier connection that is not seen yet.
+    Nothing is known of the order in which two connections were written to. What arrives on a subscription that is being
+    closed, or on a connection that the server may be ending, may have been sent before a delivery that was seen earlier
+    on another connection, so it justifies itself; so does an end of the earlier connection that is not seen yet.
     """
     sent, sub, last = case.message, case.subscription, case.last
     if last is None or sent.wild or sub.vague or sub.closing or case.phase is not Phase.LIVE:
         return False
-    if case.state.conns[last.conn].shaky:
+    if any(conn.shaky or conn.overdue for conn in (case.conn, case.state.conns[last.conn])):
         return False
     if last.fate == "settled":
         return True
@@ -234,13 +234,6 @@ def _leased_out(state: State, last: Delivery) -> bool:
     not for long either."""
     nacked = any(d.conn == last.conn and d.fate == "nacked" for d in state.deliveries.values())
     return not nacked and state.elapsed_ms - last.at_ms >= LEASE_MS
-
-
-def as_read(name: str, config: Config) -> str:
-    """A destination as a server reads it that was seen to take off the blanks at its ends, or not to tell the case of
-    letters."""
-    name = name.strip() if config.trims else name
-    return normalize("NFKC", name).casefold() if config.folds else name
 
 
 _PLAIN: frozenset[str] = frozenset()

@@ -67,8 +67,12 @@ def _asked(case: Case) -> list[Pending]:
 
 
 @UNASKED.cause(ids.CLEN_02, also=f"{ids.INV_16} {ids.RECEIPT_03}", could=lambda case: case.conn.lost == ids.CLEN_02)
-def ill_framed(case: Case) -> str:
-    return "RECEIPT for a frame whose content-length does not fit"
+def ill_framed(case: Case) -> Named:
+    """1.0 says that so many octets should be read."""
+    text, also = "RECEIPT for a frame whose content-length does not fit", (ids.INV_16, ids.RECEIPT_03)
+    if case.conn.version == "1.0":
+        return Named(ids.CLEN_02, text, "", also[:1], level="SHOULD")
+    return Named(ids.CLEN_02, text, "", also)
 
 
 @UNASKED.cause(ids.REPEAT_01, could=lambda case: any(_later_receipts(p) for p in _asked(case)))

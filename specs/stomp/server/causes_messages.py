@@ -129,6 +129,15 @@ def _lost(case: Case, why: str) -> bool:
     ids.CLEN_02, also=ids.INV_16, says="the body of a SEND whose content-length does not fit was delivered"
 )
 def cut_by_its_length(case: Case) -> bool:
+    return any(conn.lost == ids.CLEN_02 and conn.version != "1.0" for conn in case.state.conns.values())
+
+
+@NOBODYS.circumstance(
+    ids.CLEN_02, also=ids.INV_16, level="SHOULD",
+    says="the body of a SEND of 1.0 whose content-length does not fit was delivered",
+)  # fmt: skip
+def cut_by_its_length_in_1_0(case: Case) -> bool:
+    """1.0 says that so many octets should be read."""
     return _lost(case, ids.CLEN_02)
 
 
@@ -405,6 +414,7 @@ def not_unescaped(case: Case) -> str:
     ids.ENC_12,
     also=f"{ids.SEND_04} {ids.MSG_08}",
     could=lambda case: case.conn.version == "1.0" and "escaped" in case.special,
+    level="MUST",
 )
 def escapes_in_1_0(case: Case) -> str:
     return _alters(case, ids.ENC_12)
@@ -417,6 +427,6 @@ def stripped(case: Case) -> str:
 
 @HEADER.cause(ids.FRAME_05, also=f"{ids.SEND_04} {ids.MSG_08}", could=lambda case: "case" in case.special)
 def in_other_letter_case(case: Case) -> str:
-    if case.frame.get(case.header[0]) is None and _other_case(case):
+    if case.conn.version != "1.0" and case.frame.get(case.header[0]) is None and _other_case(case):
         return f"{headers(case)}; it came under the name in other letter case"
     return ""

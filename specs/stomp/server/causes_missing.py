@@ -91,12 +91,16 @@ def _in_tx(case: Case) -> bool:
 @MISSING.circumstance(ids.TXN_07, also=ids.SUB_05)
 def same_transaction_id_elsewhere(case: Case) -> bool:
     others = (conn for number, conn in case.state.conns.items() if number != case.message.conn)
-    return _in_tx(case) and any(case.message.tx in (*conn.txs, *conn.old_txs) for conn in others)
+    return (
+        _in_tx(case)
+        and _sender(case).version == "1.2"
+        and any(case.message.tx in (*conn.txs, *conn.old_txs) for conn in others)
+    )
 
 
 @MISSING.circumstance(ids.TXN_09, also=ids.SUB_05)
 def transaction_id_used_again(case: Case) -> bool:
-    return _in_tx(case) and _sender(case).old_txs.count(str(case.message.tx)) > 1
+    return _in_tx(case) and _sender(case).version == "1.2" and _sender(case).old_txs.count(str(case.message.tx)) > 1
 
 
 @MISSING.circumstance(ids.TXN_06, also=ids.SUB_05, level="SHOULD")
@@ -127,11 +131,13 @@ def empty_body(case: Case) -> bool:
 
 @MISSING.circumstance(ids.SUB_11, also=ids.SUB_05)
 def subscription_id_used_again(case: Case) -> bool:
-    return case.subscription.reused
+    return case.subscription.reused and case.conn.version == "1.2"
 
 
 @MISSING.circumstance("STOMP-1.2-UNSUB-05", also=ids.SUB_05)
 def another_subscription_removed(case: Case) -> bool:
+    if case.conn.version != "1.2":
+        return False
     return bool(case.conn.old_subs) or any(sub.closing for sub in case.conn.subs.values())
 
 
@@ -159,8 +165,10 @@ def stopped_in_auto_mode(case: Case) -> bool:
 
 @MISSING.circumstance(ids.RECEIPT_05, also=ids.SUB_05, says="a later frame of its sender was receipted")
 def vouched_for(case: Case) -> bool:
-    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there."""
+    """The RECEIPT of a later frame says that the SEND was received, and its sender is still there. Only 1.2 says so."""
     there = case.subscription.ack == "auto" and case.subscription.serial < case.message.serial
+    if _sender(case).version != "1.2":
+        return False
     return not case.message.sure and _sender(case).alive and there and case.message.serial < _sender(case).vouched
 
 
@@ -186,4 +194,4 @@ def received_before(case: Case) -> tuple[str, ...]:
 @MISSING.circumstance("STOMP-1.2-RECEIPT-04", also=ids.SUB_05, says="it was receipted before that subscription began")
 def there_to_be_had(case: Case) -> bool:
     """The RECEIPT of its SEND said that it waits for who subscribes now."""
-    return case.message.sure and case.message.serial < case.subscription.serial
+    return case.message.sure and case.message.serial < case.subscription.serial and _sender(case).version != "1.0"

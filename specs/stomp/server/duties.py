@@ -23,7 +23,7 @@ from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
 from specs.stomp.server.causes_missing import MISSING
 from specs.stomp.server.effects_said import alone, put, subscribers
 from specs.stomp.server.refusals import REFUSALS, named
-from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub
+from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub, as_read
 
 _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
 
@@ -109,11 +109,11 @@ def _refused(conn: Conn) -> Pending | None:
 
 @BOOK.duty(ids.INV_16, met_by="ERROR, close", when=_READING, also=ids.CLEN_02)
 def refusal_of_octets(state: State) -> Iterator[Due]:
-    """STOMP 1.2, Header content-length: NUL must follow the body."""
+    """STOMP 1.2, Header content-length: NUL must follow the body. 1.0 says that so many octets should be read."""
     for number, conn in state.conns.items():
         if conn.lost == ids.CLEN_02 and conn.doom is None and conn.phase in _READING:
             why = "octets follow the body where NUL must stand, and the connection stayed open"
-            yield Due(why, about=(number, None))
+            yield Due(why, about=(number, None), level="SHOULD" if conn.version == "1.0" else None)
 
 
 @BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close", when=_SESSION)
@@ -188,7 +188,7 @@ def message_for_any_of_them(state: State) -> Iterator[Due]:
             continue
         for serial in queue:
             message = state.messages[serial]
-            if message.at_ms < state.haunted.get(place, 0):
+            if message.at_ms < state.haunted.get(as_read(place, state.config), 0):
                 continue
             own = message.kind is not None and message.kind.own
             if own or all(sub.conn != message.conn for sub in takers):

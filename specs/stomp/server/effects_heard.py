@@ -35,10 +35,10 @@ def entered(state: State, number: int, conn: Conn, frame: Frame) -> State:
 
 
 def failed(state: State, number: int) -> State:
-    """The state once an ERROR has come."""
+    """The state once an ERROR has come. Before 1.2 it need not be the end: what is open may still be committed."""
     conn = state.conns.get(number) or Conn()
     state = put(state, number, conn._replace(phase=MACHINE.move(conn.phase, "ERROR")))
-    return left(state, number)
+    return left(state, number, undoes=conn.version == "1.2")
 
 
 def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
@@ -67,10 +67,14 @@ def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
         key = f"\0{frame.get('destination')}" if key is None else key
         sub = conn.subs.get(key)
         if sub is not None:
-            conn = conn._replace(subs={**conn.subs, key: sub._replace(sure=True)})
+            conn = conn._replace(subs={**conn.subs, key: _in_force(state, sub)})
     elif frame.command == "UNSUBSCRIBE":
         conn = _unsubscribed(state, conn, frame)
     return _settled(put(state, number, conn), pending)
+
+
+def _in_force(state: State, sub: Sub) -> Sub:
+    return sub._replace(sure=True, since=sub.since or state.serial)
 
 
 def _unsubscribed(state: State, conn: Conn, frame: Frame) -> Conn:
@@ -103,7 +107,7 @@ def _settled(state: State, pending: Pending) -> State:
 def delivered(state: State, number: int, conn: Conn, sub: Sub, frame: Frame, found: Message) -> State:
     """The state once a MESSAGE has come: whose subscription it names is in force, with or without a RECEIPT."""
     if not (sub.sure or sub.vague or sub.closing or conn.subs.get(sub.id) is not sub):
-        state = put(state, number, conn._replace(subs={**conn.subs, sub.id: sub._replace(sure=True)}))
+        state = put(state, number, conn._replace(subs={**conn.subs, sub.id: _in_force(state, sub)}))
     serial = state.serial + 1
     fate = "out" if conn.phase is Phase.LIVE and not sub.closing and not sub.vague else "freed"
     ack, name = frame.get("ack"), frame.get("message-id")

@@ -13,8 +13,8 @@ from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
 from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
-from specs.stomp.server.calls import call, common, delivery_named, offered, sub_key
-from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx
+from specs.stomp.server.calls import call, common, deliveries_named, delivery_named, in_other_case, offered, sub_key
+from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx, as_read
 
 HAUNTED_MS = 2000
 """For how long the subscriptions of a connection that ended without a word may swallow messages."""
@@ -36,7 +36,11 @@ def said(state: State, number: int, frame: Frame) -> State:
         return _after_the_end(state, number, conn, frame)
     verdict, claims = call(state, number, conn, frame)
     if conn.eols:
-        claims, conn = (ids.HB_07, ids.FRAME_03, *claims), conn._replace(eols=False)
+        alive = (ids.HB_07,) if conn.version != "1.0" else ()
+        claims, conn = (*alive, ids.FRAME_03, *claims), conn._replace(eols=False)
+    if conn.version == "1.0" and in_other_case(frame):
+        # 1.0 does not say that letter case counts, and its grammar is one in which it does not
+        conn = conn._replace(lost=ids.FRAME_05)
     serial = state.serial + 1
     pending = Pending(
         serial,
@@ -69,9 +73,8 @@ def said(state: State, number: int, frame: Frame) -> State:
         return effect(state, number, conn, pending, behind)
     if frame.command not in CLIENT_COMMANDS and frame.get("destination") is not None:
         never = _carried_out(frame.command)
-        return _add_message(
-            state, number, pending, None, never=never, level=None if never == ids.FRAME_05 else "SHOULD"
-        )
+        level = None if never == ids.FRAME_05 else "SHOULD"
+        return _add_message(state, number, pending, None, never=never, level="" if conn.lost == ids.FRAME_05 else level)
     return state
 
 
@@ -93,6 +96,10 @@ def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State
     pending = Pending(state.serial + 1, frame, frame.get("receipt"), Free(), due=False, late=True)
     conn = conn._replace(pending=(*conn.pending, pending), said_after_end=True)
     state = put(state, number, conn, pending.serial)
+    tx = conn.txs.get(frame.get("transaction") or "")
+    if frame.command == "COMMIT" and tx is not None:  # open behind an ERROR, before 1.2
+        shown = {serial: state.messages[serial]._replace(may=True) for serial in tx.sends}
+        return _without(state, number, conn, tx.id)._replace(messages={**state.messages, **shown})
     if frame.command != "SEND":
         return state
     level = "" if failed and conn.version != "1.2" else None  # only 1.2 says that an ERROR is the end
@@ -155,6 +162,9 @@ def expect(state: State, serials: Iterable[int]) -> State:
         if message.kind is None or message.loose or message.behind or message.never:
             continue
         takers = [sub for sub in subscribers(state, message.destination) if sub.sure]
+        if message.tx is not None and not message.kind.keeps:
+            # it may be given to those who are there when it is sent, or when it is committed
+            takers = [sub for sub in takers if sub.since < serial]
         if message.kind.fanout:
             reached = [sub for sub in takers if message.kind.own or sub.conn != message.conn]
             due += [(serial, sub.serial) for sub in reached if message.kind.copies or alone(state, sub)]
@@ -175,9 +185,11 @@ def subscribers(state: State, destination: str) -> list[Sub]:
 
 
 def alone(state: State, sub: Sub) -> bool:
-    """True when no other subscription of its connection may get what `sub` gets."""
+    """True when no other subscription of its connection may get what `sub` gets: names that are one to the server are
+    one destination."""
+    mine = {as_read(place, state.config) for place in sub.destinations}
     others = (other for other in state.conns[sub.conn].subs.values() if other.serial != sub.serial)
-    return not any(place in sub.destinations for other in others for place in other.destinations)
+    return not any(as_read(place, state.config) in mine for other in others for place in other.destinations)
 
 
 def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
@@ -215,7 +227,14 @@ def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind
         return state
     sub = conn.subs[key]
     closing = sub._replace(closing=True, vague=sub.vague or pending.call is not None)
-    state = put(state, number, conn._replace(subs={**conn.subs, key: closing}))
+    subs = {**conn.subs, key: closing}
+    if conn.version != "1.2":  # before, "the connection will no longer receive messages from that destination"
+        subs |= {
+            other.id: other._replace(vague=True)
+            for other in conn.subs.values()
+            if other.serial != sub.serial and any(place in sub.destinations for place in other.destinations)
+        }
+    state = put(state, number, conn._replace(subs=subs))
     return departed(state, [sub])
 
 
@@ -224,14 +243,14 @@ def departed(state: State, subs: Iterable[Sub]) -> State:
     gone = {sub.serial for sub in subs}
     if not gone:
         return state
-    places = {place for sub in subs for place in sub.destinations}
+    places = {as_read(place, state.config) for sub in subs for place in sub.destinations}
     deliveries = {
         serial: d._replace(fate="freed") if d.sub in gone and d.fate in ("out", "acked") else d
         for serial, d in state.deliveries.items()
     }
     return state._replace(
         due=tuple(pair for pair in state.due if pair[1] not in gone),
-        waiting={place: queue for place, queue in state.waiting.items() if place not in places},
+        waiting={place: queue for place, queue in state.waiting.items() if as_read(place, state.config) not in places},
         deliveries=deliveries,
     )
 
@@ -247,6 +266,9 @@ def _ack(state: State, number: int, conn: Conn, pending: Pending, behind: Refusa
         return state._replace(messages={**state.messages, found.serial: found._replace(wild=True)})
     verb = "acked" if pending.frame.command == "ACK" else "nacked"
     if isinstance(pending.call, Free):
+        for other in deliveries_named(state, number, conn, pending.frame):
+            if other.fate == "out" and other is not delivery:
+                state = _settle(state, other, "freed", "")
         return _settle(state, delivery, "freed", "")
     if pending.tx is None:
         return _settle(state, delivery, verb, f"{pending.serial}")
@@ -276,6 +298,8 @@ def _settle(state: State, delivery: Delivery, fate: str, by: str) -> State:
     the text does not say which of two acknowledgements of one message counts."""
     changed = {}
     for d in covered_by(state, delivery):
+        if d.fate == "settled":
+            continue
         if d.tx != delivery.tx or (d is not delivery and state.conns[d.conn].version == "1.0"):
             changed[d.serial] = d._replace(fate="freed")  # 1.0 does not say whether an ACK is cumulative
         else:
@@ -288,11 +312,34 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
     if not tx:
         return state
     opened = conn.txs.get(tx)
+    if opened is None and pending.call is not None:
+        state = _shared(state, tx)
     if opened is None:
-        opened = Tx(tx, reused=tx in conn.old_txs)
+        opened = Tx(tx, reused=tx in conn.old_txs, doubtful=pending.call is not None)
     else:
         state = state._replace(history=state.history | {f"begun twice {number} {tx}"})
     return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
+
+
+def _shared(state: State, tx: str) -> State:
+    """Transactions of one name on several connections may be one before 1.2, which is the first to say that they are
+    not: what becomes of those that are open is open."""
+    for number, conn in state.conns.items():
+        if tx in conn.txs and conn.version != "1.2":
+            state = put(state, number, conn._replace(txs={**conn.txs, tx: conn.txs[tx]._replace(doubtful=True)}))
+    return state
+
+
+def _committed_with(state: State, number: int, tx: str) -> list[int]:
+    """Messages of other connections that may be in the same transaction, before 1.2; 1.0 does not say either that it
+    ends with its connection."""
+    if state.conns[number].version == "1.2":
+        return []
+    return [
+        m.serial
+        for m in state.messages.values()
+        if m.tx == tx and m.conn != number and state.conns[m.conn].version != "1.2" and not (m.may or m.never)
+    ]
 
 
 def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:
@@ -300,7 +347,8 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
     if tx not in conn.txs or (isinstance(pending.call, Refusal) and pending.call.accepted == "MUST"):
         return state
     opened = conn.txs[tx]
-    messages = {serial: state.messages[serial]._replace(may=True) for serial in opened.sends}
+    shown = (*opened.sends, *_committed_with(state, number, opened.id))
+    messages = {serial: state.messages[serial]._replace(may=True) for serial in shown}
     state = _without(state, number, conn, tx)._replace(messages={**state.messages, **messages})
     for serial, verb in opened.acks:
         delivery = state.deliveries[serial]._replace(tx=None)
@@ -310,7 +358,9 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
             if d.sub == delivery.sub and d.serial <= serial and d.tx == tx and d.conn == number
         }
         state = state._replace(deliveries={**state.deliveries, **freed})
-        state = _settle(state, state.deliveries[serial], verb, f"{pending.serial}")
+        # what has met another fate, as with the end of its subscription, is not settled by this any more
+        fate = verb if state.deliveries[serial].fate == "out" else "freed"
+        state = _settle(state, state.deliveries[serial], fate, f"{pending.serial}")
     conn = state.conns[number]
     state = put(state, number, conn._replace(pending=(*conn.pending[:-1], pending._replace(sends=opened.sends))))
     return expect(state, opened.sends) if pending.call is None and behind is None else state
@@ -328,6 +378,8 @@ def _without(state: State, number: int, conn: Conn, tx: str) -> State:
 
 def undone(state: State, number: int, txs: Iterable[str], requirement: str) -> State:
     """Transactions rolled back: their messages must never be seen, their acknowledgements never happened."""
+    if requirement == ids.TXN_05 and state.conns[number].version == "1.0":
+        requirement = ""  # 1.0 does not say that a transaction ends with its connection; nor is it committed by that
     for tx in txs:
         opened = state.conns[number].txs[tx]
         never = {serial: state.messages[serial]._replace(never=requirement) for serial in opened.sends}
@@ -349,14 +401,15 @@ def _disconnect(state: State, number: int, conn: Conn, pending: Pending, behind:
     return left(state, number, orderly=True)
 
 
-def left(state: State, number: int, *, orderly: bool = False) -> State:
-    """Connection `number` goes: open transactions are aborted, its subscriptions end, what it held is free.
+def left(state: State, number: int, *, orderly: bool = False, undoes: bool = True) -> State:
+    """Connection `number` goes: open transactions are aborted if it `undoes` them, its subscriptions end, what it held
+    is free.
 
     After an orderly end (DISCONNECT) the server should still process what it received; otherwise nothing is owed for
     what it has not said it processed.
     """
     conn = state.conns[number]
-    state = undone(state, number, list(conn.txs), ids.TXN_05)
+    state = undone(state, number, list(conn.txs), ids.TXN_05) if undoes else state
     held = [sub for sub in conn.subs.values() if not sub.closing]
     again = [] if orderly else _unsettled(state, number, held)
     state = departed(state, held)
@@ -364,13 +417,16 @@ def left(state: State, number: int, *, orderly: bool = False) -> State:
         # until the server notices that the connection is gone, its subscriptions may swallow what is sent meanwhile
         until = state.elapsed_ms + HAUNTED_MS
         haunted = {
-            place: until
+            as_read(place, state.config): until
             for sub in conn.subs.values()
             if sub.vague or sub.closing or not _comes_back(state, sub)
             for place in sub.destinations
         }
         state = state._replace(haunted={**state.haunted, **haunted})
-        unsure = {m.serial for m in state.messages.values() if m.conn == number and not m.sure}
+        # the RECEIPT of 1.0 says no more than that the SEND has come
+        unsure = {
+            m.serial for m in state.messages.values() if m.conn == number and not (m.sure and conn.version != "1.0")
+        }
         state = state._replace(
             due=tuple(pair for pair in state.due if pair[0] not in unsure),
             waiting={place: tuple(m for m in queue if m not in unsure) for place, queue in state.waiting.items()},

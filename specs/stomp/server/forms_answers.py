@@ -15,7 +15,7 @@ from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
-from specs.stomp.headers import WHOLE
+from specs.stomp.headers import WHOLE, sayable_in_1_0
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.calls import offered
@@ -39,9 +39,14 @@ MANY = 50
 # -- CONNECTED ---------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(ids.BODY_01, on="CONNECTED")
+def _since_1_1(case: Case) -> bool:
+    """What 1.0 does not speak of."""
+    return case.conn.version != "1.0"
+
+
+@BOOK.form(ids.BODY_01, on="CONNECTED", if_=_since_1_1)
 def connected_has_no_body(case: Case) -> str:
-    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
+    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body; 1.0 denies it to no frame."""
     return "CONNECTED with a body" if case.frame.body else ""
 
 
@@ -109,9 +114,13 @@ def highest_common_version(case: Case) -> str:
     return ""
 
 
-@BOOK.form("STOMP-1.2-CONNECTED-03", on="CONNECTED", if_=lambda case: case.frame.get("server") is not None)
+@BOOK.form(
+    "STOMP-1.2-CONNECTED-03", on="CONNECTED",
+    if_=lambda case: case.frame.get("server") is not None and _since_1_1(case),
+)  # fmt: skip
 def server_begins_with_a_name(case: Case) -> str:
-    """STOMP 1.2, CONNECTED Frame: server is a name, a slash and a version, and comments behind blanks."""
+    """STOMP 1.2, CONNECTED Frame: server is a name, a slash and a version, and comments behind blanks. 1.0 has no such
+    header."""
     server = case.frame.get("server")
     return "" if _SERVER.match(server) else f"server {server!r:.80} does not begin with a name"
 
@@ -190,10 +199,12 @@ def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
 # -- RECEIPT -----------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form("STOMP-1.2-RECEIPT-07", on="RECEIPT", also=ids.BODY_01)
-def receipt_has_no_body(case: Case) -> str:
-    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body."""
-    return "RECEIPT with a body" if case.frame.body else ""
+@BOOK.form("STOMP-1.2-RECEIPT-07", on="RECEIPT")
+def receipt_has_no_body(case: Case) -> Broken | str:
+    """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body. 1.0, RECEIPT: its body is empty."""
+    if not case.frame.body:
+        return ""
+    return Broken("RECEIPT with a body", also=(ids.BODY_01,) if _since_1_1(case) else ())
 
 
 @BOOK.form(ids.HDR_01, on="RECEIPT", also=ids.RECEIPT_02)
@@ -243,8 +254,12 @@ def receipt_was_asked_for(case: Case) -> str:
     causes=UNASKED,
     unless=lambda case: _asked(case) or case.conn.lost not in ("", ids.CLEN_02),
 )
-def nobody_asked_for_it(case: Case) -> str:
-    """L250-254: a RECEIPT answers a frame with a receipt header. What octets that are no frame ask for is open."""
+def nobody_asked_for_it(case: Case) -> Broken | str:
+    """L250-254: a RECEIPT answers a frame with a receipt header. What octets that are no frame ask for is open, and so
+    is what a server makes of a value that 1.0 has no way to write: its headers are US-ASCII, and blanks around them
+    padding."""
+    if not _since_1_1(case) and any(not sayable_in_1_0(p.receipt or "") for p in case.conn.pending):
+        return Broken("", level="")
     return f"RECEIPT for {case.wanted!r:.60}, which was never asked for"
 
 
@@ -374,7 +389,10 @@ def before_1_2_an_error_need_not_be_the_end(case: Case) -> Broken:
 
 @BOOK.form(ids.DISC_04, on=_OUT, when=(Phase.LEFT,), level="SHOULD")
 def what_may_have_crossed(case: Case) -> Broken | str:
-    """L194-212: the RECEIPT of DISCONNECT is the last frame; what the client itself sent behind it may be answered."""
+    """L194-212: the RECEIPT of DISCONNECT is the last frame; what the client itself sent behind it may be answered.
+    That of 1.0 says only that the DISCONNECT has come: what was under way follows."""
+    if not _since_1_1(case):
+        return Broken("", level="")
     late = case.frame.command == "RECEIPT" and any(p.receipt == case.wanted for p in case.conn.pending)
     if not late and not case.conn.said_after_end:
         return ""

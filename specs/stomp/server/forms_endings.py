@@ -17,7 +17,7 @@ from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
 from specs.stomp.server.duties import close_after_error, met, refusal_of_octets, refused
 from specs.stomp.server.effects_heard import failed
-from specs.stomp.server.effects_said import left, put
+from specs.stomp.server.effects_said import left, put, undone
 from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
@@ -64,9 +64,12 @@ def _has_body(case: Case) -> bool:
 # -- ERROR -------------------------------------------------------------------------------------------------------------
 
 
-@BOOK.form(
-    ids.ROB_02, on="ERROR", also=ids.ERROR_04, if_=lambda case: case.wanted is not None and len(case.state.conns) > 1
-)
+def _names(case: Case) -> bool:
+    """It has a receipt-id, which means something from 1.1 on."""
+    return case.wanted is not None and case.conn.version != "1.0"
+
+
+@BOOK.form(ids.ROB_02, on="ERROR", also=ids.ERROR_04, if_=lambda case: _names(case) and len(case.state.conns) > 1)
 def error_is_about_this_connection(case: Case) -> str:
     """Robustness: what goes wrong on one connection is not felt on another."""
     if case.about is not None or case.wanted in case.conn.answered:
@@ -83,8 +86,8 @@ def error_has_a_message(case: Case) -> str:
 
 
 def _one_to_name(case: Case) -> bool:
-    """One frame alone can be meant, and it asked for a receipt."""
-    if len(case.suspects) != 1 or _turned_away(case):
+    """One frame alone can be meant, and it asked for a receipt. 1.0 has no header that says which."""
+    if len(case.suspects) != 1 or _turned_away(case) or case.conn.version == "1.0":
         return False
     return isinstance(case.suspects[0].call, Refusal) and case.suspects[0].receipt is not None
 
@@ -112,13 +115,16 @@ def error_states_its_length(case: Case) -> str:
     return "ERROR with a body but without content-length" if case.frame.get("content-length") is None else ""
 
 
-@BOOK.form(ids.ERROR_06, on="ERROR", also=ids.CTYPE_01, if_=_has_body)
+@BOOK.form(ids.ERROR_06, on="ERROR", also=ids.CTYPE_01, if_=lambda case: _has_body(case) and case.conn.version != "1.0")
 def error_states_its_type(case: Case) -> str:
     """L243-246: a frame with a body should state content-type."""
     return "ERROR with a body but without content-type" if case.frame.get("content-type") is None else ""
 
 
-@BOOK.form(ids.CTYPE_02, on="ERROR", level="SHOULD", if_=lambda case: case.frame.get("content-type") is not None)
+@BOOK.form(
+    ids.CTYPE_02, on="ERROR", level="SHOULD",
+    if_=lambda case: case.frame.get("content-type") is not None and case.conn.version != "1.0",
+)  # fmt: skip
 def error_has_a_mime_type(case: Case) -> str:
     """STOMP 1.2, Header content-type: the value is a MIME type. On an ERROR it helps nobody but people."""
     kind = case.frame.get("content-type")
@@ -134,11 +140,12 @@ def _what(case: Case) -> str:
 
 
 @BOOK.form(
-    ids.RECEIPT_03, on="ERROR", also=ids.ERROR_04, if_=lambda case: case.wanted is not None and case.conn.answered,
+    ids.RECEIPT_03, on="ERROR", also=ids.ERROR_04, if_=lambda case: _names(case) and case.conn.answered,
     unless=_excused,
 )  # fmt: skip
 def what_was_receipted_has_not_failed(case: Case) -> str:
-    """L250-251; docs/ambiguities.md, N-16: a RECEIPT says that its frame was processed, an ERROR that not."""
+    """L250-251; docs/ambiguities.md, N-16: a RECEIPT says that its frame was processed, an ERROR that not. That of 1.0
+    says only that it has come."""
     failed_later = case.about is None and case.wanted in case.conn.answered
     return f"ERROR with receipt-id {case.wanted!r:.60}, whose RECEIPT has come already" if failed_later else ""
 
@@ -154,7 +161,7 @@ def error_has_a_reason(case: Case) -> Broken | str:
     return ""
 
 
-@BOOK.form(ids.ERROR_04, on="ERROR", level="MUST", if_=lambda case: case.wanted is not None, unless=_excused)
+@BOOK.form(ids.ERROR_04, on="ERROR", level="MUST", if_=_names, unless=_excused)
 def error_names_no_other_frame(case: Case) -> str:
     """docs/ambiguities.md, N-16: a receipt-id that nobody asked for misleads."""
     return "" if case.about is not None else f"ERROR with receipt-id {case.wanted!r:.60}, which no frame asked for"
@@ -261,6 +268,8 @@ def silence_has_a_margin(case: Case) -> str:
 
 
 def _needs_a_reason(case: Case) -> bool:
+    if case.conn.version == "1.0" and _was_idle(case):
+        return False  # 1.0 has no heart-beats, and no word on how long a client may say nothing
     if case.suspects or _silent(case) or case.conn.overdue or case.phase is Phase.OPEN or case.conn.lost:
         return False
     if case.conn.midway > case.state.config.sizes.line:  # it may be one line of a header, which may be too long
@@ -358,7 +367,7 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge an ERROR, after which the connection is over."""
     conn, wanted = case.conn, case.wanted
     case = case._replace(suspects=may_be_refused(conn))
-    if wanted is not None:
+    if wanted is not None and conn.version != "1.0":
         asked = (*conn.pending, *([conn.connect] if conn.connect else []))
         case = case._replace(about=next((p for p in asked if p.receipt == wanted), None))
     legal = "for a legal frame" if case.suspects else "in a legal session"
@@ -387,6 +396,8 @@ def closed(state: State, event: Closed) -> Outcome:
     after = put(state, number, conn._replace(phase=phase, silent_ms=0))
     if conn.phase not in (Phase.CLOSING, Phase.LEFT, Phase.FAILED):
         after = left(after, number)
+    elif conn.txs:
+        after = undone(after, number, list(conn.txs), ids.TXN_05)
     if event.by == "client":
         return Allow(after)
     case = Case(state, number, conn, suspects=may_be_refused(conn))

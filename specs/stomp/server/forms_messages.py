@@ -14,10 +14,10 @@ from specs.model import ANYTHING, Allow, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
 from specs.stomp.frames import Frame
-from specs.stomp.headers import RESERVED
+from specs.stomp.headers import RESERVED, sayable_in_1_0
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.case import Case, Copy, Match, as_read, of_message, special
+from specs.stomp.server.case import Case, Copy, Match, of_message, special
 from specs.stomp.server.causes_messages import (
     BODY,
     ELSEWHERE,
@@ -36,7 +36,7 @@ from specs.stomp.server.effects_heard import delivered
 from specs.stomp.server.effects_said import put
 from specs.stomp.server.permissions import OF_MESSAGES
 from specs.stomp.server.refusals import REFUSALS
-from specs.stomp.states import Conn, State
+from specs.stomp.states import Conn, State, as_read
 
 MIME = re.compile(r"[^/\s;]+/[^/\s;]+\s*(;.*)?\Z", re.DOTALL)
 _UNSEEN = "message not seen"
@@ -60,7 +60,12 @@ def names_a_subscription(case: Case) -> str:
 
 @BOOK.form(ids.MSG_09, on="MESSAGE", also=ids.MSG_04, causes=WRONG_SUB, if_=lambda case: case.sub is None)
 def its_subscription_is_open(case: Case) -> Broken:
-    """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds."""
+    """L235-238; L129-146: a MESSAGE goes to a subscription that the client holds. The RECEIPT of 1.0 says only that
+    UNSUBSCRIBE has come: what was under way follows; and an id that it cannot write may come as something else."""
+    if case.conn.version == "1.0":
+        odd = any(not sayable_in_1_0(key) for key in case.conn.subs if not key.startswith("\0"))
+        if odd or case.frame.get("subscription") in case.conn.old_subs:
+            return Broken("", level="")
     return Broken(f"MESSAGE for {case.frame.get('subscription')!r:.40}, which was never subscribed here", ends=True)
 
 
@@ -170,6 +175,8 @@ def goes_to_its_destination(case: Case) -> Broken | str:
     """L79-82: destination says where the message goes."""
     if case.copy is not Copy.ELSEWHERE:
         return ""
+    if case.conn.version == "1.0" and case.subscription.id in case.conn.old_subs:
+        return Broken("", level="")  # it may have been under way to the one that had this id before
     return Broken(f"{told(case)} went to a subscriber of {case.subscription.destinations[0]!r:.60}", ends=True)
 
 
@@ -224,7 +231,8 @@ def states_its_length(case: Case) -> str:
 
 
 def _typed(case: Case) -> bool:
-    return case.message.frame.get("content-type") is not None
+    """Its SEND had a content-type, which 1.0 does not know."""
+    return case.message.frame.get("content-type") is not None and case.conn.version != "1.0"
 
 
 @BOOK.form(ids.CTYPE_01, on=_OF_SEND, also=f"{ids.MSG_07} {ids.CTYPE_04}", if_=_typed)
@@ -242,12 +250,14 @@ def content_type_as_it_was_sent(case: Case) -> str:
 
 @BOOK.form(
     ids.CTYPE_02, on=_OF_SEND, unless=lambda case: case.message.frame.get("content-type") is not None,
-    if_=lambda case: case.frame.get("content-type") is not None,
+    if_=lambda case: case.frame.get("content-type") is not None and case.conn.version != "1.0",
 )  # fmt: skip
-def content_type_of_its_own_is_one(case: Case) -> str:
-    """STOMP 1.2, Header content-type: the value is a MIME type."""
+def content_type_of_its_own_is_one(case: Case) -> Broken | str:
+    """STOMP 1.2, Header content-type: the value is a MIME type. In 1.1 it should be one."""
     kind = case.frame.get("content-type")
-    return "" if MIME.match(kind) else f"content-type {kind!r:.60} is no MIME type"
+    if MIME.match(kind):
+        return ""
+    return Broken(f"content-type {kind!r:.60} is no MIME type", None if case.conn.version == "1.2" else "SHOULD")
 
 
 def _user_headers(case: Case) -> bool:
@@ -255,9 +265,11 @@ def _user_headers(case: Case) -> bool:
 
 
 @BOOK.form(ids.SEND_04, on=_OF_SEND, also=ids.MSG_08, if_=_user_headers, causes=HEADER)
-def user_headers_as_they_were_sent(case: Case) -> str:
-    """L94-106; L239-242: all user headers of the SEND are on the MESSAGE."""
-    return headers(case) if case.header[0] else ""
+def user_headers_as_they_were_sent(case: Case) -> Broken | str:
+    """L94-106; L239-242: all user headers of the SEND are on the MESSAGE. 1.0 knows selectors, and does not say so."""
+    if not case.header[0]:
+        return ""
+    return Broken(headers(case), None if case.conn.version != "1.0" else "SHOULD")
 
 
 def _other_header(frame: Frame, sent: Frame) -> tuple[str, str]:

@@ -56,7 +56,7 @@ TOO_LONG_A_NAME = {
     "SEND": free(ids.SEND_06, silent="SHOULD", plain=True),
     "SUBSCRIBE": free(ids.SUB_06, silent="SHOULD", plain=True),
 }
-NOT_ASCII_IN_1_0 = free(ids.ENC_01)
+NOT_ASCII_IN_1_0, EMPTY_IN_1_0, NO_HEADER_IN_1_1 = free(ids.ENC_01), free(ids.ENC_08), free(ids.FRAME_04)
 
 SECOND_CONNECT = free(ids.INV_33)
 ODD_LIST, ODD_LIST_OF_OTHERS = free(ids.NEGO_05, ids.INV_34), free(ids.NEGO_03, ids.INV_34)
@@ -75,12 +75,14 @@ SEND_NOWHERE, SEND_NOWHERE_IN_1_0 = (
 )
 SEND_TO_NO_NAME = free("STOMP-1.2-INV-02", silent="SHOULD")
 SEND_ANYWHERE = free(ids.SEND_03, ids.INV_03, silent="MUST", requirement=ids.SEND_06)
+ANYWHERE_IN_1_0, TAKEN_IN_1_0 = free(ids.SEND_03), free(ids.SUB_06, plain=True)
 SERVERS_HEADER = free(ids.SEND_09, plain=True)
 NO_SUCH_TX, EMPTY_TX = lenient(ids.TXN_12, "STOMP-1.2-INV-13"), free(ids.TXN_12)
 
 SUBSCRIBE_NOWHERE = refusal(ids.SUB_01, ids.SUB_06, ids.INV_04, silent="MUST")
 SUBSCRIBE_NOWHERE_IN_1_0 = lenient(ids.SUB_01, ids.SUB_06, ids.INV_04)
 NO_ID, EMPTY_ID = lenient(ids.SUB_02, ids.INV_05), free(ids.SUB_02, ids.INV_05)
+ID_USED_BEFORE = free(ids.SUB_11, plain=True)
 ID_IN_USE, ID_BEING_FREED = lenient("STOMP-1.2-INV-06", forgives=True, spares=ids.SUB_03), free(ids.SUB_11)
 BAD_MODE, EMPTY_MODE, NEW_MODE_IN_1_0 = lenient(ids.INV_07), free(ids.INV_07), free(ids.INV_07)
 SUBSCRIBE_ANYWHERE = free(ids.SUB_06, silent="MUST")
@@ -93,6 +95,7 @@ NO_DELIVERY_IN_1_0 = lenient(ids.ACK_03, ids.ACK_04, ids.INV_09)
 AUTO_MODE, SUB_ENDED, HELD_BY_TX = free(ids.ACK_05, ids.INV_09), free(ids.UNSUB_06), free(ids.ACK_06)
 NACKED, SETTLED = free(ids.NACK_02), lenient(ids.ACK_03, ids.INV_09)
 
+NAME_USED_BEFORE = free(ids.TXN_09, ids.TXN_07, plain=True)
 BEGIN_WITHOUT_ID, BEGIN_OF_NO_NAME = lenient(ids.TXN_01, ids.INV_10), free(ids.TXN_01, ids.INV_10)
 BEGUN_TWICE = lenient("STOMP-1.2-INV-11", forgives=True, spares=ids.TXN_06)
 END_WITHOUT_ID = lenient(ids.TXN_01, ids.INV_12, accepted="MUST")

@@ -1,0 +1,16 @@
+"""What is open side by side and must not touch each other.
+
+Source: 003_30478fd2f19f0da0.txt L129-193; STOMP 1.2, SUBSCRIBE, UNSUBSCRIBE, ACK, BEGIN, COMMIT, ABORT, DISCONNECT.
+"""
+
+from strategies.stomp import crossings
+from suites.table import hunts
+
+ROLES = ("server",)
+
+test_crossings = hunts(
+    "Transactions, subscriptions, deliveries and kept messages that others end beside.",
+    crossings.crossings(),
+    crossings.interpret,
+    2,
+)
