@@ -204,8 +204,9 @@ class Case:
             found = replace(found, why=breach.why)
             # a lapse stays one, whatever brings it about
             level = breach.level or binding[feature.requirement].level
-            why, features = f"{feature.why}: {found.why}", (feature.name,)
-            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
+            why = f"{feature.why}: {found.why}"
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level)
+            found = replace(found, features=(feature.name,), kind=feature.name)
         elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
             name, also = found.also[0], found.also[1:]
             found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
@@ -252,6 +253,7 @@ class Case:
             kind=breach.kind,
             behind=behind,
             set_aside=self.setting.set_aside,
+            sort=breach.fingerprint,
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
