@@ -67,15 +67,15 @@ def played(rows: Iterable[ReplayRow]) -> dict[str, Played]:
 def not_seen(
     found: Result, entries: Mapping[str, Acceptance], played: Mapping[str, Played], today: date
 ) -> Result:  # fmt: skip
-    """The result of a requirement whose entry is in force, and which was not seen to fail: no pass, unless the entry's
-    own conversations have passed again and again."""
-    entry, own = entries.get(found.id), played.get(found.id, Played())
-    if entry is None or entry.expired(today) or found.verdict != "pass":
+    """The result of a requirement whose entry is in force, or of which a conversation is kept since a recommendation
+    was missed, where this run did not see that: no pass, unless those conversations have passed again and again."""
+    entry, plays = entries.get(found.id), played.get(found.id, Played())
+    if found.verdict != "pass" or (entry is None and not plays.tried) or (entry is not None and entry.expired(today)):
         return found
-    if own.tried >= ENOUGH_PASSES and not own.shown and not entry.sometimes:
+    if plays.tried >= ENOUGH_PASSES and not plays.shown and not (entry is not None and entry.sometimes):
         return found
-    unseen = Unseen(found.judged, own.tried if not own.shown else 0)
-    message = f"a known deviation, {unseen}"
+    unseen = Unseen(found.judged, plays.tried if not plays.shown else 0)
+    message = f"{'a known deviation' if entry is not None else 'a recommendation that was missed before'}, {unseen}"
     return replace(
         found, verdict="inconclusive", standing="inconclusive", message=message, accepted=entry, unseen=unseen
     )

@@ -56,7 +56,11 @@ class Acceptance:
 
     def accepts(self, fault: FaultRow) -> bool:
         """True for a failure of a sort that the entry was written for; a fault that says no sort is of any."""
-        return not self.fingerprints or not fault.fingerprint or fault.fingerprint in self.fingerprints
+        return self.accepts_sort(fault.fingerprint)
+
+    def accepts_sort(self, fingerprint: str) -> bool:
+        """The same by the name of the sort."""
+        return not self.fingerprints or not fingerprint or fingerprint in self.fingerprints
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,10 +164,11 @@ class Summary:
             parts.append(_many(count["warned"], "recommendation missed", "recommendations missed"))
         if count["accepted"]:
             parts.append(_many(count["accepted"], "known deviation"))
-        if self.unseen:
-            parts.append(f"{_many(len(self.unseen), 'known deviation')} not seen this time")
-        if count["inconclusive"] > len(self.unseen):
-            parts.append(f"{count['inconclusive'] - len(self.unseen)} not settled")
+        unseen = sum(found.accepted is not None for found in self.unseen)
+        if unseen:
+            parts.append(f"{_many(unseen, 'known deviation')} not seen this time")
+        if count["inconclusive"] > unseen:
+            parts.append(f"{count['inconclusive'] - unseen} not settled")
         return f"pass: {', '.join(parts)}"
 
 

@@ -221,8 +221,10 @@ def _baseline(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
             f"Known deviations, not seen in this run: neither passed nor mended ({len(summary.unseen)})", "bold"
         )
         for found in summary.unseen:
-            reason = found.accepted.reason if found.accepted else ""
-            yield from _prose("", f"{found.id}: {found.unseen}; it was accepted as: {reason}", width)
+            reason = (
+                f"it was accepted as: {found.accepted.reason}" if found.accepted else "a recommendation, missed before"
+            )
+            yield from _prose("", f"{found.id}: {found.unseen}; {reason}", width)
     yield from _prose("", _renewal(summary), width)
     if summary.left is not None:
         yield ""

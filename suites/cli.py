@@ -22,6 +22,7 @@ from impls.launching.fields import ManifestError
 from impls.launching.manifest import Deviation, Implementation, deviations, resolve
 from records import reader, writer
 from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
+from reports.result import acceptance
 from reports.summary import Summary, fold
 from specs.protocol import find
 from suites import explain, programs, trace
@@ -217,9 +218,13 @@ class Cli:
         choice = self.config.getoption("--baseline")
         path = impl.path if choice is None else None if choice == "none" else Path(choice)
         try:
-            return programs.load(programs.path_of(path), find(impl.protocol)) if path is not None else []
+            kept = programs.load(programs.path_of(path), find(impl.protocol)) if path is not None else []
         except programs.ProgramsError as error:
             raise usage(str(error)) from None
+        accepted = {name: acceptance(name, entry) for name, entry in self.baselines[_key(impl)].items()}
+        decisive = {"MUST", "SHOULD"} if self.config.getoption("strict") else {"MUST"}
+        today = datetime.now(UTC).date()
+        return [programs.trusted(each, accepted, decisive, today) for each in kept]
 
     def _mine(self, kept: list[programs.Stored]) -> list[programs.Stored]:
         """Those that this worker plays."""

@@ -8,12 +8,14 @@ conversation and not by luck. The file is meant to be read, and kept with the ma
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from records.text import printable
+from reports.result import Acceptance
 from reports.summary import Summary
 from specs.plan import Plan
 from specs.protocol import Protocol
@@ -86,6 +88,14 @@ def joined(kept: Iterable[Stored], found: Iterable[Stored]) -> list[Stored]:
         if before is None or before.suspected:
             all_of_them[each.key] = each
     return list(all_of_them.values())
+
+
+def trusted(each: Stored, accepted: Mapping[str, Acceptance], decisive: Set[str], today: date) -> Stored:
+    """The conversation as it is, where what it shows decides nothing or is accepted; else as one that is only
+    suspected: what decides a run is confirmed in that run."""
+    entry = accepted.get(each.requirement)
+    known = entry is not None and not entry.expired(today) and entry.accepts_sort(each.fingerprint)
+    return each if known or each.level not in decisive else replace(each, suspected=True)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -54,7 +54,9 @@ class Replays:
     def __init__(self, hunter: Hunter, programs: Sequence[Stored], *, settling: bool = False) -> None:
         self._hunter = hunter
         self._settling = settling
-        self.replays = [Replay(each) for each in sorted(programs, key=lambda each: each.took_ms)]
+        # what decides comes first, and of that what needs not be waited for
+        order = sorted(programs, key=lambda each: (each.level != "MUST", each.took_ms))
+        self.replays = [Replay(each) for each in order]
         self.tally = Tally()
         """What these plans showed."""
 

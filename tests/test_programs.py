@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from impls.launching.manifest import resolve
+from reports.result import Acceptance
 from specs.plan import Plan, Say, Wait
 from specs.protocol import find
 from specs.stomp.frames import Frame
@@ -87,6 +89,22 @@ def test_what_is_confirmed_takes_the_place_of_what_is_suspected() -> None:
     suspected, sure, other = kept(suspected=True), kept(why="sure"), kept(kind="two")
     assert programs.joined([suspected], [sure, other]) == [sure, other]
     assert programs.joined([sure], [suspected]) == [sure]
+
+
+def test_what_no_entry_accepts_is_confirmed_before_it_counts() -> None:
+    day, one = date(2026, 1, 1), kept()
+    accepts = Acceptance(one.requirement, "r", "i", None, fingerprints=(one.fingerprint,))
+    for entry, trusted in [
+        (accepts, True),
+        (replace(accepts, fingerprints=()), True),
+        (replace(accepts, fingerprints=("another",)), False),
+        (replace(accepts, expires=date(2025, 1, 1)), False),
+        (None, False),
+    ]:
+        entries = {} if entry is None else {one.requirement: entry}
+        assert programs.trusted(one, entries, {"MUST"}, day).suspected == (not trusted)
+    assert not programs.trusted(replace(one, level="SHOULD"), {}, {"MUST"}, day).suspected
+    assert programs.trusted(replace(one, level="SHOULD"), {}, {"MUST", "SHOULD"}, day).suspected
 
 
 def test_the_manifest_of_the_reference_keeps_none() -> None:

@@ -192,6 +192,15 @@ def test_records_from_before_keep_what_they_meant() -> None:
     assert (often.exit_code, often.unseen, often.standing("passed")[0].id) == (0, (), "A-01")
 
 
+def test_a_recommendation_that_comes_and_goes_is_marked_as_such() -> None:
+    summary = summed(judged(), ReplayRow(requirement="A-01", tried=3))
+    (found,) = summary.unseen
+    assert (found.verdict, found.accepted) == ("inconclusive", None)
+    assert found.message.startswith("a recommendation that was missed before, not seen in 2 judgements")
+    assert "a recommendation, missed before" in terminal.render(summary)
+    assert summed(judged(), PASSED).unseen == (), "mended"
+
+
 def test_an_entry_that_expired_is_no_excuse_for_not_seeing_it() -> None:
     summary = summed(judged(), deviations={"A-01": Known(expires=date(2020, 1, 1))})
     assert summary.unseen == ()

@@ -14,7 +14,7 @@ cd "$(dirname "$0")"
 mkdir -p .lib
 
 # Fetches Maven artifacts GROUP:NAME:VERSION into .lib/FOLDER/jars, and compiles a program around them:
-# java_program FOLDER PROGRAM ARTIFACT...
+# java_program FOLDER PROGRAM ARTIFACT... (with the kit, which programs around clients need)
 java_program() {
     folder=.lib/$1 program=java/$2.java
     shift 2
@@ -28,7 +28,7 @@ java_program() {
         echo '</dependencies></project>'
     } > "$folder/pom.xml"
     mvn -q -f "$folder/pom.xml" dependency:copy-dependencies -DoutputDirectory=jars
-    javac -nowarn -cp "$folder/jars/*" -d "$folder/classes" "$program"
+    javac -nowarn -cp "$folder/jars/*" -d "$folder/classes" ../../kits/java/Kit.java "$program"
 }
 
 node_libraries() {
@@ -41,7 +41,7 @@ for what in ${*:-python node go java rust artemis}; do
     case $what in
         python) python3 -m pip install --quiet --upgrade --target .lib/python stomp.py==9.0.0 stompest==2.3.0 ;;
         node) node_libraries ;;
-        go) (cd go && go build -o ../.lib/go/ ./...) ;;
+        go) cp ../../kits/go/kit.go go/gostomp/ && (cd go && go build -o ../.lib/go/ ./...) ;;
         java) java_program java OnVertx io.vertx:vertx-stomp:5.0.7 ;;
         artemis)
             java_program artemis ArtemisStomp \
