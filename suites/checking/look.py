@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -164,9 +163,7 @@ class Look:
 
     def tool(self, *arguments: str) -> Dialogue:
         """A reference that is told what to do, as a tool: it is no part of what is looked at."""
-        command = (sys.executable, "-m", *arguments)
-        env = {"PYTHONPATH": reference_path()}
-        start = Start("command", command, env=env)
+        start = Start("command", tuple(reference_command(*arguments)))
         self._tools.append(pool(replace(self.impl, start=start), depth=0))
         self._tools[-1].left_s = self.deadline.left
         program = self._tools[-1].take()
@@ -186,10 +183,11 @@ class Look:
             self.running.stop()
 
 
-def reference_path() -> str:
-    """The PYTHONPATH with which the references are found as programs."""
-    given = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([str(Path(impls.__file__).parents[1]), *([given] if given else [])])
+def reference_command(module: str, *arguments: str) -> list[str]:
+    """The command of a reference, which is found wherever it is started and with whatever environment."""
+    root = str(Path(impls.__file__).parents[1])
+    code = f"import runpy, sys; sys.path.insert(0, {root!r}); runpy.run_module({module!r}, run_name='__main__')"
+    return [sys.executable, "-c", code, *arguments]
 
 
 def with_profile(impl: Implementation, profile: str) -> Implementation:

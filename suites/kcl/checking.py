@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from impls.driver.dialogue import Broken
@@ -16,7 +15,7 @@ from strategies.kcl import discovery
 from strategies.kcl.writer import Writer
 from suites.checking import contract
 from suites.checking.contract import Testee
-from suites.checking.look import CannotCheck, Look, reference_path
+from suites.checking.look import CannotCheck, Look, reference_command
 
 DISTINCT = ("kcl1-seed", "kcl1-seq", "kcl3")
 """Profiles of which each looks another way on the wire: kcl2 looks as kcl3 does."""
@@ -175,10 +174,10 @@ def _host(look: Look) -> None:
 def _session(testee: Testee, profile: str) -> str:
     """A whole session with a child of that profile: what went wrong, or "". Raises Broken."""
     wire, look = WIRES[profile], testee.look
-    child = [sys.executable, "-m", "impls.references.kcl", "child", "--profile", profile]
+    child = reference_command("impls.references.kcl", "child", "--profile", profile)
     final = wire.finals[0]
     told: list[tuple[str, dict[str, Any]]] = [
-        ("start", {"child": child, "env": {"PYTHONPATH": reference_path()}, "shardId": "shardId-check"}),
+        ("start", {"child": child, "env": {}, "shardId": "shardId-check"}),
         ("initialize", {"shardId": "shardId-check"}),
         ("processRecords", {"records": [_record("11", {"op": "checkpoint", "at": "11"})]}),
         ("checkpointer", {"error": "ThrottlingException"}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,12 +15,11 @@ from strategies.storm import discovery
 from strategies.storm.writer import Writer
 from suites.checking import contract
 from suites.checking.contract import Testee
-from suites.checking.look import CannotCheck, Look, reference_path
+from suites.checking.look import CannotCheck, Look, reference_command
 
 SCRIPT: list[Mapping[str, Any]] = [
     {"op": "emit", "tuple": ["check", "Größe", 1.5, None]},
     {"op": "log", "msg": "wireproof-log"},
-    {"op": "print", "text": "wireproof-print"},
     {"op": "sleep", "ms": 1},
 ]
 
@@ -182,12 +180,11 @@ def _steps(config: Config) -> Plan:
 def _host(look: Look) -> None:
     testee = contract.lines(look)
     config = look.config()
-    child = [sys.executable, "-m", "impls.references.storm", config.child, "--profile", look.impl.profile]
+    child = reference_command("impls.references.storm", config.child, "--profile", look.impl.profile)
     steps = [*SCRIPT[:2], *([{"op": "ack"}] if config.child == "bolt" else [])]
     conf: dict[str, Any] = {"topology.name": "check", "wireproof.script": [[{**steps[0], "id": "m1"}, *steps[1:]]]}
     conf |= {"topology.subprocess.timeout.secs": 30, "supervisor.worker.timeout.secs": 30}
-    env = {"PYTHONPATH": reference_path()}
-    testee.must("start", "starting a correct child", child=child, env=env, conf=conf, context=context())
+    testee.must("start", "starting a correct child", child=child, env={}, conf=conf, context=context())
     testee.must("task_ids", "setting what emits get", ids=[3, 4])
     if config.child == "bolt":
         given = {"comp": "words", "stream": "default", "task": 1, "tuple": ["wireproof", steps]}
@@ -195,10 +192,9 @@ def _host(look: Look) -> None:
         _events(testee, "emit", "log", "ack")
     else:
         testee.must("next", "asking a correct child for more")
-        emitted = _events(testee, "emit", "log", "sync")
+        emitted = _events(testee, "emit", "log")
         if emitted is not None:
             testee.must("ack", "telling a correct child of an ack", id=emitted.get("id"))
-            _events(testee, "sync")
     for event in testee.dialogue.events:
         if event.get("event") in ("failed", "error", "exited"):
             look.report.wrong(f"a correct child is told of as {event['event']}: {str(event)[:120]}", "see its log")

@@ -24,7 +24,7 @@ java_library() {
 </project>
 POM
     mvn -q -f .lib/java/pom.xml dependency:copy-dependencies -DoutputDirectory=jars
-    javac -nowarn -cp ".lib/java/jars/*" -d .lib/java/classes java/OnVertx.java
+    javac -nowarn -cp ".lib/java/jars/*" -d .lib/java/classes ../../kits/java/Kit.java java/OnVertx.java
 }
 
 node_libraries() {
@@ -37,7 +37,7 @@ for what in ${*:-python node go java rust}; do
     case $what in
         python) python3 -m pip install --quiet --upgrade --target .lib/python stomp.py==9.0.0 stompest==2.3.0 ;;
         node) node_libraries ;;
-        go) (cd go && go build -o ../.lib/go/ ./...) ;;
+        go) cp ../../kits/go/kit.go go/gostomp/ && (cd go && go build -o ../.lib/go/ ./...) ;;
         java) java_library ;;
         rust) cargo build --quiet --release --manifest-path rust/Cargo.toml --target-dir .lib/rust ;;
         *) echo "setup.sh: $what is unknown; write python, node, go, java or rust" >&2; exit 2 ;;
