@@ -119,6 +119,8 @@ def _codec(look: Look) -> None:
     found = look.play(_first(look), config)
     if found.refused:
         raise CannotCheck(found.refused, "start.command = a command that can be run")
+    if not look.frames(found):
+        raise look.mute(found, "answered nothing to a line", "one line for each line of stdin, flushed")
     learnt = discovery.discover(look.asked, lambda known: look.config("", known))
     way = learnt["way"]
     if way == "none":
