@@ -82,7 +82,7 @@ def _client(look: Look) -> None:
             _result(testee, testee.must("await", "awaiting a call", handle=handle.ok), 8)
         testee.ask("notify", method="bump", params_hex="90")
         testee.must("disconnect", "leaving")
-        testee.refused("call", "a call behind the end of the connection", method="echo", params_hex="9101")
+        testee.over("call", method="echo", params_hex="9101")
     contract.offered(testee, CLIENT_OPS)
     contract.ends(testee)
 

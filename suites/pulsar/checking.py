@@ -154,7 +154,7 @@ def _ops(testee: Testee, url: str) -> None:
         told = empty.ok if empty.error is None else f"the error {empty.error}"
         contract.wrong_value(testee, "receive", told, "no message is left", "null when none came in time")
     testee.ask("close", producer=producer)
-    testee.refused("send", "a send by a producer that was closed", producer=producer, payload_hex="00", properties={})
+    testee.over("send", producer=producer, payload_hex="00", properties={})
     testee.ask("close", consumer=consumer)
     testee.must("disconnect", "leaving")
 
