@@ -6,6 +6,7 @@ exercised and judged is never a pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,6 +17,7 @@ from records.rows import FaultRow, RequirementRow
 LEVELS: Final = ("MUST", "SHOULD", "ASSUMED", "MAY")
 """Strongest first. A level that is not among them counts as MUST: nothing is hidden by a word we do not know."""
 VERDICTS: Final = ("fail", "error", "inconclusive", "pass", "unsupported")
+_DONE_IN_A_PHASE: Final = re.compile(r" \S.* in (?=[A-Z_]+$)")
 NEVER_REACHED: Final = "never reached"
 ENOUGH_PASSES: Final = 10
 """How often the conversation that is kept for an entry of the baseline has to pass, and never to fail, until the entry
@@ -36,6 +38,11 @@ class Deviation(Protocol):
     @property
     def expires(self) -> date | None:
         """The last day."""
+
+
+def sort_of(fingerprint: str) -> str:
+    """The sort of failure that a fingerprint names: whatever is done in a phase in which nothing may be done is one."""
+    return _DONE_IN_A_PHASE.sub(" in ", fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,7 @@ class Acceptance:
 
     def accepts_sort(self, fingerprint: str) -> bool:
         """The same by the name of the sort."""
-        return not self.fingerprints or not fingerprint or fingerprint in self.fingerprints
+        return not self.fingerprints or not fingerprint or sort_of(fingerprint) in map(sort_of, self.fingerprints)
 
 
 @dataclass(frozen=True, slots=True)

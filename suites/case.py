@@ -211,6 +211,10 @@ class Case:
         elif self.way is None and found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
             name, also = found.also[0], found.also[1:]
             found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+        if breach.duty and not found.features:
+            # which answer is missing where a way of writing is to blame is one sort of failure
+            ways = (each.name for each in self.setting.protocol.features if each.requirement == found.requirement)
+            found = replace(found, kind=next(ways, found.kind))
         return replace(found, shrink_s=time.monotonic() - begun)
 
     def told(

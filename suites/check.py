@@ -1,7 +1,7 @@
 """Whether an implementation can be judged, and what to write when it cannot: in some lines, within ten seconds.
 
-    python -m suites.check myserver.toml
-    python -m suites.check stomp://guest:guest@localhost:61613
+    wireproof check myserver.toml
+    python -m suites.check stomp://guest:guest@localhost:61613        in a checkout
 
 What is named is what `--impl` takes. It is started, if it is not running, and spoken to as a run would begin: does it
 listen, does it speak the protocol, which profile can it claim, are the credentials taken, is the queue a queue and the
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import shlex
 import sys
 import threading
 from collections.abc import Callable
@@ -124,6 +125,13 @@ def chosen(options: argparse.Namespace) -> Implementation:
     return with_profile(found[0], options.profile or found[0].profile)
 
 
+def _next(impl: str) -> str:
+    """The command to give next, by the door through which this one was given."""
+    called = Path(sys.argv[0])
+    door = "wireproof " if "wireproof" in (called.stem, called.parent.name) else "pytest --impl="
+    return f"{door}{shlex.quote(impl)} --budget=quick"
+
+
 def main(argv: list[str]) -> int:
     """The exit status; see the module."""
     age = age_s()
@@ -147,7 +155,7 @@ def main(argv: list[str]) -> int:
     work.join(limit.left())
     if work.is_alive():  # whatever was started ends with this process
         report.wrong("the time was up in the middle of this", SLOW)
-    report.end(f"pytest --impl={options.impl} --budget=quick, or wireproof {options.impl} --budget=quick")
+    report.end(_next(options.impl))
     return 1 if report.failed else 0
 
 

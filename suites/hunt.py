@@ -15,6 +15,7 @@ from dataclasses import replace
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
 from impls.driver.pipes import PipeTransport
+from reports.result import sort_of
 from specs.model import Blame, Judgement
 from specs.plan import Plan, Wait
 from specs.requirement import Requirement
@@ -128,7 +129,7 @@ class Hunter:
         where `more` than one sort of failure is asked for."""
         return self._graver(requirement, level, verdict) or (
             bool(kind) and verdict == "fail" and level == "MUST" and self.several(requirement)
-            and f"{requirement} {kind}" not in self.sorts
+            and sort_of(f"{requirement} {kind}") not in self.sorts
         )  # fmt: skip
 
     def several(self, requirement: str) -> bool:
@@ -151,7 +152,7 @@ class Hunter:
         ]
         self.found.append(fault)
         if fault.verdict == "fail":
-            self.sorts |= {fault.fingerprint(), fault.sort} - {""}
+            self.sorts |= {sort_of(fault.fingerprint()), sort_of(fault.sort)} - {""}
 
     def aside(self, known: frozenset[str]) -> Setting:
         """The setting of the hunt with other faults set aside."""

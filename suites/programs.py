@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from records.text import printable
-from reports.result import Acceptance
+from reports.result import Acceptance, sort_of
 from reports.summary import Summary
 from specs.plan import Plan
 from specs.protocol import Protocol
@@ -61,7 +61,7 @@ class Stored:
     @property
     def key(self) -> tuple[str, str]:
         """What tells it from others: one is kept for each sort of failure."""
-        return self.requirement, self.fingerprint
+        return self.requirement, sort_of(self.fingerprint)
 
 
 def path_of(manifest: Path) -> Path:

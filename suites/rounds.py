@@ -10,6 +10,7 @@ from typing import Final
 from records.rows import RoundRow
 from records.writer import Writer
 from reports.left import Left, left
+from reports.result import sort_of
 from suites.pursuit import Pursuit
 
 MOST_ROUNDS: Final = 40
@@ -32,13 +33,15 @@ class Rounds:
         pursuits = list(pursuits)
         sorts: Counter[str] = Counter()
         for pursuit in pursuits:
-            sorts.update(pursuit.tally.sorts)
+            for sort, count in pursuit.tally.sorts.items():
+                if sort in confirmed:
+                    sorts[sort_of(sort)] += count
         now = time.monotonic()
         row = RoundRow(
             round=len(self._rows) + 1,
             plans=sum(pursuit.tally.plans for pursuit in pursuits),
             seconds=round(now - self._last, 3),
-            seen=tuple(f"{count} {sort}" for sort, count in sorted(sorts.items()) if sort in confirmed),
+            seen=tuple(f"{count} {sort}" for sort, count in sorted(sorts.items())),
         )
         self._last = now
         self._rows.append(row)

@@ -81,6 +81,16 @@ def test_a_new_sort_of_failure_is_no_known_deviation() -> None:
     assert summed(*rows, deviations=known).standing("accepted")[0].id == "A-01"
 
 
+def test_whatever_is_done_where_nothing_may_be_done_is_one_sort_of_failure() -> None:
+    known = {"A-01": Known("r", fingerprints=("A-01 RECEIPT in FAILED", "A-01 said in time"))}
+    for kind, standing in [
+        ("RECEIPT in FAILED", "accepted"), ("MESSAGE in FAILED", "accepted"), ("hangs up in FAILED", "accepted"),
+        ("MESSAGE in CLOSED", "failed"), ("whatever", "failed"), ("asked in time", "failed"),
+    ]:  # fmt: skip
+        (found,) = summed(FaultRow(requirement="A-01", fingerprint=f"A-01 {kind}"), deviations=known).results
+        assert found.standing == standing, kind
+
+
 def test_a_table_is_made_when_there_is_none() -> None:
     added = '"A-01" = { reason = "fails", issue = "not reported yet", expires = 2025-02-28 }'
     for before, gap in (("", ""), ("x = 1", "\n\n"), ("x = 1\n", "\n")):
