@@ -227,15 +227,16 @@ def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind
         return state
     sub = conn.subs[key]
     closing = sub._replace(closing=True, vague=sub.vague or pending.call is not None)
-    subs = {**conn.subs, key: closing}
-    if conn.version != "1.2":  # before, "the connection will no longer receive messages from that destination"
-        subs |= {
-            other.id: other._replace(vague=True)
-            for other in conn.subs.values()
-            if other.serial != sub.serial and any(place in sub.destinations for place in other.destinations)
-        }
-    state = put(state, number, conn._replace(subs=subs))
-    return departed(state, [sub])
+    # before 1.2, "the connection will no longer receive messages from that destination"
+    same = [
+        other._replace(vague=True)
+        for other in conn.subs.values()
+        if other.serial != sub.serial
+        and conn.version != "1.2"
+        and not {*other.destinations}.isdisjoint(sub.destinations)
+    ]
+    state = put(state, number, conn._replace(subs={**conn.subs, key: closing} | {other.id: other for other in same}))
+    return departed(state, [sub, *same])
 
 
 def departed(state: State, subs: Iterable[Sub]) -> State:
