@@ -251,3 +251,12 @@ def test_before_1_2_the_name_of_a_transaction_may_be_one_for_all_connections():
     """1.2 is the first to say that transactions of one connection have different names, and of which connection."""
     assert faults(connected("1.1", "1.1", "1.1") + SHARED) == set()
     assert faults(connected("1.2", "1.2", "1.2") + SHARED) == {("TXN-02", "MUST")}
+    undone = SHARED.replace("1> COMMIT", "0> ABORT transaction:t\n1> COMMIT")
+    assert faults(connected("1.1", "1.1", "1.1") + undone) == set()
+    assert faults(connected("1.2", "1.2", "1.2") + undone) == {("TXN-04", "MUST")}
+    assert faults(
+        connected("1.1", "1.1", "1.1")
+        + undone.replace("1> BEGIN transaction:t", "1> BEGIN transaction:u").replace(
+            "1> COMMIT transaction:t", "1> COMMIT transaction:u"
+        )
+    ) == {("TXN-04", "MUST")}

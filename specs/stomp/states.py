@@ -310,7 +310,8 @@ class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
     whose messages a connection that ended without a word may swallow, and until when. `elapsed_ms`: the time that has
-    passed. `history`: transactions that were begun twice. `receipted`: commands of frames that got a RECEIPT."""
+    passed. `history`: transactions that were begun twice, or may be shared. `receipted`: commands of frames that got a
+    RECEIPT."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING
