@@ -363,7 +363,7 @@ def _verdict(summary: Summary) -> tuple[str, tuple[str, ...]]:
         errors.append(f"{_many(summary.counts['error'], 'requirement')} met an error of the tester's own")
     if not summary.complete:
         gaps.append("the run is incomplete")
-    if not any(found.judged or found.verdict == "fail" for found in summary.results):
+    if not any(found.verdict in ("pass", "fail") for found in summary.results):
         gaps.append("nothing was judged")
     verdict = "fail" if failures else "error" if errors else "inconclusive" if gaps else "pass"
     return verdict, (*failures, *errors, *gaps)

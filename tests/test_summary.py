@@ -228,6 +228,12 @@ def test_nothing_judged_is_no_pass() -> None:
     assert (nothing.exit_code, nothing.complete, nothing.results) == (1, False, ())
 
 
+def test_what_was_judged_and_is_only_suspected_is_no_pass() -> None:
+    summary = summed(judged(), FaultRow(requirement="A-01", verdict="inconclusive", unsettled="there was no time"))
+    assert (summary.exit_code, summary.verdict) == (1, "inconclusive")
+    assert "nothing was judged" in summary.sentence
+
+
 def test_untestable_requirements_keep_out_of_it() -> None:
     assert summed(judged(), RequirementRow(id="A-02", untestable="x")).exit_code == 0
 
