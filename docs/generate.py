@@ -25,10 +25,10 @@ from specs.machine import Cell, Machine, Never, Phase, Unreachable  # noqa: E402
 
 COLUMNS: dict[str, Callable[[requirement.Requirement], str]] = {
     "id": lambda r: r.id,
+    "statement": lambda r: r.statement,
     "level": lambda r: r.level,
     "basis": lambda r: r.basis,
     "profiles": lambda r: ", ".join(r.profiles),
-    "statement": lambda r: r.statement,
     "source": lambda r: r.source,
     "mark": lambda r: r.mark,
     "untestable": lambda r: r.untestable,

@@ -90,10 +90,11 @@ class Protocol:
     under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to leave out
     (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and without
     saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives to
-    frames of a kind. `books` are, for each role that can be judged, the rulebooks by which it is: what can credit or
-    blame it. `machines` are the tables that its model executes, by a name for people. `written(role, step, data)` names
-    what is special about how a step is put into octets while `role` is judged: it stands in the trace as a Fact
-    "written", before what is said.
+    frames of a kind. `refuses(frame)` is true for a first answer by which the session is refused, as with credentials
+    that are wrong: then there is nothing to judge. `books` are, for each role that can be judged, the rulebooks by
+    which it is: what can credit or blame it. `machines` are the tables that its model executes, by a name for people.
+    `written(role, step, data)` names what is special about how a step is put into octets while `role` is judged: it
+    stands in the trace as a Fact "written", before what is said.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Protocol:
     beat: Callable[[Any], bool] = lambda frame: False
     spared: Callable[[Plan, frozenset[str]], Plan] = lambda plan, known: plan
     saying: Callable[[Any], str] = lambda frame: ""
+    refuses: Callable[[Any], bool] = lambda frame: False
     books: Mapping[str, Sequence[Rulebook]] = field(default_factory=dict)
     machines: Mapping[str, Machine] = field(default_factory=dict)
     written: Callable[[str, Say | SendBytes, bytes], Sequence[str]] = lambda role, step, data: ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -18,7 +18,7 @@ from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
-from specs.events import Closed, Fact, Noise, Quiet, Said
+from specs.events import Closed, Fact, Quiet, Said
 from specs.model import Judgement
 from specs.plan import Close, Plan, Say, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
@@ -74,6 +74,8 @@ class Calibration:
     """How many conversations at once make no difference to it; 0 when it is one at a time."""
     dumb: bool = False
     """True for a program that was reached and says nothing that can be read: that is for the hunt to judge."""
+    remark: str = ""
+    """What the user should know of the first session, beside what is judged of it."""
 
     def meet(self) -> None:
         """Smoke, discovery and calibration. Raises CannotJudge when there is nothing to judge, and TimeUp when the time
@@ -139,7 +141,8 @@ class Calibration:
                 return None
             return tuple(blame.breach.requirement for blame in recording.judgement.faults)
 
-        return bears(self.transport, play)
+        # on a machine that is busy with something else it is asked twice: most of a run rests on the answer
+        return bears(self.transport, play) or bears(self.transport, play)
 
     def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""
@@ -211,21 +214,35 @@ class Calibration:
                 f"{self.impl.name} {how} when it was first spoken to; is it a {self.impl.protocol} {self.impl.role}?"
                 + _last_words(recording)
             )
-        # a silence, or something malformed, behind a right answer is a fault to be judged, not another dialect
-        answer = not any(isinstance(recording.events[b.at], Quiet | Noise) for b in recording.judgement.blamed)
+        # what is missing or wrong behind a right answer is a fault to be judged, not another dialect
+        first = next(n for n, event in enumerate(recording.events) if _is_said(event, self.impl.role))
+        answer = any(blame.at == first for blame in recording.judgement.blamed)
         if recording.judgement.verdict == "fail" and len(said) == 1 and answer:
             text = self.protocol.describe(said[0])
             spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
+            listens = self.protocol.wires.get(self.impl.role, "tcp") == "tcp"
+            if listens and not self.protocol.refuses(said[0]):
+                self.remark = self._seems(spoken)
+                return  # it has opened a session, in whatever way: that is judged
             if spoken:
                 raise CannotJudge(
                     f"{self.impl.name} does not speak {self.impl.profile}, but {' and '.join(spoken)}: judge it with "
                     f"--profile={spoken[0]}, or say profile = {spoken[0]!r} in its manifest; it said: {text:.400}"
                 )
-            if self.protocol.wires.get(self.impl.role, "tcp") != "tcp":
+            if not listens:
                 return  # nobody refuses the program that started it: what it says is judged
             raise CannotJudge(
                 f"the first session was refused; are the [{self.impl.protocol}] facts right? it said: {text:.400}"
             )
+
+    def _seems(self, spoken: Sequence[str]) -> str:
+        """What it is told whose first answer is wrong in the profile that it claims, and right in others."""
+        if not spoken:
+            return ""
+        return (
+            f"its first answer is none of {self.impl.profile}, and right in {' and '.join(spoken)}: if that is what it "
+            f"speaks, judge it with --profile={spoken[0]}"
+        )
 
     def _waits(self, recording: Recording) -> bool:
         """True when a program that ended once it was spoken to lives until it is: its end is an answer, and judged."""

@@ -51,7 +51,8 @@ class Fault:
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
     and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
     known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
-    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
+    are the known faults of the same conversation, and `set_aside` what judging was told of them. `sort` is what the
+    model itself calls it, before a cause or a way of writing gave it another name."""
 
     requirement: str
     level: str
@@ -74,6 +75,12 @@ class Fault:
     kind: str = ""
     behind: tuple[str, ...] = ()
     set_aside: frozenset[str] = frozenset()
+    sort: str = ""
+
+    def fingerprint(self) -> str:
+        """What tells this sort of failure from another one of the same requirement, in every run; "" where nothing
+        does."""
+        return f"{self.requirement} {self.kind}" if self.kind else ""
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,8 @@ class Investigated:
 @dataclass
 class Tally:
     """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
-    requirement, those that a known fault ended, so that nothing behind it was judged."""
+    requirement, those that a known fault ended, so that nothing behind it was judged; `sorts`, by sort of failure,
+    those that showed a MUST broken."""
 
     plans: int = 0
     steps: int = 0
@@ -101,6 +109,7 @@ class Tally:
     judged: Counter[str] = field(default_factory=Counter)
     leaned: Counter[str] = field(default_factory=Counter)
     obstacles: Counter[str] = field(default_factory=Counter)
+    sorts: Counter[str] = field(default_factory=Counter)
     ended: str = "budget"
 
     def note(self, covered: Mapping[str, int]) -> None:

@@ -1,12 +1,19 @@
-"""A program that ends in the first session: a verdict when it lives until it is spoken to, else trouble."""
+"""The first session. A program that ends in it: a verdict when it lives until it is spoken to, else trouble. A server
+whose first answer is wrong is judged, unless it is a refusal."""
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
+from test_cli import run
 
 from impls.launching.manifest import Implementation, Start
+from impls.references.msgpack import reference as msgpack
+from impls.references.stomp import reference as stomp
 from records.reader import read
 from records.rows import TroubleRow
+from specs.protocol import find
 from suites.session import RunOptions, Session
 
 READS = "import sys; sys.stdin.readline(); sys.exit(3)"
@@ -69,3 +76,123 @@ def test_one_that_starts_slowly_is_not_taken_for_dumb(tmp_path):
     answer = 'print(\'\\n{"action":"status","responseFor":"initialize"}\', flush=True)'
     opened = session("kcl", f"import sys, time; time.sleep(1.2)\nfor line in sys.stdin: {answer}", tmp_path)
     assert not opened.dumb
+
+
+OPENS = (
+    'import sys\nsys.stdin.readline()\nprint(\'{"action":"status","responseFor":"initialize"}\', flush=True)\n'
+    "sys.stdin.readline()\n"
+)
+
+
+@pytest.mark.parametrize("then", ["sys.exit(1)", "sys.stdin.read()"], ids=["it ends", "it says nothing more"])
+def test_one_that_fails_behind_a_right_answer_is_judged_and_not_told_to_be_of_another_profile(then, tmp_path):
+    assert session("kcl", OPENS + then, tmp_path).trouble == ""
+
+
+# -- the first answer of a server --------------------------------------------------------------------------------------
+
+FIRST = {
+    "stomp": ("server", "1.2", {"host": "localhost"}),
+    "msgpack": ("server", "core", {}),
+}
+
+
+class FaultyStomp(stomp.Session):
+    """Says something wrong in CONNECTED."""
+
+    wrong = ""
+
+    def emit(self, command, headers=(), *more, **named):
+        if command == "CONNECTED":
+            headers = [(name, self.wrong if name == "version" else value) for name, value in headers]
+            headers = [header for header in headers if header != ("version", "")]
+        return super().emit(command, headers, *more, **named)
+
+
+class OldStomp(FaultyStomp):
+    wrong = "1.1"
+
+
+class Nameless(stomp.Session):
+    """Has another name for CONNECTED."""
+
+    def emit(self, command, *more, **named):
+        return super().emit("WELCOME" if command == "CONNECTED" else command, *more, **named)
+
+
+class Refusing(stomp.Session):
+    def on_connected(self, frame):
+        self.fail("no such login", frame)
+
+
+class Swapped(msgpack.Session):
+    """Puts the result where the error belongs."""
+
+    def answer(self, number, error, result):
+        super().answer(number, result, error)
+
+
+class Renumbered(msgpack.Session):
+    def answer(self, number, error, result):
+        super().answer(number + 1, error, result)
+
+
+def begun(protocol, made, tmp_path, seconds=2.0):
+    role, profile, facts = FIRST[protocol]
+    start = Start("python", f"{made.__module__}:{made.__name__}")
+    known = {name: fact.default for name, fact in find(protocol).facts.items()}
+    impl = Implementation("it", protocol, role, "1", profile, start, {**known, **facts}, {}, None, tmp_path)
+    opened = Session(impl, RunOptions(budget_s=seconds), tmp_path, "run")
+    opened.open()
+    opened.close()
+    return opened
+
+
+def server(base, session_type):
+    return type(session_type.__name__ + "Server", (base,), {"session_type": session_type, "__module__": __name__})
+
+
+for _base, _kind in (
+    *((stomp.Server, kind) for kind in (FaultyStomp, OldStomp, Nameless, Refusing)),
+    *((msgpack.Server, kind) for kind in (Swapped, Renumbered)),
+):
+    globals()[f"{_kind.__name__}Server"] = server(_base, _kind)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "remark"),
+    [
+        ("stomp", "FaultyStompServer", "right in 1.0"),
+        ("stomp", "OldStompServer", "right in 1.1"),
+        ("stomp", "NamelessServer", ""),
+        ("msgpack", "SwappedServer", ""),
+        ("msgpack", "RenumberedServer", ""),
+    ],
+)
+def test_a_server_whose_first_answer_is_wrong_is_judged(protocol, name, remark, tmp_path):
+    opened = begun(protocol, globals()[name], tmp_path)
+    assert opened.trouble == ""
+    assert remark in " ".join(opened.remarks)
+    assert bool(opened.remarks) == bool(remark)
+
+
+def test_a_server_that_refuses_the_first_session_is_not_judged_by_it(tmp_path):
+    trouble = begun("stomp", globals()["RefusingServer"], tmp_path).trouble
+    assert "the first session was refused; are the [stomp] facts right?" in trouble
+
+
+def test_what_lacks_its_version_fails_for_that_and_is_judged_on(tmp_path):
+    manifest = tmp_path / "it.toml"
+    manifest.write_text(
+        '[impl]\nname = "it"\nprotocol = "stomp"\nrole = "server"\n'
+        '[start]\npython = "test_first_session:FaultyStompServer"\n[stomp]\nhost = "localhost"\n'
+    )
+    done = run("suites/stomp", f"--impl={manifest}", "--budget=4", f"--results={tmp_path}/r", cwd=Path(__file__).parent)
+    assert done.returncode == 1, done.stdout
+    rows = json.loads((tmp_path / "r/summary.json").read_text("utf-8"))["requirements"]
+    failing = {name for name, row in rows.items() if row["verdict"] == "fail"}
+    assert failing == {"STOMP-1.2-CONNECTED-01", "STOMP-1.2-HDR-01"}  # the second says the same of all frames
+    assert sum(row["judged"] > 0 for row in rows.values()) > 100
+    assert "judge it with --profile=1.0" in done.stdout
+    trace = json.loads((tmp_path / "r/traces/STOMP-1.2-CONNECTED-01.json").read_text("utf-8"))
+    assert len(trace["plan"]["steps"]) <= 2

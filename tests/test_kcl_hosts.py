@@ -213,3 +213,25 @@ def test_what_was_only_told_cannot_fail(op, level, answered):
     levels = {each.breach.requirement: each.breach.level for each in found.faults}
     assert found.verdict == "fail"
     assert levels == {"KCL-STAT-05" if answered else "KCL-INV-HOST-06": level}
+
+
+class SaysNothing(Host):
+    """A call whose child went wrong is over like any other, and nobody is told."""
+
+    def fail(self, why):
+        super().fail(why)
+        self.events[-2:] = [("answer", {"op": self.events[-1][1]["op"], "ok": None})]
+
+
+@pytest.mark.parametrize(("kind", "blamed"), [(Host, False), (SaysNothing, True)])
+def test_who_has_said_that_it_failed_may_answer_the_call_in_any_way(kind, blamed):
+    """The answer claims nothing more then (K-42)."""
+
+    def write(w):
+        w.batch([(b"data", "key")])
+        w.status("initialize")
+        w.exit()
+
+    found = judged("host", lambda: Hosts(host=kind, switches=HostSwitches(fails="over")), write)
+    assert ("KCL-STAT-05" in str(found.faults)) is blamed
+    assert bool(found.faults) is blamed, found.faults

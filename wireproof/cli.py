@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -180,7 +181,7 @@ def run(arguments: Sequence[str]) -> int:
         os.environ.pop(name, None)
     where = ["-c", str(HERE / "pytest.ini"), f"--rootdir={TREE}", f"--confcutdir={TREE}"]
     plugins = [f"-p{name}" for name in PLUGINS if importlib.util.find_spec(name) is not None]
-    return int(pytest.main([*where, "--no-header", "--assert=plain", *plugins, *arguments]))
+    return int(pytest.main([*where, "--no-header", "--assert=plain", "--tb=no", "-rN", *plugins, *arguments]))
 
 
 def _protocols() -> list[str]:
@@ -205,16 +206,35 @@ def replay(given: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("trace", metavar="FILE", help="a trace: results/traces/ID.json")
-    parser.add_argument("target", nargs="?", metavar="TARGET", help="what is judged: as for wireproof TARGET")
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="what is judged, as for wireproof TARGET; what the trace was recorded with when it is left out",
+    )
     parser.add_argument("--impl", metavar="TARGET", help="the same")
     parser.add_argument("--profile", help="judge this profile instead of the one that the manifest claims")
     chosen = parser.parse_args(given)
-    if (chosen.target is None) == (chosen.impl is None):
-        parser.error("say once what is judged: wireproof replay FILE --impl=TARGET")
-    arguments = [f"--replay={chosen.trace}", f"--impl={chosen.impl or chosen.target}"]
+    if chosen.target and chosen.impl:
+        parser.error("TARGET and --impl both name what is judged; leave one of them out")
+    target = chosen.impl or chosen.target or _asked(Path(chosen.trace))
+    if not target:
+        parser.error(f"{chosen.trace!r} does not tell what it was recorded with; name it: --impl=TARGET")
+    arguments = [f"--replay={chosen.trace}", f"--impl={target}"]
     if chosen.profile:
         arguments.append(f"--profile={chosen.profile}")
     return run(["-q", *arguments, str(TREE / "suites")])
+
+
+def _asked(path: Path) -> str:
+    """What a trace was recorded with: a value of --impl, or "" where it does not tell."""
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+        return str(stored["impl"]["asked"])
+    except FileNotFoundError:
+        return "reference"  # whoever plays the trace says that there is none
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def reference(given: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -206,8 +207,10 @@ class Dialogue:
 
     def _last_words(self) -> str:
         """The last line of its STDERR, if there is one."""
-        lines = [line for line in self.program.last_words().replace("\\n", "\n").splitlines() if line.strip()]
-        return f"; its last words: {lines[-1].strip()[:200]}" if lines else ""
+        words = bytes(self.program.tail).decode("utf-8", "backslashreplace")
+        lines = [line.strip() for line in words.splitlines() if line.strip()]
+        told = next((line for line in lines if re.match(r"(Uncaught )?[\w.]*(Error|Exception)\b", line)), "")
+        return f"; its last words: {printable((told or lines[-1])[:200])}" if lines else ""
 
     def _hear(self, data: bytes) -> None:
         self._said += len(data)

@@ -124,6 +124,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"pulsar": from_url},
     smoke=smoke,
+    refuses=lambda frame: bool(frame.kind == "ERROR"),
     waking=waking,
     crash=Misuse.NO_FRAME.requirement,
     beat=lambda frame: bool(frame.kind == "PING"),

@@ -217,6 +217,7 @@ protocol = Protocol(
     features=FEATURES,
     schemes={"stomp": from_url},
     smoke=smoke,
+    refuses=lambda frame: bool(frame.command == "ERROR"),
     crash=ids.ROB_01,
     replayed=replayed,
     spared=spared,

@@ -45,6 +45,14 @@ class Testee:
             raise CannotCheck(f"{op} is answered by the error {reply.error!r}: {why}", f"what carries out {op!r}")
         return reply.ok
 
+    def over(self, op: str, **given: Any) -> None:
+        """Tell it something when the connection has ended. A library may find out about that later."""
+        reply = self.ask(op, **given)
+        if reply.error is None:
+            self.look.report.note(
+                f"{op} is answered by ok when the connection has ended", f"answer {op} by an error where it is known"
+            )
+
     def refused(self, op: str, what: str, **given: Any) -> None:
         """Tell it one thing that cannot work: that is an error, not the end of the program, and no `ok`."""
         reply = self.ask(op, **given)

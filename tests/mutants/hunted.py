@@ -35,6 +35,7 @@ from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport
 from specs.protocol import find
 from specs.protocol import names as protocols
+from suites.deadline import Deadline, TimeUp, of_budget
 from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
 from tests.mutants.every import ALL, key_of
@@ -84,8 +85,9 @@ class _Found(BaseException):  # not an Exception: Hypothesis would take it for a
     """The right fault was reported."""
 
 
-def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0) -> Hunter:
-    """A hunter on a fresh program of the mutant, which was asked before what the text leaves to it."""
+def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0, deadline: Deadline | None = None) -> Hunter:
+    """A hunter on a fresh program of the mutant, which was asked before what the text leaves to it. Investigations too
+    are over by the deadline."""
     transport = MemoryTransport(mutant.make)
     protocol, role = find(mutant.protocol), mutant.role
     config = getattr(mutant, "config", None) or _found_out(mutant, transport)
@@ -97,6 +99,7 @@ def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0) -> H
         run_seed=seed,
         report=report,
         settle=_settling(transport) if getattr(mutant, "dies", False) else _nothing,
+        deadline=deadline,
         prefix="m",
     )
 
@@ -155,7 +158,7 @@ def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: f
     chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
     turn, plans, broken = 0, 0, ""
     try:
-        hunter = hunter_for(mutant, chase.report, seed)
+        hunter = hunter_for(mutant, chase.report, seed, of_budget(budget_s, 0.0))
         cases = properties(mutant.protocol, mutant.role)
         while time.monotonic() - begun < budget_s:
             for prop, weight in cases:
@@ -165,7 +168,7 @@ def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: f
                 again = replace(prop, name=f"{prop.name} {turn}")  # a name of its own: other programs in each turn
                 plans += hunter.hunt(again, min(left, slice_s * GROWTH**turn * weight)).plans
             turn += 1
-    except _Found:
+    except (_Found, TimeUp):
         pass
     except Exception as error:  # noqa: BLE001 - whatever a faulty server raises
         broken = f"{type(error).__name__}: {error}"
@@ -226,6 +229,19 @@ def score_parallel(
 
 def _by_name(name: str, budget_s: float, seed: int) -> Row:
     return score_one(next(mutant for mutant in ALL if key_of(mutant) == name), budget_s, seed)
+
+
+def names(pattern: str) -> list[str]:
+    """The seeded faults whose name, requirement or protocol matches: see campaigns/scoring.py."""
+    return [
+        key_of(m) for m in ALL if any(fnmatchcase(n, pattern) for n in (m.name, key_of(m), m.requirement, m.protocol))
+    ]
+
+
+def scored(name: str, budget_s: float, seed: int) -> tuple[Row, str, str, str]:
+    """What becomes of one fault, with its protocol, role and profile: see campaigns/scoring.py."""
+    mutant = next(mutant for mutant in ALL if key_of(mutant) == name)
+    return score_one(mutant, budget_s, seed % 2**31), mutant.protocol, mutant.role, mutant.profile
 
 
 def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ class HostSwitches:
 
     `ascii_only`, `spaced`, `action_last`: how JSON is written. `error`: how success is written, "null" or "absent".
     `strict`: lines with unknown members are skipped, else taken. `trailing`: text behind a message is ignored, else
-    the line is skipped. `fails`: how a failure is told, "answer", "event" or "both". `early`: a final call is over
+    the line is skipped. `fails`: how a failure is told, "answer", "event", "both", or "over": by an event, and then
+    the call is over like any other. `early`: a final call is over
     before the child has ended. `at_last`: a checkpoint without a number is tried at the last number delivered, not at
     none. `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is
     refused, and one without a number where the profile has none, and one at the same is not tried again; `blank`:
@@ -47,7 +48,7 @@ class HostSwitches:
     guards: bool = False
 
 
-CHOICES: Mapping[str, Sequence[Any]] = {"error": ("null", "absent"), "fails": ("answer", "event", "both")}
+CHOICES: Mapping[str, Sequence[Any]] = {"error": ("null", "absent"), "fails": ("answer", "event", "both", "over")}
 
 
 def drawn(seed: int) -> HostSwitches:
@@ -273,9 +274,11 @@ class Host:
         self.failure = why
         self.close()
         op, self.action = self.action, ""
-        if self.switches.fails in ("event", "both"):
+        if self.switches.fails != "answer":
             self.events.append(("failed", {"why": why}))
-        if self.switches.fails in ("answer", "both"):
+        if self.switches.fails == "over":
+            self.events.append(("answer", {"op": op, "ok": None}))
+        elif self.switches.fails != "event":
             self.events.append(("answer", {"op": op, "error": why}))
 
 

@@ -149,7 +149,12 @@ def nothing_else_is_done_by_starting(m: Case) -> bool:
     return True
 
 
-@form(IDS_OF_FAILURES, on="done", if_=lambda m: m.conv.failing is not None,
+def _has_said_so(m: Case) -> bool:
+    """What its program answers behind that it failed claims no success (K-42)."""
+    return bool(m.conv.failed)
+
+
+@form(IDS_OF_FAILURES, on="done", if_=lambda m: m.conv.failing is not None, unless=_has_said_so,
       which=lambda m: FAILURES[m.conv.failing][0])  # fmt: skip
 def a_child_that_went_wrong_is_no_success(m: Case) -> Any:
     """The call fails (catalogue of invalid inputs; hosts of the project). What follows shutdownRequested follows in any
@@ -163,14 +168,14 @@ def a_child_that_went_wrong_is_no_success(m: Case) -> Any:
 
 
 @form(ODDITIES[Oddity.LATE_NEWLINE][0], on="done", when=(WORKING, ASKING), also=ONE_BY_ONE,
-      if_=lambda m: m.conv.sent and m.conv.partial)  # fmt: skip
+      if_=lambda m: m.conv.sent and m.conv.partial, unless=_has_said_so)  # fmt: skip
 def a_status_counts_when_its_line_has_ended(m: Case) -> str:
     """The child's messages are lines (catalogue of invalid inputs; K-4)."""
     return f"{m.op} is said to be done before the newline of its status"
 
 
 @form(" ".join(ODDITIES[odd][0] for odd in TAKEN_FOR_A_STATUS), on="done", when=(WORKING, ASKING), also=ONE_BY_ONE,
-      if_=lambda m: m.conv.sent and _taken_for_a_status(m) is not None,
+      if_=lambda m: m.conv.sent and _taken_for_a_status(m) is not None, unless=_has_said_so,
       which=lambda m: ODDITIES[_taken_for_a_status(m)][0])  # fmt: skip
 def what_is_no_status_ends_no_call(m: Case) -> Any:
     """Lines without meaning are skipped, and a refusal does not end the action (hosts of the project; Checkpoint 2)."""
@@ -178,7 +183,7 @@ def what_is_no_status_ends_no_call(m: Case) -> Any:
     return Broken(f"{m.op} is said to be done after {odd.value}", also=ODDITIES[odd][1:]) if odd else ""
 
 
-@form(ONE_BY_ONE, on="done", if_=lambda m: m.conv.sent)
+@form(ONE_BY_ONE, on="done", if_=lambda m: m.conv.sent, unless=_has_said_so)
 def a_call_is_not_over_before_its_status(m: Case) -> Any:
     """It has received the response for the previous message (High Level Description)."""
     if m.phase not in (WORKING, ASKING):

@@ -1,0 +1,13 @@
+// A processor of the MessagePack IDL, told what to do. Write what is still to be written; `wireproof check` says
+// what is missing. The tree and the errors are written as docs/testees.md says.
+import { serve, Todo } from "./kit.mjs";
+
+const ops = {
+  // Parse the document source in the profile; answer its tree as ast, or errors with kind, code, line, col and
+  // message.
+  async parse(given) {
+    throw new Todo("parse");
+  },
+};
+
+await serve(ops);
