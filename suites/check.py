@@ -51,12 +51,12 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
         look = Look(impl, report, deadline, patience)
         _of(impl.protocol)(look)
     except CannotCheck as error:
-        report.wrong(error.why, error.write)
+        _tell(report, deadline, error.why, error.write)
     except Broken as error:
-        report.wrong(f"it {error.why}", error.write)
+        _tell(report, deadline, f"it {error.why}", error.write)
     except (LaunchError, LinkError, CannotJudge) as error:
         first, _, rest = str(error).partition("\n")
-        report.wrong(first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
+        _tell(report, deadline, first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
     except TimeUp:
         report.wrong("there was no time to find out more", SLOW)
     except Exception as error:  # noqa: BLE001 - nobody may be called ready because the check has failed
@@ -66,6 +66,14 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
     finally:
         if look is not None:
             _close(look)
+
+
+def _tell(report: Report, deadline: Deadline, why: str, write: str) -> None:
+    """Tell why there is nothing more to look at; what was cut short by the end of the time shows nothing."""
+    if deadline.over():
+        report.wrong(f"there was no time to find out more; at the end: {why}", SLOW)
+    else:
+        report.wrong(why, write)
 
 
 def _of(protocol: str) -> Callable[[Look], None]:

@@ -153,12 +153,14 @@ class Look:
     def _unheard(self, recording: Recording) -> CannotCheck:
         where = ":".join(map(str, self.running.address)) if self.running else self.impl.name
         if recording.refused:
-            waited = "" if self.impl.start.kind == "address" else f" after {STARTING_S * self.patience:g} s"
-            write = (
-                "start.address = where it listens, once it is started"
-                if self.impl.start.kind == "address"
-                else "{port} where the command takes its port; it must listen on 127.0.0.1"
-            )
+            started, waited = self.impl.start.kind != "address", ""
+            write = "start.address = where it listens, once it is started"
+            if started:
+                limit_s = min(STARTING_S * self.patience, self.impl.start.ready_s)
+                waited = f" after {limit_s:g} s"
+                write = "{port} where the command takes its port; it must listen on 127.0.0.1"
+                if limit_s < self.impl.start.ready_s:
+                    write += "; where it only starts slowly: --within=120, or start it yourself and check its address"
             return CannotCheck(f"nobody listens at {where}{waited}: {recording.refused}", write)
         said = b"".join(data for _, _, what, data in recording.wire if what == "received")
         ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
