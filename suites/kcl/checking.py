@@ -60,8 +60,12 @@ def _child(look: Look) -> None:
             raise CannotCheck(recording.refused, "start.command = a command that can be run")
         if recording.judgement.verdict == "pass" and not recording.judgement.faults:
             spoken.append(profile)
-        elif not look.frames(recording) and recording is first:
-            raise _mute(recording)
+        elif recording is first and not any(isinstance(frame, Message) for frame in look.frames(recording)):
+            raise look.mute(
+                recording,
+                "said nothing that can be read to initialize",
+                'one line on stdout, flushed: {"action": "status", "responseFor": "initialize"}',
+            )
     spoken.sort(key=DISTINCT.index)
     if not spoken:
         assert first is not None
@@ -83,18 +87,6 @@ def _life(config: Config) -> Plan:
     w.final("TERMINATE")
     w.eof()
     return w.plan()
-
-
-def _mute(recording: Recording) -> CannotCheck:
-    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
-    words = str(facts.get("stderr", "")).replace("\\n", "\n").strip().splitlines()
-    told = f"; its last words: {words[-1]}" if words else ""
-    if "exit" in facts:
-        return CannotCheck(f"ended with exit status {facts['exit']} without a word{told}", "what the command lacks")
-    return CannotCheck(
-        f"said nothing to initialize{told}",
-        'one line on stdout, flushed: {"action": "status", "responseFor": "initialize"}',
-    )
 
 
 def _user_code(look: Look, profile: str) -> None:

@@ -49,7 +49,9 @@ def _server(look: Look) -> None:
     look.report.good("speaks MessagePack-RPC")
     learnt = discovery.discover(look.asked, lambda found: look.config("", found))
     offered, facts = learnt["offered"], look.impl.facts
-    if "echo" not in offered:
+    if not facts["echo"]:
+        look.report.note("has no method that gives back its argument: values are not judged")
+    elif "echo" not in offered:
         look.report.wrong(
             f"fails each call of {facts['echo']!r}, which has to give back its one argument: {said[2]!r:.80}",
             '[msgpack] echo = "the name of such a method"',
@@ -59,9 +61,9 @@ def _server(look: Look) -> None:
         look.report.note(
             f"fails each call of {facts[name]!r}", f'[msgpack] {name} = its name, or "" when there is none'
         )
-    if not lacking and "echo" in offered:
+    if not lacking and offered:
         look.report.good(f"offers {', '.join(offered)}")
-    if learnt.get("old_raw"):
+    if facts["echo"] and learnt.get("old_raw"):
         look.report.note("speaks the format of before 2013, without bin", '[msgpack] raw_wire = "str"')
     if learnt.get("serial"):
         look.report.note("serves one connection at a time: the next one is answered when it is closed")
@@ -119,6 +121,8 @@ def _codec(look: Look) -> None:
     found = look.play(_first(look), config)
     if found.refused:
         raise CannotCheck(found.refused, "start.command = a command that can be run")
+    if not look.frames(found):
+        raise look.mute(found, "answered nothing to a line", "one line for each line of stdin, flushed")
     learnt = discovery.discover(look.asked, lambda known: look.config("", known))
     way = learnt["way"]
     if way == "none":

@@ -42,8 +42,12 @@ def _child(look: Look) -> None:
     first = look.play(look.protocol.smoke(config), config)
     if first.refused:
         raise CannotCheck(first.refused, "start.command = a command that can be run")
-    if not look.frames(first):
-        raise _mute(first)
+    if not _values(look, first):
+        raise look.mute(
+            first,
+            "said nothing that can be read to the setup",
+            '{"pid": …} and a line "end" on stdout, flushed, once the setup was read',
+        )
     look.report.good("says its process id, and answers")
     scripted = _user_code(look)
     used = set(_used(_values(look, first)))
@@ -52,17 +56,6 @@ def _child(look: Look) -> None:
     if config.child == "spout" and _activates(look):
         used.add("x-activate")
     _claim(look, used)
-
-
-def _mute(recording: Recording) -> CannotCheck:
-    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
-    words = str(facts.get("stderr", "")).replace("\\n", "\n").strip().splitlines()
-    told = f"; its last words: {words[-1]}" if words else ""
-    if "exit" in facts:
-        return CannotCheck(f"ended with exit status {facts['exit']} without a word{told}", "what the command lacks")
-    return CannotCheck(
-        f"said nothing to the setup{told}", '{"pid": …} and a line "end" on stdout, flushed, once the setup was read'
-    )
 
 
 def _values(look: Look, recording: Recording) -> list[dict[str, Any]]:
