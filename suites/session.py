@@ -118,6 +118,7 @@ class Session:
         self.keeper = Keeper(self.writer)
         self._troubles = 0
         self._faults: set[str] = set()
+        self._replayed = False
         self._told: dict[str, dict[str, str]] = {}
         """By requirement, the sorts of failure that were reported, and how each was found."""
         self._begun = datetime.now(UTC)
@@ -324,6 +325,7 @@ class Session:
         What was found is known from the beginning."""
         budget_s = self.options.budget_s
         self.programs, self._hunter = joined(self.programs, map(of_fault, self.hunter().found)), None
+        self._replayed = False
         self.keeper.anew()
         self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
         try:
@@ -344,8 +346,9 @@ class Session:
     def _replay(self, hunter: Hunter, budget_s: float) -> float:
         """Play the conversations of the baseline; answers how many seconds of the budget that took."""
         programs = [each for each in self.programs if each.requirement in hunter.binding]
-        if not programs:
+        if not programs or self._replayed:
             return 0.0
+        self._replayed = True  # a worker hunts with one property after the other
         begun = time.monotonic()
         hunter.prepare()
         replays = Replays(hunter, programs, settling=self.options.looks_on)
