@@ -397,7 +397,7 @@ FEATURES = (
     ),
     Feature(
         "repeated user headers",
-        "STOMP-1.2-CLI-05",
+        ids.CLI_05,
         "it matters whether a user header is repeated",
         without=_user_once,
         octets=True,
@@ -416,9 +416,7 @@ FEATURES = (
         octets=True,
     ),
     Feature("eols", ids.FRAME_03, "EOLs after a frame change what follows", without=_bare, octets=True),
-    Feature(
-        LINE_ENDS, "STOMP-1.2-CLI-06", "line ends between frames change what follows", without=_no_eols, octets=True
-    ),
+    Feature(LINE_ENDS, ids.CLI_06, "line ends between frames change what follows", without=_no_eols, octets=True),
     Feature("stomp", ids.CONNECT_05, "STOMP is not handled like CONNECT", without=_connect),
     Feature("order", "STOMP-1.2-HDR-04", "the order of headers matters", without=_sorted),
     Feature(

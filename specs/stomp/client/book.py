@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specs.rules import Rulebook
+from specs.stomp import ids
 from specs.stomp.client.machine import MACHINE
 from specs.stomp.registry import REQUIREMENTS
 
@@ -12,8 +13,8 @@ READS = "STOMP-1.2-CLI-03"
 """What the server says is taken as it was said."""
 BEHIND_ESCAPE = "STOMP-1.2-CLI-04"
 BEHIND_LENGTH = "STOMP-1.2-CLI-07"
-FIRST_VALUE = "STOMP-1.2-CLI-05"
-BEHIND_EOLS = "STOMP-1.2-CLI-06"
+FIRST_VALUE = ids.CLI_05
+BEHIND_EOLS = ids.CLI_06
 TRAILING = "STOMP-1.2-ENC-05"
 UNDEFINED = "STOMP-1.2-ENC-04"
 BINARY = "STOMP-1.2-CTYPE-03"
