@@ -51,7 +51,8 @@ class Fault:
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
     and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
     known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
-    are the known faults of the same conversation, and `set_aside` what judging was told of them."""
+    are the known faults of the same conversation, and `set_aside` what judging was told of them. `nth` counts the
+    ways in which an implementation was brought down, which are faults of one requirement."""
 
     requirement: str
     level: str
@@ -74,6 +75,7 @@ class Fault:
     kind: str = ""
     behind: tuple[str, ...] = ()
     set_aside: frozenset[str] = frozenset()
+    nth: int = 1
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,11 @@ def _parts(data: bytes, recording: Recording, conn: int, protocol: Protocol) -> 
     return [{"hex": p.hex()} if isinstance(p, bytes) else {"match": p[0], "nth": p[1]} for p in parts]
 
 
-def save(trace: Mapping[str, Any], results: Path) -> str:
-    """Write a trace to results/traces; answers its path relative to `results`."""
+def save(trace: Mapping[str, Any], results: Path, nth: int = 1) -> str:
+    """Write a trace to results/traces; answers its path relative to `results`. `nth`: see `suites.pursuit.Fault`."""
     folder = results / "traces"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{trace['requirement']}.json"
+    path = folder / (f"{trace['requirement']}.json" if nth == 1 else f"{trace['requirement']}-{nth}.json")
     part = path.with_suffix(".part")
     part.write_text(json.dumps(trace, indent=1), encoding="ascii")
     part.replace(path)
