@@ -227,7 +227,9 @@ def server(fault: str, port: int) -> None:
     """Serve on `port` until a signal; "staying" does not obey it."""
     kind, peer = SERVERS[fault]
     signal.signal(signal.SIGTERM, signal.SIG_IGN if fault == "staying" else lambda *_: sys.exit(0))
-    Front(lambda _: kind(), [port], peer).run()
+    front = Front(lambda _: kind(), [port], peer)
+    print(f"listening on 127.0.0.1:{front.port}", flush=True)
+    front.run()
 
 
 class Mute(Child):
