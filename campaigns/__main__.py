@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from campaigns import sources
+from campaigns.scoring import FAULTS
 from reports.spark import session
 
 USAGE: Final = 2
@@ -21,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run or go on with one campaign."""
     chosen = _parser().parse_args(arguments)
     wrong = next(filter(None, map(sources.check, chosen.sources)), "")
-    if not wrong and not (chosen.plans or chosen.hours):
+    played = [source for source in chosen.sources if not source.startswith(FAULTS)]
+    if not wrong and played and not (chosen.plans or chosen.hours):
         wrong = "say how long to go on, by --plans or --hours"
     if wrong:
         return _complain(wrong, USAGE)
@@ -31,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from campaigns import job  # noqa: PLC0415 - needs pyspark, and what Spark lacks has to be told first
 
     try:
-        spark = session.start(master=chosen.master, remote=chosen.remote, settings=job.SETTINGS)
+        spark = session.start(
+            master=chosen.master, remote=chosen.remote, settings=job.SETTINGS | _there(chosen.master), ships=False
+        )
     except session.NoSpark as error:
         return _complain(f"Spark cannot run here: {error}", NO_SPARK)
     from reports.spark.warehouse import Warehouse  # noqa: PLC0415
@@ -49,6 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         spark.stop()
     sys.stdout.write(f"campaign {chosen.name}: {done.waves} waves, {done.plans} plans, {done.faults} faults\n")
     return 1 if done.faults else 0
+
+
+def _there(master: str) -> dict[str, str]:
+    """What executors of a cluster need to find our modules: they have them at the same place, or installed."""
+    return {"spark.executorEnv.PYTHONPATH": str(session.ROOT)} if master else {}
 
 
 def _parser() -> argparse.ArgumentParser:

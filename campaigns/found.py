@@ -15,7 +15,8 @@ __all__ = ["Found", "Known", "Order", "program_of", "written"]
 @dataclass(frozen=True, slots=True)
 class Order:
     """A task: play `plans` plans with `source`; `seed` makes what it draws its own. `fresh` is the share of plans that
-    are drawn although others could be bred from what is known. It is given up after `seconds`."""
+    are drawn although others could be bred from what is known. It is given up after `seconds`. For seeded faults:
+    `plans` of them from the one with the number `first`, each hunted for `seconds`."""
 
     campaign: str
     wave: int
@@ -25,6 +26,7 @@ class Order:
     plans: int
     seconds: float
     fresh: float = 0.5
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ that a job that is killed has left whole waves, and the next one goes on behind 
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
@@ -21,6 +22,7 @@ from pyspark.sql.types import ArrayType
 
 from campaigns.found import Found, Known, Order, program_of
 from campaigns.proving import prove
+from campaigns.scoring import FAULTS, names, score
 from campaigns.work import work
 from reports.campaigns import Campaign, Settled
 from reports.spark import schemas
@@ -83,7 +85,7 @@ def run(warehouse: Warehouse, wanted: Wanted, progress: Callable[[str], None]) -
         orders = _orders(campaign, wave + 1, done, wanted)
         if not orders or (wanted.hours and time.monotonic() >= until):
             break
-        known = {source: _known(warehouse, campaign, source) for source in campaign.sources}
+        known = {source: _known(warehouse, campaign, source) for source in _played(campaign)}
         batch = warehouse.begin()
         warehouse.write(batch, "found", _asked(warehouse.spark, orders, partial(_work, known), Found, wanted))
         warehouse.commit(batch, ("found",), warehouse.part(batch, "found").count())
@@ -95,7 +97,14 @@ def run(warehouse: Warehouse, wanted: Wanted, progress: Callable[[str], None]) -
 
 
 def _work(known: Mapping[str, Known], order: Order) -> Iterator[Found]:
+    if order.source.startswith(FAULTS):
+        return score(order, names(order.source)[order.first : order.first + order.plans])
     return work(order, known[order.source])
+
+
+def _played(campaign: Campaign) -> list[str]:
+    """The sources that are played with; of others every seeded fault is hunted once."""
+    return [source for source in campaign.sources if not source.startswith(FAULTS)]
 
 
 def _begun(warehouse: Warehouse, asked: Campaign) -> Campaign:
@@ -144,10 +153,11 @@ def _standing(warehouse: Warehouse, campaign: Campaign) -> tuple[int, dict[str, 
 def _orders(campaign: Campaign, wave: int, done: dict[str, int], wanted: Wanted) -> list[Order]:
     """The tasks of a wave: each source gets the same number, as long as plans of it are left."""
     orders: list[Order] = []
+    seeded = {source: len(names(source)) for source in campaign.sources if source.startswith(FAULTS)}
     for nth in range(campaign.wide):
         source = campaign.sources[nth % len(campaign.sources)]
         ordered = done.get(source, 0) + sum(order.source == source for order in orders) * campaign.each
-        if not wanted.hours and ordered >= campaign.plans:
+        if ordered >= seeded.get(source, math.inf if wanted.hours else campaign.plans):
             continue
         task = wave * campaign.wide + nth
         orders.append(
@@ -242,7 +252,7 @@ def _told(warehouse: Warehouse, campaign: Campaign, wave: int) -> str:
     """A line of progress."""
     mine = _mine(warehouse, campaign)
     row = mine.agg(
-        F.sum(F.when(F.col("kind") == "task", F.col("count"))).alias("plans"),
+        F.sum(F.when(F.col("kind") == "task", F.col("times"))).alias("plans"),
         F.countDistinct(F.when(F.col("kind") == "judged", F.col("name"))).alias("judged"),
         F.countDistinct(F.when(F.col("kind") == "feature", F.struct("protocol", "role", "name"))).alias("features"),
         F.countDistinct(F.when(F.col("kind") == "fault", F.struct("source", "about"))).alias("faults"),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from campaigns.found import Order
+from campaigns.scoring import FAULTS, names
 from impls.driver.drive import Recording, Setting, drive
 from impls.launching.fields import ManifestError
 from impls.launching.manifest import Implementation, resolve
@@ -113,11 +114,15 @@ def check(source: str) -> str:
             _, module, role = source.split(":")
             known = importlib.import_module(module).SOAK.roles
             return "" if role in known else f"{source}: the roles of {module} are {', '.join(known)}"
+        if source.startswith(FAULTS):
+            return "" if names(source) else f"{source}: no seeded fault matches that"
         found = implementations(source)
     except ManifestError as error:
         return str(error)
     except (ImportError, AttributeError, ValueError) as error:
-        return f"{source}: say peers:MODULE:ROLE, with a MODULE that has a SOAK ({error})"
+        return (
+            f"{source}: say peers:MODULE:ROLE or faults:MODULE:PATTERN, as docs/campaigns.md describes them ({error})"
+        )
     return "" if len(found) == 1 else f"{source} means {len(found)} implementations; name one, such as {_first(found)}"
 
 

@@ -108,13 +108,13 @@ class _Task:
 
     def _told(self, ended: str) -> Iterator[Found]:
         total = sum(self._plans.values())
-        yield self._row("task", "", count=total, conversations=sum(self._verdicts.values()), why=ended)
+        yield self._row("task", "", times=total, conversations=sum(self._verdicts.values()), why=ended)
         for key, plans in sorted(self._plans.items()):
-            yield self._row("property", key, count=plans)
+            yield self._row("property", key, times=plans)
         for verdict, conversations in sorted(self._verdicts.items()):
             yield self._row("verdict", verdict, conversations=conversations)
         for name, count in sorted(self._judged.items()):
-            yield self._row("judged", name, count=count, conversations=self._exercised[name])
+            yield self._row("judged", name, times=count, conversations=self._exercised[name])
         for name, conversations in sorted(self._leaned.items()):
             yield self._row("leaned", name, conversations=conversations)
         for name, shortest in sorted(self._features.items()):

@@ -19,9 +19,10 @@ from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_h
 
 from records.text import printable
 
-SCHEMA: Final = 3
+SCHEMA: Final = 4
 """Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"; 3 the kind
-"freedom", and `fingerprint`, `behind` and `unsettled` of faults and `fingerprints` of acceptances."""
+"freedom", and `fingerprint`, `behind` and `unsettled` of faults and `fingerprints` of acceptances; 4 the kinds "replay"
+and "round"."""
 _AS_IT_IS: Final = (str, bool)
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -190,6 +191,34 @@ class FaultRow(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRow(Row):
+    """How often the conversation that is kept for an entry of the baseline was played before the hunt, and how often it
+    has shown (`shown`) what it is kept for. `requirement` is the entry, `fingerprint` the sort of failure. Since schema
+    4."""
+
+    kind: ClassVar[str] = "replay"
+
+    requirement: str
+    fingerprint: str = ""
+    tried: int = 0
+    shown: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRow(Row):
+    """A round of a run that makes a baseline, which looks on until little is left to find: `plans` that it hunted with,
+    replays and repetitions apart, and what failed in them at a level that counts: each text of `seen` is how many plans
+    showed it, a blank, and the sort of failure. `round` counts from 1. Since schema 4."""
+
+    kind: ClassVar[str] = "round"
+
+    round: int = 0
+    plans: int = 0
+    seconds: float = 0.0
+    seen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TroubleRow(Row):
     """Something went wrong on the tester's side; never a verdict. `requirement` and `property` when it is known."""
 
@@ -232,6 +261,8 @@ KINDS: Final[Mapping[str, type[Row]]] = {
         CoverageRow,
         FreedomRow,
         FaultRow,
+        ReplayRow,
+        RoundRow,
         TroubleRow,
         EndRow,
     )

@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any, Final
 
 from records.text import printable
-from reports.summary import Summary
+from reports.summary import Failing, Summary
 
 TABLE: Final = "deviations"
 REASON_LIMIT: Final = 200
@@ -39,14 +39,15 @@ class _Statement:
 
 def update(
     manifest_text: str,
-    failing: Mapping[str, tuple[str, str, tuple[str, ...]]],
+    failing: Mapping[str, Failing],
     *,
     today: date,
     partial: bool = False,
     unsettled: Set[str] = frozenset(),
 ) -> str:
-    """The manifest with a baseline that accepts exactly what is `failing`: id to reason, trace and fingerprints. An
-    entry that accepts only other sorts of failure than the one that was seen gets the new sort beside them.
+    """The manifest with a baseline that accepts exactly what is `failing`. An entry that accepts only other
+    sorts of failure than the one that was seen gets the new sort beside them, one that names none the sorts that were
+    seen, and one whose failure does not show each time is marked `sometimes`.
 
     Entries named in `unsettled` stay too: the run could not say that they no longer fail. `manifest_text` must have its
     line ends as they are in the file. Raises BaselineError for a run that is `partial` (or incomplete), and for a
@@ -62,9 +63,9 @@ def update(
     if not isinstance(old, dict):
         raise BaselineError(f"{TABLE} is not a table; remove it from the manifest and try again")
     kept = {name for name in old if name in failing or name in unsettled}
-    fresh = {name: _entry(*failing[name], today) for name in sorted(failing) if name not in old}
+    fresh = {name: _entry(failing[name], today) for name in sorted(failing) if name not in old}
     for name in sorted(kept & failing.keys()):
-        wider = _widened(old[name], failing[name][2])
+        wider = _widened(old[name], failing[name])
         if wider is not None:
             fresh[name] = _inline(wider)
     kept -= fresh.keys()
@@ -88,23 +89,29 @@ def refreshed(manifest_text: str, summary: Summary, today: date) -> str:
     return update(manifest_text, summary.failing, today=today, partial=partial, unsettled=summary.unsettled)
 
 
-def _widened(entry: Any, fingerprints: tuple[str, ...]) -> dict[str, Any] | None:
-    """An entry that accepts some sorts of failure, with others beside them; None when it accepts these already."""
-    known = entry.get("fingerprints") if isinstance(entry, dict) else None
-    if not known or set(fingerprints) <= set(known):
+def _widened(entry: Any, seen: Failing) -> dict[str, Any] | None:
+    """An entry with what was found out of it; None when it says that already."""
+    if not isinstance(entry, dict):
         return None
-    return {**entry, "fingerprints": sorted({*known, *fingerprints})}
+    known, wider = entry.get("fingerprints") or [], dict(entry)
+    sorts = {printable(each) for each in seen.fingerprints}
+    if not sorts <= set(known):
+        wider["fingerprints"] = sorted({*known, *sorts})
+    if seen.sometimes and not entry.get("sometimes"):
+        wider["sometimes"] = True
+    return wider if wider != entry else None
 
 
-def _entry(reason: str, trace: str, fingerprints: tuple[str, ...], today: date) -> str:
+def _entry(seen: Failing, today: date) -> str:
     try:
         expires = today.replace(year=today.year + 1)
     except ValueError:  # 29 February
         expires = today.replace(year=today.year + 1, day=28)
-    said = {"reason": printable(reason, REASON_LIMIT).strip() or "fails", "issue": NO_ISSUE}
-    where: dict[str, Any] = {"trace": printable(trace)} if trace.strip() else {}
-    sorts = {"fingerprints": [printable(each) for each in fingerprints]} if fingerprints else {}
-    return _inline({**said, "expires": expires, **where, **sorts})
+    said = {"reason": printable(seen.reason, REASON_LIMIT).strip() or "fails", "issue": NO_ISSUE}
+    where: dict[str, Any] = {"trace": printable(seen.trace)} if seen.trace.strip() else {}
+    sorts = {"fingerprints": [printable(each) for each in seen.fingerprints]} if seen.fingerprints else {}
+    often = {"sometimes": True} if seen.sometimes else {}
+    return _inline({**said, "expires": expires, **where, **often, **sorts})
 
 
 def _inline(entry: Any) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 class Found:
     """One row of what a task found. `source` is what was judged, as the command names it. By `kind`:
 
-    - `task`: what was played in all: `count` plans in `conversations` conversations; `why` says why it ended early.
-    - `property`: `count` plans of the property `name`.
+    - `task`: what was played in all: `times` plans in `conversations` conversations; `why` says why it ended early.
+    - `property`: `times` plans of the property `name`.
     - `verdict`: `conversations` conversations with the verdict `name`.
-    - `judged`: the requirement `name` was judged `count` times, in `conversations` conversations.
+    - `judged`: the requirement `name` was judged so many `times`, in `conversations` conversations.
     - `leaned`: so many conversations were allowed by the freedom `name` alone.
     - `feature`: so many showed the feature `name` (`campaigns/novelty.py`).
     - `fault`: so many broke the requirement `name` at `level`; `about` is the fingerprint, `why` the first sentence.
@@ -43,7 +43,7 @@ class Found:
     key: str = ""
     program: str = ""
     size: int = 0
-    count: int = 0
+    times: int = 0
     conversations: int = 0
 
 
@@ -108,3 +108,86 @@ def estimate(counts: Iterable[int], looks: int) -> Estimate:
     return Estimate(
         seen=len(shown), looks=looks, once=once, twice=twice, chance=once / looks if looks else 1.0, unseen=unseen
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wave:
+    """How far one source had come after a wave: plans, and different requirements judged, features and sorts of fault,
+    all from the beginning."""
+
+    source: str
+    wave: int
+    plans: int
+    judged: int
+    features: int
+    faults: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One requirement in one campaign: how often it was judged, in how many conversations, and in how many of those it
+    was broken. `source` is what was judged."""
+
+    source: str
+    protocol: str
+    role: str
+    requirement: str
+    judged: int
+    conversations: int
+    broken: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lean:
+    """Conversations that only this freedom of the text allowed."""
+
+    source: str
+    freedom: str
+    conversations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """A sort of fault: how many conversations showed it, and what looking into it came to (`verdict` is "" before)."""
+
+    source: str
+    requirement: str
+    level: str
+    fingerprint: str
+    why: str
+    conversations: int
+    verdict: str
+    document: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What our green is worth on one requirement: of `seeded` faults that break it, so many were `killed` (named by it
+    first), found `late` or under a `wrong` name, or `survived`; `median_ms` until the right one was reported."""
+
+    protocol: str
+    requirement: str
+    seeded: int
+    killed: int
+    late: int
+    wrong: int
+    survived: int
+    median_ms: float
+    survivors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One campaign as its page tells it; of each source, the estimates of features and of sorts of fault unseen."""
+
+    campaign: Campaign
+    plans: int
+    conversations: int
+    inconclusive: int
+    waves: tuple[Wave, ...] = ()
+    rows: tuple[Row, ...] = ()
+    leans: tuple[Lean, ...] = ()
+    sights: tuple[Sight, ...] = ()
+    scores: tuple[Score, ...] = ()
+    features: tuple[tuple[str, Estimate], ...] = ()
+    faults: tuple[tuple[str, Estimate], ...] = ()

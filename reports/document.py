@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from records.text import printable
+from reports.left import Left
 from reports.result import Acceptance, Result
 from reports.summary import Summary
 
@@ -46,6 +47,7 @@ def document(summary: Summary) -> dict[str, object]:
         "stale": {printable(entry.entry.id): entry.why for entry in summary.stale},
         "expired": {printable(entry.id): _deviation(entry) for entry in summary.expired},
         "unfinished": {printable(worker): printable(why) for worker, why in summary.unfinished.items()},
+        "left": _left(summary.left) if summary.left else None,
         "troubles": [
             {"where": printable(row.where), "message": printable(row.message), "detail": printable(row.detail, 4000)}
             for row in summary.troubles
@@ -70,7 +72,14 @@ def _result(found: Result) -> Mapping[str, object]:
         "reproduced": fault.reproduced if fault else None,
         "tried": fault.tried if fault else None,
         "deviation": _deviation(found.accepted) if found.accepted else None,
+        "unseen": {"judged": found.unseen.judged, "replayed": found.unseen.replayed} if found.unseen else None,
     }
+
+
+def _left(left: Left) -> Mapping[str, object]:
+    """What a run that made a baseline estimates to be left to find."""
+    numbers = {name: getattr(left, name) for name in ("rounds", "plans", "sorts", "once", "twice", "quiet")}
+    return {**numbers, "unknown": round(left.unknown, 3), "next_round": round(left.next_round, 3)}
 
 
 def _deviation(entry: Acceptance) -> Mapping[str, object]:

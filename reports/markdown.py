@@ -73,13 +73,18 @@ def _page(summary: Summary, results: Path | None) -> Iterator[str]:
         yield from listed(_one(found) for found in failed[MAX_IN_FULL:])
     for word, title in (("error", "Errors while judging"), ("warned", "Warnings")):
         yield from _part(title, [_one(found) for found in summary.standing(word)])
-    unsteady = [_one(found) for found in summary.standing("inconclusive") if found.faults]
+    unsteady = [_one(found) for found in summary.standing("inconclusive") if found.faults and not found.unseen]
     yield from _part("Seen once in a while", unsteady)
     accepted = [(found, found.accepted) for found in summary.standing("accepted") if found.accepted]
     yield from _part(
         "Known deviations, accepted",
         [f"{plain(found.id, 80)}: {plain(entry.reason)} {plain(entry.issue)}".rstrip() for found, entry in accepted],
     )
+    yield from _part(
+        "Known deviations, not seen in this run",
+        [f"{plain(found.id, 80)}: {plain(str(found.unseen))}" for found in summary.unseen],
+    )
+    yield from _part("Looked on for a baseline", [plain(str(summary.left), 500)] if summary.left else [])
     yield from _part(
         "Stale baseline entries: remove them", [f"{plain(s.entry.id, 80)}: {plain(s.why)}" for s in summary.stale]
     )

@@ -6,6 +6,7 @@ exercised and judged is never a pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,7 +17,11 @@ from records.rows import FaultRow, RequirementRow
 LEVELS: Final = ("MUST", "SHOULD", "ASSUMED", "MAY")
 """Strongest first. A level that is not among them counts as MUST: nothing is hidden by a word we do not know."""
 VERDICTS: Final = ("fail", "error", "inconclusive", "pass", "unsupported")
+_DONE_IN_A_PHASE: Final = re.compile(r" \S.* in (?=[A-Z_]+$)")
 NEVER_REACHED: Final = "never reached"
+ENOUGH_PASSES: Final = 10
+"""How often the conversation that is kept for an entry of the baseline has to pass, and never to fail, until the entry
+is stale."""
 
 
 class Deviation(Protocol):
@@ -33,6 +38,11 @@ class Deviation(Protocol):
     @property
     def expires(self) -> date | None:
         """The last day."""
+
+
+def sort_of(fingerprint: str) -> str:
+    """The sort of failure that a fingerprint names: whatever is done in a phase in which nothing may be done is one."""
+    return _DONE_IN_A_PHASE.sub(" in ", fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,25 @@ class Acceptance:
 
     def accepts(self, fault: FaultRow) -> bool:
         """True for a failure of a sort that the entry was written for; a fault that says no sort is of any."""
-        return not self.fingerprints or not fault.fingerprint or fault.fingerprint in self.fingerprints
+        return self.accepts_sort(fault.fingerprint)
+
+    def accepts_sort(self, fingerprint: str) -> bool:
+        """The same by the name of the sort."""
+        return not self.fingerprints or not fingerprint or sort_of(fingerprint) in map(sort_of, self.fingerprints)
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A known deviation that a run did not see: in so many judgements, and in so many plays of the conversations that
+    are kept for it (none: no conversation is kept, or there was no time)."""
+
+    judged: int
+    replayed: int = 0
+
+    def __str__(self) -> str:
+        times = "judgement" if self.judged == 1 else "judgements"
+        own = f", {self.replayed} of them of its own conversation" if self.replayed else ""
+        return f"not seen in {self.judged} {times}{own}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +91,9 @@ class Result:
     `standing` is the one word a table counts it under: "passed", "failed" (it decides the exit status), "warned" (it
     failed at a level that does not), "accepted" (it failed and the baseline says so), "inconclusive", "error",
     "untestable", "unsupported", "unselected". `failed_as` is the strongest level at which it failed. `fault` is the one
-    to show: the strongest, then the steadiest, then the shortest; `faults` are all, that one first.
+    to show: the strongest, then the steadiest, then the shortest; `faults` are all, that one first. `unseen` is given
+    where the baseline says that it fails and this run did not see it, which is no pass: then the verdict is
+    "inconclusive".
     """
 
     requirement: RequirementRow
@@ -75,6 +105,7 @@ class Result:
     failed_as: str | None = None
     faults: tuple[FaultRow, ...] = ()
     accepted: Acceptance | None = None
+    unseen: Unseen | None = None
 
     @property
     def id(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import fsum
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from records.reader import Places, unfinished
 from records.rows import (
@@ -20,17 +20,32 @@ from records.rows import (
     FaultRow,
     FreedomRow,
     PropertyRow,
+    ReplayRow,
     RequirementRow,
+    RoundRow,
     Row,
     RunRow,
     TroubleRow,
     to_json,
 )
-from reports.result import VERDICTS, Acceptance, Deviation, Result, acceptance, rank, result
+from reports.known import Played, Stale, accepted, not_seen, own, played, stale_entries
+from reports.left import Left, left
+from reports.result import (
+    VERDICTS,
+    Acceptance,
+    Deviation,
+    Result,
+    acceptance,
+    rank,
+    result,
+)
 
 UNKNOWN_SECTION: Final = "not in the list of requirements"
 COLUMNS: Final = ("judged", "passed", "failed", "warned", "accepted", "inconclusive", "untestable", "unsupported")
 """What the table by section counts; `judged` is the sum of the four after it."""
+KEEPS_CONVERSATIONS: Final = 4
+"""Schema of the first records in which entries of a baseline had conversations of their own. In older ones a pass alone
+made an entry stale."""
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
@@ -43,12 +58,13 @@ class Section:
     counts: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """A baseline entry that must go, and why."""
+class Failing(NamedTuple):
+    """What a new baseline accepts of one requirement. `sometimes`: it does not show each time."""
 
-    entry: Acceptance
-    why: str
+    reason: str
+    trace: str
+    fingerprints: tuple[str, ...]
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +74,8 @@ class Summary:
     `unfinished` maps workers that did not end to what is known of it. `plans` and `steps` are sums over the properties;
     `seconds` is the sum of their times, more than the clock on the wall when workers share them. `freedoms` counts the
     conversations that only a reading of docs/ambiguities.md allowed, by its id; `obstacles` those that a known fault
-    ended, by its requirement.
+    ended, by its requirement. `played`: of the entries of the baseline whose conversations were played; `left`: what a
+    run that made a baseline estimates to be left to find.
     """
 
     run: RunRow
@@ -77,6 +94,8 @@ class Summary:
     sections: tuple[Section, ...] = ()
     freedoms: Mapping[str, int] = field(default_factory=dict)
     obstacles: Mapping[str, int] = field(default_factory=dict)
+    played: Mapping[str, Played] = field(default_factory=dict)
+    left: Left | None = None
 
     @property
     def plans(self) -> int:
@@ -98,16 +117,40 @@ class Summary:
         return tuple(found for found in self.results if found.standing == word)
 
     @property
-    def failing(self) -> dict[str, tuple[str, str, tuple[str, ...]]]:
-        """What a new baseline must accept, id to reason, trace and fingerprints: what fails and counts, or is accepted
-        already."""
+    def failing(self) -> dict[str, Failing]:
+        """What a new baseline must accept: what fails by itself and counts, or is accepted already, and what is
+        suspected of that and was not settled: another run may settle it. What only the same deed breaks needs no entry.
+        """
         chosen = (*self.standing("failed"), *self.standing("accepted"))
-        return {found.id: (found.message, found.witness or "", found.fingerprints) for found in chosen}
+        failing = {found.id: self._failing(found) for found in chosen if found.fault and own(found)}
+        decisive = "SHOULD" if self.strict else "MUST"
+        for found in self.standing("inconclusive"):
+            fault = found.fault
+            if fault and fault.fingerprint and rank(fault.level) <= rank(decisive):
+                sorts = tuple(sorted({each.fingerprint for each in found.faults if each.fingerprint}))
+                failing[found.id] = Failing(found.message, found.witness or "", sorts, sometimes=True)
+        return failing
+
+    def _failing(self, found: Result) -> Failing:
+        played = self.played.get(found.id, Played())
+        steady = played.always if played.tried else any(each.steady for each in own(found))
+        return Failing(found.message, found.witness or "", found.fingerprints, sometimes=not steady)
 
     @property
     def unsettled(self) -> frozenset[str]:
         """Requirements of which this run cannot say that they no longer fail."""
-        return frozenset(found.id for found in self.results if found.verdict != "pass")
+        return frozenset(found.id for found in self.results if found.verdict != "pass" and not self._outlived(found))
+
+    def _outlived(self, found: Result) -> bool:
+        """True for a deviation that was not seen although this run looked on, and of which no conversation is kept."""
+        entry, own_plays = found.accepted, self.played.get(found.id, Played())
+        unseen = found.unseen is not None and self.left is not None and not own_plays.tried
+        return unseen and entry is not None and not entry.sometimes
+
+    @property
+    def unseen(self) -> tuple[Result, ...]:
+        """The known deviations that this run did not see."""
+        return tuple(found for found in self.results if found.unseen is not None)
 
     @property
     def sentence(self) -> str:
@@ -121,8 +164,11 @@ class Summary:
             parts.append(_many(count["warned"], "recommendation missed", "recommendations missed"))
         if count["accepted"]:
             parts.append(_many(count["accepted"], "known deviation"))
-        if count["inconclusive"]:
-            parts.append(f"{count['inconclusive']} not settled")
+        unseen = sum(found.accepted is not None for found in self.unseen)
+        if unseen:
+            parts.append(f"{_many(unseen, 'known deviation')} not seen this time")
+        if count["inconclusive"] > unseen:
+            parts.append(f"{count['inconclusive'] - unseen} not settled")
         return f"pass: {', '.join(parts)}"
 
 
@@ -169,12 +215,15 @@ def fold(
     entries = {name: acceptance(name, entry) for name, entry in deviations.items()}
     troubles = _troubles(distinct)
     decisive = frozenset(("MUST", "SHOULD") if strict else ("MUST",))
+    plays = played(_of(ReplayRow, distinct))
     results = _results(distinct, entries, troubles, decisive, today, tally)
+    if run.schema >= KEEPS_CONVERSATIONS:
+        results = tuple(not_seen(found, entries, plays, today) for found in results)
     loose = unfinished(distinct, tally.places if tally else None)
     complete = bool(distinct) and not loose
     expired = tuple(entry for entry in entries.values() if entry.expired(today))
     # What a partial or broken run did not see fail may fail all the same.
-    stale = () if run.partial or not complete else _stale(entries, results)
+    stale = () if run.partial or not complete else stale_entries(entries, results, plays)
     summary = Summary(
         run=run,
         results=results,
@@ -192,6 +241,8 @@ def fold(
         sections=_sections(results),
         freedoms=_freedoms(distinct),
         obstacles=_obstacles(distinct),
+        played=plays,
+        left=left(_of(RoundRow, distinct)),
     )
     verdict, reasons = _verdict(summary)
     return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
@@ -270,35 +321,13 @@ def _results(
     for name, requirement in requirements.items():
         mine = faults.get(name, [])
         counts = (exercised[name], judged[name])
-        accepted = _accepted(name, mine, in_force)
-        if accepted is None:  # what is accepted elsewhere makes nothing worse here
+        entry = accepted(name, mine, in_force, decisive)
+        if entry is None:  # what is accepted elsewhere makes nothing worse here
             mine = [f for f in mine if f.requirement not in in_force or not in_force[f.requirement].accepts(f)]
         found.append(
-            result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=accepted, decisive=decisive)
+            result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=entry, decisive=decisive)
         )
     return tuple(found)
-
-
-def _accepted(name: str, faults: list[FaultRow], entries: Mapping[str, Acceptance]) -> Acceptance | None:
-    """The entry that accepts that `name` fails; an action accepted under one requirement needs no second entry."""
-    failing = [fault for fault in faults if fault.verdict != "inconclusive"]
-    if name in entries:
-        own = [fault for fault in failing if fault.requirement == name]
-        return entries[name] if all(map(entries[name].accepts, own)) else None
-    causes = sorted({fault.requirement for fault in failing})
-    accepted = all(f.requirement in entries and entries[f.requirement].accepts(f) for f in failing)
-    return entries[causes[0]] if causes and accepted else None
-
-
-def _stale(entries: Mapping[str, Acceptance], results: tuple[Result, ...]) -> tuple[Stale, ...]:
-    """Entries that no longer fail; where the run could not tell, an entry stays."""
-    verdicts = {found.id: found.verdict for found in results}
-    reasons = {"pass": "it passes now", None: "no requirement of this run has this id"}
-    return tuple(
-        Stale(entry, reasons[verdict])
-        for name, entry in entries.items()
-        if (verdict := verdicts.get(name)) in reasons and not (entry.sometimes and verdict == "pass")
-    )
 
 
 def _sections(results: tuple[Result, ...]) -> tuple[Section, ...]:
@@ -334,7 +363,7 @@ def _verdict(summary: Summary) -> tuple[str, tuple[str, ...]]:
         errors.append(f"{_many(summary.counts['error'], 'requirement')} met an error of the tester's own")
     if not summary.complete:
         gaps.append("the run is incomplete")
-    if not any(found.judged or found.verdict == "fail" for found in summary.results):
+    if not any(found.verdict in ("pass", "fail") for found in summary.results):
         gaps.append("nothing was judged")
     verdict = "fail" if failures else "error" if errors else "inconclusive" if gaps else "pass"
     return verdict, (*failures, *errors, *gaps)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reports.campaigns import Told
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -288,3 +290,4 @@ class Report:
     quarantined: tuple[Quarantined, ...] = ()
     quarantined_total: int = 0
     rejudged: tuple[Rejudged, ...] = ()
+    campaigns: tuple[Told, ...] = ()

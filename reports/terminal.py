@@ -55,7 +55,7 @@ def render(summary: Summary, width: int = 100, color: bool = False, results: Pat
         found_here = summary.standing(word)
         if found_here:
             shown += ["", paint(f"{title} ({len(found_here)})", "bold"), *_listed(found_here, width, results)]
-    unsteady = [found for found in summary.standing("inconclusive") if found.faults]
+    unsteady = [found for found in summary.standing("inconclusive") if found.faults and not found.unseen]
     if unsteady:
         title = f"Suspected, not settled, or seen once in a while ({len(unsteady)})"
         shown += ["", paint(title, "bold"), *_listed(unsteady, width, results)]
@@ -215,6 +215,20 @@ def _baseline(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
             until = f", until {entry.expires.isoformat()}" if entry.expires else ""
             issue = f", {entry.issue}" if entry.issue else ""
             yield from _prose("", f"{found.id}{under}: {entry.reason}{issue}{until}", width)
+    if summary.unseen:
+        yield ""
+        yield paint(
+            f"Known deviations, not seen in this run: neither passed nor mended ({len(summary.unseen)})", "bold"
+        )
+        for found in summary.unseen:
+            reason = (
+                f"it was accepted as: {found.accepted.reason}" if found.accepted else "a recommendation, missed before"
+            )
+            yield from _prose("", f"{found.id}: {found.unseen}; {reason}", width)
+    yield from _prose("", _renewal(summary), width)
+    if summary.left is not None:
+        yield ""
+        yield from _prose("", f"Looked on for a baseline in {summary.left}", width)
     if summary.stale:
         yield ""
         yield paint(f"STALE BASELINE ({len(summary.stale)}): remove them, or run with --update-baseline", "red")
@@ -226,6 +240,18 @@ def _baseline(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
         for entry in summary.expired:
             day = entry.expires.isoformat() if entry.expires else "?"
             yield from _prose("", f"{entry.id}: expired on {day}; it was accepted as: {entry.reason}", width)
+
+
+def _renewal(summary: Summary) -> str:
+    """What to do about entries that say nothing of the sort of failure, or of which no conversation is kept."""
+    accepted = [found.accepted for found in (*summary.standing("accepted"), *summary.unseen) if found.accepted]
+    old = {entry.id for entry in accepted if not entry.fingerprints or entry.id not in summary.played}
+    if not old or summary.left is not None:
+        return ""
+    return (
+        f"{len(old)} of these entries accept any failure, or have no conversation that shows theirs: "
+        "--update-baseline renews them"
+    )
 
 
 def _troubles(summary: Summary, width: int, paint: Paint) -> Iterator[str]:

@@ -24,8 +24,9 @@ AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
 which no further one begins: each may have to wait."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
-DIFFER, DIFFER_S = 12, 20.0
-"""Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow."""
+DIFFER, DIFFER_S, FEW = 12, 20.0, 3
+"""Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow, and few
+where the same was seen of a longer plan."""
 
 
 def turns(count: int, seconds: float = REPEATS_S) -> Iterator[int]:
@@ -45,6 +46,12 @@ _GRAVITY = {"MUST": 2, "SHOULD": 1}
 def is_silent(seen: Seen) -> bool:
     """True when all the patience of the run had run out before it was blamed: it may only be slow."""
     return any(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
+
+
+def is_late(seen: Seen) -> bool:
+    """True when it was blamed in a pause of ours: something did not come at the time at which it was due."""
+    event = seen[0].events[seen[2].at] if seen[2].at < len(seen[0].events) else None
+    return isinstance(event, Quiet) and not event.final
 
 
 _PARTICULARS = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\d+""")
@@ -197,18 +204,23 @@ class Case:
         breach, kind, binding = seen[2].breach, kind_of(seen[2]), self.hunter.binding
         # that a fault is gone without a feature says nothing when it is not always there with it
         steady = reproduced == tried
-        feature = replace(self, way=None).culprit(program, plan, kind) if steady else None
+        feature = replace(self, way=None).culprit(program, plan, kind, self.way) if steady else None
         if steady and feature is None and self.way is not None:
             found = replace(self, way=None).told(program, plan, seen, reproduced, after_s, begun, tried=tried)
         if feature is not None:
             found = replace(found, why=breach.why)
             # a lapse stays one, whatever brings it about
             level = breach.level or binding[feature.requirement].level
-            why, features = f"{feature.why}: {found.why}", (feature.name,)
-            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, features=features)
-        elif found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
+            why = f"{feature.why}: {found.why}"
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level)
+            found = replace(found, features=(feature.name,), kind=feature.name)
+        elif self.way is None and found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
             name, also = found.also[0], found.also[1:]
             found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+        if breach.duty and not found.features:
+            # which answer is missing where a way of writing is to blame is one sort of failure
+            ways = (each.name for each in self.setting.protocol.features if each.requirement == found.requirement)
+            found = replace(found, kind=next(ways, found.kind))
         return replace(found, shrink_s=time.monotonic() - begun)
 
     def told(
@@ -229,6 +241,12 @@ class Case:
             left_out = dict.fromkeys(each.partition(" ")[0] for each in sorted(self.hunter.suspects.unasked))
             behind = behind or tuple(name for name in left_out if name != self.setting.protocol.crash)
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
+        # the shortest conversation that shows it may have a known fault in it
+        unsettled = f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else ""
+        if is_late(seen) and reproduced < tried and not unsettled:
+            # a machine that was busy for a moment looks the same
+            often = f"{reproduced} of {tried} times"
+            unsettled = f"it is a matter of time, and was seen {often}: only what is late each time counts"
         return Fault(
             requirement=name,
             level=level,
@@ -246,12 +264,12 @@ class Case:
             features=features,
             found_after_s=after_s,
             shrink_s=time.monotonic() - begun,
-            verdict="inconclusive" if rare or behind else "fail",
-            # the shortest conversation that shows it has a known fault in it, which may have led to it
-            unsettled=f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else "",
-            kind=breach.kind,
+            verdict="inconclusive" if rare or unsettled else "fail",
+            unsettled=unsettled,
+            kind=features[0] if features else breach.kind,
             behind=behind,
             set_aside=self.setting.set_aside,
+            sort=breach.fingerprint,
         )
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
@@ -271,14 +289,14 @@ class Case:
             return case.fault(program, smoke, (recording, level, spoilt, crash), REPEATS, after_s, begun)
         return None
 
-    def culprit(self, program: Program, plan: Plan, kind: str) -> Feature | None:
+    def culprit(self, program: Program, plan: Plan, kind: str, way: Feature | None = None) -> Feature | None:
         """The way of writing frames without which the fault is gone, if one is left in the plan and is not what is
-        blamed already."""
+        blamed already. `way` was seen to be needed in a longer plan, so a few turns are enough."""
         for feature in self.setting.protocol.features:
             own = self.name == feature.requirement
             if self.blamable(feature):
                 others = self._without(feature, program, plan)
-                if others and self.differs(plan, others, kind):
+                if others and self.differs(plan, others, kind, FEW if feature == way else DIFFER):
                     return None if own else feature
         return None
 
@@ -312,14 +330,14 @@ class Case:
         alike = (self.plan(p) for p in islice(simpler(program), 400) if len(p.ops) == len(program.ops))
         return list(islice((other for other in alike if feature.name not in other.features), 4))
 
-    def differs(self, plan: Plan, others: list[Plan], kind: str) -> bool:
+    def differs(self, plan: Plan, others: list[Plan], kind: str, most: int = DIFFER) -> bool:
         """True if `plan` fails and none of `others` does, turn by turn, time after time: what is a race, or depends on
         the state that the implementation is in by now, must not be taken for a way of writing."""
         until = time.monotonic() + DIFFER_S
-        for turn in range(max(DIFFER, len(others))):
+        for turn in range(max(most, len(others))):
             if self.shown(others[turn % len(others)], kind=kind) or not self.shown(plan, kind=kind):
                 return False
-            if turn >= max(DIFFER // 2, len(others) - 1) and time.monotonic() > until:
+            if turn >= max(most // 2, len(others) - 1) and time.monotonic() > until:
                 break
         return True
 

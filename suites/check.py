@@ -1,7 +1,7 @@
 """Whether an implementation can be judged, and what to write when it cannot: in some lines, within ten seconds.
 
-    python -m suites.check myserver.toml
-    python -m suites.check stomp://guest:guest@localhost:61613
+    wireproof check myserver.toml
+    python -m suites.check stomp://guest:guest@localhost:61613        in a checkout
 
 What is named is what `--impl` takes. It is started, if it is not running, and spoken to as a run would begin: does it
 listen, does it speak the protocol, which profile can it claim, are the credentials taken, is the queue a queue and the
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import shlex
 import sys
 import threading
 from collections.abc import Callable
@@ -50,12 +51,12 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
         look = Look(impl, report, deadline, patience)
         _of(impl.protocol)(look)
     except CannotCheck as error:
-        report.wrong(error.why, error.write)
+        _tell(report, deadline, error.why, error.write)
     except Broken as error:
-        report.wrong(f"it {error.why}", error.write)
+        _tell(report, deadline, f"it {error.why}", error.write)
     except (LaunchError, LinkError, CannotJudge) as error:
         first, _, rest = str(error).partition("\n")
-        report.wrong(first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
+        _tell(report, deadline, first, " / ".join(rest.split("\n")) or "what is missing, or correct [start]")
     except TimeUp:
         report.wrong("there was no time to find out more", SLOW)
     except Exception as error:  # noqa: BLE001 - nobody may be called ready because the check has failed
@@ -65,6 +66,14 @@ def look_at(impl: Implementation, report: Report, deadline: Deadline, patience: 
     finally:
         if look is not None:
             _close(look)
+
+
+def _tell(report: Report, deadline: Deadline, why: str, write: str) -> None:
+    """Tell why there is nothing more to look at; what was cut short by the end of the time shows nothing."""
+    if deadline.over():
+        report.wrong(f"there was no time to find out more; at the end: {why}", SLOW)
+    else:
+        report.wrong(why, write)
 
 
 def _of(protocol: str) -> Callable[[Look], None]:
@@ -124,6 +133,13 @@ def chosen(options: argparse.Namespace) -> Implementation:
     return with_profile(found[0], options.profile or found[0].profile)
 
 
+def _next(impl: str) -> str:
+    """The command to give next, by the door through which this one was given."""
+    called = Path(sys.argv[0])
+    door = "wireproof " if "wireproof" in (called.stem, called.parent.name) else "pytest --impl="
+    return f"{door}{shlex.quote(impl)} --budget=quick"
+
+
 def main(argv: list[str]) -> int:
     """The exit status; see the module."""
     age = age_s()
@@ -147,7 +163,7 @@ def main(argv: list[str]) -> int:
     work.join(limit.left())
     if work.is_alive():  # whatever was started ends with this process
         report.wrong("the time was up in the middle of this", SLOW)
-    report.end(f"pytest --impl={options.impl} --budget=quick, or wireproof {options.impl} --budget=quick")
+    report.end(_next(options.impl))
     return 1 if report.failed else 0
 
 

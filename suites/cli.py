@@ -22,12 +22,14 @@ from impls.launching.fields import ManifestError
 from impls.launching.manifest import Deviation, Implementation, deviations, resolve
 from records import reader, writer
 from reports import baseline, document, junit, markdown, requirements, sarif, terminal, transcript
+from reports.result import acceptance
 from reports.summary import Summary, fold
 from specs.protocol import find
-from suites import explain, trace
+from suites import explain, programs, trace
 from suites.deadline import age_s
 from suites.hunt import Hunter, Property, Pursuit, Tally
 from suites.properties import key_of
+from suites.rounds import MOST_S
 from suites.schedule import Share
 from suites.session import RunOptions, Session, requirement_row
 
@@ -60,6 +62,13 @@ def add_options(parser: pytest.Parser) -> None:
         help="take [deviations] from this manifest instead; none: no baseline",
     )
     add("--update-baseline", action="store_true", help="write what fails now into the manifest's [deviations]")
+    add(
+        "--look-on",
+        type=float,
+        default=MOST_S,
+        metavar="SECONDS",
+        help="how long --update-baseline may look on, at most",
+    )
     add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
     add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
     add("--list-requirements", action="store_true", help="print what would be judged, and stop")
@@ -83,6 +92,7 @@ class Cli:
     idle: set[int] = field(default_factory=set)
     summaries: list[tuple[Session, Summary]] = field(default_factory=list)
     baselines: dict[str, Mapping[str, Deviation]] = field(default_factory=dict)
+    kept: dict[str, list[programs.Stored]] = field(default_factory=dict)
     interrupted: bool = False
     junit_path: str | None = None
 
@@ -172,6 +182,8 @@ class Cli:
             budget_s=seconds,
             seed=secrets.randbelow(2**31) if seed is None else seed,
             partial=self._partial(),
+            looks_on=bool(option("--update-baseline")),
+            look_on_s=option("--look-on"),
             workers=workers,
         )
 
@@ -201,6 +213,24 @@ class Cli:
         except (OSError, ValueError, ManifestError) as error:
             raise usage(f"--baseline {choice}: {error}") from None
 
+    def _programs(self, impl: Implementation) -> list[programs.Stored]:
+        """The conversations of the baseline in force. Raises UsageError."""
+        choice = self.config.getoption("--baseline")
+        path = impl.path if choice is None else None if choice == "none" else Path(choice)
+        try:
+            kept = programs.load(programs.path_of(path), find(impl.protocol)) if path is not None else []
+        except programs.ProgramsError as error:
+            raise usage(str(error)) from None
+        accepted = {name: acceptance(name, entry) for name, entry in self.baselines[_key(impl)].items()}
+        decisive = {"MUST", "SHOULD"} if self.config.getoption("strict") else {"MUST"}
+        today = datetime.now(UTC).date()
+        return [programs.trusted(each, accepted, decisive, today) for each in kept]
+
+    def _mine(self, kept: list[programs.Stored]) -> list[programs.Stored]:
+        """Those that this worker plays."""
+        number = int(self.worker.removeprefix("gw") or 0) if self.worker.startswith("gw") else 0
+        return kept[number :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
+
     # -- the run --------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
@@ -209,11 +239,14 @@ class Cli:
         impls = self.implementations()
         for impl in impls:
             self.baselines[_key(impl)] = self.accepted(impl)
+            self.kept[_key(impl)] = self._programs(impl)
         if not self.controls:
             given = self.config.workerinput["wireproof"]  # type: ignore[attr-defined]
             for impl, told in zip(impls, given["sessions"], strict=True):
                 session = Session(impl, options, self.folder(impl, impls), told["run"], self.worker)
                 session.trouble = told["trouble"]
+                session.accepted = self.baselines[_key(impl)]
+                session.programs = self._mine(self.kept[_key(impl)])
                 if not session.trouble:
                     address = told["address"] and tuple(told["address"])
                     session.join(address, told["learnt"], told["patience_ms"], told["left_s"], told["bears"])
@@ -229,6 +262,7 @@ class Cli:
             session = Session(impl, options, folder, writer.new_run(), self.worker, spent_s=spent_s)
             spent_s = 0.0  # the first has paid for the start
             session.accepted = self.baselines[_key(impl)]
+            session.programs = self.kept[_key(impl)]
             self.sessions.append(session)
             session.open()
 
@@ -314,6 +348,8 @@ class Cli:
             raise usage(f"--update-baseline: {error}") from None
         with session.impl.path.open("w", newline="", encoding="utf-8") as file:
             file.write(text)
+        kept = programs.renewed(self.kept[_key(session.impl)], found, session.results, session.protocol)
+        programs.save(programs.path_of(session.impl.path), kept, session.protocol)
 
     def _exports(self) -> None:
         forms = ((self.junit_path, junit.render), (self.config.getoption("--sarif"), sarif.render))

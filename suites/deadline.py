@@ -54,6 +54,10 @@ class Deadline:
         """Let the time be up at once."""
         self._paused, self._end = None, -math.inf
 
+    def anew(self, seconds: float) -> None:
+        """So many seconds from now."""
+        self._paused, self._end = None, self._clock() + seconds
+
     def pause(self) -> None:
         """Let no time pass until `resume`. Does nothing the second time."""
         if self._paused is None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
 from impls.driver.pipes import PipeTransport
+from reports.result import sort_of
 from specs.model import Blame, Judgement
 from specs.plan import Plan, Wait
 from specs.requirement import Requirement
@@ -42,6 +44,8 @@ LET_BY_S = 0.005
 """How long it waits at most for what is done beside the hunt, before another property goes on."""
 QUARTER = 4
 """Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
+SORTS = 8
+"""How many sorts of failure of one requirement are looked into at most, each of which may have two names."""
 MARGIN_S = 1.0
 """What a plan that rests takes besides, at most."""
 
@@ -52,7 +56,7 @@ class Hunter:
     `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
     called after each plan; it restarts an implementation that died and answers how it did. With `lanes` investigations
     go on beside the hunt, and `at_once` conversations where each takes long; without, it stands still for them, for
-    `looking_s` seconds altogether.
+    `looking_s` seconds altogether. `more` says of which requirements every sort of failure is looked for, not only one.
     """
 
     def __init__(
@@ -70,6 +74,7 @@ class Hunter:
         lanes: Lanes | None = None,
         at_once: int = 0,
         looking_s: float = math.inf,
+        more: Callable[[str], bool] = lambda requirement: False,
     ) -> None:
         self.setting = setting
         self.binding = binding
@@ -78,6 +83,11 @@ class Hunter:
         """True when the simplest session passed before the first hunt; None before that."""
         self.judged: set[str] = set()
         """The requirements of `binding` that were judged."""
+        self.sorts: set[str] = set()
+        """The sorts of failure that are known, by their own name and by that which the model gives them."""
+        self.found: list[Fault] = []
+        """Every fault that was reported, each sort of failure once."""
+        self._more = more
         self.ground = Ground(settle, prefix, deadline or Deadline())
         self.until = self.ground.deadline
         """When hunting ends; investigations may go on until the deadline."""
@@ -95,6 +105,11 @@ class Hunter:
         """What was said in conversations that did not bring the implementation down (`Protocol.saying`)."""
 
     @property
+    def plays(self) -> Lanes | None:
+        """Where plans are played beside each other; None where they are played one by one."""
+        return self._plays
+
+    @property
     def beside(self) -> bool:
         """True when suspects are looked into, and long rests taken, beside the hunt."""
         return self._lanes is not None
@@ -110,12 +125,39 @@ class Hunter:
         protocol = self.setting.protocol
         return protocol.smoke(self.setting.config) if protocol.smoke is not None else None
 
-    def wanted(self, requirement: str, level: str, verdict: str = "fail") -> bool:
-        """True when nothing as grave is known yet of `requirement`."""
+    def wanted(self, requirement: str, level: str, verdict: str = "fail", kind: str = "") -> bool:
+        """True when nothing as grave is known yet of `requirement`; also for a MUST that is broken in another way,
+        where `more` than one sort of failure is asked for."""
+        return self._graver(requirement, level, verdict) or (
+            bool(kind) and verdict == "fail" and level == "MUST" and self.several(requirement)
+            and sort_of(f"{requirement} {kind}") not in self.sorts
+        )  # fmt: skip
+
+    def several(self, requirement: str) -> bool:
+        """True where more than one sort of failure of a requirement is asked for, and not many are known yet."""
+        known = sum(each.partition(" ")[0] == requirement for each in self.sorts)
+        return self._more(requirement) and known < SORTS
+
+    def _graver(self, requirement: str, level: str, verdict: str) -> bool:
         known = self.faults.get(requirement)
         if known is None:
             return True
         return (verdict == "fail", level == "MUST") > (known.verdict == "fail", known.level == "MUST")
+
+    def keep(self, fault: Fault) -> None:
+        """Remember a fault that was found."""
+        if self._graver(fault.requirement, fault.level, fault.verdict):
+            self.faults[fault.requirement] = fault
+        self.found = [
+            each for each in self.found if each.fingerprint() != fault.fingerprint() or not each.fingerprint()
+        ]
+        self.found.append(fault)
+        if fault.verdict == "fail":
+            self.sorts |= {sort_of(fault.fingerprint()), sort_of(fault.sort)} - {""}
+
+    def aside(self, known: frozenset[str]) -> Setting:
+        """The setting of the hunt with other faults set aside."""
+        return replace(self.setting, set_aside=known)
 
     def blamed(self, recording: Recording) -> list[tuple[str, str, Blame]]:
         """(requirement, level, blame) for everything that counts against this implementation's claim."""
@@ -228,7 +270,7 @@ class Hunter:
         if rest_s < BESIDE_S and not apart and (self._plays is None or self._pace_s < SLOW_S):
             recording = self.play(plan, alone=pursuit.kills)
             self._keep_pace(recording.took_s)
-            self._judge(pursuit, program, plan, recording)
+            self.judge(pursuit, program, plan, recording)
             return 0.0
         if rest_s < BESIDE_S and not apart:
             return self._beside(pursuit, program, plan)
@@ -239,7 +281,7 @@ class Hunter:
             pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
             return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
         if self._plays is None:
-            self._judge(pursuit, program, plan, self.play(plan))
+            self.judge(pursuit, program, plan, self.play(plan))
             return 0.0
         self._beside(pursuit, program, plan, rests=True)
         return max(rest_s, TURN_S)
@@ -260,7 +302,7 @@ class Hunter:
             self._long -= rests
             if not rests:
                 self._keep_pace(recording.took_s)
-            self._judge(pursuit, program, plan, recording)
+            self.judge(pursuit, program, plan, recording)
 
         pursuit.resting += rests
         self._long += rests
@@ -286,8 +328,14 @@ class Hunter:
             return rest_s <= max(pursuit.share_s, left / QUARTER)
         return rest_s + MARGIN_S <= (self.ground.deadline.left() if first else left)
 
-    def _judge(self, pursuit: Pursuit, program: Program, plan: Plan, recording: Recording) -> None:
-        """Count what a conversation showed, and look into what was blamed."""
+    def _level(self, blame: Blame) -> str:
+        requirement = self.binding.get(blame.breach.requirement)
+        return requirement.level if requirement is not None else ""
+
+    def judge(
+        self, pursuit: Pursuit, program: Program, plan: Plan, recording: Recording, known: Blame | None = None
+    ) -> None:
+        """Count what a conversation showed, and look into what was blamed, but for what is `known` of it."""
         prop, tally, judgement = pursuit.prop, pursuit.tally, recording.judgement
         tally.plans += 1
         tally.steps += len(plan.steps)
@@ -301,6 +349,9 @@ class Hunter:
         elif judgement.verdict == "inconclusive":
             tally.inconclusive += 1
         blamed = self.blamed(recording)
+        for blame in {blame.breach.fingerprint: blame for blame in (*judgement.blamed, *judgement.known)}.values():
+            if (blame.breach.level or self._level(blame)) == "MUST":
+                tally.sorts[blame.breach.fingerprint] += 1
         died = self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
         pursuit.kills |= died
         if self.beside and not died:
@@ -309,12 +360,14 @@ class Hunter:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:
                     tally.note({feature.requirement: 1})
-        for known in judgement.known:
-            tally.note({known.breach.requirement: 1})
+        for behind in judgement.known:
+            tally.note({behind.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
         for seen in blamed:
             tally.note({seen[0]: 1})
+            if seen[2] is known:
+                continue
             self.suspects.take(prop, program, plan, recording, seen)
         if len(self.judged) < len(self.binding):
             self.judged.update(self.binding.keys() & tally.judged.keys())

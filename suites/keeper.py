@@ -28,6 +28,12 @@ class Keeper:
         self._exercised: Counter[tuple[str, str]] = Counter()
         self._judged: Counter[tuple[str, str]] = Counter()
 
+    def anew(self) -> None:
+        """The next round begins: its counts are increments of their own."""
+        self._begun, self._next = time.monotonic(), FIRST_S
+        self._exercised.clear()
+        self._judged.clear()
+
     def look(self, pursuits: Iterable[Pursuit], binding: Container[str]) -> None:
         """Write what was judged for the first time, if it is time to."""
         if time.monotonic() - self._begun < self._next:

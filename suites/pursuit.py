@@ -51,8 +51,9 @@ class Fault:
     repetitions of the shortest plan showed it; `verdict` is "inconclusive" when the text tolerates it once in a while
     and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
     known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
-    are the known faults of the same conversation, and `set_aside` what judging was told of them. `nth` counts the
-    ways in which an implementation was brought down, which are faults of one requirement."""
+    are the known faults of the same conversation, and `set_aside` what judging was told of them. `sort` is what the
+    model itself calls it, before a cause or a way of writing gave it another name. `nth` counts the ways in which an
+    implementation was brought down, which are faults of one requirement."""
 
     requirement: str
     level: str
@@ -76,6 +77,12 @@ class Fault:
     behind: tuple[str, ...] = ()
     set_aside: frozenset[str] = frozenset()
     nth: int = 1
+    sort: str = ""
+
+    def fingerprint(self) -> str:
+        """What tells this sort of failure from another one of the same requirement, in every run; "" where nothing
+        does."""
+        return f"{self.requirement} {self.kind}" if self.kind else ""
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,8 @@ class Investigated:
 @dataclass
 class Tally:
     """What one hunt did. `leaned` counts, by freedom, the conversations that only this freedom allowed; `obstacles`, by
-    requirement, those that a known fault ended, so that nothing behind it was judged."""
+    requirement, those that a known fault ended, so that nothing behind it was judged; `sorts`, by sort of failure,
+    those that showed a MUST broken."""
 
     plans: int = 0
     steps: int = 0
@@ -103,6 +111,7 @@ class Tally:
     judged: Counter[str] = field(default_factory=Counter)
     leaned: Counter[str] = field(default_factory=Counter)
     obstacles: Counter[str] = field(default_factory=Counter)
+    sorts: Counter[str] = field(default_factory=Counter)
     ended: str = "budget"
 
     def note(self, covered: Mapping[str, int]) -> None:

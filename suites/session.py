@@ -7,6 +7,7 @@ the command dies, an image is missing) is trouble of the harness: it is recorded
 from __future__ import annotations
 
 import importlib
+import time
 import traceback
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ from records.rows import (
     AcceptanceRow,
     EndRow,
     FaultRow,
+    ReplayRow,
     RequirementRow,
     RunRow,
     TroubleRow,
@@ -42,6 +44,9 @@ from suites.hunt import QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
 from suites.lanes import WIDTH, Lanes
+from suites.programs import Stored, joined, of_fault
+from suites.replays import NAME, Replays
+from suites.rounds import MOST_S, Rounds
 from suites.schedule import Share
 from suites.suspects import NO_TIME
 from suites.waking import Waking
@@ -56,6 +61,8 @@ LOOKING = 0.4
 """Part of the budget for which a hunt stands still, where what is suspected cannot be looked into beside it."""
 RESTARTS = 4
 """How often what died is started again before that is given up: once for each conversation that may be under way."""
+REPLAYING = 0.5
+"""Part of the budget for which the conversations of a baseline are played, at most."""
 LEAST_GRACE_S = 0.2
 """Seconds that what was started may take to end, however late it is."""
 
@@ -63,7 +70,8 @@ LEAST_GRACE_S = 0.2
 @dataclass(frozen=True)
 class RunOptions:
     """What the user asked for, and the `command` by which. `levels` and `pattern` choose requirements; `partial`:
-    something was left out."""
+    something was left out. `looks_on`: it is to make a baseline, and hunts in rounds until little is left to find, for
+    `look_on_s` at most."""
 
     asked: str = "reference"
     command: str = "pytest"
@@ -74,6 +82,8 @@ class RunOptions:
     budget_s: float = 60.0
     seed: int = 0
     partial: bool = False
+    looks_on: bool = False
+    look_on_s: float = MOST_S
     workers: tuple[str, ...] = ("main",)
 
 
@@ -94,6 +104,7 @@ class Session:
     bears: int = 0
     spent_s: float = STARTING_S
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
+    programs: Sequence[Stored] = ()
     running: Running | None = None
     trouble: str = ""
     dumb: bool = False
@@ -107,6 +118,8 @@ class Session:
         self.keeper = Keeper(self.writer)
         self._troubles = 0
         self._faults: set[str] = set()
+        self._told: dict[str, dict[str, str]] = {}
+        """By requirement, the sorts of failure that were reported, and how each was found."""
         self._begun = datetime.now(UTC)
         self.deadline = of_budget(self.options.budget_s, self.spent_s)
         self.deadline.pause()  # the time runs while this implementation is dealt with
@@ -285,13 +298,74 @@ class Session:
                 lanes=Lanes(min(WIDTH, self.bears)) if self.bears else None,
                 at_once=self.bears,
                 looking_s=LOOKING * budget_s,
+                more=self._more,
             )
         return self._hunter
 
+    def _more(self, requirement: str) -> bool:
+        """True where every sort of failure matters: a baseline is made, or it accepts some sorts only."""
+        entry = self.accepted.get(requirement)
+        return self.options.looks_on or bool(entry is not None and entry.fingerprints)
+
     def hunt(self, shares: Sequence[Share], budget_s: float, progress: Callable[[Hunter], None]) -> None:
-        """Hunt with all these properties in turn, and record what each did, also when the run is interrupted."""
+        """Hunt with all these properties in turn, and record what each did, also when the run is interrupted. Where a
+        baseline is made, in rounds: each begins anew, with what is known by then."""
+        rounds = Rounds(self.writer, self.options.budget_s, self.options.look_on_s)
+        self._round(shares, budget_s, progress, rounds)
+        while self.options.looks_on and not self.trouble and not rounds.over():
+            self._begin_anew()
+            if not self.trouble:
+                self._round(shares, budget_s, progress, rounds)
+
+    def _begin_anew(self) -> None:
+        """Start the implementation again, and find out again what it is: the next round shall go as another run would.
+        What was found is known from the beginning."""
+        budget_s = self.options.budget_s
+        self.programs, self._hunter = joined(self.programs, map(of_fault, self.hunter().found)), None
+        self.keeper.anew()
+        self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
+        try:
+            if isinstance(self.transport, MemoryTransport):
+                self.transport.restart()
+            elif self.running is not None and self.impl.start.kind == "command":
+                self._restart(self.running)
+                self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
+            self.learnt, self.patience_ms = {}, MEMORY_MS
+            calibration = self._calibration()
+            calibration.meet()
+            self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
+            self.bears, self.dumb = calibration.bears, calibration.dumb
+        except (LaunchError, CannotJudge, TimeUp) as error:
+            self.trouble = f"it could not be started again to look on for a baseline: {error}"
+            self.note("start", self.trouble)
+
+    def _replay(self, hunter: Hunter, budget_s: float) -> float:
+        """Play the conversations of the baseline; answers how many seconds of the budget that took."""
+        programs = [each for each in self.programs if each.requirement in hunter.binding]
+        if not programs:
+            return 0.0
+        begun = time.monotonic()
+        hunter.prepare()
+        replays = Replays(hunter, programs, settling=self.options.looks_on)
+        try:
+            replays.play(budget_s if self.options.looks_on else REPLAYING * budget_s)
+        except Exception as error:  # noqa: BLE001 - it is told, and the run goes on without them
+            why = f"its conversations could not be played ({error!r:.200}); remove the file or run --update-baseline"
+            self.note("baseline", why)
+        finally:
+            for each in replays.replays:
+                name, sort = each.stored.requirement, each.stored.fingerprint
+                self.writer.write(ReplayRow(requirement=name, fingerprint=sort, tried=each.tried, shown=each.shown))
+            replays.tally.seconds = time.monotonic() - begun
+            self.record(NAME, replays.tally, hunter.binding)
+        return 0.0 if self.options.looks_on else replays.tally.seconds
+
+    def _round(
+        self, shares: Sequence[Share], budget_s: float, progress: Callable[[Hunter], None], rounds: Rounds
+    ) -> None:
         self.deadline.resume()
         hunter = self.hunter()
+        budget_s = max(budget_s / 2, budget_s - self._replay(hunter, budget_s))
         pursuits = schedule.pursuits(hunter, shares, budget_s)
         deck = cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 
@@ -313,6 +387,8 @@ class Session:
                 self._over(pursuit)
                 self.record(pursuit.prop.name, pursuit.tally, hunter.binding)
             self.pursuits.update({pursuit.prop.name: pursuit for pursuit in pursuits})
+            if self.options.looks_on:
+                rounds.note(pursuits, {each.sort for each in self.programs} | {each.sort for each in hunter.found})
             self.deadline.pause()
 
     def _over(self, pursuit: Pursuit) -> None:
@@ -354,9 +430,12 @@ class Session:
     def report(self, fault: Fault, setting: Setting) -> None:
         """Write down a fault and its trace."""
         self._faults.add(fault.requirement)
+        number = self._number(fault)
+        if not number:
+            return
         document = trace.document(fault, setting, self.impl, self.learnt, self.options.seed, SUITE_VERSION)
         document["impl"]["asked"] = self.options.asked
-        path = trace.save(document, self.results, fault.nth)
+        path = trace.save(document, self.results, max(number, fault.nth))
         if self.protocol.wires.get(self.impl.role, "tcp") == "tcp":
             script.write(self.results / path, document)  # it can connect, but not start what was judged
         else:
@@ -378,11 +457,23 @@ class Session:
                 shrink_s=round(fault.shrink_s, 3),
                 features=fault.features,
                 verdict=fault.verdict,
-                fingerprint=f"{fault.requirement} {fault.kind}" if fault.kind else "",
+                fingerprint=fault.fingerprint(),
                 behind=fault.behind,
                 unsettled=fault.unsettled,
             )
         )
+
+    def _number(self, fault: Fault) -> int:
+        """Which of its requirement this sort of failure is, for the names of traces; 0 when it has been reported
+        already, and this says no more: a further round has seen it again."""
+        told = self._told.setdefault(fault.requirement, {})
+        if told.get(fault.fingerprint()) == "fail" and self.options.looks_on:
+            return 0
+        only_suspected = "fail" not in told.values()
+        if only_suspected and fault.fingerprint() not in told:
+            told.clear()
+        told[fault.fingerprint()] = fault.verdict
+        return list(told).index(fault.fingerprint()) + 1
 
     def _settle(self, recording: Recording) -> str:
         """Restart an implementation of ours that died; answers how it ended, or ""."""

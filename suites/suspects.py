@@ -40,9 +40,9 @@ SETTLING_S, BELIEVING_S = 2.0, 8.0
 """What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
-Key = tuple[str, str]
-"""A requirement, and the level at which it is blamed."""
-Sort = tuple[str, str, bool]
+Key = tuple[str, str, str]
+"""A requirement, the level at which it is blamed, and the sort of failure where more than one is asked for."""
+Sort = tuple[str, str, str, bool]
 """The same, and whether it rests on a silence: what does not is settled while the silence is still waited for."""
 
 
@@ -83,50 +83,70 @@ class Suspects:
         self._looked: Counter[Key] = Counter()
         self._faces: Counter[Key] = Counter()
         self._pending: dict[Sort, Fault] = {}
-        self._later: list[tuple[Fault, Callable[..., Investigated]]] = []
+        self._later: list[tuple[Fault, Sort, Callable[..., Investigated]]] = []
         self._presumed: Mapping[Sort, frozenset[str]] = {}
         self._doubtful: dict[Key, tuple[Property, Program, Fault]] = {}
-        self._started = time.monotonic()
+        self.started = time.monotonic()
 
     def take(
         self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame]
     ) -> None:
         """Something was blamed: look into it, unless as much is known already."""
-        name, level, _ = seen
-        wanted = self._hunter.wanted(name, level) or self._goes_down_otherwise(name, recording)
-        if not wanted or self._looked[self._key(name, level, recording)] >= INVESTIGATIONS:
+        name, level, blame = seen
+        key = self._key(name, level, blame.breach.kind, recording)
+        wanted = self._hunter.wanted(name, level, kind=key[2]) or self._goes_down_otherwise(name, recording)
+        if not wanted or self._looked[key] >= INVESTIGATIONS:
             return
         suspicion = self.suspicion(prop, program, plan, recording, seen)
         presumed = frozenset[str]().union(*self._presumed.values())
         if any(presumed & {known.breach.fingerprint, known.breach.duty} for known in recording.judgement.known):
-            self._doubtful.setdefault((name, level), (prop, program, suspicion))  # it may come of what is only presumed
+            self._doubtful.setdefault(key, (prop, program, suspicion))  # it may come of what is only presumed
         else:
             self.look(prop, program, suspicion)
+
+    def _key(self, name: str, level: str, kind: str, recording: Recording) -> Key:
+        """What investigations are counted by: each way to go down by itself, once one is known."""
+        if self._ways and name == self._hunter.setting.protocol.crash:
+            return name, level, last_said(recording, self._hunter.setting)
+        return name, level, kind if self._hunter.several(name) else ""
+
+    def know(self, fault: Fault) -> None:
+        """Take what the baseline knows and this run has seen again, as if it had been found and investigated here."""
+        if self._hunter.wanted(fault.requirement, fault.level, fault.verdict, fault.kind):
+            self._keep(fault)
+
+    def _keep(self, fault: Fault) -> None:
+        self._hunter.keep(fault)
+        if not fault.unsettled:
+            self.aside |= {fault.requirement, *fault.also}
+            self._set_aside(fault)
+        self._report(fault)
 
     def look(self, prop: Property, program: Program, suspicion: Fault) -> None:
         """Investigate a suspicion, and report the fault that is behind it, if there is one."""
         name, silent = suspicion.requirement, _waited(suspicion.recording)
-        key = (name, suspicion.level, silent)
+        sort = self._key(name, suspicion.level, suspicion.kind, suspicion.recording)
+        key = (*sort, silent)
         if key in self._pending:
             self._presume(key, suspicion)
             return
-        self._looked[self._key(name, suspicion.level, suspicion.recording)] += 1
+        self._looked[sort] += 1
         before = time.monotonic()
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
             if self._explained(suspicion):
                 return Investigated(None)
-            return self.investigate(self._hunter, prop, program, name, before - self._started, silent, until)
+            return self.investigate(self._hunter, prop, program, name, before - self.started, silent, until)
 
         if self._lanes is not None:
             self._pending[key] = suspicion
             # what only misses a recommendation takes no more than one of the few processes from the hunt
             few = isinstance(self._hunter.setting.transport, PipeTransport)
             if few and suspicion.level != "MUST" and self._lanes.busy:
-                self._later.append((suspicion, work))
+                self._later.append((suspicion, key, work))
             else:
-                self._beside_the_hunt(suspicion, work)
+                self._beside_the_hunt(suspicion, key, work)
             return
         found = Investigated(None, NO_TIME)
         if self._looking_s > 0:
@@ -136,13 +156,13 @@ class Suspects:
         self._looking_s -= took
         if found.unsettled == NO_TIME and found.fault is None:
             self._pending[key] = suspicion
-            self._later.append((suspicion, work))
+            self._later.append((suspicion, key, work))
         else:
-            self._found(suspicion, found)
+            self._found(suspicion, found, key)
 
-    def _beside_the_hunt(self, suspicion: Fault, work: Callable[[], Investigated]) -> None:
+    def _beside_the_hunt(self, suspicion: Fault, key: Sort, work: Callable[[], Investigated]) -> None:
         assert self._lanes is not None
-        self._lanes.submit(work, lambda found: self._found(suspicion, found))
+        self._lanes.submit(work, lambda found: self._found(suspicion, found, key))
 
     def _explained(self, suspicion: Fault) -> bool:
         """True when what has been found since then is all that its conversation shows."""
@@ -167,12 +187,12 @@ class Suspects:
         later, self._later = self._later, []
         deadline = self._hunter.ground.deadline
         later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
-        for nth, (suspicion, work) in enumerate(later):
+        for nth, (suspicion, key, work) in enumerate(later):
             if self._lanes is not None:
-                self._beside_the_hunt(suspicion, work)
+                self._beside_the_hunt(suspicion, key, work)
             elif not deadline.over():
                 part = deadline.within(max(BELIEVING_S, deadline.left() / (len(later) - nth)))
-                self._found(suspicion, work(part))
+                self._found(suspicion, work(part), key)
             self._hunter.progress()
 
     def give_up(self) -> None:
@@ -187,23 +207,18 @@ class Suspects:
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 
-    def _found(self, suspicion: Fault, found: Investigated) -> None:
+    def _found(self, suspicion: Fault, found: Investigated, key: Sort) -> None:
         """Take what an investigation came to."""
-        key = (suspicion.requirement, suspicion.level, _waited(suspicion.recording))
         hunter, fault = self._hunter, found.fault
         self._pending.pop(key, None)
-        if found.explained and (faces := self._faces[key[:2]]) < FACES:
-            self._faces[key[:2]], self._looked[key[:2]] = faces + 1, self._looked[key[:2]] - 1
+        if found.explained and (faces := self._faces[key[:3]]) < FACES:
+            self._faces[key[:3]], self._looked[key[:3]] = faces + 1, self._looked[key[:3]] - 1
         presumed = self._presumed.get(key, frozenset())
         # in this order: who looks into something else at this moment must not take for known what is not
         hunter.setting = replace(hunter.setting, set_aside=hunter.setting.set_aside - presumed)
         self._presumed = {other: names for other, names in self._presumed.items() if other != key}
-        if fault is not None and hunter.wanted(fault.requirement, fault.level, fault.verdict):
-            hunter.faults[fault.requirement] = fault
-            if not fault.unsettled:
-                self.aside |= {fault.requirement, *fault.also}
-                self._set_aside(fault)
-            self._report(fault)
+        if fault is not None and hunter.wanted(fault.requirement, fault.level, fault.verdict, fault.kind):
+            self._keep(fault)
         elif fault is not None and self._goes_down_otherwise(fault.requirement, fault.recording):
             self._another_way(fault)
         if found.unsettled:
@@ -222,7 +237,7 @@ class Suspects:
     def _suspect(self, suspicion: Fault) -> None:
         """What was blamed and could not be confirmed under its own name is no pass."""
         if suspicion.requirement not in self._hunter.faults:
-            self._hunter.faults[suspicion.requirement] = suspicion
+            self._hunter.keep(suspicion)
             self._report(suspicion)
 
     # -- what is known, or presumed ------------------------------------------------------------------------------------
@@ -249,12 +264,6 @@ class Suspects:
                 if fault.requirement == setting.protocol.crash:
                     self._note_way(fault)
 
-    def _key(self, name: str, level: str, recording: Recording) -> Key:
-        """What investigations are counted by: each way to go down by itself, once one is known."""
-        setting = self._hunter.setting
-        apart = self._ways and name == setting.protocol.crash
-        return (f"{name} {last_said(recording, setting)}" if apart else name), level
-
     def _goes_down_otherwise(self, name: str, recording: Recording) -> bool:
         """True when an implementation that one kind of frame always brings down went down with another one."""
         setting, ways = self._hunter.setting, self._ways
@@ -268,7 +277,8 @@ class Suspects:
         mixed = others & set(said(fault.recording, self._hunter.setting))
         if fault.verdict == "fail" and not fault.unsettled and fault.reproduced == fault.tried and not mixed:
             self._note_way(fault)
-            self._report(replace(fault, nth=len(self._ways)))
+            self._hunter.keep(fault := replace(fault, nth=len(self._ways)))
+            self._report(fault)
 
     def _note_way(self, fault: Fault) -> None:
         self._ways.setdefault(last_said(fault.recording, self._hunter.setting), fault)
@@ -288,7 +298,7 @@ class Suspects:
         a conversation in which something was late shows nothing of what lies behind."""
         doubtful, self._doubtful = self._doubtful, {}
         for key, (prop, program, suspicion) in doubtful.items() if holds else ():
-            if self._hunter.wanted(*key) and self._looked[key] < INVESTIGATIONS:
+            if self._hunter.wanted(key[0], key[1], kind=key[2]) and self._looked[key] < INVESTIGATIONS:
                 self.look(prop, program, suspicion)
 
     def suspicion(
@@ -311,10 +321,11 @@ class Suspects:
             tried=1,
             steady=blame.breach.steady,
             features=(),
-            found_after_s=time.monotonic() - self._started,
+            found_after_s=time.monotonic() - self.started,
             shrink_s=0.0,
             verdict="inconclusive",
             kind=blame.breach.kind,
+            sort=blame.breach.fingerprint,
             behind=tuple(known.breach.requirement for known in recording.judgement.known),
             set_aside=self._hunter.setting.set_aside,
         )

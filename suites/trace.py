@@ -121,6 +121,11 @@ def document(
         "facts": _plain(dict(impl.facts)),
         "learnt": _plain(dict(learnt)),
         "set_aside": sorted(fault.set_aside),
+        "fingerprint": fault.fingerprint(),
+        "sort": fault.sort,
+        "always": fault.steady,
+        "verdict": fault.verdict,
+        "took_ms": round(recording.took_s * 1000),
         "blamed": _blamed(recording, fault.deciding),
         "conversation": conversation(recording, protocol),
         "wire": [
@@ -171,11 +176,12 @@ def _parts(data: bytes, recording: Recording, conn: int, protocol: Protocol) -> 
     return [{"hex": p.hex()} if isinstance(p, bytes) else {"match": p[0], "nth": p[1]} for p in parts]
 
 
-def save(trace: Mapping[str, Any], results: Path, nth: int = 1) -> str:
-    """Write a trace to results/traces; answers its path relative to `results`. `nth`: see `suites.pursuit.Fault`."""
+def save(trace: Mapping[str, Any], results: Path, number: int = 1) -> str:
+    """Write a trace to results/traces; answers its path relative to `results`. `number`: which one of its
+    requirement."""
     folder = results / "traces"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (f"{trace['requirement']}.json" if nth == 1 else f"{trace['requirement']}-{nth}.json")
+    path = folder / (f"{trace['requirement']}.json" if number == 1 else f"{trace['requirement']}-{number}.json")
     part = path.with_suffix(".part")
     part.write_text(json.dumps(trace, indent=1), encoding="ascii")
     part.replace(path)

@@ -56,6 +56,7 @@ class Known:
     issue: str = "https://example.org/1"
     expires: date | None = None
     fingerprints: tuple[str, ...] = ()
+    sometimes: bool = False
 
 
 def told(*rows: Row, end: bool = True, ids: tuple[str, ...] = ("A-01",), **run: Any) -> list[Row]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import pytest
 from checks import check, manifest, program
 
+from suites.check import main
+
 REFERENCE = ["{python}", "-m", "impls.references.stomp"]
 SERVER = [*REFERENCE, "--port", "{port}"]
 
@@ -290,3 +292,18 @@ def test_what_a_testee_makes_of_the_library_is_told(name, tmp_path):
     found = check(manifest(tmp_path, "stomp", "client", ["{python}", "testee.py"]))
     assert found.code == 1, found.text
     assert any(words in line for line in found.wrong), found.text
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "1e9", "nan"])
+def test_how_long_a_check_may_take_is_a_number_of_seconds(text, capsys):
+    assert main(["stomp://127.0.0.1:1", f"--within={text}"]) == 4
+    assert "--within" in capsys.readouterr().err
+
+
+def test_what_the_time_cuts_short_is_no_conclusion(tmp_path):
+    slow = LOOP + "    import time; time.sleep(2.5)\n" + UNKNOWN
+    (tmp_path / "testee.py").write_text(slow)
+    found = check(manifest(tmp_path, "stomp", "client", ["{python}", "testee.py"]), within=7)
+    assert found.code == 1
+    assert "there was no time to find out more" in found.text, found.text
+    assert found.writes[-1].startswith("--within="), found.text

@@ -105,7 +105,9 @@ WRONG = {
         wrapped("msgpack", "client", after="ok = said.get('ok'); isinstance(ok, dict) and ok.update(result_hex='c1')"),
         "no MessagePack",
     ),
-    "a filter that takes anything": ("msgpack", "codec", LINES + "    print(line, flush=True)\n", "MessagePack (c1)"),
+    "a filter with errors of its own": (
+        "msgpack", "codec", LINES + "    print('bad' if line == 'c1' else line, flush=True)\n", "MessagePack (c1)",
+    ),
     "a filter that dies of errors": (
         "msgpack", "codec", LINES + "    if line == '0g': sys.exit('no hex')\n" + ECHO, "no hex",
     ),

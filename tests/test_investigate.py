@@ -473,3 +473,42 @@ def test_repetitions_that_showed_nothing_are_counted(monkeypatch):
     monkeypatch.setattr(investigate.Case, "shown", lambda case, plan: next(shown))
     case = investigate.Case(hunter, prop, "", setting=hunter.setting)
     assert (case.again(Plan(())), case.proof.tried) == ("x", 3)
+
+
+class BeatsAtTimes(Session):
+    """Agrees on heart-beats; only some sessions get them."""
+
+    sessions = 0
+    silent = 2
+
+    def agree_on_beats(self, frame):
+        super().agree_on_beats(frame)
+        type(self).sessions += 1
+        self.beats_at_all = type(self).sessions % type(self).silent
+
+    def beat(self):
+        if self.beats_at_all:
+            super().beat()
+
+
+class BeatsNever(BeatsAtTimes):
+    """Agrees on heart-beats and sends none."""
+
+    silent = 1
+
+
+def beats(writer):
+    writer.connect(0, extra=[("heart-beat", "0,500")])
+    writer.wait(4000)
+
+
+@pytest.mark.parametrize(("part", "verdict"), [(BeatsNever, "fail"), (BeatsAtTimes, "inconclusive")])
+def test_what_is_late_counts_only_when_it_is_late_each_time(part, verdict):
+    part.sessions = 0
+    hunter, prop, found = hunting(beats, server_of(part))
+    hunter.sound = True
+    hunter.hunt(prop, 0.3)
+    fault = next(each for each in found if each.requirement == "STOMP-1.2-HB-04")
+    assert fault.verdict == verdict
+    assert ("matter of time" in fault.unsettled) == (verdict == "inconclusive")
+    assert fault.reproduced < fault.tried or verdict == "fail"

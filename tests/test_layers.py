@@ -102,7 +102,8 @@ def allowed(parts: tuple[str, ...], name: str, known: set[str]) -> bool:
         return False  # one protocol never knows another
     if top == "specs" and layer in ("specs", "strategies") and not own and rest.partition(".")[0] in known:
         return False  # nor does the core know any
-    if parts[:2] == ("impls", "catalog") or (parts[:2] == ("impls", "kits") and len(parts) > 3):
+    apart = (("impls", "catalog"), ("wireproof", "templates"))
+    if parts[:2] in apart or (parts[:2] == ("impls", "kits") and len(parts) > 3):
         return top not in LAYERS  # a program that starts an implementation lives in its process, not in ours
     if layer == "suites" and top == "wireproof" and name != "wireproof.__version__":
         return False  # the command knows the suites, and they know of it no more than the version

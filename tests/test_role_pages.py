@@ -14,6 +14,7 @@ import pytest
 
 from impls.launching import manifest
 from specs import protocol as protocols
+from wireproof import new
 
 ROOT = Path(__file__).resolve().parents[1]
 ROLES = ROOT / "docs" / "roles"
@@ -121,3 +122,13 @@ def test_a_page_names_files_that_exist(page):
 def test_a_page_names_readings_that_exist(page):
     told = (ROOT / "docs" / "ambiguities.md").read_text(encoding="utf-8")
     assert {one for one in READING.findall(text(page)) if f"- **{one}**" not in told} == set()
+
+
+@pytest.mark.parametrize("page", REFERENCES)
+def test_the_command_of_a_page_writes_a_manifest_for_its_role(page, tmp_path):
+    told = re.search(r"^wireproof new (.+)$", text(page), re.MULTILINE)
+    assert told is not None, f"docs/roles/{page}.md does not say how a manifest is written"
+    assert new.main([*told[1].split(), "--into", str(tmp_path)]) == 0
+    found = manifest.load(tmp_path / f"{claimed(page)['name']}.toml")
+    assert (found.protocol, found.role) == (claimed(page)["protocol"], claimed(page)["role"])
+    assert (tmp_path / "testee" / "testee.py").exists() == ("testee/testee.py" in written(page))

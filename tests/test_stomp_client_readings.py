@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specs.events import Closed, Fact, Quiet, Said
+from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import judge
 from specs.stomp.client.model import ClientModel
-from specs.stomp.frames import BEAT
+from specs.stomp.frames import BEAT, Frame
 from specs.stomp.states import Config
 from tests.test_stomp_client_machine import OPENED, client, server, told
 
@@ -129,6 +129,76 @@ def test_a_library_need_not_hand_on_headers_of_the_protocol():
     assert blamed(*asked, less) == [("CLI-03", None)]
     none = Fact(0, "client", "answer", {"ok": {"ref": "r", "body_hex": b"1".hex(), "sub": "s"}})
     assert blamed(*asked, none, END) == []
+
+
+def sends(**headers):
+    return told("send", destination=headers.pop("to", "/x"), body_hex="", headers=headers)
+
+
+def test_before_connected_nobody_knows_how_a_header_is_written():
+    asked = (told("connect", versions=["1.1", "1.2"]), OK, sends(k="a:b", e="x"), *OPENED[1:])
+    assert blamed(*asked, client("SEND", destination="/x", k="a\\cb", e="x")) == []
+    assert blamed(*asked, client("SEND", destination="/x", k="a:b", e="y")) == [("CLI-02", None)]
+    assert blamed(*LIVE, sends(k="a:b"), client("SEND", destination="/x", k="a;b")) == [("CLI-02", None)]
+
+
+def test_a_destination_with_blanks_need_not_be_one():
+    assert blamed(*LIVE, sends(to="/a b"), client("SEND", destination="/a%20b")) == []
+    assert blamed(*LIVE, sends(to="/ab"), client("SEND", destination="/aB")) == [("CLI-02", None)]
+
+
+def warted(wart):
+    return Said(0, "client", Frame("SEND", (("destination", "/x"), ("k", "a\rb")), b"", (wart,)))
+
+
+@pytest.mark.parametrize(("version", "faults"), [("1.1", []), ("1.2", [("ENC-02", None)])])
+def test_1_1_has_no_escape_for_a_cr(version, faults):
+    connect = client("CONNECT", accept_version=version, host="/")
+    live = (told("connect", versions=[version]), connect, server("CONNECTED", version=version), OK)
+    assert blamed(*live, sends(k="a\rb"), warted("bare-cr"), version=version) == faults
+    assert blamed(*live, sends(k="a\nb"), warted("no-colon"), version=version) == [("ENC-02", None)]
+
+
+@pytest.mark.parametrize(("version", "faults"), [("1.0", []), ("1.1", [("CLI-07", None)])])
+def test_1_0_does_not_say_what_a_wrong_length_is(version, faults):
+    connect = client("CONNECT", accept_version=version, host="/")
+    live = (told("connect", versions=[version]), connect, server("CONNECTED", version=version), OK)
+    heard = (*live, told("subscribe", destination="/x", sub="s"), client("SUBSCRIBE", destination="/x", id="1"), OK)
+    noise = Noise(0, "server", b"abc", "content-length-mismatch")
+    behind = (*heard, noise, message(1), told("receive", timeout_ms=9), got(1))
+    assert blamed(*behind, version=version) == faults
+
+
+def test_what_follows_from_a_repeated_header_is_a_recommendation():
+    asked = (*SUBSCRIBED, told("receive", timeout_ms=9))
+    twice = (("destination", "/x"), ("message-id", "m"), ("subscription", "1"), ("k", "\u00e9"))
+    for more in (("subscription", "2"), ("k", "v")):
+        said = Said(0, "server", Frame("MESSAGE", (*twice, more), b"x"))
+        (fault,) = judged(*asked, said, Closed(0, "client"), END).faults
+        assert fault.breach.requirement[10:] in ("REPEAT-01", "CLI-05")
+    said = Said(0, "server", Frame("MESSAGE", twice, b"x"))
+    assert blamed(*asked, said, Closed(0, "client"), END) == [("ENC-13", None)]
+
+
+def test_a_connection_that_ended_may_be_followed_by_another():
+    cut = (*SUBSCRIBED, message(1), Closed(0, "server"))
+    again = (*cut, told("connect", versions=["1.2"]), OPENED[1], server("CONNECTED", version="1.2"), OK)
+    assert blamed(*again, told("send", destination="/x", body_hex=""), OK, END) == [("CLI-15", None)]
+    assert blamed(*cut, told("connect", versions=["1.2"]), NO, END) == []
+    assert blamed(*again, told("receive", timeout_ms=9), got(1), END) == []  # it had come before
+    assert blamed(*again, told("receive", timeout_ms=9), got(2), END) == [("CLI-03", None)]
+    assert blamed(*again, client("SUBSCRIBE", destination="/x", id="1"), END) == []  # renewed by itself
+    assert blamed(*again, client("ACK", id="a1"), END) == [("ACK-03", None)]
+    assert blamed(*again, Closed(0, "client")) == [("CLI-15", None)]
+
+
+def test_how_a_frame_is_written_is_what_is_blamed_first():
+    asked = (*SUBSCRIBED, told("receive", timeout_ms=9))
+    said = message(1, b"a\0b", content_length="3")
+    lost = Fact(0, "client", "answer", {"ok": None})
+    for how, fault in (("CR LF", "FRAME-02"), ("in pieces", "FRAME-06"), ("line ends around it", "FRAME-03")):
+        assert blamed(*asked, Fact(0, "server", "written", [how]), said, lost) == [(fault, None)]
+    assert blamed(*asked, said, lost) == [("CLEN-01", None)]
 
 
 def test_nothing_is_judged_in_a_session_of_a_version_that_is_not_claimed():

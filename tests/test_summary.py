@@ -13,13 +13,15 @@ from records.rows import (
     FaultRow,
     FreedomRow,
     PropertyRow,
+    ReplayRow,
     RequirementRow,
     Row,
     TroubleRow,
 )
 from reports import terminal
+from reports.result import Unseen
 from reports.summary import fold
-from tests.summaries import IDS, TODAY, Known, judged, summed
+from tests.summaries import IDS, TODAY, Known, judged, summed, told
 
 
 def test_what_was_judged_and_held_passes() -> None:
@@ -145,15 +147,63 @@ def test_an_entry_that_expired_fails_the_run_even_when_it_is_elsewhere() -> None
     assert (summary.exit_code, summary.verdict) == (1, "fail")
 
 
+PASSED = ReplayRow(requirement="A-01", fingerprint="A-01 one", tried=10)
+
+
 def test_a_stale_entry_fails_whole_runs_only() -> None:
     entry = {"A-01": Known()}
-    summary = summed(judged(), deviations=entry)
+    summary = summed(judged(), PASSED, deviations=entry)
     assert (summary.exit_code, [s.entry.id for s in summary.stale]) == (1, ["A-01"])
-    partial = summed(judged(), deviations=entry, partial=True)
+    assert summary.stale[0].why == "its own conversation passed 10 of 10 times, and it held in 2 judgements"
+    partial = summed(judged(), PASSED, deviations=entry, partial=True)
     assert (partial.exit_code, partial.stale) == (0, ())
-    killed = summed(judged(), deviations=entry, end=False)
+    killed = summed(judged(), PASSED, deviations=entry, end=False)
     assert (killed.exit_code, killed.verdict, killed.stale) == (1, "inconclusive", ())
     assert summed(judged(), deviations={"TYPO": Known()}).stale[0].why == "no requirement of this run has this id"
+
+
+@pytest.mark.parametrize(
+    ("rows", "entry", "replayed"),
+    [
+        ((), Known(), 0),
+        ((replace(PASSED, tried=9),), Known(), 9),
+        ((PASSED,), Known(sometimes=True), 10),
+        ((replace(PASSED, shown=1),), Known(), 0),
+        ((PASSED, ReplayRow(requirement="A-01", fingerprint="A-01 two", tried=1, shown=1)), Known(), 0),
+    ],
+)
+def test_what_was_not_seen_is_neither_a_pass_nor_stale(rows: Any, entry: Known, replayed: int) -> None:
+    summary = summed(judged(), *rows, judged("A-02"), ids=("A-01", "A-02"), deviations={"A-01": entry})
+    assert (summary.exit_code, summary.stale) == (0, ())
+    (found,) = summary.unseen
+    assert (found.id, found.verdict, found.standing) == ("A-01", "inconclusive", "inconclusive")
+    assert found.unseen == Unseen(2, replayed)
+    assert "not seen in 2 judgements" in found.message
+    assert "1 known deviation not seen this time" in summary.sentence
+    assert "not settled" not in summary.sentence
+    assert summary.standing("passed")[0].id == "A-02"
+
+
+def test_records_from_before_keep_what_they_meant() -> None:
+    rows = [replace(row, schema=3) for row in told(judged())]
+    summary = fold(rows, {"A-01": Known()}, False, TODAY)
+    assert (summary.exit_code, [s.why for s in summary.stale]) == (1, ["it passes now"])
+    often = fold(rows, {"A-01": Known(sometimes=True)}, False, TODAY)
+    assert (often.exit_code, often.unseen, often.standing("passed")[0].id) == (0, (), "A-01")
+
+
+def test_a_recommendation_that_comes_and_goes_is_marked_as_such() -> None:
+    summary = summed(judged(), ReplayRow(requirement="A-01", tried=3))
+    (found,) = summary.unseen
+    assert (found.verdict, found.accepted) == ("inconclusive", None)
+    assert found.message.startswith("a recommendation that was missed before, not seen in 2 judgements")
+    assert "a recommendation, missed before" in terminal.render(summary)
+    assert summed(judged(), PASSED).unseen == (), "mended"
+
+
+def test_an_entry_that_expired_is_no_excuse_for_not_seeing_it() -> None:
+    summary = summed(judged(), deviations={"A-01": Known(expires=date(2020, 1, 1))})
+    assert summary.unseen == ()
 
 
 @pytest.mark.parametrize(
@@ -176,6 +226,12 @@ def test_nothing_judged_is_no_pass() -> None:
         assert "nothing was judged" in summary.sentence
     nothing = fold([], {}, False, TODAY)
     assert (nothing.exit_code, nothing.complete, nothing.results) == (1, False, ())
+
+
+def test_what_was_judged_and_is_only_suspected_is_no_pass() -> None:
+    summary = summed(judged(), FaultRow(requirement="A-01", verdict="inconclusive", unsettled="there was no time"))
+    assert (summary.exit_code, summary.verdict) == (1, "inconclusive")
+    assert "nothing was judged" in summary.sentence
 
 
 def test_untestable_requirements_keep_out_of_it() -> None:

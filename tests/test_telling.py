@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from datetime import date
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from records.rows import (
     FaultRow,
+    ReplayRow,
     RequirementRow,
     TroubleRow,
 )
@@ -84,8 +86,9 @@ def test_the_table_keeps_to_its_width(width: int) -> None:
 
 def test_deviations_are_shown_apart_and_stale_ones_loudly() -> None:
     known = {"A-01": Known("slow disk"), "A-02": Known("was slow"), "B-01": Known("old", expires=date(2020, 1, 1))}
+    passed = ReplayRow(requirement="A-02", tried=10)
     summary = summed(
-        FaultRow(requirement="A-01"), judged("A-02"), FaultRow(requirement="B-01"), ids=IDS, deviations=known
+        FaultRow(requirement="A-01"), judged("A-02"), passed, FaultRow(requirement="B-01"), ids=IDS, deviations=known
     )
     shown = terminal.render(summary)
     assert "Known deviations, accepted (1)\n  A-01: slow disk" in shown
@@ -94,6 +97,28 @@ def test_deviations_are_shown_apart_and_stale_ones_loudly() -> None:
     page = markdown.render(summary)
     assert "Stale baseline entries" in page
     assert "slow disk" in page
+
+
+def test_what_was_not_seen_is_told_apart_from_what_passes(tmp_path: Path) -> None:
+    rows = judged("A-01"), judged("A-02"), ReplayRow(requirement="A-01", tried=2)
+    summary = summed(*rows, ids=IDS[:2], deviations={"A-01": Known("slow disk", fingerprints=("A-01 one",))})
+    shown = terminal.render(summary)
+    assert "neither passed nor mended (1)" in shown
+    assert "A-01: not seen in 2 judgements, 2 of them of its own conversation; it was accepted as: slow disk" in shown
+    assert "--update-baseline" not in shown
+    assert "A-01: not seen in 2 judgements" in html.unescape(markdown.render(summary))
+    cases = {case.get("name"): case for case in ElementTree.fromstring(junit.render(summary)).iter("testcase")}
+    assert "not seen in 2 judgements" in cases["A-01"].find("skipped").get("message")
+    assert cases["A-02"].find("skipped") is None
+    told = json.loads(document.to_json(summary))["requirements"]
+    assert told["A-01"]["unseen"] == {"judged": 2, "replayed": 2}
+    assert told["A-02"]["unseen"] is None
+
+
+def test_an_old_baseline_is_told_how_to_renew_itself() -> None:
+    rows = FaultRow(requirement="A-01"), judged("A-02")
+    old = {"A-01": Known(), "A-02": Known(fingerprints=("A-02 one",))}
+    assert "2 of these entries accept any failure" in terminal.render(summed(*rows, ids=IDS[:2], deviations=old))
 
 
 def test_many_failures_stay_readable() -> None:

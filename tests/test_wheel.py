@@ -16,8 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 
 import wireproof
+from tests.gates import carried_out, expanded
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("specs", "strategies", "suites", "impls", "records", "reports", "campaigns")
@@ -237,3 +239,111 @@ def test_the_reports_find_their_modules_in_the_wheel(installed: Path, empty: Pat
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("ingest: ")
     assert (empty / "warehouse").is_dir()
+
+
+# -- the gates, with the wheel -----------------------------------------------------------------------------------------
+
+MINE = """
+from impls.references.stomp.reference import Server, Session
+
+class Forgetful(Session):
+    def emit(self, command, headers=(), *more, **named):
+        kept = [header for header in headers if (command, header[0]) != ("CONNECTED", "version")]
+        return super().emit(command, kept, *more, **named)
+
+class Faulty(Server):
+    session_type = Forgetful
+"""
+
+
+@pytest.fixture
+def project(empty: Path) -> Path:
+    """The folder of somebody's project, with a server that conforms and one that does not."""
+    (empty / "mine.py").write_text(MINE)
+    for name, made in (("good", "impls.references.stomp.reference:Server"), ("bad", "mine:Faulty")):
+        (empty / f"{name}.toml").write_text(
+            f'[impl]\nname = "{name}"\nprotocol = "stomp"\nrole = "server"\n[start]\npython = "{made}"\n'
+            '[stomp]\nhost = "localhost"\n'
+        )
+    return empty
+
+
+def action_step(name: str, values: dict[str, str], **more: str) -> tuple[str, dict[str, str]]:
+    """The script of a step of the action, and its environment."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    given = {f"inputs.{key}": str(each.get("default", "")) for key, each in action["inputs"].items()} | values
+    (step,) = [step for step in action["runs"]["steps"] if step.get("name") == name]
+    return step["run"], clean_environment(**{key: expanded(text, given) for key, text in step["env"].items()}, **more)
+
+
+@pytest.mark.parametrize(("name", "verdict", "status"), [("good", "pass", 0), ("bad", "fail", 1), ("gone", "error", 4)])
+def test_the_action_judges_and_tells_the_verdict(
+    installed: Path, project: Path, name: str, verdict: str, status: int
+) -> None:
+    (project / "temp").mkdir()
+    (project / "temp/wireproof").symlink_to(installed.parent)
+    output, page = project / "output", project / "page.md"
+    script, env = action_step(
+        "Judge",
+        {"inputs.impl": f"./{name}.toml", "inputs.budget": "2", "inputs.options": "--role=server\n\n--profile=1.2\n",
+         "runner.temp": str(project / "temp")},
+        GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(page),
+    )  # fmt: skip
+    done = carried_out(script, project, env)
+    assert done.returncode == status, done.stdout + done.stderr
+    told = dict(line.split("=", 1) for line in output.read_text().splitlines())
+    assert told["verdict"] == verdict
+    assert told["summary"]
+    if name != "gone":
+        assert (project / "results/junit.xml").is_file()
+        assert json.loads((project / "results/wireproof.sarif").read_text())["version"] == "2.1.0"
+        assert page.read_text()
+
+
+def test_the_action_takes_another_baseline(installed: Path, project: Path) -> None:
+    (project / "temp").mkdir()
+    (project / "temp/wireproof").symlink_to(installed.parent)
+    known = 'reason = "it says none", issue = "https://tracker.example/1"'
+    (project / "known.toml").write_text(
+        f'"STOMP-1.2-CONNECTED-01" = {{ {known} }}\n"STOMP-1.2-HDR-01" = {{ {known} }}\n'
+    )
+    values = {"inputs.impl": "./bad.toml", "inputs.budget": "2", "runner.temp": str(project / "temp")}
+    script, env = action_step(
+        "Judge", values | {"inputs.baseline": "known.toml"}, GITHUB_OUTPUT=str(project / "output")
+    )
+    done = carried_out(script, project, env)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_action_and_the_job_install_the_package(wheel: Path, project: Path) -> None:
+    """What it needs is left out here: the environment of the other tests has it from an index."""
+    python = {"steps.python.outputs.python-path": sys.executable, "github.action_path": str(wheel)}
+    script, env = action_step("Install Wireproof", python | {"runner.temp": str(project)}, PIP_NO_DEPS="1")
+    done = carried_out(script, project, env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project / "wireproof/bin/wireproof").is_file()
+    job = yaml.safe_load((ROOT / "templates/wireproof.gitlab-ci.yml").read_text("utf-8"))[".wireproof"]
+    variables = job["variables"] | {"WIREPROOF_SOURCE": wheel.as_uri(), "WIREPROOF_VENV": str(project / "venv")}
+    done = carried_out("\n".join(job["script"][:2]), project, clean_environment(**variables, PIP_NO_DEPS="1"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (project / "venv/bin/wireproof").is_file()
+
+
+def test_the_job_of_gitlab_judges(installed: Path, project: Path) -> None:
+    job = yaml.safe_load((ROOT / "templates/wireproof.gitlab-ci.yml").read_text("utf-8"))[".wireproof"]
+    mine = {"WIREPROOF_IMPL": "./good.toml", "WIREPROOF_BUDGET": "2", "WIREPROOF_VENV": str(installed.parent),
+            "WIREPROOF_OPTIONS": "--role=server --profile=1.2"}  # fmt: skip
+    done = carried_out(job["script"][2], project, clean_environment(**(job["variables"] | mine)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert judged(project) > 100
+    assert (project / "results/junit.xml").is_file()
+
+
+def test_a_new_manifest_and_its_testee_come_with_the_wheel(installed: Path, empty: Path) -> None:
+    done = command(installed, empty, "new", "mine", "--protocol=stomp", "--role=client")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.name for path in (empty / "testee").iterdir()} == {"kit.py", "testee.py"}
+    checked = command(installed, empty, "check", "./mine.toml")
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    assert "still to be written in testee.py" in checked.stdout + checked.stderr
+    assert "Traceback" not in checked.stdout + checked.stderr

@@ -2,7 +2,7 @@
 // One line of hex in, the hex of what was decoded and encoded again out, or ERR and why.
 // LIBRARY is @msgpack/msgpack, msgpackr or notepack.io, found from the folder that WIREPROOF_NODE names.
 import { createRequire } from "node:module";
-import { createInterface } from "node:readline";
+import { serveFilter } from "../kits/javascript/kit.mjs";
 
 const name = process.argv[2];
 const require = createRequire((process.env.WIREPROOF_NODE ?? process.cwd()) + "/");
@@ -20,12 +20,4 @@ const codecs = {
 };
 const [decode, encode] = codecs[name]();
 
-for await (const line of createInterface({ input: process.stdin })) {
-  let answer;
-  try {
-    answer = Buffer.from(encode(decode(Buffer.from(line, "hex")))).toString("hex");
-  } catch (error) {
-    answer = `ERR ${error}`.replaceAll("\n", " ").slice(0, 300);
-  }
-  process.stdout.write(answer + "\n");
-}
+await serveFilter((octets) => encode(decode(octets)));

@@ -8,6 +8,9 @@ import importlib
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kits" / "python"))
+import kit
+
 HERE = Path(__file__).resolve().parent
 """Where the folder msgpack stands, which is no library and must not be taken for the one of its name."""
 
@@ -34,16 +37,6 @@ def codec(name: str):
     return library.unpackb, library.packb
 
 
-def main(name: str) -> None:
-    """Serve until stdin ends."""
-    decode, encode = codec(name)
-    for line in sys.stdin:
-        try:
-            answer = encode(decode(bytes.fromhex(line))).hex()
-        except Exception as error:  # noqa: BLE001 - whatever a library raises is a refusal
-            answer = f"ERR {type(error).__name__}: {error}".replace("\n", " ")[:300]
-        print(answer, flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    decode, encode = codec(sys.argv[1])
+    kit.serve_filter(lambda octets: encode(decode(octets)))

@@ -3,9 +3,12 @@
 import collections
 import collections.abc
 import importlib
-import json
 import os
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kits" / "python"))
+import kit
 
 for _name in ("MutableMapping", "Callable", "Mapping", "Iterable"):
     setattr(collections, _name, getattr(collections.abc, _name))
@@ -25,33 +28,32 @@ class Caller:
                 f"{error}: pip install --target FOLDER msgpack-rpc-python tornado==4.5.3; WIREPROOF_MSGPACK_RPC=FOLDER"
             )
         self.msgpack = importlib.import_module("msgpack")
-        self.client, self.open = None, {}
+        self.client, self.open = None, kit.Handles()
 
-    def do(self, op, said):
-        """What is answered to an op."""
-        if op == "connect":
-            host, _, port = said["address"].rpartition(":")
-            self.client = self.rpc.Client(self.rpc.Address(host, int(port)), timeout=TIMEOUT_S, unpack_encoding="utf-8")
-            return True
-        if op == "disconnect":
-            self.client.close()
-            return True
-        if op == "await":
-            return self.outcome(self.open.pop(said["handle"]))
-        if op not in ("call", "call_async", "notify"):
-            raise LookupError("unsupported")
-        params = self.msgpack.unpackb(bytes.fromhex(said["params_hex"]), raw=False)
-        if op == "notify":
-            self.client.notify(said["method"], *params)
-            return True
-        future = self.client.call_async(said["method"], *params)
-        if op == "call":
-            return self.outcome(future)
-        handle = len(self.open) + 1
-        while handle in self.open:
-            handle += 1
-        self.open[handle] = future
-        return handle
+    def connect(self, said):
+        address = self.rpc.Address(*kit.place(said["address"]))
+        self.client = self.rpc.Client(address, timeout=TIMEOUT_S, unpack_encoding="utf-8")
+        return True
+
+    def disconnect(self, said):
+        self.client.close()
+        return True
+
+    def notify(self, said):
+        self.client.notify(said["method"], *self.params(said))
+        return True
+
+    def call(self, said):
+        return self.outcome(self.client.call_async(said["method"], *self.params(said)))
+
+    def call_async(self, said):
+        return self.open.keep(self.client.call_async(said["method"], *self.params(said)))
+
+    def awaited(self, said):
+        return self.outcome(self.open.drop(said["handle"]))
+
+    def params(self, said):
+        return self.msgpack.unpackb(bytes.fromhex(said["params_hex"]), raw=False)
 
     def outcome(self, future):
         """Result or error of a call."""
@@ -61,17 +63,7 @@ class Caller:
             return {"error_hex": self.msgpack.packb(str(error)).hex()}
 
 
-def main():
-    """Serve until stdin ends."""
-    caller = Caller()
-    for line in sys.stdin:
-        said = json.loads(line)
-        try:
-            answer = {"ok": caller.do(said["op"], said)}
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is told
-            answer = {"error": str(error) or type(error).__name__}
-        print(json.dumps({"id": said["id"], **answer}), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    caller = Caller()
+    names = ("connect", "disconnect", "notify", "call", "call_async")
+    kit.serve({"await": caller.awaited, **{name: getattr(caller, name) for name in names}})

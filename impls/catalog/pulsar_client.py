@@ -8,6 +8,10 @@ import json
 import os
 import sys
 import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "kits" / "python"))
+import kit
 
 OPERATION_S = 5
 SEND_MS = 5000
@@ -26,27 +30,13 @@ class Testee:
         self.options = json.loads(os.environ.get("WIREPROOF_PULSAR_OPTIONS") or "{}")
         if "compression_type" in self.options:
             self.options["compression_type"] = getattr(pulsar.CompressionType, self.options["compression_type"])
-        self.handles, self.count = {}, 0
-
-    def keep(self, kind, thing):
-        """A handle for something."""
-        self.count += 1
-        handle = f"{kind}{self.count}"
-        self.handles[handle] = thing
-        return handle
-
-    def do(self, op, said):
-        """What is answered to an op."""
-        function = getattr(self, f"do_{op}", None)
-        if function is None:
-            raise LookupError("unsupported")
-        return function(said)
+        self.handles = kit.Handles()
 
     def do_connect(self, said):
         known = {"token": self.pulsar.AuthenticationToken}
         method = said.get("auth_method")
         if method is not None and method not in known:
-            raise LookupError("unsupported")
+            raise kit.Unsupported
         self.client = self.pulsar.Client(
             said["url"],
             authentication=None if method is None else known[method](said["auth_data"]),
@@ -61,7 +51,7 @@ class Testee:
         made = self.client.create_producer(
             said["topic"], producer_name=name, send_timeout_millis=SEND_MS, **self.options
         )
-        return self.keep("p", made)
+        return self.handles.keep(made, "p")
 
     def do_send(self, said):
         return str(self.handles[said["producer"]].send(bytes.fromhex(said["payload_hex"]), **self.about(said)))
@@ -74,10 +64,10 @@ class Testee:
             done.set()
 
         self.handles[said["producer"]].send_async(bytes.fromhex(said["payload_hex"]), told, **self.about(said))
-        return self.keep("s", (done, found))
+        return self.handles.keep((done, found), "s")
 
     def do_await(self, said):
-        done, found = self.handles.pop(said["handle"])
+        done, found = self.handles.drop(said["handle"])
         if not done.wait(OPERATION_S + 1):
             raise TimeoutError("no receipt")
         result, message_id = found[0]
@@ -102,7 +92,7 @@ class Testee:
             consumer_name=said.get("name") or None,
             receiver_queue_size=1000 if permits is None else permits,
         )
-        return self.keep("c", made)
+        return self.handles.keep(made, "c")
 
     def do_receive(self, said):
         try:
@@ -110,7 +100,7 @@ class Testee:
         except self.pulsar.Timeout:
             return None
         return {
-            "ref": self.keep("m", message),
+            "ref": self.handles.keep(message, "m"),
             "payload_hex": message.data().hex(),
             "key": message.partition_key() or None,
             "properties": message.properties(),
@@ -126,29 +116,15 @@ class Testee:
         return True
 
     def do_close(self, said):
-        self.handles.pop(said.get("producer") or said.get("consumer")).close()
+        self.handles.drop(said.get("producer") or said.get("consumer")).close()
         return True
 
     def do_disconnect(self, said):
-        client, self.client, self.handles = self.client, None, {}
+        client, self.client, self.handles = self.client, None, kit.Handles()
         client.close()
         return True
 
 
-def main():
-    """Serve until stdin ends."""
-    testee = Testee()
-    for line in sys.stdin:
-        said = json.loads(line)
-        try:
-            answer = {"ok": testee.do(said["op"], said)}
-        except LookupError as error:
-            answer = {"error": "unsupported" if str(error) == "unsupported" else f"no such handle: {error}"}
-        except Exception as error:  # noqa: BLE001 - whatever the library raises is told
-            answer = {"error": str(error) or type(error).__name__}
-        print(json.dumps({"id": said["id"], **answer}), flush=True)
-    os._exit(0)  # the library's threads may wait for a broker that is gone
-
-
 if __name__ == "__main__":
-    main()
+    testee = Testee()
+    kit.serve({name[3:]: getattr(testee, name) for name in dir(testee) if name.startswith("do_")})

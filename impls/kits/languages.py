@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 WIDTH = 116
-FILL = "Write what is still to be written; `python -m suites.check` says what is missing."
+FILL = "Write what is still to be written; `wireproof check` says what is missing."
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from reports.site import markdown, plots
+from reports.site import campaigns, markdown, plots
 from reports.site.book import Book
 from reports.site.pages import Page, navigation, own_name, pages
 from reports.site.render import environment, to_json
@@ -30,7 +30,7 @@ def write(report: Report, out: Path) -> None:
     lists them; whatever else lies in the folder is left alone. Raises OSError.
     """
     book = Book(report)
-    made = environment(report=report, book=book, shares=plots.shares, sparkline=plots.spark)
+    made = environment(report=report, book=book, shares=plots.shares, sparkline=plots.spark, left=campaigns.left)
     before = _listed(out)
     written: set[str] = set()
 

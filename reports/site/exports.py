@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from records.rows import FaultRow, PropertyRow, RequirementRow, RunRow, TroubleRow
 from reports import junit, sarif
+from reports.known import Stale
 from reports.result import VERDICTS, Acceptance, Result
 from reports.site.book import Book
-from reports.summary import Stale, Summary
+from reports.summary import Summary
 from reports.tables import Cell, Failure, Run
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from records.text import printable
 from reports import script
-from reports.site import badges, plots, sequence, words
+from reports.site import badges, campaigns, plots, sequence, words
 from reports.site.book import Book, Group, Implementation
 from reports.tables import Cell, Failure, Requirement
 
@@ -46,6 +46,8 @@ def navigation(book: Book) -> list[tuple[str, str, str]]:
     if book.groups:
         found.append(("matrix", "Matrix", book.groups[0].page))
     found.append(("history", "History", "history.html"))
+    if book.report.campaigns:
+        found.append(("campaigns", "Campaigns", "campaigns.html"))
     return [*found, *((name, _TITLES[name][0], f"{name}.html") for name in LISTS)]
 
 
@@ -60,6 +62,7 @@ def pages(book: Book) -> Iterator[Page]:
     for group in book.groups:
         yield _matrix(book, group)
     yield _history(book)
+    yield from campaigns.pages(book.report.campaigns, Page)
     for name in LISTS:
         yield _list(book, name)
     yield _index(book)

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from reports import tables
 from reports.spark import schemas, standing, versions
+from reports.spark.campaigns import campaigns
 from reports.spark.rows import UNKNOWN_DAY, Fault, Verdict
 from reports.spark.warehouse import SIDE_BY_SIDE
 
@@ -106,6 +107,7 @@ def _built(warehouse: Warehouse, progress: Callable[[str], None], ask: Ask) -> t
         quarantined=_rows(tables.Quarantined, rows["quarantined"]),
         quarantined_total=len(rows["quarantined"]) if len(rows["quarantined"]) < QUARANTINED else aside.count(),
         rejudged=_rows(tables.Rejudged, rows["rejudged"]),
+        campaigns=campaigns(warehouse),
     )
 
 

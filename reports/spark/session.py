@@ -52,10 +52,16 @@ def missing() -> str:
 
 
 def start(
-    *, master: str = "", remote: str = "", name: str = "wireproof", settings: Mapping[str, str] | None = None
+    *,
+    master: str = "",
+    remote: str = "",
+    name: str = "wireproof",
+    settings: Mapping[str, str] | None = None,
+    ships: bool = True,
 ) -> SparkSession:
     """A session: of a cluster's Spark Connect server (`remote`, as sc://host:port), of `master`, or of this machine.
-    `settings` are what one job asks for beside what all of ours do.
+    `settings` are what one job asks for beside what all of ours do. `ships`: a cluster is sent our modules; one that
+    has to start implementations has them already.
 
     Raises NoSpark when Spark cannot run here.
     """
@@ -112,7 +118,7 @@ def start(
         spark = builder.getOrCreate()
     except (PySparkException, RuntimeError, OSError) as error:
         raise NoSpark(f"Spark did not start: {error}") from error
-    if not local:
+    if not local and ships:
         spark.addArtifacts(str(_package()), pyfile=True)
     return spark
 

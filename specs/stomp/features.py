@@ -170,6 +170,17 @@ def _once(plan: Plan) -> Plan:
     return _framed(plan, change) if "repeat" in plan.features else plan
 
 
+def _user_once(plan: Plan) -> Plan:
+    """No user header is repeated in what is said to a client."""
+
+    def change(frame: Frame) -> Frame:
+        names = [name for name, _ in frame.headers]
+        kept = (pair for at, pair in enumerate(frame.headers) if pair[0] in RESERVED or pair[0] not in names[:at])
+        return frame if frame.command in CLIENT_COMMANDS else replace(frame, headers=tuple(kept))
+
+    return _framed(plan, change) if any(isinstance(step, Control) for step in plan.steps) else plan
+
+
 def _one_length(plan: Plan) -> Plan:
     """No frame that is given as octets repeats its content-length."""
 
@@ -381,7 +392,16 @@ _ORDER_MATTERS = _among(
 """What octets that are lost between two frames look like from outside."""
 
 FEATURES = (
-    Feature("repeat", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_once),
+    Feature(
+        "repeat", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_once, octets=True
+    ),
+    Feature(
+        "repeated user headers",
+        "STOMP-1.2-CLI-05",
+        "it matters whether a user header is repeated",
+        without=_user_once,
+        octets=True,
+    ),
     Feature("lengths", ids.REPEAT_01, "a repeated header counts although it is not the first", without=_one_length),
     Feature(
         "cuts", ids.FRAME_06, "it matters where the octet stream is cut into segments", without=_whole, octets=True

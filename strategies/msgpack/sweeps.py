@@ -114,8 +114,14 @@ def _shaped() -> Iterator[Sequence[Any]]:
     yield [v.Map(((key, 1),)) for key in (*values.KEYS, *TRAPS[:20])]
 
 
+def _empty() -> Iterator[Sequence[Any]]:
+    """What is empty within a map, and within an array."""
+    yield [v.Map((("k", value),)) for value in values.EMPTIES]
+    yield [(value,) for value in values.EMPTIES]
+
+
 def _rows() -> Iterator[tuple[Any, ...]]:
-    for kind in chain(_simple(), _sized(), _odd(), _shaped()):
+    for kind in chain(_simple(), _empty(), _sized(), _odd(), _shaped()):
         row: list[Any] = []
         for value in kind:
             if row and (len(row) == ROW or len(encoded((*row, value))) > MOST // 2):
@@ -154,7 +160,7 @@ def _asked(number: int) -> Iterator[tuple[Any, int]]:
     for row in (*rows[first:], *rows[:first]):
         if how % 2 == 0:
             yield row, style
-        elif how % 8 == 7:
+        elif how % 8 in (3, 7):
             yield v.Map(tuple((f"k{n}", value) for n, value in enumerate(row))), style
         else:
             yield from ((value, style) for value in row)

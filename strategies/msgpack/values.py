@@ -31,6 +31,22 @@ BINARIES: Sequence[bytes] = (
     bytes(range(256)), b"x" * 65535, b"x" * 65536,
 )  # fmt: skip
 SIMPLE: Sequence[Any] = (None, True, False)
+EMPTIES: Sequence[Any] = (
+    "",
+    (),
+    Map(()),
+    None,
+    False,
+    b"",
+    0,
+    "a",
+    ((),),
+    Map((("", ""),)),
+    (None,),
+    double(0.0),
+    b"a",
+)
+"""What is empty, or nothing, in many languages, and what is not."""
 KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "nil", "A", "a ", "length", "error", "constructor")
 
 BAD_TEXTS: Sequence[Text] = tuple(
@@ -92,11 +108,12 @@ def legal(a: int, b: int) -> Any:
     if which == 7:
         return pick(BINARIES[:-2], b)
     if which == 8:
-        return pick(SIMPLE, b)
+        return pick(SIMPLE, b) if b < 128 else tuple(pick(EMPTIES, b + n) for n in range(6))
     if which == 9:
         return tuple(legal(b + n, b + 3 * n) for n in range((0, 1, 2, 3, 5, 15)[b % 6]) if (b + n) % 16 < 9)
     if which == 10:
-        return Map(tuple((key, pick(INTEGERS, b + n)) for n, key in enumerate(KEYS[: b % len(KEYS)])))
+        within = (INTEGERS, EMPTIES)[b // len(KEYS) % 2]
+        return Map(tuple((key, pick(within, b + n)) for n, key in enumerate(KEYS[: b % len(KEYS)])))
     if which == 11:
         return nested((1, 2, 3, 5, 8, 10, 11, 12, 13, 14)[b % 10], (0, 255, b)[b // 10 % 3])
     if which == 12:

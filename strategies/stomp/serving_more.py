@@ -221,10 +221,10 @@ def tearing(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     filling = (b"x", b"\0", b"\n", b"ab\0\n", "é漢".encode(), bytes(range(256)), b"\0\nMESSAGE\n\n")[form % 7]
     at = s.message(ear, (filling * (number // len(filling) + 1))[:number])
     said = next(step for step in reversed(s.steps) if isinstance(step, Say) and step.frame.command == "MESSAGE")
-    every = max(1, number // (1 + pieces % MOST_PIECES))
-    cuts = tuple(range(every, number + 200, every))[: 2 * MOST_PIECES]
-    s.steps[s.steps.index(said)] = replace(said, cuts=cuts)
-    s.features.add("cuts")
+    if pieces % MOST_PIECES:
+        every = max(1, number // (1 + pieces % MOST_PIECES))
+        s.steps[s.steps.index(said)] = replace(said, cuts=tuple(range(every, number + 200, every))[: 2 * MOST_PIECES])
+        s.features.add("cuts")
     s.receive()
     if ear.mode != "auto":
         ear.open.append(at)

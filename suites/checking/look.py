@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from impls.driver.stdio_launch import pool, transport
 from impls.launching.launch import no_answer, start
 from impls.launching.manifest import Implementation, Start
 from impls.launching.running import Running
-from specs.events import Said
+from specs.events import Fact, Said
 from specs.plan import Plan
 from specs.protocol import find
 from suites.calibration import Calibration
@@ -32,6 +31,8 @@ PATIENCE_MS = 1_000.0
 STARTING_S, ANSWERING_S = 6.0, 2.5
 """How long one that we start may take until it answers, and one that is running already."""
 POLL_S = 0.1
+DYING_S = 0.4
+"""How long the end of a process may take to show behind the end of its connections."""
 ENDING_S = 0.5
 """Seconds that ending what was started may take at least."""
 
@@ -91,6 +92,17 @@ class Look:
         met.meet()
         return met
 
+    def mute(self, recording: Recording, lacks: str, write: str) -> CannotCheck:
+        """What to say of a program that said nothing: how it has ended, if it has, or what it `lacks` and may write."""
+        facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
+        words = [line for line in str(facts.get("stderr", "")).replace("\\n", "\n").splitlines() if line.strip()]
+        told = f"; its last words: {words[-1].strip()}" if words else ""
+        if "exit" in facts:
+            return CannotCheck(f"ended with exit status {facts['exit']} without a word{told}", "what the command lacks")
+        if recording.overflow:
+            return CannotCheck(f"{lacks}, but other things without end", write)
+        return CannotCheck(f"{lacks}{told}", write)
+
     # -- reaching ------------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
@@ -115,16 +127,22 @@ class Look:
             recording = self.play(opening, config)
             if self.frames(recording):
                 return recording
-            self._must_run()
+            self._must_run(recording)
             refused = bool(recording.refused) and self.impl.start.kind != "address"
             if not refused or time.monotonic() > until or self.deadline.over():
                 break
             time.sleep(POLL_S)
         raise self._unheard(recording)
 
-    def _must_run(self) -> None:
-        running = self.running
+    def _must_run(self, recording: Recording) -> None:
+        running, until = self.running, time.monotonic() + DYING_S * self.patience
+        ended = bool(recording.refused) or any(what == "closed by peer" for _, _, what, _ in recording.wire)
+        while running is not None and running.alive() and ended and time.monotonic() < until:
+            if self.impl.start.kind == "address" or recording.refused:
+                break  # nobody to end, or nobody there yet
+            time.sleep(POLL_S / 5)
         if running is not None and not running.alive():
+            running.stop()  # what it wrote last is read by then
             tail = running.log_tail(3).replace("\n", " / ")
             told = f"; its last words: {tail}" if tail else ""
             raise CannotCheck(
@@ -135,12 +153,14 @@ class Look:
     def _unheard(self, recording: Recording) -> CannotCheck:
         where = ":".join(map(str, self.running.address)) if self.running else self.impl.name
         if recording.refused:
-            waited = "" if self.impl.start.kind == "address" else f" after {STARTING_S * self.patience:g} s"
-            write = (
-                "start.address = where it listens, once it is started"
-                if self.impl.start.kind == "address"
-                else "{port} where the command takes its port; it must listen on 127.0.0.1"
-            )
+            started, waited = self.impl.start.kind != "address", ""
+            write = "start.address = where it listens, once it is started"
+            if started:
+                limit_s = min(STARTING_S * self.patience, self.impl.start.ready_s)
+                waited = f" after {limit_s:g} s"
+                write = "{port} where the command takes its port; it must listen on 127.0.0.1"
+                if limit_s < self.impl.start.ready_s:
+                    write += "; where it only starts slowly: --within=120, or start it yourself and check its address"
             return CannotCheck(f"nobody listens at {where}{waited}: {recording.refused}", write)
         said = b"".join(data for _, _, what, data in recording.wire if what == "received")
         ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
@@ -164,9 +184,7 @@ class Look:
 
     def tool(self, *arguments: str) -> Dialogue:
         """A reference that is told what to do, as a tool: it is no part of what is looked at."""
-        command = (sys.executable, "-m", *arguments)
-        env = {"PYTHONPATH": reference_path()}
-        start = Start("command", command, env=env)
+        start = Start("command", tuple(reference_command(*arguments)))
         self._tools.append(pool(replace(self.impl, start=start), depth=0))
         self._tools[-1].left_s = self.deadline.left
         program = self._tools[-1].take()
@@ -186,10 +204,11 @@ class Look:
             self.running.stop()
 
 
-def reference_path() -> str:
-    """The PYTHONPATH with which the references are found as programs."""
-    given = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([str(Path(impls.__file__).parents[1]), *([given] if given else [])])
+def reference_command(module: str, *arguments: str) -> list[str]:
+    """The command of a reference, which is found wherever it is started and with whatever environment."""
+    root = str(Path(impls.__file__).parents[1])
+    code = f"import runpy, sys; sys.path.insert(0, {root!r}); runpy.run_module({module!r}, run_name='__main__')"
+    return [sys.executable, "-c", code, *arguments]
 
 
 def with_profile(impl: Implementation, profile: str) -> Implementation:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from impls.driver.dialogue import Broken
@@ -16,7 +15,7 @@ from strategies.kcl import discovery
 from strategies.kcl.writer import Writer
 from suites.checking import contract
 from suites.checking.contract import Testee
-from suites.checking.look import CannotCheck, Look, reference_path
+from suites.checking.look import CannotCheck, Look, reference_command
 
 DISTINCT = ("kcl1-seed", "kcl1-seq", "kcl3")
 """Profiles of which each looks another way on the wire: kcl2 looks as kcl3 does."""
@@ -61,8 +60,12 @@ def _child(look: Look) -> None:
             raise CannotCheck(recording.refused, "start.command = a command that can be run")
         if recording.judgement.verdict == "pass" and not recording.judgement.faults:
             spoken.append(profile)
-        elif not look.frames(recording) and recording is first:
-            raise _mute(recording)
+        elif recording is first and not any(isinstance(frame, Message) for frame in look.frames(recording)):
+            raise look.mute(
+                recording,
+                "said nothing that can be read to initialize",
+                'one line on stdout, flushed: {"action": "status", "responseFor": "initialize"}',
+            )
     spoken.sort(key=DISTINCT.index)
     if not spoken:
         assert first is not None
@@ -84,18 +87,6 @@ def _life(config: Config) -> Plan:
     w.final("TERMINATE")
     w.eof()
     return w.plan()
-
-
-def _mute(recording: Recording) -> CannotCheck:
-    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
-    words = str(facts.get("stderr", "")).replace("\\n", "\n").strip().splitlines()
-    told = f"; its last words: {words[-1]}" if words else ""
-    if "exit" in facts:
-        return CannotCheck(f"ended with exit status {facts['exit']} without a word{told}", "what the command lacks")
-    return CannotCheck(
-        f"said nothing to initialize{told}",
-        'one line on stdout, flushed: {"action": "status", "responseFor": "initialize"}',
-    )
 
 
 def _user_code(look: Look, profile: str) -> None:
@@ -175,10 +166,10 @@ def _host(look: Look) -> None:
 def _session(testee: Testee, profile: str) -> str:
     """A whole session with a child of that profile: what went wrong, or "". Raises Broken."""
     wire, look = WIRES[profile], testee.look
-    child = [sys.executable, "-m", "impls.references.kcl", "child", "--profile", profile]
+    child = reference_command("impls.references.kcl", "child", "--profile", profile)
     final = wire.finals[0]
     told: list[tuple[str, dict[str, Any]]] = [
-        ("start", {"child": child, "env": {"PYTHONPATH": reference_path()}, "shardId": "shardId-check"}),
+        ("start", {"child": child, "env": {}, "shardId": "shardId-check"}),
         ("initialize", {"shardId": "shardId-check"}),
         ("processRecords", {"records": [_record("11", {"op": "checkpoint", "at": "11"})]}),
         ("checkpointer", {"error": "ThrottlingException"}),

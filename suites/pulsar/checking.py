@@ -16,6 +16,8 @@ from suites.checking.peers import serving
 
 OPS = ("connect", "producer", "send", "subscribe", "receive", "ack", "redeliver", "close", "disconnect")
 MORE = ("send_async", "await")
+RECEIVE_MS = 300
+"""How long a message that was sent may take to come."""
 NEWER = 8
 """Versions of the protocol from here on are of the profile `modern`."""
 
@@ -98,8 +100,9 @@ def _topics(look: Look) -> None:
 
 def _all(user: Testee, consumer: Any, count: int) -> list[str]:
     found: list[str] = []
+    wait_ms = int(RECEIVE_MS * user.look.patience)
     while len(found) <= count:
-        message = user.must("receive", "a correct client receives", consumer=consumer, timeout_ms=300)
+        message = user.must("receive", "a correct client receives", consumer=consumer, timeout_ms=wait_ms)
         if message is None:
             break
         found.append(message["payload_hex"])

@@ -198,7 +198,7 @@ def _ops(testee: Testee, address: str, version: str) -> None:
     mode = "client" if version == "1.0" else "client-individual"
     testee.must("subscribe", "subscribing to a queue", destination=place, sub="s1", ack=mode)
     body = bytes(range(1, 256)) * 300
-    _with_receipt(testee, "send", destination=place, body_hex=body.hex(), headers={"check": "a:b"})
+    _with_receipt(testee, "send", destination=place, body_hex=body.hex(), headers={"check": "yes"})
     ref = _received(testee, body, place)
     for op in ("ack", "nack"):
         if ref is not None:
@@ -222,12 +222,16 @@ def _ops(testee: Testee, address: str, version: str) -> None:
 
 
 def _with_receipt(testee: Testee, op: str, **given: Any) -> None:
-    """An op that has to work, with a receipt if the library has one for it."""
+    """An op that has to work, with a receipt if the library has one for it. What a library makes of a RECEIPT behind a
+    MESSAGE is judged, and is nothing that its program could mend."""
     reply = testee.try_out(op, **given, receipt=True)
     if reply.unsupported:
         testee.must(op, "without a receipt, which it does not offer here", **given)
     elif reply.error is not None:
-        raise CannotCheck(f"{op} with a receipt is answered by the error {reply.error!r}", f"what carries out {op!r}")
+        testee.look.report.note(
+            f"{op} with a receipt is answered by the error {reply.error!r} although its RECEIPT comes",
+            f"what waits in {op!r}, unless the library itself fails there: then that will be judged",
+        )
 
 
 def _nul(look: Look, address: str, version: str) -> None:

@@ -46,5 +46,5 @@ test_connecting_again = hunts(
 test_meanwhile = hunts(
     "What is said while the client waits for a RECEIPT.", serving_more.meetings(), serving_more.meeting
 )
-test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing, 0.5)
+test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing)
 test_limits = hunts("Frames that are very large.", serving_badly.giants(), serving_badly.growing, 0.3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,12 +15,11 @@ from strategies.storm import discovery
 from strategies.storm.writer import Writer
 from suites.checking import contract
 from suites.checking.contract import Testee
-from suites.checking.look import CannotCheck, Look, reference_path
+from suites.checking.look import CannotCheck, Look, reference_command
 
 SCRIPT: list[Mapping[str, Any]] = [
     {"op": "emit", "tuple": ["check", "Größe", 1.5, None]},
     {"op": "log", "msg": "wireproof-log"},
-    {"op": "print", "text": "wireproof-print"},
     {"op": "sleep", "ms": 1},
 ]
 
@@ -44,8 +42,12 @@ def _child(look: Look) -> None:
     first = look.play(look.protocol.smoke(config), config)
     if first.refused:
         raise CannotCheck(first.refused, "start.command = a command that can be run")
-    if not look.frames(first):
-        raise _mute(first)
+    if not _values(look, first):
+        raise look.mute(
+            first,
+            "said nothing that can be read to the setup",
+            '{"pid": …} and a line "end" on stdout, flushed, once the setup was read',
+        )
     look.report.good("says its process id, and answers")
     scripted = _user_code(look)
     used = set(_used(_values(look, first)))
@@ -54,17 +56,6 @@ def _child(look: Look) -> None:
     if config.child == "spout" and _activates(look):
         used.add("x-activate")
     _claim(look, used)
-
-
-def _mute(recording: Recording) -> CannotCheck:
-    facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
-    words = str(facts.get("stderr", "")).replace("\\n", "\n").strip().splitlines()
-    told = f"; its last words: {words[-1]}" if words else ""
-    if "exit" in facts:
-        return CannotCheck(f"ended with exit status {facts['exit']} without a word{told}", "what the command lacks")
-    return CannotCheck(
-        f"said nothing to the setup{told}", '{"pid": …} and a line "end" on stdout, flushed, once the setup was read'
-    )
 
 
 def _values(look: Look, recording: Recording) -> list[dict[str, Any]]:
@@ -182,12 +173,11 @@ def _steps(config: Config) -> Plan:
 def _host(look: Look) -> None:
     testee = contract.lines(look)
     config = look.config()
-    child = [sys.executable, "-m", "impls.references.storm", config.child, "--profile", look.impl.profile]
+    child = reference_command("impls.references.storm", config.child, "--profile", look.impl.profile)
     steps = [*SCRIPT[:2], *([{"op": "ack"}] if config.child == "bolt" else [])]
     conf: dict[str, Any] = {"topology.name": "check", "wireproof.script": [[{**steps[0], "id": "m1"}, *steps[1:]]]}
     conf |= {"topology.subprocess.timeout.secs": 30, "supervisor.worker.timeout.secs": 30}
-    env = {"PYTHONPATH": reference_path()}
-    testee.must("start", "starting a correct child", child=child, env=env, conf=conf, context=context())
+    testee.must("start", "starting a correct child", child=child, env={}, conf=conf, context=context())
     testee.must("task_ids", "setting what emits get", ids=[3, 4])
     if config.child == "bolt":
         given = {"comp": "words", "stream": "default", "task": 1, "tuple": ["wireproof", steps]}
@@ -195,10 +185,9 @@ def _host(look: Look) -> None:
         _events(testee, "emit", "log", "ack")
     else:
         testee.must("next", "asking a correct child for more")
-        emitted = _events(testee, "emit", "log", "sync")
+        emitted = _events(testee, "emit", "log")
         if emitted is not None:
             testee.must("ack", "telling a correct child of an ack", id=emitted.get("id"))
-            _events(testee, "sync")
     for event in testee.dialogue.events:
         if event.get("event") in ("failed", "error", "exited"):
             look.report.wrong(f"a correct child is told of as {event['event']}: {str(event)[:120]}", "see its log")

@@ -231,6 +231,19 @@ def _by_name(name: str, budget_s: float, seed: int) -> Row:
     return score_one(next(mutant for mutant in ALL if key_of(mutant) == name), budget_s, seed)
 
 
+def names(pattern: str) -> list[str]:
+    """The seeded faults whose name, requirement or protocol matches: see campaigns/scoring.py."""
+    return [
+        key_of(m) for m in ALL if any(fnmatchcase(n, pattern) for n in (m.name, key_of(m), m.requirement, m.protocol))
+    ]
+
+
+def scored(name: str, budget_s: float, seed: int) -> tuple[Row, str, str, str]:
+    """What becomes of one fault, with its protocol, role and profile: see campaigns/scoring.py."""
+    mutant = next(mutant for mutant in ALL if key_of(mutant) == name)
+    return score_one(mutant, budget_s, seed % 2**31), mutant.protocol, mutant.role, mutant.profile
+
+
 def by_requirement(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The score of each requirement: how many of its mutants were killed, and how long that took at most."""
     grouped: dict[str, list[Row]] = defaultdict(list)

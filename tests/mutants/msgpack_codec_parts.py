@@ -27,6 +27,10 @@ mutant("long-ext-cut", "08", asks_for(v.Ext(5, b"x" * 256), 0, "either", "08"))(
     "An extension of 256 octets and more loses the last one.",
     on(Decoding, "ext").takes(data=lambda data: data[:-1] if len(data) > 255 else data),
 )
+mutant("empty-text-in-map-is-nil", "01", asks_for(v.Map((("k", ""),))))(
+    "A text without octets is nil where a map has it.",
+    on(Decoding, "pairs").gives(lambda found: Pairs((key, None if value == "" else value) for key, value in found)),
+)
 
 
 @mutant("empty-wide-text", "01", asks_for("", WIDEST))

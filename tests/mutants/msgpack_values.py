@@ -39,6 +39,10 @@ mutant("map16-refused", "01", echo(v.Map(tuple((f"k{n}", n) for n in range(16)))
 mutant("empty-map-is-nil", "01", echo(v.Map(())))(
     "A map without pairs is taken for nil.", on(Reading, "pairs").skips(when=lambda items: not items)
 )
+mutant("empty-text-in-map-is-nil", "01", echo(v.Map((("k", ""),))))(
+    "A text without octets is nil where a map has it.",
+    on(Reading, "pairs").gives(lambda found: Pairs((key, None if value == "" else value) for key, value in found)),
+)
 mutant("empty-array-is-map", "01", echo(()))(
     "An array without elements comes back as a map.",
     on(Session, "response").takes(result=lambda result: Pairs() if result == [] and type(result) is list else result),

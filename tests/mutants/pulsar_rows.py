@@ -162,12 +162,12 @@ class Reckless(Session):
         return True
 
 
-mutant("batches-to-anybody", "BAT-11", old_and_batch(3, messages=3))(
+mutant("batches-to-anybody", "BAT-11", old_and_batch(3, messages=3), level="SHOULD")(
     type("BatchesToAnybody", (Reckless,), {"__doc__": "Pushes batches to clients of version 3."})
 )
-mutant("compressed-to-anybody", "CMP-04", old_and_batch(2, meta={"compression": 2, "uncompressed_size": 5}))(
-    type("CompressedToAnybody", (Reckless,), {"__doc__": "Pushes compressed messages to clients of version 2."})
-)
+mutant(
+    "compressed-to-anybody", "CMP-04", old_and_batch(2, meta={"compression": 2, "uncompressed_size": 5}), level="SHOULD"
+)(type("CompressedToAnybody", (Reckless,), {"__doc__": "Pushes compressed messages to clients of version 2."}))
 
 
 @mutant("old-clients-told", "VER-05", old_and_batch(3, messages=3), accept="VER-01")

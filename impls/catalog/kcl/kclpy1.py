@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import kit
 from amazon_kclpy import kcl
 from steps import Script
 
@@ -17,7 +18,7 @@ class Processor(kcl.RecordProcessorBase):  # type: ignore[misc]
 
     def initialize(self, shard_id: str) -> None:
         """Called once."""
-        self.script.note("initialize", shardId=shard_id)
+        kit.note("initialize", shardId=shard_id)
 
     def process_records(self, records: list[dict[str, Any]], checkpointer: Any) -> None:
         """Called with each batch."""
@@ -26,7 +27,7 @@ class Processor(kcl.RecordProcessorBase):  # type: ignore[misc]
 
     def shutdown(self, checkpointer: Any, reason: str) -> None:
         """Called at the end."""
-        self.script.note("shutdown", reason=reason)
+        kit.note("shutdown", reason=reason)
         if reason == "TERMINATE" and self.script.last is not None:
             self.script.checkpoint(None, lambda at: _asked(checkpointer, self.script.last))
 

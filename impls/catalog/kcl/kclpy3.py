@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import kit
 from amazon_kclpy import kcl
 from amazon_kclpy.v3 import processor
 from steps import Script
@@ -17,7 +18,7 @@ class Processor(processor.RecordProcessorBase):  # type: ignore[misc]
 
     def initialize(self, initialize_input: Any) -> None:
         """Called once."""
-        self.script.note("initialize", shardId=initialize_input.shard_id)
+        kit.note("initialize", shardId=initialize_input.shard_id)
 
     def process_records(self, process_records_input: Any) -> None:
         """Called with each batch."""
@@ -27,16 +28,16 @@ class Processor(processor.RecordProcessorBase):  # type: ignore[misc]
 
     def lease_lost(self, lease_lost_input: Any) -> None:
         """Another worker has the shard."""
-        self.script.note("leaseLost")
+        kit.note("leaseLost")
 
     def shard_ended(self, shard_ended_input: Any) -> None:
         """The shard is at its end."""
-        self.script.note("shardEnded")
+        kit.note("shardEnded")
         self.script.checkpoint(None, lambda at: _asked(shard_ended_input.checkpointer, at))
 
     def shutdown_requested(self, shutdown_requested_input: Any) -> None:
         """The host is told to stop."""
-        self.script.note("shutdownRequested")
+        kit.note("shutdownRequested")
 
 
 def _asked(checkpointer: Any, at: str | None) -> str | None:

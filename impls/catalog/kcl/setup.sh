@@ -28,7 +28,7 @@ java_host() { # NAME GROUP:ARTIFACT:VERSION PACKAGE
 POM
     mvn -q -f ".lib/$1/pom.xml" dependency:copy-dependencies -DoutputDirectory=jars
     mkdir -p ".lib/$1/classes"
-    javac -nowarn -proc:none -cp ".lib/$1/jars/*" -d ".lib/$1/classes" java/Hosting.java "$3"
+    javac -nowarn -proc:none -cp ".lib/$1/jars/*" -d ".lib/$1/classes" ../../kits/java/Kit.java java/Hosting.java "$3"
 }
 
 for what in ${*:-python node java}; do

@@ -23,12 +23,12 @@ java_filter() {
 </project>
 POM
     mvn -q -f .lib/java/pom.xml dependency:copy-dependencies -DoutputDirectory=jars
-    javac -nowarn -cp ".lib/java/jars/*" -d .lib/java/classes java/Filter.java
+    javac -nowarn -cp ".lib/java/jars/*" -d .lib/java/classes ../../kits/java/Kit.java java/Filter.java
 }
 
 for what in ${*:-go rust java}; do
     case $what in
-        go) (cd go && go build -o ../.lib/go/ ./...) ;;
+        go) cp ../../kits/go/kit.go go/filter/ && (cd go && go build -o ../.lib/go/ ./...) ;;
         rust) cargo build --quiet --release --manifest-path rust/Cargo.toml --target-dir .lib/rust ;;
         java) java_filter ;;
         *) echo "setup.sh: $what is unknown; write go, rust or java" >&2; exit 2 ;;

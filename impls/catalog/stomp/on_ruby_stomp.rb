@@ -1,9 +1,8 @@
 # A program around the stomp gem: told by JSON lines, it calls the library.
-require 'json'
 require 'stomp'
+require_relative '../../kits/ruby/kit'
 
 PATIENCE = 5
-class Unsupported < StandardError; end
 
 # The library, and what the suite calls things.
 class Testee
@@ -14,50 +13,33 @@ class Testee
   end
 
   def reset(why)
-    @why = why
-    @refs = {}
+    @refs = Kit::Handles.new
     @subs = {}
-    @receipts = {}
-    @inbox = []
-    @seen = 0
-    @lock = Mutex.new
-    @changed = ConditionVariable.new
-  end
-
-  def over(why)
-    @lock.synchronize do
-      @why ||= why
-      @changed.broadcast
-    end
+    @inbox = Kit::Inbox.new
+    @inbox.over(why) if why
   end
 
   def live
-    raise @why if @why
-
+    @inbox.live
     @connection
   end
 
   # The library gives one frame after the other to whoever asks.
-  def listen(connection)
+  def listen(connection, inbox)
     loop do
       frame = connection.receive
-      break over('the connection has ended') if frame.nil? || frame.command.nil?
+      break inbox.over('the connection has ended') if frame.nil? || frame.command.nil?
 
-      @lock.synchronize do
-        case frame.command
-        when 'MESSAGE' then @inbox << frame
-        when 'RECEIPT' then @receipts[frame.headers['receipt-id']] = true
-        when 'ERROR' then @why ||= "ERROR: #{frame.headers['message']}"
-        end
-        @changed.broadcast
+      case frame.command
+      when 'MESSAGE' then inbox.put(frame)
+      when 'RECEIPT' then inbox.mark(frame.headers['receipt-id'])
+      when 'ERROR'
+        inbox.over("ERROR: #{frame.headers['message']}")
+        break close(connection)
       end
-      next unless frame.command == 'ERROR'
-
-      close(connection)
-      break
     end
   rescue StandardError => e
-    over("#{e.class}: #{e.message}")
+    inbox.over("#{e.class}: #{e.message}")
     close(connection)
   end
 
@@ -66,22 +48,6 @@ class Testee
     connection.disconnect
   rescue StandardError
     nil
-  end
-
-  def wait(seconds)
-    till = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-    @lock.synchronize do
-      loop do
-        found = yield
-        return found if found
-        raise @why if @why
-
-        left = till - Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        return nil if left <= 0
-
-        @changed.wait(@lock, left)
-      end
-    end
   end
 
   # Headers as the library wants them, and the receipt that is asked for.
@@ -95,17 +61,16 @@ class Testee
   end
 
   def done(receipt)
-    raise 'no receipt came' if receipt && !wait(PATIENCE) { @receipts[receipt] }
-
+    @inbox.wait_for(receipt, PATIENCE) if receipt
     true
   end
 
   def connect(given)
     reset('not connected')
-    host, port = given['address'].split(':')
+    host, port = Kit.place(given['address'])
     first = { 'accept-version' => given['versions'].join(','), 'host' => given['host'] }
     first['heart-beat'] = given['heart_beat'].join(',') if given['heart_beat']&.any?(&:positive?)
-    login = { host: host, port: port.to_i, login: given['login'] || '', passcode: given['passcode'] || '' }
+    login = { host: host, port: port, login: given['login'] || '', passcode: given['passcode'] || '' }
     @connection = Stomp::Connection.new(
       hosts: [login], reliable: false, connect_headers: first, connread_timeout: PATIENCE, start_timeout: PATIENCE,
       closed_check: true, logger: Stomp::NullLogger.new
@@ -113,8 +78,8 @@ class Testee
     frame = @connection.connection_frame
     raise "ERROR: #{frame.headers['message']}" if frame.command != 'CONNECTED'
 
-    @why = nil
-    @listener = Thread.new(@connection) { |connection| listen(connection) }
+    reset(nil)
+    @listener = Thread.new(@connection, @inbox) { |connection, inbox| listen(connection, inbox) }
     { 'version' => @connection.protocol }
   end
 
@@ -138,7 +103,7 @@ class Testee
   end
 
   def settle(given, what)
-    message = @refs.fetch(given['ref'])
+    message = @refs[given['ref']]
     found, receipt = headers(given)
     found[:subscription] = message.headers['subscription'] if live.protocol == '1.1'
     id = message.headers[live.protocol == '1.2' ? 'ack' : 'message-id']
@@ -151,7 +116,7 @@ class Testee
   end
 
   def nack(given)
-    raise Unsupported if live.protocol == '1.0'
+    raise Kit::Unsupported if live.protocol == '1.0'
 
     settle(given, :nack)
   end
@@ -176,41 +141,22 @@ class Testee
   end
 
   def receive(given)
-    frame = wait(given['timeout_ms'] / 1000.0) { @inbox.shift }
+    frame = @inbox.take(given['timeout_ms'] / 1000.0)
     return nil if frame.nil?
 
-    ref = (@seen += 1).to_s
-    @refs[ref] = frame
-    found = frame.headers.to_h { |name, value| [text(name), text(value.is_a?(Array) ? value.first : value)] }
-    { 'ref' => ref, 'headers' => found, 'body_hex' => (frame.body || '').unpack1('H*'), 'sub' => found['subscription'] }
-  end
-
-  def text(value)
-    value.to_s.dup.force_encoding('UTF-8').scrub
+    found = frame.headers.to_h { |name, value| [Kit.text(name), Kit.text(value.is_a?(Array) ? value.first : value)] }
+    { 'ref' => @refs.keep(frame), 'headers' => found, 'body_hex' => (frame.body || '').unpack1('H*'), 'sub' => found['subscription'] }
   end
 
   def disconnect(_given)
     @listener&.kill
     @listener&.join
-    @connection.disconnect if @connection && !@why
-    over('disconnected')
+    @connection.disconnect if @connection && !@inbox.why
+    @inbox.over('disconnected')
     true
   end
 end
 
-OPS = %w[connect send subscribe unsubscribe ack nack begin commit abort receive disconnect].freeze
 testee = Testee.new
-$stdout.sync = true
-$stdin.each_line do |line|
-  said = JSON.parse(line)
-  begin
-    raise Unsupported unless OPS.include?(said['op'])
-
-    answer = { 'ok' => testee.public_send(said['op'], said) }
-  rescue Unsupported
-    answer = { 'error' => 'unsupported' }
-  rescue StandardError => e
-    answer = { 'error' => "#{e.class}: #{e.message}".scrub }
-  end
-  puts JSON.generate({ 'id' => said['id'] }.merge(answer))
-end
+ops = %w[connect send subscribe unsubscribe ack nack begin commit abort receive disconnect]
+Kit.serve(ops.to_h { |name| [name, testee.method(name)] })

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import queue
-import threading
 from collections.abc import Mapping
 from typing import Any
 
-from told import library, place, serve, unsupported_when
+from told import kit, library, serve, unsupported_when
 
 library()
 import stomp  # noqa: E402
@@ -21,37 +19,19 @@ class Ears(stomp.ConnectionListener):  # type: ignore[misc]
     """What the library's thread calls."""
 
     def __init__(self) -> None:
-        self.messages: queue.Queue[Any] = queue.Queue()
-        self.changed = threading.Condition()
-        self.receipts: set[str] = set()
-        self.why = ""
+        self.inbox = kit.Inbox()
 
     def on_message(self, frame: Any) -> None:
-        self.messages.put(frame)
+        self.inbox.put(frame)
 
     def on_receipt(self, frame: Any) -> None:
-        with self.changed:
-            self.receipts.add(frame.headers["receipt-id"])
-            self.changed.notify_all()
+        self.inbox.mark(frame.headers["receipt-id"])
 
     def on_error(self, frame: Any) -> None:
-        self.over(f"ERROR: {frame.headers.get('message', '')}")
+        self.inbox.over(f"ERROR: {frame.headers.get('message', '')}")
 
     def on_disconnected(self) -> None:
-        self.over("disconnected")
-
-    def over(self, why: str) -> None:
-        with self.changed:
-            self.why = self.why or why
-            self.changed.notify_all()
-        self.messages.put(None)
-
-    def wait_for(self, receipt: str) -> None:
-        """Wait for a receipt. Raises ConnectionError when there will be none."""
-        with self.changed:
-            self.changed.wait_for(lambda: receipt in self.receipts or self.why, PATIENCE_S)
-            if receipt not in self.receipts:
-                raise ConnectionError(self.why or "no receipt came")
+        self.inbox.over("disconnected")
 
 
 class Testee:
@@ -61,17 +41,16 @@ class Testee:
         self.connection: Any = None
         self.ears = Ears()
         self.counter = itertools.count(1)
-        self.refs: dict[str, Any] = {}
-        self.seen = itertools.count(1)
+        self.refs = kit.Handles()
         self.version = "1.2"
 
     def connect(self, given: Mapping[str, Any]) -> Any:
         self.version = given["versions"][-1]  # the library offers one
-        self.ears, self.refs, self.seen = Ears(), {}, itertools.count(1)
+        self.ears, self.refs = Ears(), kit.Handles()
         beats = tuple(given.get("heart_beat") or (0, 0))
         more = {} if self.version == "1.0" else {"heartbeats": beats, "vhost": given["host"]}
         self.connection = CONNECTIONS[self.version](
-            [place(given["address"])], auto_decode=False, reconnect_attempts_max=1, **more
+            [kit.place(given["address"])], auto_decode=False, reconnect_attempts_max=1, **more
         )
         self.connection.set_listener("testee", self.ears)
         self.connection.connect(given.get("login"), given.get("passcode"), wait=True)
@@ -79,8 +58,9 @@ class Testee:
 
     def live(self) -> Any:
         """The connection. Raises ConnectionError when it is over."""
-        if self.connection is None or self.ears.why:
-            raise ConnectionError(self.ears.why or "not connected")
+        if self.connection is None:
+            raise ConnectionError("not connected")
+        self.ears.inbox.live()
         return self.connection
 
     def receipt(self, given: Mapping[str, Any]) -> str | None:
@@ -93,7 +73,7 @@ class Testee:
         receipt = self.receipt(given)
         function(*texts, **more, headers={"receipt": receipt} if receipt else None)
         if receipt:
-            self.ears.wait_for(receipt)
+            self.ears.inbox.wait_for(receipt, PATIENCE_S)
         return True
 
     def send(self, given: Mapping[str, Any]) -> Any:
@@ -105,7 +85,7 @@ class Testee:
             headers["receipt"] = receipt
         self.live().send(given["destination"], bytes.fromhex(given["body_hex"]), headers=headers)
         if receipt:
-            self.ears.wait_for(receipt)
+            self.ears.inbox.wait_for(receipt, PATIENCE_S)
         return True
 
     def subscribe(self, given: Mapping[str, Any]) -> Any:
@@ -125,7 +105,7 @@ class Testee:
         }[self.version]()
         function(*names, transaction=given.get("transaction"), receipt=receipt)
         if receipt:
-            self.ears.wait_for(receipt)
+            self.ears.inbox.wait_for(receipt, PATIENCE_S)
         return True
 
     def ack(self, given: Mapping[str, Any]) -> Any:
@@ -145,19 +125,12 @@ class Testee:
         return self.call(given, self.live().abort, given["transaction"])
 
     def receive(self, given: Mapping[str, Any]) -> Any:
-        try:
-            frame = self.ears.messages.get(timeout=given["timeout_ms"] / 1000)
-        except queue.Empty:
-            self.live()
-            return None
+        frame = self.ears.inbox.take(given["timeout_ms"] / 1000)
         if frame is None:
-            self.ears.messages.put(None)
-            raise ConnectionError(self.ears.why)
-        ref = str(next(self.seen))
-        self.refs[ref] = frame
+            return None
         body = frame.body if isinstance(frame.body, bytes) else (frame.body or "").encode()
         return {
-            "ref": ref,
+            "ref": self.refs.keep(frame),
             "headers": frame.headers,
             "body_hex": body.hex(),
             "sub": frame.headers.get("subscription"),

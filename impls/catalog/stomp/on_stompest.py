@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from told import library, serve, unsupported_when
+from told import kit, library, serve, unsupported_when
 
 library()
 from stompest.config import StompConfig  # noqa: E402
@@ -37,9 +37,8 @@ class Testee:
         """Nothing is open."""
         self.inbox: deque[Any] = deque()
         self.receipts: set[str] = set()
-        self.refs: dict[str, Any] = {}
+        self.refs = kit.Handles()
         self.tokens: dict[str, Any] = {}
-        self.seen = itertools.count(1)
 
     def connect(self, given: Mapping[str, Any]) -> Any:
         unsupported_when(any(given.get("heart_beat") or ()))
@@ -155,11 +154,9 @@ class Testee:
                 return None
         frame = self.inbox.popleft()
         token = self.client.message(frame)
-        ref = str(next(self.seen))
-        self.refs[ref] = frame
         names = [name for name, known in self.tokens.items() if known == token]
         return {
-            "ref": ref,
+            "ref": self.refs.keep(frame),
             "headers": frame.headers,
             "body_hex": frame.body.hex(),
             "sub": names[0] if names else None,

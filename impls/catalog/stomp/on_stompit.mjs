@@ -1,10 +1,11 @@
 // A program around stompit: told by JSON lines, it calls the library.
-import { Heard, library, serve, Unsupported } from "./told.mjs";
+import { Inbox, place, serve, Unsupported } from "../../kits/javascript/kit.mjs";
+import { library } from "./told.mjs";
 
 const stompit = library("stompit");
 
 let client = null;
-let heard = new Heard();
+let heard = new Inbox();
 heard.over("not connected");
 let open = {};
 
@@ -36,8 +37,8 @@ async function settle(given, what) {
 await serve({
   async connect(given) {
     if (client) client.destroy();
-    const [host, port] = given.address.split(":");
-    const mine = (heard = new Heard());
+    const [host, port] = place(given.address);
+    const mine = (heard = new Inbox());
     open = { refs: {}, subs: {}, transactions: {}, seen: 0 };
     const connectHeaders = { "accept-version": given.versions.join(","), host: given.host };
     if (given.login != null) connectHeaders.login = given.login;
@@ -45,7 +46,7 @@ await serve({
     connectHeaders["heart-beat"] = (given.heart_beat ?? [0, 0]).join(",");
     client = await mine.promised(
       new Promise((come, fail) =>
-        stompit.connect({ host, port: Number(port), connectHeaders }, (error, made) => (error ? fail(error) : come(made))),
+        stompit.connect({ host, port, connectHeaders }, (error, made) => (error ? fail(error) : come(made))),
       ),
     );
     client.on("error", (error) => mine.over(error.message || "the connection failed"));
@@ -78,7 +79,7 @@ await serve({
         const body_hex = Buffer.concat(parts).toString("hex");
         // The library gives a content-length as a number
         const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]));
-        mine.message({ ref, headers, body_hex, sub: given.sub });
+        mine.put({ ref, headers, body_hex, sub: given.sub });
       });
     });
     return true;
@@ -99,7 +100,7 @@ await serve({
   },
   commit: (given) => call(given, (options) => open.transactions[given.transaction].commit(options)),
   abort: (given) => call(given, (options) => open.transactions[given.transaction].abort(options)),
-  receive: (given) => heard.receive(given),
+  receive: (given) => heard.take(given.timeout_ms),
   async disconnect() {
     if (!client || heard.why) return true;
     await heard.promised(called((done) => client.disconnect(done))).catch((error) => {

@@ -1,11 +1,12 @@
 // A program around @stomp/stompjs over TCP: told by JSON lines, it calls the library.
-import { Heard, library, serve, Unsupported } from "./told.mjs";
+import { Inbox, place, serve, Unsupported } from "../../kits/javascript/kit.mjs";
+import { library } from "./told.mjs";
 
 const { Client, Versions } = library("@stomp/stompjs");
 const { TCPWrapper } = await import(library.resolve("@stomp/tcp-wrapper"));
 
 let client = null;
-let heard = new Heard();
+let heard = new Inbox();
 heard.over("not connected");
 let open = {};
 let version = "1.2";
@@ -36,8 +37,8 @@ function settle(given, what) {
 await serve({
   async connect(given) {
     if (client) client.deactivate({ force: true });
-    const [host, port] = given.address.split(":");
-    const mine = (heard = new Heard());
+    const [host, port] = place(given.address);
+    const mine = (heard = new Inbox());
     open = { refs: {}, subs: {}, seen: 0 };
     const connectHeaders = { host: given.host };
     if (given.login != null) connectHeaders.login = given.login;
@@ -46,7 +47,7 @@ await serve({
     await mine.promised(
       new Promise((come, fail) => {
         client = new Client({
-          webSocketFactory: () => new TCPWrapper(host, Number(port)),
+          webSocketFactory: () => new TCPWrapper(host, port),
           connectHeaders,
           stompVersions: new Versions(given.versions),
           heartbeatOutgoing: outgoing,
@@ -85,7 +86,7 @@ await serve({
           const ref = String(++state.seen);
           refs[ref] = message;
           const body_hex = Buffer.from(message.binaryBody).toString("hex");
-          mine.message({ ref, headers: message.headers, body_hex, sub: given.sub });
+          mine.put({ ref, headers: message.headers, body_hex, sub: given.sub });
         },
         headers,
       );
@@ -109,7 +110,7 @@ await serve({
     if (given.receipt) throw new Unsupported();
     return call(given, () => client.abort(given.transaction));
   },
-  receive: (given) => heard.receive(given),
+  receive: (given) => heard.take(given.timeout_ms),
   async disconnect() {
     if (client) await client.deactivate();
     return true;

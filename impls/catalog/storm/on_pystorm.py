@@ -6,8 +6,8 @@ import sys
 import traceback
 from typing import Any
 
+from kit import note, run, steps_of_command, steps_of_tuple
 from pystorm import Bolt, Spout
-from steps import note, of_command, of_tuple, run
 
 
 class ScriptedBolt(Bolt):  # type: ignore[misc]
@@ -27,7 +27,7 @@ class ScriptedBolt(Bolt):  # type: ignore[misc]
     def process(self, tup: Any) -> None:
         """Called for each tuple."""
         note("process", id=tup.id, comp=tup.component, stream=tup.stream, task=tup.task, tuple=list(tup.values))
-        steps = of_tuple(tup.values)
+        steps = steps_of_tuple(tup.values)
         if steps is None:
             self.ack(tup)
             return
@@ -70,17 +70,17 @@ class ScriptedSpout(Spout):  # type: ignore[misc]
         """Called for next."""
         note("next")
         self.nexts += 1
-        self.obey(of_command(self.storm_conf, "next", self.nexts - 1))
+        self.obey(steps_of_command(self.storm_conf, "next", self.nexts - 1))
 
     def ack(self, tup_id: Any) -> None:
         """Called for ack."""
         note("ack", id=tup_id)
-        self.obey(of_command(self.storm_conf, "ack"))
+        self.obey(steps_of_command(self.storm_conf, "ack"))
 
     def fail(self, tup_id: Any) -> None:
         """Called for fail."""
         note("fail", id=tup_id)
-        self.obey(of_command(self.storm_conf, "fail"))
+        self.obey(steps_of_command(self.storm_conf, "fail"))
 
     def obey(self, steps: list[dict[str, Any]]) -> None:
         """What a script says."""

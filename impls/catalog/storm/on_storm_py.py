@@ -6,7 +6,7 @@ import sys
 import traceback
 from typing import Any
 
-from steps import note, of_command, of_tuple, run
+from kit import note, run, steps_of_command, steps_of_tuple
 
 import storm
 
@@ -21,7 +21,7 @@ class ScriptedBolt(storm.Bolt):  # type: ignore[misc]
     def process(self, tup: Any) -> None:
         """Called for each tuple."""
         note("process", id=tup.id, comp=tup.component, stream=tup.stream, task=tup.task, tuple=list(tup.values))
-        steps = of_tuple(tup.values)
+        steps = steps_of_tuple(tup.values)
         if steps is None:
             storm.ack(tup)
             return
@@ -66,17 +66,17 @@ class ScriptedSpout(storm.Spout):  # type: ignore[misc]
         """Called for next."""
         note("next")
         self.nexts += 1
-        self.obey(of_command(self.conf, "next", self.nexts - 1))
+        self.obey(steps_of_command(self.conf, "next", self.nexts - 1))
 
     def ack(self, name: Any) -> None:
         """Called for ack."""
         note("ack", id=name)
-        self.obey(of_command(self.conf, "ack"))
+        self.obey(steps_of_command(self.conf, "ack"))
 
     def fail(self, name: Any) -> None:
         """Called for fail."""
         note("fail", id=name)
-        self.obey(of_command(self.conf, "fail"))
+        self.obey(steps_of_command(self.conf, "fail"))
 
     def obey(self, steps: list[dict[str, Any]]) -> None:
         """What a script says."""

@@ -26,7 +26,7 @@ java_host() { # NAME RELEASE PACKAGE ARTIFACT:VERSION...: the folder in .lib, th
     mvn -q -f ".lib/$name/pom.xml" dependency:copy-dependencies -DoutputDirectory=jars
     sed "s/org\.apache\.storm\./$package./" java/StormHost.java > ".lib/$name/sources/StormHost.java"
     javac -nowarn -proc:none -Xlint:none -cp ".lib/$name/jars/*" -d ".lib/$name/classes" \
-        ".lib/$name/sources/StormHost.java" "java/$release/Release.java"
+        ../../kits/java/Kit.java ".lib/$name/sources/StormHost.java" "java/$release/Release.java"
 }
 
 for what in ${*:-python java}; do

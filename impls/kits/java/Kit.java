@@ -57,9 +57,19 @@ public final class Kit {
 
   private static PrintStream answers;
 
-  private static void begin() {
-    answers = System.out; // whatever else is printed goes to stderr
-    System.setOut(System.err);
+  private static Runnable last = () -> {};
+
+  /** Keep stdout for answers from here on: whatever else is printed goes to stderr. The loops do this by themselves. */
+  public static synchronized void begin() {
+    if (answers == null) {
+      answers = System.out;
+      System.setOut(System.err);
+    }
+  }
+
+  /** Do this at the end of stdin: end what the library has started. */
+  public static void atEnd(Runnable work) {
+    last = work;
   }
 
   private static synchronized void say(String line) {
@@ -103,6 +113,7 @@ public final class Kit {
     if (held.size() > 0) {
       line.take(held.toString(StandardCharsets.UTF_8));
     }
+    last.run();
     Runtime.getRuntime().halt(0); // threads of the library may wait for somebody who is gone
   }
 

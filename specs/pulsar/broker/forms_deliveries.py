@@ -382,7 +382,7 @@ def _old_client_among(case: Case, version: int, trait: Trait) -> bool:
 
 @form(BATCHES, on="MESSAGE, messages at rest", if_=lambda case: _old_client_among(case, NO_BATCHES, Trait.BATCHED))
 def old_clients_get_no_batches(case: Case) -> str:
-    """A batch is not pushed to a consumer below version 4 (seed, "Connect")."""
+    """A batch is not pushed to a consumer below version 4 (seed, "Connect"; P-62)."""
     wrong = case.frame is not None and case.conn.version < NO_BATCHES
     return "a batch was pushed to a client of version 3 or older" if wrong else ""
 
@@ -390,7 +390,7 @@ def old_clients_get_no_batches(case: Case) -> str:
 @form(COMPRESSION, on="MESSAGE, messages at rest",
       if_=lambda case: _old_client_among(case, NO_COMPRESSION, Trait.COMPRESSED))  # fmt: skip
 def old_clients_get_nothing_compressed(case: Case) -> str:
-    """Compressed messages are not pushed to a consumer below version 3 (seed, "Metadata")."""
+    """Compressed messages are not pushed to a consumer below version 3 (seed, "Metadata"; P-62)."""
     wrong = case.frame is not None and case.conn.version < NO_COMPRESSION
     return "a compressed message was pushed to a client of version 2 or older" if wrong else ""
 

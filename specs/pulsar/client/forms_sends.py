@@ -165,7 +165,7 @@ def a_batch_is_laid_out_entry_by_entry(case: Said) -> str:
     return _unreadable(case, Content.LAYOUT)
 
 
-@BOOK.form("PULSAR-CMP-04", on="SEND", when=TALKING, level="SHOULD", if_=lambda case: case.meta.compression)
+@BOOK.form("PULSAR-CMP-04", on="SEND", when=TALKING, if_=lambda case: case.meta.compression)
 def only_brokers_that_know_a_compression_get_it(case: Said) -> str:
     """LZ4 and ZLIB only towards v3 peers; ZSTD and SNAPPY are newer (seed, Metadata). No command: a recommendation."""
     version, kind = case.line.speaks_version, case.meta.compression

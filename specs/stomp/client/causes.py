@@ -23,9 +23,11 @@ OPENS = "STOMP-1.2-CLI-14"
 PATIENT = "STOMP-1.2-CLI-12"
 _WRITTEN = (ids.FRAME_06, ids.FRAME_02, ids.FRAME_03, BEHIND_EOLS)
 """How something was written. An investigation tries first whether it matters (`specs.protocol.Feature.octets`)."""
+_REPEATED = (ids.REPEAT_01, FIRST_VALUE)
+"""They come first: which of repeated headers counts is a recommendation, and so is all that follows from it (E-36)."""
 _RANKED = (
-    *_WRITTEN, ids.CLEN_07, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06, ids.ENC_08,
-    ids.ENC_07, ids.FRAME_05, ids.REPEAT_01, FIRST_VALUE,
+    *_REPEATED, *_WRITTEN, ids.CLEN_07, ids.CLEN_01, ids.CLEN_06, ids.ENC_13, ids.ENC_03, ids.ENC_06, ids.NEGO_06,
+    ids.ENC_08, ids.ENC_07, ids.FRAME_05,
 )  # fmt: skip
 """Marks, the most telling first."""
 _SAYS = {

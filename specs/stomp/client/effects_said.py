@@ -121,7 +121,7 @@ def garbled(state: ClientState, event: Noise) -> ClientState:
     state = state._replace(mute_ms=0)
     if state.phase is K.OVER:
         return state
-    late = event.why == "content-length-mismatch" and state.phase is K.LIVE
+    late = event.why == "content-length-mismatch" and state.phase is K.LIVE and state.version != "1.0"  # E-35
     if late:
         state = _pushed(state, Push(Frame("", (), event.data), "", sure=False, bad=ids.CLEN_02))
     return spoilt(state, f"octets that are no frame ({event.why})", BEHIND_LENGTH if late else "")

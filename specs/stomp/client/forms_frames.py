@@ -85,8 +85,9 @@ def is_utf_8(case: Case) -> str:
 
 @BOOK.form(ids.ENC_02, on="frame", if_=_escapes)
 def escapes_what_has_to_be(case: Case) -> str:
-    """STOMP 1.2, Value Encoding: CR, LF, colon and backslash are escaped; there are no other escapes."""
-    torn = _wart(case, "no-colon", "bare-cr") if _told_lines(case) else ""
+    """STOMP 1.2, Value Encoding: CR, LF, colon and backslash are escaped; there are no other escapes. 1.1 has none for
+    CR, which stands as it is there (E-34)."""
+    torn = _wart(case, "no-colon", *(["bare-cr"] if case.version == "1.2" else [])) if _told_lines(case) else ""
     return _wart(case, "undefined-escape") or torn
 
 

@@ -14,7 +14,7 @@ from specs.stomp import ids
 from specs.stomp.client.book import ACKNOWLEDGES, AS_GIVEN, BODIES, BOOK, NAMES_ITS_OWN, REQUIRED
 from specs.stomp.client.case import Case, change
 from specs.stomp.client.machine import SETTLING, WORK, K
-from specs.stomp.headers import blank_ended
+from specs.stomp.headers import SPECIAL, blank_ended
 
 MIME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(;.*)?", re.DOTALL)
 _TYPE = "content-type"
@@ -38,10 +38,11 @@ def _told(case: Case) -> bool:
 
 
 def _given(case: Case) -> list[tuple[str, str]]:
-    """What the application gave, that a header has to say; content-type apart, which is a recommendation."""
-    if case.action == "SEND":
-        return [("destination", case.send.destination), *(pair for pair in case.send.headers if pair[0] != _TYPE)]
-    return [("destination", case.sub.destination)]
+    """What the application gave, that a header has to say; content-type apart, which is a recommendation, and a
+    destination with blanks in it (E-33)."""
+    more = [pair for pair in case.send.headers if pair[0] != _TYPE] if case.action == "SEND" else []
+    place = case.send.destination if case.action == "SEND" else case.sub.destination
+    return [*([] if re.search(r"\s", place) else [("destination", place)]), *more]
 
 
 def _change(case: Case) -> tuple[str, str]:
@@ -49,10 +50,13 @@ def _change(case: Case) -> tuple[str, str]:
 
 
 def _speakable(pair: tuple[str, str], version: str) -> bool:
-    """True when the version of the session has a way to write a header."""
+    """True when the version of the session has a way to write a header. Before CONNECTED has come nobody knows the
+    version, and what versions write in several ways is free (E-33)."""
     if version == "1.2":
         return True
     text, full = "".join(pair), all(pair)
+    if version == "":
+        return full and SPECIAL.search(text) is None and not blank_ended([pair])
     if version == "1.1":
         return "\r" not in text and full
     return (
@@ -182,6 +186,13 @@ def a_send_is_part_of_its_transaction(case: Case) -> str:
     return _in(case, case.send.tx)
 
 
+@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and not case.send.tx)
+def what_is_sent_outside_is_part_of_no_transaction(case: Case) -> str:
+    """L96; STOMP 1.2, SEND: the transaction header makes the message part of a transaction."""
+    said = case.frame.get("transaction")
+    return "" if said is None else f"SEND was to be part of no transaction and is part of {said!r}"
+
+
 # -- SUBSCRIBE, UNSUBSCRIBE --------------------------------------------------------------------------------------------
 
 
@@ -265,7 +276,8 @@ def _misnamed(case: Case) -> str:
     name = case.frame.get("id")
     if case.version != "1.2" or name is None or case.known:
         return ""
-    return next((h for push in case.state.pushes for h, value in push.frame.headers if value == name), "")
+    pushes = (push for push in case.state.pushes if not push.old)
+    return next((h for push in pushes for h, value in push.frame.headers if value == name), "")
 
 
 def _repeated(case: Case) -> bool:

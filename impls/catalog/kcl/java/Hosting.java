@@ -1,21 +1,18 @@
-// What the test programs around both KCL hosts have in common: one JSON object a line on stdin and stdout.
+// What the test programs around both KCL hosts have in common: what they are told, with the loop of the kit.
 package testee;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.Map;
+import kit.Kit;
 
 public abstract class Hosting {
     public static final ObjectMapper JSON = new ObjectMapper();
-    private static final PrintStream OUT = System.out;
+    private static final List<String> CALLS = List.of(
+            "initialize", "processRecords", "shutdown", "leaseLost", "shardEnded", "shutdownRequested");
     public static volatile String error;
 
     /** Thrown where the library would end the whole process. */
@@ -30,70 +27,39 @@ public abstract class Hosting {
     /** One call; false when the library does not know it. */
     protected abstract boolean call(String op, JsonNode given) throws Exception;
 
-    public static void say(ObjectNode line) {
-        synchronized (OUT) {
-            byte[] text = (line.toString() + "\n").getBytes(StandardCharsets.UTF_8);
-            OUT.write(text, 0, text.length);
-            OUT.flush();
-        }
-    }
-
     public static void attempt(String at) {
-        say(JSON.createObjectNode().put("event", "checkpoint").put("at", at));
+        Kit.event("checkpoint", Kit.object("at", at));
     }
 
     public static byte[] octets(String hex) {
-        byte[] data = new byte[hex.length() / 2];
-        for (int i = 0; i < data.length; i++) {
-            data[i] = (byte) Integer.parseInt(hex.substring(2 * i, 2 * i + 2), 16);
-        }
-        return data;
+        return Kit.octets(hex);
     }
 
     public void serve() throws Exception {
-        System.setOut(System.err); // whatever a library prints is no answer
-        ExecutorService worker = Executors.newSingleThreadExecutor();
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            JsonNode request = JSON.readTree(line);
-            String op = request.path("op").asText();
-            if (op.equals("checkpointer")) {
-                error = request.path("error").isTextual() ? request.path("error").asText() : null;
-                answer(request, null);
-            } else if (op.equals("start")) {
-                List<String> argv = new ArrayList<>();
-                request.path("child").forEach(part -> argv.add(part.asText()));
-                ProcessBuilder child = new ProcessBuilder(argv);
-                request.path("env").fields().forEachRemaining(e -> child.environment().put(e.getKey(), e.getValue().asText()));
-                start(child, request.path("shardId").asText());
-                answer(request, null);
-            } else {
-                worker.submit(() -> perform(request, op));
-            }
+        Map<String, Kit.Op> ops = new HashMap<>();
+        ops.put("checkpointer", given -> {
+            error = given.get("error") instanceof String name ? name : null;
+            return null;
+        });
+        ops.put("start", this::begin);
+        for (String op : CALLS) {
+            ops.put(op, given -> {
+                if (!call(op, JSON.valueToTree(given))) {
+                    throw new Kit.Unsupported();
+                }
+                return null;
+            });
         }
-        Runtime.getRuntime().halt(0);
+        Kit.serve(ops, "checkpointer", "start");
     }
 
-    private void perform(JsonNode request, String op) {
-        String failure = null;
-        try {
-            if (!call(op, request)) {
-                failure = "unsupported";
-            }
-        } catch (Throwable thrown) {
-            failure = String.valueOf(thrown);
-        }
-        answer(request, failure);
-    }
-
-    private static void answer(JsonNode request, String failure) {
-        ObjectNode line = JSON.createObjectNode();
-        line.set("id", request.get("id"));
-        if (failure == null) {
-            line.putNull("ok");
-        } else {
-            line.put("error", failure);
-        }
-        say(line);
+    private Object begin(Map<String, Object> given) throws Exception {
+        JsonNode request = JSON.valueToTree(given);
+        List<String> argv = new ArrayList<>();
+        request.path("child").forEach(part -> argv.add(part.asText()));
+        ProcessBuilder child = new ProcessBuilder(argv);
+        request.path("env").fields().forEachRemaining(e -> child.environment().put(e.getKey(), e.getValue().asText()));
+        start(child, request.path("shardId").asText());
+        return null;
     }
 }

@@ -6,18 +6,14 @@ import io.vertx.ext.stomp.Frame;
 import io.vertx.ext.stomp.StompClient;
 import io.vertx.ext.stomp.StompClientConnection;
 import io.vertx.ext.stomp.StompClientOptions;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import kit.Kit;
 
 /**
  * A program around the STOMP client of Vert.x: told by JSON lines, it calls the library, which asks for a receipt for
@@ -25,8 +21,6 @@ import java.util.concurrent.TimeUnit;
  */
 public final class OnVertx {
   private static final int PATIENCE_S = 5;
-
-  private static final class Unsupported extends RuntimeException {}
 
   private static final class Over extends RuntimeException {
     Over(String why) {
@@ -40,8 +34,7 @@ public final class OnVertx {
   private StompClient client;
   private StompClientConnection connection;
   private Heard heard = new Heard("not connected");
-  private Map<String, Frame> refs = new HashMap<>();
-  private int seen;
+  private Kit.Handles<Frame> refs = new Kit.Handles<>();
 
   /** What was heard of one connection. */
   private static final class Heard {
@@ -91,15 +84,14 @@ public final class OnVertx {
     if (client != null) {
       client.close();
     }
-    String[] place = given.getString("address").split(":");
+    Map.Entry<String, Integer> place = Kit.place(given.getString("address"));
     heard = new Heard(null);
     Heard mine = heard;
-    refs = new HashMap<>();
-    seen = 0;
+    refs = new Kit.Handles<>();
     StompClientOptions options =
         new StompClientOptions()
-            .setHost(place[0])
-            .setPort(Integer.parseInt(place[1]))
+            .setHost(place.getKey())
+            .setPort(place.getValue())
             .setVirtualHost(given.getString("host"))
             .setAcceptedVersions(
                 given.getJsonArray("versions").stream().map(Object::toString).toList());
@@ -124,7 +116,7 @@ public final class OnVertx {
     }
     connection.closeHandler(each -> mine.end("the connection has ended"));
     connection.connectionDroppedHandler(each -> mine.end("the connection was dropped"));
-    return new JsonObject().put("version", connection.version());
+    return Map.of("version", connection.version());
   }
 
   private static Map<String, String> headers(JsonObject given) {
@@ -143,7 +135,7 @@ public final class OnVertx {
   }
 
   private Object send(JsonObject given) throws Exception {
-    Buffer body = Buffer.buffer(HexFormat.of().parseHex(given.getString("body_hex")));
+    Buffer body = Buffer.buffer(Kit.octets(given.getString("body_hex")));
     return done(given, live().send(given.getString("destination"), headers(given), body));
   }
 
@@ -170,11 +162,8 @@ public final class OnVertx {
 
   private Object settle(JsonObject given, boolean ack) throws Exception {
     Frame frame = refs.get(given.getString("ref"));
-    if (frame == null) {
-      throw new Over("there is no such message");
-    }
     if (given.getValue("receipt") instanceof String) {
-      throw new Unsupported();
+      throw new Kit.Unsupported();
     }
     String id = frame.getAck();
     String transaction = given.getString("transaction");
@@ -195,16 +184,12 @@ public final class OnVertx {
       heard.inbox.add(told);
       throw new Over(heard.over.join());
     }
-    String ref = String.valueOf(++seen);
-    refs.put(ref, told.frame());
-    JsonObject headers = new JsonObject();
-    told.frame().getHeaders().forEach(headers::put);
     byte[] body = told.frame().getBody() == null ? new byte[0] : told.frame().getBodyAsByteArray();
-    return new JsonObject()
-        .put("ref", ref)
-        .put("headers", headers)
-        .put("body_hex", HexFormat.of().formatHex(body))
-        .put("sub", told.sub());
+    return Kit.object(
+        "ref", refs.keep(told.frame()),
+        "headers", new LinkedHashMap<>(told.frame().getHeaders()),
+        "body_hex", Kit.hex(body),
+        "sub", told.sub());
   }
 
   private Object disconnect() throws Exception {
@@ -219,45 +204,39 @@ public final class OnVertx {
     return true;
   }
 
-  private Object carryOut(JsonObject given) throws Exception {
-    String transaction = given.getString("transaction");
+  /** An op that ends a transaction or begins one. */
+  private interface OfTransaction {
+    Future<?> of(StompClientConnection live, String transaction, Map<String, String> headers);
+  }
+
+  private Object transaction(JsonObject given, OfTransaction work) throws Exception {
     Map<String, String> none = headers(given.copy().putNull("transaction").putNull("headers"));
-    return switch (given.getString("op")) {
-      case "connect" -> connect(given);
-      case "send" -> send(given);
-      case "subscribe" -> subscribe(given);
-      case "unsubscribe" -> unsubscribe(given);
-      case "ack" -> settle(given, true);
-      case "nack" -> settle(given, false);
-      case "begin" -> done(given, live().beginTX(transaction, none));
-      case "commit" -> done(given, live().commit(transaction, none));
-      case "abort" -> done(given, live().abort(transaction, none));
-      case "receive" -> receive(given);
-      case "disconnect" -> disconnect();
-      default -> throw new Unsupported();
-    };
+    return done(given, work.of(live(), given.getString("transaction"), none));
+  }
+
+  /** An op that is given what was said as the library's own objects. */
+  private interface Op {
+    Object on(JsonObject given) throws Exception;
+  }
+
+  private static void put(Map<String, Kit.Op> ops, String name, Op op) {
+    ops.put(name, given -> op.on(new JsonObject(given)));
   }
 
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = System.out;
-    System.setOut(System.err);
     OnVertx testee = new OnVertx();
-    BufferedReader lines =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line; (line = lines.readLine()) != null; ) {
-      JsonObject said = new JsonObject(line);
-      JsonObject answer = new JsonObject().put("id", said.getValue("id"));
-      try {
-        answer.put("ok", testee.carryOut(said));
-      } catch (Unsupported error) {
-        answer.put("error", "unsupported");
-      } catch (Exception error) {
-        Throwable cause = error.getCause() == null ? error : error.getCause();
-        answer.put("error", cause.getClass().getSimpleName() + ": " + cause.getMessage());
-      }
-      out.write((answer.encode() + "\n").getBytes(StandardCharsets.UTF_8));
-      out.flush();
-    }
-    System.exit(0);
+    Map<String, Kit.Op> ops = new HashMap<>();
+    put(ops, "connect", testee::connect);
+    put(ops, "send", testee::send);
+    put(ops, "subscribe", testee::subscribe);
+    put(ops, "unsubscribe", testee::unsubscribe);
+    put(ops, "ack", given -> testee.settle(given, true));
+    put(ops, "nack", given -> testee.settle(given, false));
+    put(ops, "begin", given -> testee.transaction(given, StompClientConnection::beginTX));
+    put(ops, "commit", given -> testee.transaction(given, StompClientConnection::commit));
+    put(ops, "abort", given -> testee.transaction(given, StompClientConnection::abort));
+    put(ops, "receive", testee::receive);
+    put(ops, "disconnect", given -> testee.disconnect());
+    Kit.serve(ops);
   }
 }

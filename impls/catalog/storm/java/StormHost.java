@@ -4,11 +4,7 @@
 // setup.sh changes for the older one.
 package testee;
 
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,8 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import kit.Kit;
 import org.apache.storm.generated.Bolt;
 import org.apache.storm.generated.ComponentCommon;
 import org.apache.storm.generated.ComponentObject;
@@ -40,7 +35,6 @@ import org.apache.storm.tuple.Tuple;
 
 @SuppressWarnings("unchecked")
 public final class StormHost {
-    private static final PrintStream OUT = System.out;
     private static final Map<Tuple, String> NAMES = new ConcurrentHashMap<>();
     private static volatile List<Integer> taskIds = List.of(7);
     private static ShellBolt bolt;
@@ -48,45 +42,20 @@ public final class StormHost {
     private static TopologyContext context;
     private static boolean activates;
 
-    private static void say(Map<String, Object> line) {
-        synchronized (OUT) {
-            byte[] text = (Release.text(line) + "\n").getBytes(StandardCharsets.UTF_8);
-            OUT.write(text, 0, text.length);
-            OUT.flush();
-        }
-    }
-
-    private static Map<String, Object> event(String name) {
-        Map<String, Object> line = new HashMap<>();
-        line.put("event", name);
-        return line;
-    }
-
     static void logged(String message, String level) {
-        Map<String, Object> line = event("log");
-        line.put("msg", message);
-        line.put("level", level.toLowerCase());
-        say(line);
+        Kit.event("log", Kit.object("msg", message, "level", level.toLowerCase()));
     }
 
     private static void emitted(String stream, Collection<Tuple> anchors, List<Object> values, Integer task, Object id) {
-        Map<String, Object> line = event("emit");
-        line.put("stream", stream);
-        line.put("tuple", values);
         List<String> names = new ArrayList<>();
         for (Tuple anchor : anchors == null ? List.<Tuple>of() : anchors) {
             names.add(NAMES.get(anchor));
         }
-        line.put("anchors", names);
-        line.put("task", task);
-        line.put("id", id);
-        say(line);
+        Kit.event("emit", Kit.object("stream", stream, "tuple", values, "anchors", names, "task", task, "id", id));
     }
 
     private static void failed(Throwable error) {
-        Map<String, Object> line = event("error");
-        line.put("msg", String.valueOf(error.getMessage()));
-        say(line);
+        Kit.event("error", Kit.object("msg", String.valueOf(error.getMessage())));
     }
 
     private static final class BoltEnd implements IOutputCollector {
@@ -112,9 +81,7 @@ public final class StormHost {
         }
 
         private void settled(String how, Tuple tuple) {
-            Map<String, Object> line = event(how);
-            line.put("id", NAMES.get(tuple));
-            say(line);
+            Kit.event(how, Kit.object("id", NAMES.get(tuple)));
         }
 
         public void resetTimeout(Tuple tuple) {
@@ -199,7 +166,7 @@ public final class StormHost {
             : Grouping.shuffle(new NullStruct());
     }
 
-    private static void start(String role, Map<String, Object> request) throws Exception {
+    private static Object start(String role, Map<String, Object> request) throws Exception {
         Map<String, Object> conf = new HashMap<>((Map<String, Object>) request.get("conf"));
         conf.put("topology.multilang.serializer", JsonSerializer.class.getName());
         conf.putIfAbsent("supervisor.worker.timeout.secs", 30);
@@ -215,43 +182,39 @@ public final class StormHost {
                 spout.activate();
             }
         }
+        return null;
     }
 
-    private static boolean call(String op, Map<String, Object> request) {
-        if (op.equals("tuple") && bolt != null) {
-            Tuple tuple = Release.tuple(context, (List<Object>) request.get("tuple"), (String) request.get("comp"),
-                ((Number) request.get("task")).intValue(), (String) request.get("stream"));
-            NAMES.put(tuple, (String) request.get("id"));
-            bolt.execute(tuple);
-        } else if (op.equals("next") && spout != null) {
-            spout.nextTuple();
-        } else if (op.equals("ack") && spout != null) {
-            spout.ack(request.get("id"));
-        } else if (op.equals("fail") && spout != null) {
-            spout.fail(request.get("id"));
-        } else {
-            return false;
-        }
-        return true;
+    private static Object tuple(Map<String, Object> request) {
+        Tuple tuple = Release.tuple(context, (List<Object>) request.get("tuple"), (String) request.get("comp"),
+            ((Number) request.get("task")).intValue(), (String) request.get("stream"));
+        NAMES.put(tuple, (String) request.get("id"));
+        bolt.execute(tuple);
+        return null;
     }
 
-    private static void perform(String role, String op, Map<String, Object> request) {
-        Map<String, Object> line = new HashMap<>();
-        line.put("id", request.get("id"));
-        try {
-            if (op.equals("start")) {
-                start(role, request);
-            } else if (!call(op, request)) {
-                line.put("error", "unsupported");
-            }
-            line.putIfAbsent("ok", null);
-        } catch (Throwable thrown) {
-            line.put("error", String.valueOf(thrown));
+    private static Map<String, Kit.Op> ops(String role) {
+        Map<String, Kit.Op> ops = new HashMap<>();
+        ops.put("start", request -> start(role, request));
+        ops.put("task_ids", request -> {
+            List<Integer> ids = new ArrayList<>();
+            ((List<Number>) request.get("ids")).forEach(id -> ids.add(id.intValue()));
+            taskIds = ids;
+            return null;
+        });
+        if (role.equals("bolt")) {
+            ops.put("tuple", StormHost::tuple);
+            return ops;
         }
-        if (line.containsKey("error")) {
-            line.remove("ok");
-        }
-        say(line);
+        ops.put("next", request -> told(() -> spout.nextTuple()));
+        ops.put("ack", request -> told(() -> spout.ack(request.get("id"))));
+        ops.put("fail", request -> told(() -> spout.fail(request.get("id"))));
+        return ops;
+    }
+
+    private static Object told(Runnable call) {
+        call.run();
+        return null;
     }
 
     /** Load what a start needs before anybody waits for it. */
@@ -263,44 +226,28 @@ public final class StormHost {
             "stream->target->grouping")) {
             given.put(name, new HashMap<>());
         }
-        Release.text(Map.of("context", built(new HashMap<>(), given).toJSONString()));
+        Kit.write(Map.of("context", built(new HashMap<>(), given).toJSONString()));
         Release.bolt(new HashMap<>(), "true");
         Release.spout(new HashMap<>(), "true");
         new JsonSerializer();
         new ProcessBuilder("true").start().waitFor();
-        say(event("ready"));
     }
 
     public static void main(String[] arguments) throws Exception {
-        System.setOut(System.err); // whatever a library prints is no answer
-        String role = arguments[0];
+        Kit.begin();
         activates = arguments.length > 1;
         warm();
-        ExecutorService worker = Executors.newSingleThreadExecutor();
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            Map<String, Object> request = (Map<String, Object>) Release.parsed(line);
-            String op = (String) request.get("op");
-            if (op.equals("task_ids")) {
-                List<Integer> ids = new ArrayList<>();
-                for (Object id : (List<Object>) request.get("ids")) {
-                    ids.add(((Number) id).intValue());
-                }
-                taskIds = ids;
-                Map<String, Object> answer = new HashMap<>();
-                answer.put("id", request.get("id"));
-                answer.put("ok", null);
-                say(answer);
-            } else {
-                worker.submit(() -> perform(role, op, request));
-            }
-        }
+        Kit.event("ready", Map.of());
+        Kit.atEnd(StormHost::close);
+        Kit.serve(ops(arguments[0]), "task_ids");
+    }
+
+    private static void close() {
         if (bolt != null) {
             bolt.cleanup();
         }
         if (spout != null) {
             spout.close();
         }
-        Runtime.getRuntime().halt(0);
     }
 }

@@ -1,6 +1,5 @@
 // A server that is made from a document of the MessagePack IDL, told what to do. Write what is still to be written;
-// `python -m suites.check` says what is missing. Values are tagged where JSON has nothing for them: see
-// docs/testees.md.
+// `wireproof check` says what is missing. Values are tagged where JSON has nothing for them: see docs/testees.md.
 package main
 
 // Serve the application of the document idl with the behaviour of its slots; answer the port on 127.0.0.1.

@@ -1,6 +1,6 @@
-// A Pulsar client library, told what to do. Write what is still to be written; `python -m suites.check` says what
-// is missing. Keep producers, consumers and messages as handles of the kit: what is answered stands for them in
-// later ops.
+// A Pulsar client library, told what to do. Write what is still to be written; `wireproof check` says what is
+// missing. Keep producers, consumers and messages as handles of the kit: what is answered stands for them in later
+// ops.
 package main
 
 // Make a client for url; with the credentials auth_method and auth_data where they are given.

@@ -1,5 +1,5 @@
-// A MessagePack-RPC client library, told what to do. Write what is still to be written; `python -m suites.check`
-// says what is missing. Params and results travel as MessagePack in hex.
+// A MessagePack-RPC client library, told what to do. Write what is still to be written; `wireproof check` says what
+// is missing. Params and results travel as MessagePack in hex.
 import java.util.LinkedHashMap;
 import java.util.Map;
 import kit.Kit;

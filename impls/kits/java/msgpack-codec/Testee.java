@@ -1,5 +1,5 @@
-// A MessagePack codec, told what to do. Write what is still to be written; `python -m suites.check` says what is
-// missing. It is a filter: lines of hex in, lines of hex out.
+// A MessagePack codec, told what to do. Write what is still to be written; `wireproof check` says what is missing.
+// It is a filter: lines of hex in, lines of hex out.
 import kit.Kit;
 
 public final class Testee {

@@ -1,6 +1,5 @@
 // A client that is made from a document of the MessagePack IDL, told what to do. Write what is still to be written;
-// `python -m suites.check` says what is missing. Values are tagged where JSON has nothing for them: see
-// docs/testees.md.
+// `wireproof check` says what is missing. Values are tagged where JSON has nothing for them: see docs/testees.md.
 import { serve, Todo } from "./kit.mjs";
 
 const ops = {

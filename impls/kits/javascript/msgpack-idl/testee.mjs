@@ -1,5 +1,5 @@
-// A processor of the MessagePack IDL, told what to do. Write what is still to be written; `python -m suites.check`
-// says what is missing. The tree and the errors are written as docs/testees.md says.
+// A processor of the MessagePack IDL, told what to do. Write what is still to be written; `wireproof check` says
+// what is missing. The tree and the errors are written as docs/testees.md says.
 import { serve, Todo } from "./kit.mjs";
 
 const ops = {

@@ -1,4 +1,4 @@
-// A STOMP client library, told what to do. Write what is still to be written; `python -m suites.check` says what is
+// A STOMP client library, told what to do. Write what is still to be written; `wireproof check` says what is
 // missing. Give what the library hears to an inbox of the kit: messages, receipts, and why the connection is over.
 import { serve, Todo } from "./kit.mjs";
 

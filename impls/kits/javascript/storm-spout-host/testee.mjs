@@ -1,4 +1,4 @@
-// A host of Storm spouts, told what to do. Write what is still to be written; `python -m suites.check` says what is
+// A host of Storm spouts, told what to do. Write what is still to be written; `wireproof check` says what is
 // missing. Tell the events emit, log, sync, error, failed and exited when they reach the collector of the host.
 import { serve, Todo } from "./kit.mjs";
 

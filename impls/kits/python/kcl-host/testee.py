@@ -1,6 +1,6 @@
-"""A host of KCL record processors, told what to do. Write what is still to be written; `python -m suites.check`
-says what is missing. Tell the event checkpoint with `at` when a checkpoint reaches the checkpointer, and failed
-with `why` when a callback ends otherwise."""
+"""A host of KCL record processors, told what to do. Write what is still to be written; `wireproof check` says what
+is missing. Tell the event checkpoint with `at` when a checkpoint reaches the checkpointer, and failed with `why`
+when a callback ends otherwise."""
 
 import kit
 

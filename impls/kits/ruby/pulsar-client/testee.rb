@@ -1,4 +1,4 @@
-# A Pulsar client library, told what to do. Write what is still to be written; `python -m suites.check` says what is
+# A Pulsar client library, told what to do. Write what is still to be written; `wireproof check` says what is
 # missing. Keep producers, consumers and messages as handles of the kit: what is answered stands for them in later
 # ops.
 require_relative 'kit'

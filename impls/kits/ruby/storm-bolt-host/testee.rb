@@ -1,5 +1,5 @@
-# A host of Storm bolts, told what to do. Write what is still to be written; `python -m suites.check` says what is
-# missing. Tell the events emit, ack, fail, log, error, failed and exited when they reach the collector of the host.
+# A host of Storm bolts, told what to do. Write what is still to be written; `wireproof check` says what is missing.
+# Tell the events emit, ack, fail, log, error, failed and exited when they reach the collector of the host.
 require_relative 'kit'
 
 ops = {}

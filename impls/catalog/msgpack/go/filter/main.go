@@ -3,13 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
-	"strings"
 
 	"github.com/vmihailenco/msgpack/v5"
 )
@@ -32,30 +27,4 @@ func again(octets []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func safely(octets []byte) (out []byte, err error) {
-	defer func() {
-		if wrong := recover(); wrong != nil {
-			err = fmt.Errorf("panic: %v", wrong)
-		}
-	}()
-	return again(octets)
-}
-
-func main() {
-	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return
-		}
-		octets, err := hex.DecodeString(strings.TrimSpace(line))
-		if err == nil {
-			octets, err = safely(octets)
-		}
-		if err != nil {
-			fmt.Println("ERR", strings.ReplaceAll(err.Error(), "\n", " "))
-		} else {
-			fmt.Println(hex.EncodeToString(octets))
-		}
-	}
-}
+func main() { serveFilter(again) }

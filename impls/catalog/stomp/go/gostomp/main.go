@@ -2,55 +2,27 @@
 package main
 
 import (
-	"bufio"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-stomp/stomp/v3"
 	"github.com/go-stomp/stomp/v3/frame"
 )
 
-type request struct {
-	ID          any               `json:"id"`
-	Op          string            `json:"op"`
-	Address     string            `json:"address"`
-	Login       *string           `json:"login"`
-	Passcode    *string           `json:"passcode"`
-	Host        string            `json:"host"`
-	Versions    []string          `json:"versions"`
-	HeartBeat   []int             `json:"heart_beat"`
-	Destination string            `json:"destination"`
-	BodyHex     string            `json:"body_hex"`
-	Headers     map[string]string `json:"headers"`
-	Transaction *string           `json:"transaction"`
-	Receipt     any               `json:"receipt"`
-	Sub         string            `json:"sub"`
-	Ack         string            `json:"ack"`
-	Ref         string            `json:"ref"`
-	TimeoutMs   float64           `json:"timeout_ms"`
-}
-
 // receipt says whether a receipt is asked for; the library makes the id.
-func (r *request) receipt() bool { return r.Receipt != nil && r.Receipt != false && r.Receipt != "" }
-
-var errUnsupported = errors.New("unsupported")
+func receipt(r request) bool {
+	return r.given("receipt") && r["receipt"] != false && r["receipt"] != ""
+}
 
 // session is one connection, and what the suite calls things on it.
 type session struct {
 	conn  *stomp.Conn
 	subs  map[string]*stomp.Subscription
 	txs   map[string]*stomp.Transaction
-	refs  map[string]*stomp.Message
-	inbox chan told
-	over  chan struct{}
-	once  sync.Once
-	why   error
-	seen  int
+	refs  handles[*stomp.Message]
+	inbox *inbox[told]
 }
 
 // told is a message, or the error that the library gives in its place.
@@ -59,173 +31,152 @@ type told struct {
 	sub     string
 }
 
-func (s *session) end(why error) {
-	s.once.Do(func() {
-		s.why = why
-		close(s.over)
-	})
-}
-
-func connect(r *request) (*session, error) {
-	options := []func(*stomp.Conn) error{stomp.ConnOpt.Host(r.Host)}
-	for _, version := range r.Versions {
+func connect(r request) (*session, error) {
+	options := []func(*stomp.Conn) error{stomp.ConnOpt.Host(r.text("host"))}
+	for _, version := range r.texts("versions") {
 		options = append(options, stomp.ConnOpt.AcceptVersion(stomp.Version(version)))
 	}
-	if r.Login != nil || r.Passcode != nil {
-		options = append(options, stomp.ConnOpt.Login(text(r.Login), text(r.Passcode)))
+	if r.given("login") || r.given("passcode") {
+		options = append(options, stomp.ConnOpt.Login(r.text("login"), r.text("passcode")))
 	}
-	send, receive := 0, 0
-	if len(r.HeartBeat) == 2 {
-		send, receive = r.HeartBeat[0], r.HeartBeat[1]
+	send, receive := time.Duration(0), time.Duration(0)
+	if beats := r.texts("heart_beat"); len(beats) == 2 {
+		send, receive = milliseconds(beats[0]), milliseconds(beats[1])
 	}
-	beats := stomp.ConnOpt.HeartBeat(time.Duration(send)*time.Millisecond, time.Duration(receive)*time.Millisecond)
-	conn, err := stomp.Dial("tcp", r.Address, append(options, beats)...)
+	beats := stomp.ConnOpt.HeartBeat(send, receive)
+	conn, err := stomp.Dial("tcp", r.text("address"), append(options, beats)...)
 	if err != nil {
 		return nil, err
 	}
 	return &session{
 		conn: conn, subs: map[string]*stomp.Subscription{}, txs: map[string]*stomp.Transaction{},
-		refs: map[string]*stomp.Message{}, inbox: make(chan told, 1<<16), over: make(chan struct{}),
+		inbox: newInbox[told](),
 	}, nil
 }
 
-func text(value *string) string {
-	if value == nil {
-		return ""
-	}
-	return *value
+func milliseconds(number string) time.Duration {
+	return request{"ms": json.Number(number)}.ms("ms")
 }
 
 // listen hands on what the library gives on the channel of one subscription.
 func (s *session) listen(name string, sub *stomp.Subscription) {
 	for message := range sub.C {
 		if message.Err != nil {
-			s.end(message.Err)
+			s.inbox.over(message.Err)
 			return
 		}
-		s.inbox <- told{message, name}
+		s.inbox.put(told{message, name})
 	}
 }
 
-func (s *session) send(r *request) (any, error) {
-	body, err := hex.DecodeString(r.BodyHex)
+func (s *session) send(r request) (any, error) {
+	body, err := r.octets("body_hex")
 	if err != nil {
 		return nil, err
 	}
 	options := []func(*frame.Frame) error{}
 	contentType := ""
-	for name, value := range r.Headers {
+	for name, value := range r.pairs("headers") {
 		if name == "content-type" {
 			contentType = value
 			continue
 		}
 		options = append(options, stomp.SendOpt.Header(name, value))
 	}
-	if r.receipt() {
+	if receipt(r) {
 		options = append(options, stomp.SendOpt.Receipt)
 	}
-	if r.Transaction == nil {
-		return true, s.conn.Send(r.Destination, contentType, body, options...)
+	if !r.given("transaction") {
+		return true, s.conn.Send(r.text("destination"), contentType, body, options...)
 	}
-	tx := s.txs[*r.Transaction]
+	tx := s.txs[r.text("transaction")]
 	if tx == nil {
 		return nil, errors.New("there is no such transaction")
 	}
-	return true, tx.Send(r.Destination, contentType, body, options...)
+	return true, tx.Send(r.text("destination"), contentType, body, options...)
 }
 
 var modes = map[string]stomp.AckMode{
 	"": stomp.AckAuto, "auto": stomp.AckAuto, "client": stomp.AckClient, "client-individual": stomp.AckClientIndividual,
 }
 
-func (s *session) subscribe(r *request) (any, error) {
-	if r.receipt() {
+func (s *session) subscribe(r request) (any, error) {
+	if receipt(r) {
 		return nil, errUnsupported
 	}
-	sub, err := s.conn.Subscribe(r.Destination, modes[r.Ack], stomp.SubscribeOpt.Id(r.Sub))
+	sub, err := s.conn.Subscribe(r.text("destination"), modes[r.text("ack")], stomp.SubscribeOpt.Id(r.text("sub")))
 	if err != nil {
 		return nil, err
 	}
-	s.subs[r.Sub] = sub
-	go s.listen(r.Sub, sub)
+	s.subs[r.text("sub")] = sub
+	go s.listen(r.text("sub"), sub)
 	return true, nil
 }
 
-func (s *session) unsubscribe(r *request) (any, error) {
-	sub := s.subs[r.Sub]
+func (s *session) unsubscribe(r request) (any, error) {
+	sub := s.subs[r.text("sub")]
 	if sub == nil {
 		return nil, errors.New("there is no such subscription")
 	}
 	return true, sub.Unsubscribe() // asks for a receipt by itself, and waits for it
 }
 
-func (s *session) settle(r *request) (any, error) {
-	message := s.refs[r.Ref]
-	if message == nil {
-		return nil, errors.New("there is no such message")
+func (s *session) settle(r request) (any, error) {
+	message, err := s.refs.get(r.text("ref"))
+	if err != nil {
+		return nil, err
 	}
-	if r.receipt() {
+	if receipt(r) {
 		return nil, errUnsupported
 	}
-	if r.Op == "nack" && s.conn.Version() == stomp.V10 {
+	if r.text("op") == "nack" && s.conn.Version() == stomp.V10 {
 		return nil, errUnsupported
 	}
-	if r.Transaction == nil {
-		if r.Op == "ack" {
+	if !r.given("transaction") {
+		if r.text("op") == "ack" {
 			return true, s.conn.Ack(message)
 		}
 		return true, s.conn.Nack(message)
 	}
-	tx := s.txs[*r.Transaction]
+	tx := s.txs[r.text("transaction")]
 	if tx == nil {
 		return nil, errors.New("there is no such transaction")
 	}
-	if r.Op == "ack" {
+	if r.text("op") == "ack" {
 		return true, tx.Ack(message)
 	}
 	return true, tx.Nack(message)
 }
 
-func (s *session) begin(r *request) (any, error) {
-	if r.receipt() {
+func (s *session) begin(r request) (any, error) {
+	if receipt(r) {
 		return nil, errUnsupported
 	}
 	tx, err := s.conn.BeginWithError()
 	if err == nil {
-		s.txs[*r.Transaction] = tx
+		s.txs[r.text("transaction")] = tx
 	}
 	return true, err
 }
 
-func (s *session) finish(r *request) (any, error) {
-	tx := s.txs[*r.Transaction]
+func (s *session) finish(r request) (any, error) {
+	tx := s.txs[r.text("transaction")]
 	if tx == nil {
 		return nil, errors.New("there is no such transaction")
 	}
-	delete(s.txs, *r.Transaction)
+	delete(s.txs, r.text("transaction"))
 	work := map[string]func() error{"commit": tx.Commit, "abort": tx.Abort}
-	if r.receipt() {
+	if receipt(r) {
 		work = map[string]func() error{"commit": tx.CommitWithReceipt, "abort": tx.AbortWithReceipt}
 	}
-	return true, work[r.Op]()
+	return true, work[r.text("op")]()
 }
 
-func (s *session) receive(r *request) (any, error) {
-	var found told
-	select {
-	case found = <-s.inbox:
-	default:
-		select {
-		case found = <-s.inbox:
-		case <-s.over:
-			return nil, s.why
-		case <-time.After(time.Duration(r.TimeoutMs * float64(time.Millisecond))):
-			return nil, nil
-		}
+func (s *session) receive(r request) (any, error) {
+	found, came, err := s.inbox.take(r.ms("timeout_ms"))
+	if err != nil || !came {
+		return nil, err
 	}
-	s.seen++
-	ref := strconv.Itoa(s.seen)
-	s.refs[ref] = found.message
 	headers := map[string]string{}
 	for i := 0; i < found.message.Header.Len(); i++ {
 		name, value := found.message.Header.GetAt(i)
@@ -234,57 +185,43 @@ func (s *session) receive(r *request) (any, error) {
 		}
 	}
 	body := hex.EncodeToString(found.message.Body)
-	return map[string]any{"ref": ref, "headers": headers, "body_hex": body, "sub": found.sub}, nil
+	return map[string]any{"ref": s.refs.keep(found.message), "headers": headers, "body_hex": body, "sub": found.sub}, nil
 }
 
-var session1 *session
+var current *session
 
-func carryOut(r *request) (any, error) {
-	ops := map[string]func(*session, *request) (any, error){
-		"send": (*session).send, "subscribe": (*session).subscribe, "unsubscribe": (*session).unsubscribe,
-		"ack": (*session).settle, "nack": (*session).settle, "begin": (*session).begin,
-		"commit": (*session).finish, "abort": (*session).finish, "receive": (*session).receive,
+func begun(r request) (any, error) {
+	if current != nil {
+		_ = current.conn.MustDisconnect()
 	}
-	switch op, known := ops[r.Op]; {
-	case r.Op == "connect":
-		if session1 != nil {
-			_ = session1.conn.MustDisconnect()
+	made, err := connect(r)
+	current = made
+	return true, err
+}
+
+func disconnect(request) (any, error) {
+	if current == nil {
+		return true, nil
+	}
+	return true, current.conn.Disconnect()
+}
+
+// within carries out an op of the current session.
+func within(do func(*session, request) (any, error)) op {
+	return func(r request) (any, error) {
+		if current == nil {
+			return nil, errors.New("not connected")
 		}
-		made, err := connect(r)
-		session1 = made
-		return true, err
-	case r.Op == "disconnect":
-		if session1 == nil {
-			return true, nil
-		}
-		return true, session1.conn.Disconnect()
-	case !known:
-		return nil, errUnsupported
-	case session1 == nil:
-		return nil, errors.New("not connected")
-	default:
-		return op(session1, r)
+		return do(current, r)
 	}
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<26)
-	out := json.NewEncoder(os.Stdout)
-	for lines.Scan() {
-		r := &request{}
-		if err := json.Unmarshal(lines.Bytes(), r); err != nil {
-			panic(err)
-		}
-		answer := map[string]any{"id": r.ID}
-		if value, err := carryOut(r); err != nil {
-			answer["error"] = err.Error()
-			if err.Error() == "" {
-				answer["error"] = "it failed"
-			}
-		} else {
-			answer["ok"] = value
-		}
-		_ = out.Encode(answer)
-	}
+	serve(map[string]op{
+		"connect": begun, "disconnect": disconnect,
+		"send": within((*session).send), "subscribe": within((*session).subscribe),
+		"unsubscribe": within((*session).unsubscribe), "ack": within((*session).settle), "nack": within((*session).settle),
+		"begin": within((*session).begin), "commit": within((*session).finish), "abort": within((*session).finish),
+		"receive": within((*session).receive),
+	})
 }

@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.storm.shade.org.json.simple.JSONObject;
-import org.apache.storm.shade.org.json.simple.parser.JSONParser;
 import org.slf4j.Logger;
 
 final class Release {
@@ -24,14 +22,6 @@ final class Release {
     private static final Pattern LOGGED = Pattern.compile("ShellLog pid:\\S+, name:\\S+ (.*)", Pattern.DOTALL);
 
     private Release() {
-    }
-
-    static String text(Map<String, Object> value) {
-        return JSONObject.toJSONString(value);
-    }
-
-    static Object parsed(String line) throws Exception {
-        return new JSONParser().parse(line);
     }
 
     static TopologyContext context(StormTopology topology, Map<String, Object> conf, Map<Integer, String> tasks,

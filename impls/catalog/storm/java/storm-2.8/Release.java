@@ -8,8 +8,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.storm.generated.StormTopology;
 import org.apache.storm.metrics2.StormMetricRegistry;
 import org.apache.storm.multilang.ShellMsg;
-import org.apache.storm.shade.net.minidev.json.JSONObject;
-import org.apache.storm.shade.net.minidev.json.parser.JSONParser;
 import org.apache.storm.spout.ShellSpout;
 import org.apache.storm.task.ShellBolt;
 import org.apache.storm.task.TopologyContext;
@@ -33,14 +31,6 @@ final class Release {
         public void log(ShellMsg message) {
             StormHost.logged(message.getMsg(), message.getLogLevel().name());
         }
-    }
-
-    static String text(Map<String, Object> value) {
-        return JSONObject.toJSONString(value);
-    }
-
-    static Object parsed(String line) throws Exception {
-        return new JSONParser(JSONParser.MODE_RFC4627).parse(line);
     }
 
     static TopologyContext context(StormTopology topology, Map<String, Object> conf, Map<Integer, String> tasks,

@@ -1,0 +1,101 @@
+"""The baseline over the results of a run: what an entry accepts, what of it was not seen, and what is stale."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from records.rows import FaultRow, ReplayRow
+from reports.result import ENOUGH_PASSES, LEVELS, Acceptance, Result, Unseen, rank
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A baseline entry that must go, and why."""
+
+    entry: Acceptance
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How often the conversations kept for one entry were played before the hunt, and how often they showed it.
+    `always`: one of them did each time."""
+
+    tried: int = 0
+    shown: int = 0
+    always: bool = False
+
+
+def accepted(
+    name: str, faults: list[FaultRow], entries: Mapping[str, Acceptance], decisive: frozenset[str]
+) -> Acceptance | None:
+    """The entry that accepts that `name` fails; an action accepted under one requirement needs no second entry."""
+    failing = [fault for fault in faults if fault.verdict != "inconclusive"]
+    mine = [fault for fault in failing if fault.requirement == name]
+    if mine and name not in entries:
+        return None
+    mine = mine if name in entries else failing
+    # a recommendation that is missed beside that decides nothing where the demand that is broken is accepted
+    deciding = [fault for fault in mine if LEVELS[rank(fault.level)] in decisive] or mine
+    if not all(f.requirement in entries and entries[f.requirement].accepts(f) for f in deciding):
+        return None
+    causes = sorted({fault.requirement for fault in deciding})
+    return entries[name] if name in entries else entries[causes[0]] if causes else None
+
+
+def own(found: Result) -> list[FaultRow]:
+    """The failures under its own name."""
+    return [each for each in found.faults if each.requirement == found.id and each.verdict != "inconclusive"]
+
+
+def played(rows: Iterable[ReplayRow]) -> dict[str, Played]:
+    """By entry of the baseline, how its conversations went."""
+    sorts: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        sorts.setdefault((row.requirement, row.fingerprint), Counter()).update(tried=row.tried, shown=row.shown)
+    found: dict[str, Played] = {}
+    for (name, _), count in sorts.items():
+        before = found.get(name, Played())
+        always = before.always or 0 < count["tried"] == count["shown"]
+        found[name] = Played(before.tried + count["tried"], before.shown + count["shown"], always)
+    return found
+
+
+def not_seen(
+    found: Result, entries: Mapping[str, Acceptance], played: Mapping[str, Played], today: date
+) -> Result:  # fmt: skip
+    """The result of a requirement whose entry is in force, or of which a conversation is kept since a recommendation
+    was missed, where this run did not see that: no pass, unless those conversations have passed again and again."""
+    entry, plays = entries.get(found.id), played.get(found.id, Played())
+    if found.verdict != "pass" or (entry is None and not plays.tried) or (entry is not None and entry.expired(today)):
+        return found
+    if plays.tried >= ENOUGH_PASSES and not plays.shown and not (entry is not None and entry.sometimes):
+        return found
+    unseen = Unseen(found.judged, plays.tried if not plays.shown else 0)
+    message = f"{'a known deviation' if entry is not None else 'a recommendation that was missed before'}, {unseen}"
+    return replace(
+        found, verdict="inconclusive", standing="inconclusive", message=message, accepted=entry, unseen=unseen
+    )
+
+
+def stale_entries(
+    entries: Mapping[str, Acceptance], results: tuple[Result, ...], played: Mapping[str, Played]
+) -> tuple[Stale, ...]:
+    """Entries that no longer fail; where the run could not tell, an entry stays."""
+    found = {each.id: each for each in results}
+    return tuple(
+        Stale(entry, _why_stale(found.get(name), played.get(name, Played())))
+        for name, entry in entries.items()
+        if name not in found or (found[name].verdict == "pass" and not entry.sometimes)
+    )
+
+
+def _why_stale(found: Result | None, own: Played) -> str:
+    if found is None:
+        return "no requirement of this run has this id"
+    if not own.tried:
+        return "it passes now"
+    return f"its own conversation passed {own.tried} of {own.tried} times, and it held in {found.judged} judgements"

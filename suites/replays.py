@@ -1,0 +1,158 @@
+"""Playing the conversations of a baseline before anything is drawn.
+
+Each is played until it has shown the failure that it is kept for. Then that failure is known, as if it had been found
+and investigated in this run: it is reported and set aside, and the hunt looks for others. What has not shown it is
+played again, several times, so that the run can say whether it is mended. What else is blamed meanwhile, and what was
+only suspected when it was kept, is looked into as after any plan.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from hypothesis import strategies as st
+
+from impls.driver.drive import Recording
+from reports.result import ENOUGH_PASSES
+from specs.model import Blame
+from specs.plan import Plan
+from strategies.common import Program
+from suites.case import SEVERAL
+from suites.hunt import Fault, Hunter, Property, Pursuit, Tally
+from suites.lanes import Lanes
+from suites.programs import Stored
+
+NAME: Final = "the conversations of the baseline"
+SETTLING: Final = 3
+"""How often each is played in a round of a run that makes a baseline, to find out what does not show each time."""
+NOTHING: Final = Program((), ())
+"""The program of a plan that no program says."""
+
+
+@dataclass(slots=True)
+class Replay:
+    """How one conversation went: `shown` in `tried` plays; `last` is the recording that showed it, and its blame."""
+
+    stored: Stored
+    tried: int = 0
+    shown: int = 0
+    last: tuple[Recording, Blame] | None = None
+
+    @property
+    def least(self) -> int:
+        """Plays until it is known what it shows, where all show it."""
+        return SEVERAL if self.stored.always else 1
+
+
+class Replays:
+    """Plays what is kept. `settling`: each is played several times, whatever it shows."""
+
+    def __init__(self, hunter: Hunter, programs: Sequence[Stored], *, settling: bool = False) -> None:
+        self._hunter = hunter
+        self._settling = settling
+        # what decides comes first, and of that what needs not be waited for
+        order = sorted(programs, key=lambda each: (each.level != "MUST", each.took_ms))
+        self.replays = [Replay(each) for each in order]
+        self.tally = Tally()
+        """What these plans showed."""
+
+    def play(self, seconds: float) -> None:
+        """Play all of them once, and those again of which it is not known, for `seconds` at most."""
+        until = self._hunter.ground.deadline.within(seconds)
+        while not until.over() and (left := [each for each in self.replays if self._wanted(each)]):
+            self._round(left, until.over)
+        for each in self.replays:
+            if each.last is not None and not each.stored.suspected:
+                self._hunter.suspects.know(self._fault(each))
+
+    def _wanted(self, replay: Replay) -> bool:
+        if self._settling:
+            return replay.tried < SETTLING
+        if replay.shown:
+            return replay.shown == replay.tried < replay.least
+        return replay.tried < ENOUGH_PASSES
+
+    def _round(self, replays: Sequence[Replay], over: Callable[[], bool]) -> None:
+        """Play each once, beside each other where the implementation bears that."""
+        lanes = self._hunter.plays
+        for replay in replays:
+            if over():
+                return
+            if lanes is None:
+                self._take(replay, self._play(replay))
+                continue
+            while not lanes.free and not over():
+                self._wait(lanes)
+            lanes.submit(partial(self._play, replay), partial(self._take, replay))
+        while lanes is not None and lanes.pending and not self._hunter.ground.deadline.over():
+            self._wait(lanes)
+
+    @staticmethod
+    def _wait(lanes: Lanes) -> None:
+        lanes.wait(0.1)
+        lanes.collect()
+
+    def _play(self, replay: Replay) -> Recording:
+        kills = replay.stored.requirement == self._hunter.setting.protocol.crash
+        return self._hunter.play(replay.stored.plan, self._hunter.aside(replay.stored.set_aside), alone=kills)
+
+    def _take(self, replay: Replay, recording: Recording) -> None:
+        """Count what a play showed."""
+        if self._hunter.ground.deadline.over():
+            return  # it may have been cut short
+        shown = next((blame for blame in recording.judgement.faults if self._is_it(replay.stored, blame)), None)
+        replay.tried += 1
+        if shown is not None:
+            replay.shown += 1
+            replay.last = recording, shown
+        elif replay.stored.requirement not in recording.judgement.covered:
+            self.tally.note({replay.stored.requirement: 1})
+        known = None if replay.stored.suspected else shown
+        self._hunter.judge(self._pursuit(replay.stored), NOTHING, replay.stored.plan, recording, known)
+
+    def _is_it(self, stored: Stored, blame: Blame) -> bool:
+        breach = blame.breach
+        if stored.sort:
+            return breach.fingerprint == stored.sort
+        return stored.requirement in (breach.requirement, *breach.also)
+
+    def _pursuit(self, stored: Stored) -> Pursuit:
+        """A property that says no other plan than this."""
+
+        def interpret(program: Program, config: object, *, hurry: bool = False) -> Plan:
+            return stored.plan
+
+        return replace(self._hunter.pursuit(Property(NAME, st.just(NOTHING), interpret)), tally=self.tally)
+
+    def _fault(self, replay: Replay) -> Fault:
+        """The known failure, as this run saw it again."""
+        assert replay.last is not None
+        recording, blame = replay.last
+        stored, binding = replay.stored, self._hunter.binding
+        tolerated = stored.always and replay.shown < max(replay.tried, SEVERAL)
+        return Fault(
+            requirement=stored.requirement,
+            level=stored.level,
+            also=tuple(name for name in stored.also if name in binding),
+            why=stored.why or blame.breach.why,
+            expected=binding[stored.requirement].statement,
+            property=stored.found_by or NAME,
+            program=NOTHING,
+            plan=stored.plan,
+            recording=recording,
+            deciding=blame.at,
+            reproduced=replay.shown,
+            tried=replay.tried,
+            steady=stored.always,
+            features=(),
+            found_after_s=time.monotonic() - self._hunter.suspects.started,
+            shrink_s=0.0,
+            verdict="inconclusive" if tolerated else "fail",
+            kind=stored.fingerprint.partition(" ")[2],
+            set_aside=stored.set_aside,
+            sort=stored.sort,
+        )

@@ -1,0 +1,173 @@
+"""`wireproof new`: what a new implementation needs to be judged, here and in CI.
+
+A manifest, a workflow, and for a role that nobody can reach from outside a program around the library, its testee:
+the kit of a language and a template, in which the calls of the library are still to be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from wireproof import manifests, workflows
+from wireproof.home import HERE, TREE
+
+USAGE = 4
+KITS = TREE / "impls" / "kits"
+CHILDREN = HERE / "templates"
+"""Templates for what a library calls: children of Storm and KCL, in Python."""
+FOLDER = "testee"
+
+
+class CannotWrite(Exception):
+    """What is asked for cannot be written; says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Testee:
+    """A program to fill in: its files, what builds it in its folder, and what starts it from the manifest's."""
+
+    language: str
+    files: Mapping[str, str]
+    build: tuple[str, ...]
+    command: tuple[str, ...]
+
+
+def main(given: Sequence[str]) -> int:
+    """Write the files; answers the exit status."""
+    parser = _parser()
+    chosen = parser.parse_args(given)
+    try:
+        files, told = _made(chosen)
+        _write(chosen.into, files)
+    except CannotWrite as error:
+        sys.stderr.write(f"wireproof new: {error}\n")
+        return USAGE
+    sys.stdout.write("\n".join([*(f"wrote {name}" for name in files), *told, ""]))
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"{self.prog}: {message}; see {self.prog} --help\n")
+        sys.exit(USAGE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from specs import protocol as protocols  # noqa: PLC0415 - it is found once `enter` was called
+
+    parser = _Parser(
+        prog="wireproof new",
+        description="Write a manifest, a workflow and, where the role needs one, a program to fill in.",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("name", metavar="NAME", help="what it is called in reports, and the name of the manifest")
+    add("--protocol", required=True, choices=protocols.names())
+    add("--role", help="what it plays; the one that listens when it is left out")
+    add("--profile", help="the dialect that it claims; the first of its protocol when it is left out")
+    add("--language", default="python", help="of the program to fill in: python and whatever kits there are")
+    add("--address", metavar="HOST:PORT", help="it is running already, there")
+    add("--ci", default="github", choices=[*workflows.KINDS, "none"], help="whose workflow is written (github)")
+    add("--into", default=Path(), type=Path, metavar="DIR", help="where the files go; here when it is left out")
+    return parser
+
+
+def _made(chosen: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
+    """The files by their names, and what to do next. Raises CannotWrite."""
+    from specs import protocol as protocols  # noqa: PLC0415 - as above
+
+    name = chosen.name
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
+        raise CannotWrite(f"{name!r} is to be the name of a file; write letters, digits, '-', '_' and '.'")
+    try:
+        bundle = protocols.find(chosen.protocol)
+    except LookupError as error:
+        raise CannotWrite(f"{error}; pip install 'wireproof[{chosen.protocol}]' brings it") from None
+    role, profile = chosen.role or next(iter(bundle.roles)), chosen.profile or bundle.profiles[0]
+    if role not in bundle.roles:
+        raise CannotWrite(f"--role {role}: the roles of {bundle.name} are {', '.join(bundle.roles)}")
+    if not bundle.claims(profile):
+        raise CannotWrite(f"--profile {profile}: the profiles of {bundle.name} are {', '.join(bundle.profiles)}")
+    listens = bundle.wires.get(role, "tcp") == "tcp"
+    if chosen.address and not listens:
+        raise CannotWrite(f"--address: a {role} of {bundle.name} is not reached at an address; leave it out")
+    testee = None if listens else _testee(f"{bundle.name}-{role}", chosen.language)
+    asked = manifests.Asked(
+        name, bundle, role, profile, chosen.address or "", testee.command if testee else (), testee is not None
+    )
+    files = {f"{name}.toml": manifests.text(asked)}
+    if testee:
+        files |= {f"{FOLDER}/{file}": text for file, text in testee.files.items()}
+    if chosen.ci != "none":
+        build = f"cd {FOLDER} && {' '.join(testee.build)}" if testee and testee.build else ""
+        path, text = workflows.text(chosen.ci, name, build, "pulsar" if bundle.name == "pulsar" else "")
+        files[path] = text
+    return files, _next(chosen, testee)
+
+
+def _next(chosen: argparse.Namespace, testee: Testee | None) -> list[str]:
+    told = ["", "next:" if chosen.into == Path() else f"next, in {chosen.into}:"]
+    if testee:
+        (main_file, *_) = [file for file in testee.files if Path(file).stem.lower() == FOLDER]
+        told.append(f"  write what is still to be written in {FOLDER}/{main_file}")
+        if testee.build:
+            told.append(f"  cd {FOLDER} && {' '.join(testee.build)}")
+    elif not chosen.address:
+        told.append(f"  say in {chosen.name}.toml how your program is started")
+    return [*told, f"  wireproof check ./{chosen.name}.toml", f"  wireproof ./{chosen.name}.toml --budget=quick"]
+
+
+def _testee(role: str, wanted: str) -> Testee:
+    """The kit and the template of a language. Raises CannotWrite."""
+    known = _languages()
+    language = known.get(wanted)
+    if language is None:
+        raise CannotWrite(f"--language {wanted}: there is a kit for {', '.join(known) or 'none'}")
+    folder = KITS / wanted
+    template, own = folder / role / language.file, CHILDREN / f"{role}.py"
+    if not template.is_file():
+        template = own
+    if not template.is_file() or (template == own and wanted != "python"):
+        raise CannotWrite(f"--language {wanted}: there is a template of a {role} for {_speaking(role, known)} only")
+    names = (language.kit, *language.others)
+    files = {file: (folder / file).read_text("utf-8") for file in names}
+    files[language.file] = template.read_text("utf-8")
+    return Testee(wanted, files, language.build, tuple(_from_above(part, language.file) for part in language.run))
+
+
+def _speaking(role: str, known: Mapping[str, Any]) -> str:
+    found = [name for name, language in known.items() if (KITS / name / role / language.file).is_file()]
+    return ", ".join(found or ["python"])
+
+
+def _from_above(part: str, file: str) -> str:
+    """A word of a command, as it is written one folder higher."""
+    return f"{FOLDER}/{part.removeprefix('./')}" if part in (file, "classes") or part.startswith("./") else part
+
+
+def _languages() -> dict[str, Any]:
+    """The languages that have a kit, by name."""
+    if importlib.util.find_spec("impls.kits") is None:
+        return {}
+    return {language.name: language for language in importlib.import_module("impls.kits.languages").LANGUAGES}
+
+
+def _write(into: Path, files: Mapping[str, str]) -> None:
+    """Write all files, or none. Raises CannotWrite."""
+    there = [name for name in files if (into / name).exists()]
+    if there:
+        raise CannotWrite(f"there already: {', '.join(there)}; move away what is there, or name a folder with --into")
+    try:
+        for name, text in files.items():
+            (into / name).parent.mkdir(parents=True, exist_ok=True)
+            (into / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CannotWrite(f"{error.filename}: {error.strerror}") from None
