@@ -5,12 +5,14 @@ conftest.py hands pytest's hooks to this module, so that what happens in which o
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -141,8 +143,11 @@ class Cli:
         except ManifestError as error:
             raise usage(str(error)) from None
         found = [impl for impl in found if asked is None or impl.protocol in asked]
-        if option("--role"):
+        if option("--role") and found:
+            others = " and ".join(dict.fromkeys(f"a {impl.role} of {impl.protocol}" for impl in found))
             found = [impl for impl in found if impl.role == option("--role")]
+            if not found:
+                raise usage(f"--role {option('--role')}: {option('--impl')} is {others}; correct it, or leave it out")
         if not found:
             raise usage(f"--impl {option('--impl')}: nothing of that protocol and role is to be judged by these suites")
         if option("--profile"):
@@ -252,10 +257,13 @@ class Cli:
                     session.join(address, told["learnt"], told["patience_ms"], told["left_s"], told["bears"])
                 self.sessions.append(session)
             return
-        if option("--update-baseline") and (options.partial or any(impl.path is None for impl in impls)):
+        if option("--update-baseline") and any(impl.path is None for impl in impls):
             raise usage(
-                "--update-baseline needs a whole run over a manifest: leave out -k, ::, --requirement and --level"
+                f"--update-baseline: {option('--impl')} has no manifest to write into; `wireproof new` makes one"
             )
+        if option("--update-baseline") and options.partial:
+            raise usage("--update-baseline needs a whole run: leave out -k, ::, --requirement and --level")
+        self._must_choose(impls, options)
         spent_s = age_s()
         for impl in impls:
             folder = self.folder(impl, impls)
@@ -265,6 +273,18 @@ class Cli:
             session.programs = self.kept[_key(impl)]
             self.sessions.append(session)
             session.open()
+
+    def _must_choose(self, impls: list[Implementation], options: RunOptions) -> None:
+        """Raise UsageError when --requirement chooses nothing that binds what is judged."""
+        known = [find(impl.protocol).requirements.binding(impl.role, impl.profile) for impl in impls]
+        ids = [requirement.id for binding in known for requirement in binding]
+        if not any(fnmatchcase(name, options.pattern) for name in ids):
+            near = difflib.get_close_matches(options.pattern, ids, 1, 0.5)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise usage(
+                f"--requirement {options.pattern}: binds nothing that is judged here{meant}; --list-requirements "
+                "prints what does"
+            )
 
     def folder(self, impl: Implementation, impls: list[Implementation]) -> Path:
         """Where the results of one implementation go: --results itself, or a folder of its own when there are more."""

@@ -261,6 +261,8 @@ class Session:
         )
         assert self.protocol.smoke is not None
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
+        if self.deadline.over():
+            return False  # it was cut short: what it has not shown means nothing
         if recording.refused:
             raise ConnectionRefusedError(recording.refused)  # what wait_ready tells when time is up
         if not any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events):

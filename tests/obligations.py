@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from hypothesis import given, seed
 
@@ -85,8 +86,8 @@ def on_references(name: str, role: str) -> Shown:
         for impl in resolve("reference"):
             if (impl.protocol, impl.role) == (name, role):
                 setting = _met(impl, protocol)
-                for number, (prop, _) in enumerate(properties(name, role)):
-                    _play(prop, setting, number, shown)
+                for prop, _ in properties(name, role):
+                    _play(prop, setting, crc32(prop.key.encode()), shown)  # whatever other properties there are
                 _witness(impl, setting, shown)
     return shown
 

@@ -124,6 +124,9 @@ def test_a_server_that_raises_is_a_finding_and_no_traceback(tmp_path, faulty):
         (("--level=HARD",), ("--level HARD", "MUST, SHOULD")),
         (("--profile=7",), ("--profile 7", "1.2, 1.1, 1.0")),
         (("--baseline=/no/such/file",), ("--baseline",)),
+        (("--role=broker",), ("--role broker", "a server of stomp")),
+        (("--requirement=STOMP-1.2-ACK-3",), ("--requirement STOMP-1.2-ACK-3", "did you mean STOMP-1.2-ACK-03?")),
+        (("--impl=stomp://localhost:1", "--update-baseline"), ("stomp://localhost:1", "no manifest")),
     ],
 )
 def test_a_mistake_of_the_user_is_one_message_and_status_4(tmp_path, arguments, words):

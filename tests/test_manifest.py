@@ -276,7 +276,7 @@ def test_a_bad_manifest_is_answered_by_one_clear_message(write, text, message):
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda path: None, "there is no such file; give the path of a manifest or its name"),
+        (lambda path: None, "there is no such file; give the path of a manifest or its name, or a URL"),
         (lambda path: path.mkdir(), "cannot be read (Is a directory); give the path of a manifest"),
         (lambda path: path.write_bytes(b"a = '\xff'"), "is not UTF-8 text at byte 5; save the file as UTF-8"),
         (lambda path: path.write_bytes(b"#" * 1_100_000), "is larger than 1 MiB, so it is no manifest; "),

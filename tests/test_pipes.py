@@ -13,6 +13,7 @@ import pytest
 from impls.driver.drive import Setting, drive
 from impls.driver.link import LinkError
 from impls.driver.pipes import PipeTransport, Pool, environment
+from impls.driver.program import wait_for
 from impls.driver.relay import CHILD, RelayTransport
 from specs.events import Fact
 from specs.protocol import find
@@ -228,3 +229,19 @@ def fresh(pool):
         return Pool.take(pool)
     finally:
         pool.warm_s = warm
+
+
+def test_a_file_of_its_process_id_in_the_folder_of_the_program_goes_with_it(tmp_path):
+    """One that is told of no folder for it may take the one where it runs. Other files there are the user's own."""
+    code = "import os, sys\nopen(str(os.getpid()), 'w').close()\nopen('own', 'w').close()\nprint('made', flush=True)\n"
+    pool = Pool("it", [sys.executable, "-I", "-S", "-c", code + "sys.stdin.read()"], dict(os.environ), tmp_path, 0)
+    try:
+        program = pool.take()
+        deadline = time.monotonic() + 20
+        while not program.read() and time.monotonic() < deadline:
+            wait_for([program.stdout], 100)
+        assert len(list(tmp_path.iterdir())) >= 2
+        (tmp_path / "9999999").touch()  # of somebody else
+    finally:
+        pool.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["9999999", "own"]

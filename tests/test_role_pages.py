@@ -45,6 +45,10 @@ REQUIREMENT = re.compile(r"\b(?:STOMP-1\.2|PULSAR|STORM|KCL|MPRPC|MPIDL|MP(?=-[A
 READING = re.compile(r"(?<![\w-])(?:E|K|S|P|MP|ML)-[0-9]+\b")
 
 
+BUDGETS = (4, 20, 60)
+"""Seconds: a busy machine may need the larger ones, and a fault shows in each of them."""
+
+
 def text(page: str) -> str:
     return (ROLES / f"{page}.md").read_text(encoding="utf-8")
 
@@ -87,14 +91,26 @@ def test_a_manifest_judges_the_reference(page, tmp_path):
     told, count = re.subn(r"^command = \[.*\].*$", lambda _: start, written(page), flags=re.MULTILINE)
     assert count == 1
     (tmp_path / "it.toml").write_text(told, encoding="utf-8")
+    for budget in BUDGETS:
+        verdict, judged, told = judged_by(tmp_path, budget)
+        assert verdict in ("pass", "inconclusive"), told
+        if verdict == "pass" and judged >= 10:
+            return
+    pytest.fail(f"in {BUDGETS[-1]} s too little was judged: {told}")
+
+
+def judged_by(folder: Path, budget: int) -> tuple[str, int, str]:
+    """The verdict of a run on `it.toml` in a folder, how many requirements were judged, and what was printed."""
+    results = folder / f"results-{budget}"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", f"--impl={tmp_path / 'it.toml'}", "--budget=4", "--seed=1",
-         f"--results={tmp_path / 'results'}"],
+        [sys.executable, "-m", "pytest", "-q", f"--impl={folder / 'it.toml'}", f"--budget={budget}", "--seed=1",
+         f"--results={results}"],
         cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
-    summary = json.loads((tmp_path / "results" / "summary.json").read_text(encoding="utf-8"))
-    assert sum(found["judged"] > 0 for found in summary["requirements"].values()) >= 10
+    told = done.stdout[-4000:] + done.stderr[-2000:]
+    assert (results / "summary.json").exists(), told
+    summary = json.loads((results / "summary.json").read_text(encoding="utf-8"))
+    return summary["verdict"], sum(found["judged"] > 0 for found in summary["requirements"].values()), told
 
 
 @pytest.mark.parametrize("page", [*REFERENCES, *SHARED])

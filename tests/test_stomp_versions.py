@@ -168,6 +168,56 @@ def test_an_empty_value_may_be_refused_in_1_0():
     }  # fmt: skip
 
 
+EARLY = "0> BEGIN transaction:{} receipt:b\n0< RECEIPT receipt-id:b\n0< ERROR message:no\n0x"
+
+
+def test_a_receipt_of_1_0_comes_before_the_frame_is_looked_at():
+    """1.0, Receipt: the server acknowledges receipt of the frame, which it may have to refuse."""
+    opened = "0> BEGIN transaction:t receipt:a\n0< RECEIPT receipt-id:a\n0> COMMIT transaction:t receipt:c\n"
+    opened += "0< RECEIPT receipt-id:c\n"
+    assert faults(connected("1.0") + opened + EARLY.format("t")) == set()
+    assert {level for _, level in faults(connected("1.0") + opened + EARLY.format("u"))} == {"MUST"}
+    assert {level for _, level in faults(connected("1.2") + opened + EARLY.format("t"))} == {"MUST"}
+
+
+def test_a_session_of_1_0_that_nobody_could_foresee_is_one_of_1_0():
+    """Of a list that cannot be read a server may make what it likes (E-28)."""
+    opening = "0> CONNECT accept-version:1.0,\t1.1 host:/\n0< CONNECTED{} server:/? session:s | hello"
+    assert faults(opening.format("")) == set()
+    assert {name for name, _ in faults(opening.format(" version:1.1"))} == {"BODY-01"}
+
+
+ENDED_TOGETHER = """
+0> SUBSCRIBE id:0 destination:/queue/q ack:client receipt:s
+0< RECEIPT receipt-id:s
+0> SUBSCRIBE id:1 destination:/queue/q ack:client receipt:t
+0< RECEIPT receipt-id:t
+0> SEND destination:/queue/q k:1 | x
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:a k:1 | x
+0> UNSUBSCRIBE id:1 receipt:u
+0< RECEIPT receipt-id:u
+"""
+GOES_ELSEWHERE = """
+1> SUBSCRIBE id:0 destination:/queue/q receipt:v
+1< RECEIPT receipt-id:v
+1< MESSAGE destination:/queue/q subscription:0 message-id:m k:1 | x
+"""
+IS_GONE = """
+0> UNSUBSCRIBE id:0 receipt:w
+0< ERROR message:no receipt-id:w
+0x
+"""
+
+
+@pytest.mark.parametrize("behind", [GOES_ELSEWHERE, IS_GONE])
+def test_before_1_2_unsubscribe_may_end_all_subscriptions_of_a_destination(behind):
+    """1.1, UNSUBSCRIBE: the connection will no longer receive messages from that destination."""
+    elsewhere = ENDED_TOGETHER.replace("id:1 destination:/queue/q", "id:1 destination:/queue/z")
+    assert faults(connected("1.1", "1.2") + ENDED_TOGETHER + behind) == set()
+    assert faults(connected("1.1", "1.2") + elsewhere + behind) != set()
+    assert faults(connected("1.2", "1.2") + ENDED_TOGETHER + behind) != set()
+
+
 KEPT = """
 0> SEND destination:/queue/q k:1 receipt:r | x
 0< RECEIPT receipt-id:r
@@ -201,3 +251,12 @@ def test_before_1_2_the_name_of_a_transaction_may_be_one_for_all_connections():
     """1.2 is the first to say that transactions of one connection have different names, and of which connection."""
     assert faults(connected("1.1", "1.1", "1.1") + SHARED) == set()
     assert faults(connected("1.2", "1.2", "1.2") + SHARED) == {("TXN-02", "MUST")}
+    undone = SHARED.replace("1> COMMIT", "0> ABORT transaction:t\n1> COMMIT")
+    assert faults(connected("1.1", "1.1", "1.1") + undone) == set()
+    assert faults(connected("1.2", "1.2", "1.2") + undone) == {("TXN-04", "MUST")}
+    assert faults(
+        connected("1.1", "1.1", "1.1")
+        + undone.replace("1> BEGIN transaction:t", "1> BEGIN transaction:u").replace(
+            "1> COMMIT transaction:t", "1> COMMIT transaction:u"
+        )
+    ) == {("TXN-04", "MUST")}

@@ -13,6 +13,7 @@ import json
 import os
 import select
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -86,6 +87,10 @@ class Spawner:
                     self._said[message["id"]].update(message)
             return self._said[number]
 
+    def pid(self, number: int) -> str:
+        """The process id of a program, "" when it has not been told yet."""
+        return str(self._said.get(number, {}).get("pid", ""))
+
     def end(self, number: int) -> None:
         """Kill what is left of a program and forget it."""
         if self._said.pop(number, None) is not None:
@@ -107,7 +112,8 @@ class Program:
 
     def __init__(self, spawner: Spawner, argv: Sequence[str], env: Mapping[str, str], cwd: Path, notes: Path) -> None:
         self._spawner = spawner
-        self.born = time.monotonic()
+        self.born, self._began = time.monotonic(), time.time()
+        self._cwd = cwd
         self.notes = notes
         self._notes_fd = os.open(notes, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._noted, self._half = 0, b""
@@ -225,10 +231,21 @@ class Program:
         os.close(self.stdout)
         os.close(self.stderr)
         os.close(self._notes_fd)
+        self._tidy()
         self._spawner.end(self.number)
         self.closed = True
         with contextlib.suppress(FileNotFoundError):
             self.notes.unlink()
+
+    def _tidy(self) -> None:
+        """Remove the file of its process id that was made where it runs, or at the root: a program that is told of no
+        folder for it, or of one that is none, may take these."""
+        name = self._spawner.pid(self.number)
+        for folder in (self._cwd, Path("/")) if name else ():
+            with contextlib.suppress(OSError):
+                found = (folder / name).lstat()
+                if stat.S_ISREG(found.st_mode) and not found.st_size and found.st_mtime >= self._began - 1:
+                    (folder / name).unlink()
 
 
 def _parsed(line: bytes) -> Any:

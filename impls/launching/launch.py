@@ -79,12 +79,12 @@ def wait_ready(running: Running, probe: Probe, ready_s: float) -> float:
     seconds.
     """
     begun = time.monotonic()
-    why = "it was not asked"
+    why = ""
     while running.alive():  # outside of the try: an engine's own errors are OSErrors too
         host, port = running.address
         try:
             ready = probe(host, port)
-            why = "its answer was not the expected one"
+            why = why or "its answer was not the expected one"  # what was refused before tells more
         except (OSError, EOFError) as error:
             ready = False
             why = printable(str(error) or type(error).__name__)
@@ -93,7 +93,8 @@ def wait_ready(running: Running, probe: Probe, ready_s: float) -> float:
         left = begun + ready_s - time.monotonic()
         if left <= 0:
             raise LaunchError(
-                f"{running.name}: did not answer the protocol at {host}:{port} within {ready_s:g} s; last: {why}; "
+                f"{running.name}: did not answer the protocol at {host}:{port} within {ready_s:.3g} s; "
+                f"last: {why or 'it was not asked'}; "
                 f"if it needs longer, raise start.ready_s{_said(running)}"
             )
         time.sleep(min(POLL_S, left))

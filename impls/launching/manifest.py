@@ -134,7 +134,8 @@ def _document(path: Path) -> Table:
         with path.open("rb") as file:
             data = file.read(MAX_MANIFEST_BYTES + 1)
     except FileNotFoundError:
-        raise ManifestError(f"{where}: there is no such file; give the path of a manifest or its name") from None
+        remedy = "give the path of a manifest or its name, or a URL"
+        raise ManifestError(f"{where}: there is no such file; {remedy}") from None
     except (OSError, ValueError) as error:  # ValueError: a path that no file system could hold
         reason = getattr(error, "strerror", None) or str(error)
         raise ManifestError(f"{where}: cannot be read ({reason}); give the path of a manifest") from None

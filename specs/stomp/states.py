@@ -256,7 +256,8 @@ class Conn(NamedTuple):
     that the server may be about to give it up; `lives`: how the client showed life ("frame", "eol", "octets") after a
     pause; `heard`: the time in the conversation when it last did so in each way, and when it was "connected", where it
     must show life at all; `hushed`: an acknowledgement is forgotten that asked for no RECEIPT, so that an ERROR about
-    it may still be on its way; `farewell`: its DISCONNECT was receipted; `vouched`: serial of the last frame that was.
+    it may still be on its way; `farewell`: its DISCONNECT was receipted; `vouched`: serial of the last frame that was;
+    `dubious`: in 1.0 a frame was receipted, as one that has come, which the server may still refuse.
     """
 
     phase: Phase = Phase.OPEN
@@ -288,6 +289,7 @@ class Conn(NamedTuple):
     torn: str = ""
     farewell: bool = False
     vouched: int = 0
+    dubious: bool = False
 
     @property
     def alive(self) -> bool:
@@ -305,7 +307,8 @@ class State(NamedTuple):
     """A whole conversation. `due` are (message, subscription) pairs that must still be delivered by fan-out;
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
     whose messages a connection that ended without a word may swallow, and until when. `elapsed_ms`: the time that has
-    passed. `history`: transactions that were begun twice. `receipted`: commands of frames that got a RECEIPT."""
+    passed. `history`: transactions that were begun twice, or may be shared. `receipted`: commands of frames that got a
+    RECEIPT."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING

@@ -12,5 +12,5 @@ test_crossings = hunts(
     "Transactions, subscriptions, deliveries and kept messages that others end beside.",
     crossings.crossings(),
     crossings.interpret,
-    2,
+    3,
 )

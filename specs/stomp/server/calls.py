@@ -262,7 +262,7 @@ def _bad_subscribe(conn: Conn, frame: Frame, destination: str | None, sub: str |
     if sub is None and conn.version != "1.0":
         return _lacking(frame, "id", refusals.NO_ID.because("SUBSCRIBE without id"))
     if sub is not None and sub in conn.subs:
-        if conn.subs[sub].closing:
+        if conn.subs[sub].closing or (conn.subs[sub].vague and conn.version != "1.2"):
             return refusals.ID_BEING_FREED
         return refusals.ID_IN_USE.because(f"subscription {sub!r:.40} is already open")
     mode = frame.get("ack")
@@ -292,8 +292,10 @@ def sub_key(conn: Conn, frame: Frame) -> str | None:
 
 def _unsubscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     key = sub_key(conn, frame)
-    if key is not None and key in conn.subs and conn.subs[key].closing and conn.subs[key].vague:
-        return refusals.MAYBE_SUBSCRIBED, ()  # the one before it may have been taken for something else
+    known = conn.subs.get(key or "")
+    if known is not None and known.vague and (known.closing or conn.version != "1.2"):
+        # the one before it may have been taken for something else, or have ended all subscriptions of its destination
+        return refusals.MAYBE_SUBSCRIBED, ()
     if key is None or key not in conn.subs or conn.subs[key].closing:
         refused = refusals.NOT_SUBSCRIBED.because("UNSUBSCRIBE names no open subscription")
         return refused if key is not None else _lacking(frame, "id", refused), ()

@@ -59,6 +59,7 @@ def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
         doom=None if isinstance(pending.call, Refusal) and pending.call is conn.doom else conn.doom,
         farewell=conn.farewell or parted,
         vouched=max(conn.vouched, pending.serial),
+        dubious=conn.dubious or (conn.version == "1.0" and pending.call is not None),
     )
     if frame.command not in state.receipted and (pending.receipt or "").isalnum():
         state = state._replace(receipted=state.receipted | {frame.command})

@@ -228,15 +228,16 @@ def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind
         return state
     sub = conn.subs[key]
     closing = sub._replace(closing=True, vague=sub.vague or pending.call is not None)
-    subs = {**conn.subs, key: closing}
-    if conn.version != "1.2":  # before, "the connection will no longer receive messages from that destination"
-        subs |= {
-            other.id: other._replace(vague=True)
-            for other in conn.subs.values()
-            if other.serial != sub.serial and any(place in sub.destinations for place in other.destinations)
-        }
-    state = put(state, number, conn._replace(subs=subs))
-    return departed(state, [sub])
+    # before 1.2, "the connection will no longer receive messages from that destination"
+    same = [
+        other._replace(vague=True)
+        for other in conn.subs.values()
+        if other.serial != sub.serial
+        and conn.version != "1.2"
+        and not {*other.destinations}.isdisjoint(sub.destinations)
+    ]
+    state = put(state, number, conn._replace(subs={**conn.subs, key: closing} | {other.id: other for other in same}))
+    return departed(state, [sub, *same])
 
 
 def departed(state: State, subs: Iterable[Sub]) -> State:
@@ -324,11 +325,17 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
 
 def _shared(state: State, tx: str) -> State:
     """Transactions of one name on several connections may be one before 1.2, which is the first to say that they are
-    not: what becomes of those that are open is open."""
+    not: what becomes of those that are open, and of those that will be, is open."""
+    state = state._replace(history=state.history | {f"shared {tx}"})
     for number, conn in state.conns.items():
         if tx in conn.txs and conn.version != "1.2":
             state = put(state, number, conn._replace(txs={**conn.txs, tx: conn.txs[tx]._replace(doubtful=True)}))
     return state
+
+
+def shared(state: State, number: int, tx: str | None) -> bool:
+    """True when a transaction may be one with those of the same name on other connections."""
+    return f"shared {tx}" in state.history and state.conns[number].version != "1.2"
 
 
 def _committed_with(state: State, number: int, tx: str) -> list[int]:
@@ -360,7 +367,8 @@ def _commit(state: State, number: int, conn: Conn, pending: Pending, behind: Ref
         }
         state = state._replace(deliveries={**state.deliveries, **freed})
         # what has met another fate, as with the end of its subscription, is not settled by this any more
-        fate = verb if state.deliveries[serial].fate == "out" else "freed"
+        known = state.deliveries[serial].fate == "out" and not shared(state, number, opened.id)
+        fate = verb if known else "freed"
         state = _settle(state, state.deliveries[serial], fate, f"{pending.serial}")
     conn = state.conns[number]
     state = put(state, number, conn._replace(pending=(*conn.pending[:-1], pending._replace(sends=opened.sends))))

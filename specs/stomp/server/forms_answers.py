@@ -44,7 +44,12 @@ def _since_1_1(case: Case) -> bool:
     return case.conn.version != "1.0"
 
 
-@BOOK.form(ids.BODY_01, on="CONNECTED", if_=_since_1_1)
+def _opens_1_1(case: Case) -> bool:
+    """The session is of a later version than 1.0, which has no such header."""
+    return case.frame.get("version") not in (None, "1.0")
+
+
+@BOOK.form(ids.BODY_01, on="CONNECTED", if_=_opens_1_1)
 def connected_has_no_body(case: Case) -> str:
     """STOMP 1.2, Body: only SEND, MESSAGE and ERROR may have a body; 1.0 denies it to no frame."""
     return "CONNECTED with a body" if case.frame.body else ""
@@ -116,7 +121,7 @@ def highest_common_version(case: Case) -> str:
 
 @BOOK.form(
     "STOMP-1.2-CONNECTED-03", on="CONNECTED",
-    if_=lambda case: case.frame.get("server") is not None and _since_1_1(case),
+    if_=lambda case: case.frame.get("server") is not None and _opens_1_1(case),
 )  # fmt: skip
 def server_begins_with_a_name(case: Case) -> str:
     """STOMP 1.2, CONNECTED Frame: server is a name, a slash and a version, and comments behind blanks. 1.0 has no such

@@ -44,7 +44,7 @@ def _silent(case: Case) -> bool:
 
 def _excused(case: Case) -> bool:
     """Nothing that the client said explains the end, and nothing has to."""
-    return _broken_off(case) or _silent(case) or case.conn.overdue or _turned_away(case)
+    return _broken_off(case) or _silent(case) or case.conn.overdue or _turned_away(case) or case.conn.dubious
 
 
 def _turned_away(case: Case) -> bool:
@@ -271,6 +271,8 @@ def _needs_a_reason(case: Case) -> bool:
     if case.conn.version == "1.0" and _was_idle(case):
         return False  # 1.0 has no heart-beats, and no word on how long a client may say nothing
     if case.suspects or _silent(case) or case.conn.overdue or case.phase is Phase.OPEN or case.conn.lost:
+        return False
+    if case.conn.dubious:
         return False
     if case.conn.midway > case.state.config.sizes.line:  # it may be one line of a header, which may be too long
         return False

@@ -33,7 +33,7 @@ from specs.stomp.server.causes_messages import (
 )
 from specs.stomp.server.duties import copy_for_each_subscriber, met
 from specs.stomp.server.effects_heard import delivered
-from specs.stomp.server.effects_said import put
+from specs.stomp.server.effects_said import put, shared
 from specs.stomp.server.permissions import OF_MESSAGES
 from specs.stomp.server.refusals import REFUSALS
 from specs.stomp.states import Conn, State, as_read
@@ -122,8 +122,15 @@ _WORDS = {
 }
 
 
+def _shared(case: Case) -> bool:
+    """Its transaction may be one with others of the same name: before 1.2 the text does not say that it is not."""
+    return shared(case.state, case.message.conn, case.message.tx)
+
+
 def _other_transaction_ended(case: Case) -> bool:
     sent = case.message
+    if _shared(case):
+        return False
     return sent.never in (ids.TXN_04, ids.TXN_05) and any(tx != sent.tx for tx in case.state.conns[sent.conn].old_txs)
 
 
@@ -140,6 +147,8 @@ def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
     if not case.frame.command:
         return ""
     sent = case.message
+    if _shared(case):
+        return Broken("", level="")
     words = _WORDS.get(sent.never, "although the SEND had to be refused")
     return Broken(f"{told(case)} was delivered {words}", sent.level, ends=True)
 
@@ -147,8 +156,10 @@ def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
 @BOOK.form(
     "STOMP-1.2-TXN-02", on=f"{_OF_SEND}, {_UNSEEN}", if_=lambda case: case.message.tx is not None, causes=NOT_YET
 )
-def not_before_its_commit(case: Case) -> str:
+def not_before_its_commit(case: Case) -> Broken | str:
     """L182-193: what is sent in a transaction is not delivered before COMMIT."""
+    if _shared(case):
+        return Broken("", level="") if case.copy is Copy.UNCOMMITTED and case.frame.command else ""
     early = case.copy is Copy.UNCOMMITTED and bool(case.frame.command)
     return f"{told(case)} was delivered before COMMIT" if early else ""
 
