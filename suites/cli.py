@@ -187,7 +187,7 @@ class Cli:
             budget_s=seconds,
             seed=secrets.randbelow(2**31) if seed is None else seed,
             partial=self._partial(),
-            looks_on=bool(option("--update-baseline")),
+            looks_on=bool(option("--update-baseline")) and self.controls and not count,
             look_on_s=option("--look-on"),
             workers=workers,
         )

@@ -118,6 +118,7 @@ class Session:
         self.keeper = Keeper(self.writer)
         self._troubles = 0
         self._faults: set[str] = set()
+        self._replayed = False
         self._told: dict[str, dict[str, str]] = {}
         """By requirement, the sorts of failure that were reported, and how each was found."""
         self._begun = datetime.now(UTC)
@@ -262,7 +263,7 @@ class Session:
         assert self.protocol.smoke is not None
         recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
         if self.deadline.over():
-            return False  # it was cut short: what it has not shown means nothing
+            raise TimeoutError  # it was cut short: what it has not shown means nothing
         if recording.refused:
             raise ConnectionRefusedError(recording.refused)  # what wait_ready tells when time is up
         if not any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events):
@@ -324,6 +325,7 @@ class Session:
         What was found is known from the beginning."""
         budget_s = self.options.budget_s
         self.programs, self._hunter = joined(self.programs, map(of_fault, self.hunter().found)), None
+        self._replayed = False
         self.keeper.anew()
         self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
         try:
@@ -344,8 +346,9 @@ class Session:
     def _replay(self, hunter: Hunter, budget_s: float) -> float:
         """Play the conversations of the baseline; answers how many seconds of the budget that took."""
         programs = [each for each in self.programs if each.requirement in hunter.binding]
-        if not programs:
+        if not programs or self._replayed:
             return 0.0
+        self._replayed = True  # a worker hunts with one property after the other
         begun = time.monotonic()
         hunter.prepare()
         replays = Replays(hunter, programs, settling=self.options.looks_on)

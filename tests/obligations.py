@@ -86,7 +86,8 @@ def on_references(name: str, role: str) -> Shown:
         for impl in resolve("reference"):
             if (impl.protocol, impl.role) == (name, role):
                 setting = _met(impl, protocol)
-                for prop, _ in properties(name, role):
+                for number, (prop, _) in enumerate(properties(name, role)):
+                    _play(prop, setting, number, shown)
                     _play(prop, setting, crc32(prop.key.encode()), shown)  # whatever other properties there are
                 _witness(impl, setting, shown)
     return shown

@@ -207,10 +207,11 @@ while True:
 """
 DEAF = LOOP.replace("for line in sys.stdin:", "while True:\n    line = sys.stdin.readline(60000)") + UNKNOWN
 CROOKED = {
-    "silent": ("import time; time.sleep(60)", "did not answer"),
+    "silent": ("import time; time.sleep(60)", "did not read its stdin"),
     "floods": ("while True: print('x' * 5000)", "floods its stdout"),
     "dies": ("raise SystemExit('sorry')", "ended with exit status 1"),
     "talks": (LOOP + '    print("hello", flush=True)\n' + UNKNOWN, "no JSON object: hello"),
+    "reads and is silent": ("import sys\nfor line in sys.stdin: pass", "did not answer"),
     "says nothing else": ("import sys\nfor line in sys.stdin: print('hello', flush=True)", "did not answer"),
     "keeps back": (LOOP.replace("sys.stdout.flush()", "0") + UNKNOWN, "only when its stdin had ended"),
     "does not end lines": (LOOP.replace('"\\n"', '""') + UNKNOWN, "did not end the line"),
@@ -300,8 +301,16 @@ def test_how_long_a_check_may_take_is_a_number_of_seconds(text, capsys):
     assert "--within" in capsys.readouterr().err
 
 
+def test_one_that_is_slow_is_not_taken_for_one_that_keeps_back(tmp_path):
+    slow = LOOP + "    import time; time.sleep(0.1 if id == 1 else 2.4)\n" + UNKNOWN
+    (tmp_path / "testee.py").write_text(slow)
+    found = check(manifest(tmp_path, "stomp", "client", ["{python}", "testee.py"]), within=7)
+    assert found.code == 1
+    assert "stdin had ended" not in found.text, found.text
+
+
 def test_what_the_time_cuts_short_is_no_conclusion(tmp_path):
-    slow = LOOP + "    import time; time.sleep(2.5)\n" + UNKNOWN
+    slow = LOOP + "    import time; time.sleep(1.5)\n" + UNKNOWN
     (tmp_path / "testee.py").write_text(slow)
     found = check(manifest(tmp_path, "stomp", "client", ["{python}", "testee.py"]), within=7)
     assert found.code == 1

@@ -100,3 +100,17 @@ def test_what_is_no_file_of_conversations_is_one_message(gate, tmp_path):
     assert found.returncode == 4
     assert "served.baseline.json" in found.stderr
     assert "--update-baseline" in found.stderr
+
+
+def test_with_several_workers_each_conversation_is_played_once_and_nobody_looks_on(gate, tmp_path):
+    pytest.importorskip("xdist")
+    _, made, _ = gate("Faulty", "--budget=4", "--update-baseline", "--seed=1", "-n", "2")
+    assert made["left"] is None
+    kept = json.loads((tmp_path / "served.baseline.json").read_text("ascii"))["programs"]
+    assert kept
+    gate("Faulty", "--budget=2", "--seed=2", "-n", "2")
+    run_id = json.loads((tmp_path / "results" / "summary.json").read_text("utf-8"))["run"]
+    lines = [line for path in (tmp_path / "results" / "records").glob("*.jsonl") for line in path.open()]
+    replays = [row for row in map(json.loads, lines) if row["kind"] == "replay" and row["run"] == run_id]
+    played = [(row["requirement"], row["fingerprint"]) for row in replays]
+    assert sorted(played) == sorted((each["requirement"], each["fingerprint"]) for each in kept)

@@ -174,6 +174,9 @@ class Dialogue:
         """What to say of one that does not answer: whether it has begun to, or keeps its answer back."""
         if self._inbox:
             return f"began to answer {op!r} and did not end the line", "end each answer with a line feed"
+        if unread.of_pipe(self.program.stdin):
+            what = f"did not read its stdin within {within_s:g} s{self._last_words()}"
+            return what, "begin to read soon; where it only starts slowly: --within=60"
         self.program.finish()
         said = self._said
         until = time.monotonic() + min(LEAVE_S, self._left_s())
@@ -182,7 +185,7 @@ class Dialogue:
             self.program.drain()
             with contextlib.suppress(Broken):
                 self._hear(self.program.read() or b"")
-        if self._said > said:
+        if self._said > said == 0:  # who has answered before flushes, and is only slow
             return (
                 f"answered {op!r} only when its stdin had ended",
                 "flush stdout after each line, and read line by line",

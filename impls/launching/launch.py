@@ -84,10 +84,10 @@ def wait_ready(running: Running, probe: Probe, ready_s: float) -> float:
         host, port = running.address
         try:
             ready = probe(host, port)
-            why = why or "its answer was not the expected one"  # what was refused before tells more
+            why = "its answer was not the expected one"
         except (OSError, EOFError) as error:
             ready = False
-            why = printable(str(error) or type(error).__name__)
+            why = printable(str(error)) or why or type(error).__name__  # one without a text tells nothing new
         if ready and running.alive():
             return time.monotonic() - begun
         left = begun + ready_s - time.monotonic()

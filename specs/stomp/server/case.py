@@ -14,6 +14,7 @@ from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
+from specs.stomp.server.effects_said import shared
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
 from specs.values import quick_replace
 
@@ -227,7 +228,7 @@ def _again(case: Case) -> bool:
         return False
     if last.fate == "settled":
         return True
-    if last.fate not in ("out", "acked"):
+    if last.fate not in ("out", "acked") or shared(case.state, last.conn, last.tx):
         return False
     return last.mode == "auto" or last.tx is not None or not _leased_out(case.state, last)
 
