@@ -19,6 +19,7 @@ BENCHES = (
     "drawing",
     "broker",
     "ontime",
+    "inflight",
     "finding",
     "documents",
     "spark",

@@ -19,7 +19,7 @@ from impls.references.front import Front
 from impls.references.kcl.__main__ import _flush
 from impls.references.kcl.child import READ, Child, Exit, Need, Running
 from impls.references.stomp.__main__ import StompPeer
-from impls.references.stomp.reference import Frame, Server, Session
+from impls.references.stomp.reference import Frame, Malformed, Parser, Server, Session
 
 LATE_MS = 200.0
 EVERY = 13
@@ -159,6 +159,43 @@ class Dies(Server):
         return super().open()
 
 
+class Reads(Parser):
+    """An escape that is not defined is taken as it stands."""
+
+    def unescape(self, text: str) -> str:
+        try:
+            return super().unescape(text)
+        except Malformed:
+            return text
+
+
+class Fatal(NoReceipt):
+    """SUBSCRIBE is never receipted, and five further faults: an ACK ends the process, and so does a SEND that names no
+    destination; what comes behind DISCONNECT is still done; a frame that is refused gets a RECEIPT before its ERROR;
+    and see `Reads`."""
+
+    parser_type = Reads
+
+    def leave(self) -> None:
+        while (behind := self.parser.next()) is not None:
+            if behind.command == "SEND":
+                self.publish(behind)
+        super().leave()
+
+    def on_ACK(self, frame: Frame) -> None:
+        sys.exit(3)
+
+    def on_SEND(self, frame: Frame) -> None:
+        if "destination" not in frame.first:
+            sys.exit(4)
+        super().on_SEND(frame)
+
+    def fail(self, why: str, frame: Frame | None = None, *headers: Any) -> None:
+        if frame is not None and "receipt" in frame.first and frame.command in self.commands:
+            self.on_receipt(frame)
+        super().fail(why, frame, *headers)
+
+
 class Stays(Session):
     """Neither DISCONNECT nor a fault ends a connection."""
 
@@ -166,9 +203,9 @@ class Stays(Session):
         return None
 
 
-def serving(session: type[Session]) -> type[Server]:
+def serving(session: type[Session], parser: type[Parser] = Parser) -> type[Server]:
     """A server of such sessions."""
-    return type("Faulty", (Server,), {"session_type": session})
+    return type("Faulty", (Server,), {"session_type": session, "parser_type": parser})
 
 
 SERVERS: Mapping[str, tuple[type[Server], type[StompPeer]]] = {
@@ -182,6 +219,7 @@ SERVERS: Mapping[str, tuple[type[Server], type[StompPeer]]] = {
     "broken": (serving(Broken), StompPeer),
     "dying": (Dies, StompPeer),
     "staying": (serving(Stays), StompPeer),
+    "fatal": (serving(Fatal, Reads), StompPeer),
 }
 
 
@@ -189,7 +227,9 @@ def server(fault: str, port: int) -> None:
     """Serve on `port` until a signal; "staying" does not obey it."""
     kind, peer = SERVERS[fault]
     signal.signal(signal.SIGTERM, signal.SIG_IGN if fault == "staying" else lambda *_: sys.exit(0))
-    Front(lambda _: kind(), [port], peer).run()
+    front = Front(lambda _: kind(), [port], peer)
+    print(f"listening on 127.0.0.1:{front.port}", flush=True)
+    front.run()
 
 
 class Mute(Child):

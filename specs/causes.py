@@ -53,6 +53,8 @@ class Causes:
     def __init__(self, name: str, *, vague: bool = False, turns_on: Callable[[Any], Hashable] | None = None) -> None:
         self.name, self._vague, self._turns_on = name, vague, turns_on
         self.ranked: list[Cause] = []
+        self._asked: list[tuple[int, Callable[[Any], bool] | None, Cause]] = []
+        self._always = 0
         self._sums: dict[int, tuple[str, ...]] = {}
         self._found: dict[Hashable, tuple[str, ...]] = {}
 
@@ -78,7 +80,13 @@ class Causes:
             ids = tuple(requirements.split())
             if len(ids) > 1 and which is None:
                 raise ValueError(f"{evidence.__name__}: which of {requirements}?")
-            self.ranked.append(Cause(ids, could, evidence, which, tuple(also.split()), options))
+            cause = Cause(ids, could, evidence, which, tuple(also.split()), options)
+            bit = 1 << len(self.ranked) if which is None else 0
+            self.ranked.append(cause)
+            if bit and could is None:
+                self._always |= bit
+            else:
+                self._asked.append((bit, could, cause))
             return evidence
 
         return registered
@@ -128,16 +136,15 @@ class Causes:
         return found
 
     def _given(self, case: Any) -> tuple[str, ...]:
-        held = 0
+        held = self._always
         more: tuple[str, ...] = ()
-        for nth, cause in enumerate(self.ranked):
-            could, which = cause.could, cause.which
+        for bit, could, cause in self._asked:
             if could is not None and not could(case):
                 continue
-            if which is None:
-                held |= 1 << nth
+            if bit:
+                held |= bit
             else:
-                name = picked(cause.requirements, which, case)
+                name = picked(cause.requirements, cause.which, case)
                 more += (name, *cause.also) if name else ()
         known = self._sums.get(held)
         return (self._sum(held) if known is None else known) + more

@@ -101,7 +101,8 @@ class Hunter:
         self._pace_s = self._stood_s = 0.0
         self._long = 0
         self._holes: set[str] = set()
-        self._survived: set[str] = set()
+        self.survived: set[str] = set()
+        """What was said in conversations that did not bring the implementation down (`Protocol.saying`)."""
 
     @property
     def plays(self) -> Lanes | None:
@@ -180,7 +181,7 @@ class Hunter:
 
     def spared(self, plan: Plan) -> Plan:
         """`plan` without asking for what is known to be left out each time, and without what has always been deadly."""
-        unasked = self.suspects.unasked - self._survived
+        unasked = self.suspects.unasked - self.survived
         return self.setting.protocol.spared(plan, unasked) if unasked else plan
 
     # -- hunting --------------------------------------------------------------------------------------------------
@@ -354,7 +355,7 @@ class Hunter:
         died = self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
         pursuit.kills |= died
         if self.beside and not died:
-            self._survived.update(said(recording, self.setting))
+            self.survived.update(said(recording, self.setting))
         if not blamed and judgement.verdict == "pass" and judgement.covered:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:

@@ -52,7 +52,8 @@ class Fault:
     and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
     known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
     are the known faults of the same conversation, and `set_aside` what judging was told of them. `sort` is what the
-    model itself calls it, before a cause or a way of writing gave it another name."""
+    model itself calls it, before a cause or a way of writing gave it another name. `nth` counts the ways in which an
+    implementation was brought down, which are faults of one requirement."""
 
     requirement: str
     level: str
@@ -75,6 +76,7 @@ class Fault:
     kind: str = ""
     behind: tuple[str, ...] = ()
     set_aside: frozenset[str] = frozenset()
+    nth: int = 1
     sort: str = ""
 
     def fingerprint(self) -> str:

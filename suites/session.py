@@ -440,7 +440,7 @@ class Session:
             return
         document = trace.document(fault, setting, self.impl, self.learnt, self.options.seed, SUITE_VERSION)
         document["impl"]["asked"] = self.options.asked
-        path = trace.save(document, self.results, number)
+        path = trace.save(document, self.results, max(number, fault.nth))
         if self.protocol.wires.get(self.impl.role, "tcp") == "tcp":
             script.write(self.results / path, document)  # it can connect, but not start what was judged
         else:

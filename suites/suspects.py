@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.pipes import PipeTransport
-from specs.events import Quiet, Said
+from specs.events import Noise, Quiet, Said
 from specs.model import Blame
 from specs.plan import Plan
 from strategies.common import Program
@@ -29,6 +29,10 @@ INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
 FACES = 9
 """How many more times, where it was only another face of what is known."""
+WAYS = 4
+"""So many ways to bring an implementation down are reported, one for each kind of frame that was said last."""
+OCTETS = "octets"
+"""What was said last when it was no frame."""
 STRAGGLING_S = 0.3
 """How long what is done beside the hunt may take to notice that the time is up."""
 NO_TIME = "there was no time to confirm it"
@@ -75,6 +79,7 @@ class Suspects:
         self.investigate = investigate
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
+        self._ways: dict[str, Fault] = {}
         self._looked: Counter[Key] = Counter()
         self._faces: Counter[Key] = Counter()
         self._pending: dict[Sort, Fault] = {}
@@ -88,8 +93,9 @@ class Suspects:
     ) -> None:
         """Something was blamed: look into it, unless as much is known already."""
         name, level, blame = seen
-        key = self._key(name, level, blame.breach.kind)
-        if not self._hunter.wanted(name, level, kind=key[2]) or self._looked[key] >= INVESTIGATIONS:
+        key = self._key(name, level, blame.breach.kind, recording)
+        wanted = self._hunter.wanted(name, level, kind=key[2]) or self._goes_down_otherwise(name, recording)
+        if not wanted or self._looked[key] >= INVESTIGATIONS:
             return
         suspicion = self.suspicion(prop, program, plan, recording, seen)
         presumed = frozenset[str]().union(*self._presumed.values())
@@ -98,7 +104,10 @@ class Suspects:
         else:
             self.look(prop, program, suspicion)
 
-    def _key(self, name: str, level: str, kind: str) -> Key:
+    def _key(self, name: str, level: str, kind: str, recording: Recording) -> Key:
+        """What investigations are counted by: each way to go down by itself, once one is known."""
+        if self._ways and name == self._hunter.setting.protocol.crash:
+            return name, level, last_said(recording, self._hunter.setting)
         return name, level, kind if self._hunter.several(name) else ""
 
     def know(self, fault: Fault) -> None:
@@ -116,7 +125,7 @@ class Suspects:
     def look(self, prop: Property, program: Program, suspicion: Fault) -> None:
         """Investigate a suspicion, and report the fault that is behind it, if there is one."""
         name, silent = suspicion.requirement, _waited(suspicion.recording)
-        sort = self._key(name, suspicion.level, suspicion.kind)
+        sort = self._key(name, suspicion.level, suspicion.kind, suspicion.recording)
         key = (*sort, silent)
         if key in self._pending:
             self._presume(key, suspicion)
@@ -210,6 +219,8 @@ class Suspects:
         self._presumed = {other: names for other, names in self._presumed.items() if other != key}
         if fault is not None and hunter.wanted(fault.requirement, fault.level, fault.verdict, fault.kind):
             self._keep(fault)
+        elif fault is not None and self._goes_down_otherwise(fault.requirement, fault.recording):
+            self._another_way(fault)
         if found.unsettled:
             self._suspect(replace(suspicion, unsettled=found.unsettled))
         if fault is None and not hunter.faults and _waited(suspicion.recording):
@@ -249,8 +260,29 @@ class Suspects:
                     return  # what it was blamed on at first is another matter
             self._hunter.setting = replace(setting, set_aside=setting.set_aside | _names(fault))
             if steady:
-                crash = fault.requirement == setting.protocol.crash
-                self.unasked |= _names(fault) | frozenset(said(fault.recording, setting)[-1:] if crash else ())
+                self.unasked |= _names(fault)
+                if fault.requirement == setting.protocol.crash:
+                    self._note_way(fault)
+
+    def _goes_down_otherwise(self, name: str, recording: Recording) -> bool:
+        """True when an implementation that one kind of frame always brings down went down with another one."""
+        setting, ways = self._hunter.setting, self._ways
+        if name != setting.protocol.crash or not 0 < len(ways) < WAYS:
+            return False
+        return (last := last_said(recording, setting)) != "" and last not in ways
+
+    def _another_way(self, fault: Fault) -> None:
+        """Report one more way to bring the implementation down, if it does so each time and has nothing of another."""
+        others = self._ways.keys() - self._hunter.survived
+        mixed = others & set(said(fault.recording, self._hunter.setting))
+        if fault.verdict == "fail" and not fault.unsettled and fault.reproduced == fault.tried and not mixed:
+            self._note_way(fault)
+            self._hunter.keep(fault := replace(fault, nth=len(self._ways)))
+            self._report(fault)
+
+    def _note_way(self, fault: Fault) -> None:
+        self._ways.setdefault(last_said(fault.recording, self._hunter.setting), fault)
+        self.unasked |= frozenset(said(fault.recording, self._hunter.setting)[-1:])
 
     def _presume(self, key: Sort, suspicion: Fault) -> None:
         """Set a silence aside while it is looked into, since it has come again: a hunt that waited for it each time
@@ -303,6 +335,14 @@ def said(recording: Recording, setting: Setting) -> list[str]:
     """What the tester said in a conversation, by the names of `Protocol.saying`."""
     events = (event for event in recording.events if isinstance(event, Said) and event.by != setting.role)
     return [name for event in events if (name := setting.protocol.saying(event.frame))]
+
+
+def last_said(recording: Recording, setting: Setting) -> str:
+    """The same of the last frame that has a name; OCTETS where something followed it that is no frame."""
+    mine = [event for event in recording.events if isinstance(event, (Said, Noise)) and event.by != setting.role]
+    if mine and isinstance(mine[-1], Noise):
+        return OCTETS
+    return next(iter(said(recording, setting)[-1:]), "")
 
 
 def _names(fault: Fault) -> frozenset[str]:

@@ -1,11 +1,12 @@
 """Looking for false alarms: correct peers of every kind must never be blamed. The same for every protocol.
 
-    python -m tests.soak [PLANS] [--real PLANS] [--role ROLE] [-j PROCESSES] [--seed N]     STOMP
+    python -m tests.soak [PLANS] [--real PLANS] [--at-once N] [--role ROLE] [-j PROCESSES] [--seed N]     STOMP
     python -m tests.soak_kcl, soak_storm, soak_pulsar, soak_msgpack                         the others, likewise
 
 Plays PLANS plans of each role in memory, over all properties of the suites, in lock-step and pipelined, against
 references whose switches are drawn anew every 25 plans; `--real` as many against references as processes, over TCP or
-pipes. Exit status 1, and conversations, if a correct peer is blamed, unless for what its own switches make it miss.
+pipes, with `--at-once` of them under way with one reference at any time. Exit status 1, and conversations, if a correct
+peer is blamed, unless for what its own switches make it miss.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
-
-from hypothesis import given, seed
 
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
@@ -31,13 +31,14 @@ from impls.driver.pipes import PipeTransport, Pool, environment
 from specs.model import Blame, Breach
 from specs.protocol import Protocol, find
 from suites.hunt import Property
+from suites.lanes import Lanes
 from suites.trace import conversation
-from tests.drawing import quick
+from tests.drawing import drawn
 from tests.properties import properties
 
 ROOT = Path(__file__).resolve().parent.parent
-EACH = 25
-"""Plans on one peer."""
+EACH, MANY = 25, 4
+"""Plans on one peer; and where several go on at once, at least so many times as many."""
 SHOWN, EVENTS = 3, 60
 """Conversations that are shown, and how many events of each."""
 
@@ -79,41 +80,47 @@ class Count:
     alarms: list[tuple[str, str]] = field(default_factory=list)
 
 
-def soak(part: Soak, role: str, plans: int, number: int, real: bool = False) -> Count:
-    """Play `plans` plans in `role`; `number` makes the seeds of this part its own."""
+def soak(part: Soak, role: str, plans: int, number: int, real: bool = False, at_once: int = 1) -> Count:
+    """Play `plans` plans in `role`, `at_once` of them at a time; `number` makes the seeds of this part its own."""
     count, protocol = Count(), find(part.protocol)
     props = [prop for prop, _ in properties(part.protocol, role)]
     for nth, prop in enumerate(props):
         share = part.share(prop.name, real)
         left = max(1, int(plans / len(props) * share)) if share else 0
-        for batch in range(0, left, EACH):
+        each = max(EACH, MANY * at_once) if at_once > 1 else EACH
+        for batch in range(0, left, each):
             place = number * 1_000_003 + nth * 10_007 + batch
             peer = part.made(role, place, real)
             try:
-                play_batch(protocol, role, prop, peer, min(EACH, left - batch), place, count)
+                play_batch(protocol, role, prop, peer, min(each, left - batch), place, count, at_once)
             finally:
                 peer.close()
     return count
 
 
 def play_batch(
-    protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count
+    protocol: Protocol, role: str, prop: Property, peer: Peer, plans: int, number: int, count: Count, at_once: int = 1
 ) -> None:
     """Play `plans` plans of one property with a peer; `number` seeds them."""
     setting = Setting(protocol, peer.config, role, peer.transport, peer.patience_ms)
     done: list[Recording] = []
+    lanes = Lanes(at_once) if at_once > 1 else None
 
-    @quick(plans)
-    @seed(number)
-    @given(prop.programs)
-    def play(program: Any) -> None:
-        done.append(drive(prop.plan(program, peer.config), setting, f"s{number}n{len(done)}-"))
+    def play(nth: int, program: Any) -> Recording:
+        return drive(prop.plan(program, peer.config), setting, f"s{number}n{nth}-")
+
+    for nth, program in enumerate(drawn(prop.programs, plans, number)):
+        if lanes is not None:
+            lanes.submit(partial(play, nth, program), done.append)
+            continue
+        done.append(play(nth, program))
         crash = getattr(peer.transport, "crash", "")
         if crash:
             count.alarms.append((f"the reference raised {crash}", _told(done[-1], protocol, prop, peer)))
             peer.transport.restart()  # type: ignore[attr-defined]
-
-    play()
+    while lanes is not None and lanes.pending:
+        lanes.wait(1.0)
+        lanes.collect()
     for recording in done:
         judgement = recording.judgement
         count.verdicts[judgement.verdict] += 1
@@ -173,7 +180,7 @@ def in_memory(peer: Any) -> MemoryTransport:
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
-def _part(job: tuple[str, str, int, int, bool]) -> Count:
+def _part(job: tuple[str, str, int, int, bool, int]) -> Count:
     module, *given = job
     return soak(importlib.import_module(module).SOAK, *given)
 
@@ -184,6 +191,7 @@ def main(module: str, arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("plans", type=int, nargs="?", default=5_000, help="plans of each role in memory")
     parser.add_argument("--real", "--tcp", "--pipes", type=int, default=0, help="plans of each role with processes")
+    parser.add_argument("--at-once", type=int, default=1, help="plans under way at a time, with --real")
     parser.add_argument("--role", action="append", choices=part.roles, help="these roles only")
     parser.add_argument("-j", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=1)
@@ -195,7 +203,8 @@ def main(module: str, arguments: Sequence[str] | None = None) -> int:
                 continue
             begun = time.monotonic()
             parts = max(chosen.j, plans // 5000)
-            jobs = [(module, role, plans // parts, chosen.seed * 1000 + nth, real) for nth in range(parts)]
+            width = chosen.at_once if real else 1
+            jobs = [(module, role, plans // parts, chosen.seed * 1000 + nth, real, width) for nth in range(parts)]
             with ProcessPoolExecutor(chosen.j, get_context("spawn")) as pool:
                 counts = list(pool.map(_part, jobs))
             took = f"{time.monotonic() - begun:.0f} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from dataclasses import replace
 
@@ -16,8 +17,9 @@ from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
 from suites.deadline import Deadline
 from suites.hunt import Hunter, Investigated, Property
+from suites.investigate import Investigator
 from suites.lanes import Lanes
-from suites.suspects import NO_TIME
+from suites.suspects import NO_TIME, last_said
 from tests.mutants.kit import server_of
 
 STOMP = find("stomp")
@@ -159,3 +161,62 @@ def test_a_heavy_plan_is_played_beside_the_hunt(hunt, monkeypatch):
     gate.set()
     over(hunter, hunt)
     assert pursuit.tally.plans == 1
+
+
+class Fatal(Session):
+    """An ACK brings it down, and so does a SEND without destination."""
+
+    def on_ACK(self, frame: Frame) -> None:
+        raise RuntimeError("ACK")
+
+    def on_SEND(self, frame: Frame) -> None:
+        if "destination" not in frame.first:
+            raise RuntimeError("SEND")
+        super().on_SEND(frame)
+
+
+class Fickle(Session):
+    """One frame in three brings it down, whichever it is."""
+
+    chance = random.Random(1)
+
+    def handle(self, frame: Frame) -> None:
+        if frame.command in ("ACK", "SEND", "BEGIN") and self.chance.random() < 1 / 3:
+            raise RuntimeError("by chance")
+        super().handle(frame)
+
+
+def saying(command, *headers):
+    def interpret(program, config, *, hurry):
+        w = Writer(config, wire=0, hurry=hurry)
+        w.say(w.connect(0), command, [*headers, w.receipt()])
+        return w.plan()
+
+    return Property(command, programs({"none": 1}, head=1, most=1, least=0), interpret)
+
+
+FATAL = saying("ACK", ("id", "1")), saying("ACK", ("id", "2")), saying("SEND"), saying("BEGIN", ("transaction", "t"))
+
+
+@pytest.mark.parametrize(
+    ("session", "ways"), [(Fatal, [(1, "ACK id"), (2, "SEND")]), (Fickle, None)], ids=["always", "now and then"]
+)
+def test_each_kind_of_frame_that_always_brings_it_down_is_reported(session, ways):
+    """Of one that goes down now and then the frame that was last says nothing."""
+    transport, told = MemoryTransport(server_of(session)), []
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, {})
+    crash = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if r.id == STOMP.crash}
+    setting = Setting(STOMP, config, "server", transport)
+
+    def settle(recording):
+        died, transport.crash = transport.crash, ""
+        if died:
+            transport.restart()
+        return died
+
+    hunter = Hunter(setting, crash, investigate=Investigator(shrink_s=0.5), report=told.append, settle=settle)
+    for prop in (*FATAL, *FATAL):
+        hunter.hunt(prop, 0.1)
+    found = [(f.nth, last_said(f.recording, setting).removeprefix(f"{STOMP.crash} ")) for f in told]
+    assert found == ways if ways else all(nth == 1 for nth, _ in found)
+    assert list(hunter.faults) == [STOMP.crash]

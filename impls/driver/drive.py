@@ -462,7 +462,9 @@ class _Drive:
         """What is waited for longer as long as nothing was said by a program that was started for this conversation: it
         may not be there yet."""
         starting_ms: float = getattr(self._transport, "starting_ms", 0.0)
-        met = any(isinstance(event, Said | Noise) and event.by == self._watched for event in self._out.events)
+        if not starting_ms:
+            return 0.0
+        met = any(isinstance(event, (Said, Noise)) and event.by == self._watched for event in self._out.events)
         return 0.0 if met else starting_ms
 
     def _stop_in_time(self) -> None:

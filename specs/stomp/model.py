@@ -53,7 +53,8 @@ class StompModel:
 
 
 def _said(state: State, event: Said) -> Outcome:
-    if state.config.sizes.exceeded(event.frame) and not NORMAL.exceeded(event.frame):
+    sizes = state.config.sizes
+    if sizes != NORMAL and sizes.exceeded(event.frame) and not NORMAL.exceeded(event.frame):
         return Allow(ANYTHING)  # beyond what this server takes: what it makes of it decides all else
     return Allow(said(state, event.conn, event.frame))
 

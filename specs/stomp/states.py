@@ -61,11 +61,8 @@ class Sizes(NamedTuple):
 
     def exceeded(self, frame: Frame) -> bool:
         """True when the server may plead its limits."""
-        return (
-            len(frame.headers) > self.headers
-            or len(frame.body) > self.body
-            or any(len(name) + len(value) > self.line for name, value in frame.headers)
-        )
+        lines = [len(name) + len(value) for name, value in frame.headers]
+        return len(lines) > self.headers or len(frame.body) > self.body or max(lines, default=0) > self.line
 
 
 NORMAL = Sizes()

@@ -104,7 +104,10 @@ class Case(NamedTuple):
     @property
     def others(self) -> list[Conn]:
         """Every other connection."""
-        return [conn for number, conn in self.state.conns.items() if number != self.number]
+        conns = self.state.conns
+        if len(conns) == 1 and self.number in conns:  # nearly always
+            return []
+        return [conn for number, conn in conns.items() if number != self.number]
 
 
 def may_be_refused(conn: Conn) -> tuple[Pending, ...]:
@@ -130,7 +133,7 @@ def other_at_fault(case: Case) -> bool:
 
 def too_much_elsewhere(case: Case) -> bool:
     """Another connection did nothing worse than to send what may be too much for the server."""
-    return not other_at_fault(case) and any(map(beyond_limits, case.others))
+    return any(map(beyond_limits, case.others)) and not other_at_fault(case)
 
 
 def beyond_limits(conn: Conn) -> bool:
@@ -143,15 +146,15 @@ def beyond_limits(conn: Conn) -> bool:
 
 def of_message(state: State, number: int, conn: Conn, frame: Frame) -> Case:
     """A MESSAGE, classified."""
-    case = Case(state, number, conn, frame, sub=_subscription(conn, frame))
-    if case.sub is None:
-        return case
-    match, sent = _match(state, case.sub, frame)
+    sub = _subscription(conn, frame)
+    if sub is None:
+        return Case(state, number, conn, frame)
+    match, sent = _match(state, sub, frame)
     if sent is None:
-        return case._replace(match=match)
-    last = _before(case.sub, state, sent)
-    case = case._replace(match=match, sent=sent, last=last)
-    return case._replace(copy=_copy(case))
+        return Case(state, number, conn, frame, sub=sub, match=match)
+    case = Case(state, number, conn, frame, sub=sub, match=match, sent=sent, last=_before(sub, state, sent))
+    copy = _copy(case)
+    return case if copy is Copy.MAY else case._replace(copy=copy)
 
 
 def _subscription(conn: Conn, frame: Frame) -> Sub | None:

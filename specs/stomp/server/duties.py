@@ -120,11 +120,10 @@ def refusal_of_octets(state: State) -> Iterator[Due]:
 def answer_to_too_much(state: State) -> Iterator[Due]:
     """STOMP 1.2, Size Limits: a frame beyond the limits gets an ERROR and a close, or is taken."""
     for number, conn in state.conns.items():
-        if conn.pending:
-            for p in _receipts(conn):
-                if isinstance(p.call, Free):
-                    why = f"a {p.frame.command} of enormous size was neither receipted nor refused"
-                    yield Due(why, about=(number, p), level="SHOULD", forgive=partial(_not_asked, number, p))
+        for p in conn.pending:
+            if isinstance(p.call, Free) and p in _receipts(conn):
+                why = f"a {p.frame.command} of enormous size was neither receipted nor refused"
+                yield Due(why, about=(number, p), level="SHOULD", forgive=partial(_not_asked, number, p))
 
 
 @BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", when=_SESSION, causes=NO_RECEIPT, shows=UNPROVOKED)

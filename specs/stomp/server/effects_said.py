@@ -87,7 +87,8 @@ def _carried_out(command: str) -> str:
 
 def put(state: State, number: int, conn: Conn, serial: int | None = None) -> State:
     """`state` with one connection changed."""
-    return state._replace(conns={**state.conns, number: conn}, serial=state.serial if serial is None else serial)
+    conns = {**state.conns, number: conn}
+    return state._replace(conns=conns) if serial is None else state._replace(conns=conns, serial=serial)
 
 
 def _after_the_end(state: State, number: int, conn: Conn, frame: Frame) -> State:

@@ -193,7 +193,7 @@ def treats_other_protocols_as_it_likes(case: Case) -> bool:
 
 def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge a CONNECTED, and enter the session."""
-    case = case._replace(about=case.conn.connect)
+    case = Case(case.state, case.number, case.conn, case.frame, case.conn.connect)
     found = BOOK.ask("CONNECTED", case)
     agreed = met(answer_to_connect, case) if case.subject.call is None else ()
     kept = MACHINE.kept("server", case.phase, case)
@@ -219,7 +219,7 @@ def receipt_names_its_frame(case: Case) -> str:
 
 
 def _asked(case: Case) -> bool:
-    return any(p.receipt == case.wanted for p in case.conn.pending)
+    return case.wanted in [p.receipt for p in case.conn.pending]
 
 
 @BOOK.form(
@@ -302,13 +302,15 @@ def _is_plain(case: Case) -> bool:
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
     found = BOOK.ask("RECEIPT", case)
-    asked = [p for p in case.conn.pending if p.receipt == case.wanted]
+    wanted = case.wanted
+    asked = [p for p in case.conn.pending if p.receipt == wanted]
     if found.breach is not None:
         return (outcome(found, _taken_for_one(case, asked)),)
     if not asked:
         after = ANYTHING if found.lapses else case.state
         return (outcome(found, after, shown),)
-    return [_beside(_received(case._replace(about=p), shown + found.covers), found.lapses) for p in asked]
+    readings = [Case(case.state, case.number, case.conn, case.frame, p) for p in asked]
+    return [_beside(_received(reading, shown + found.covers), found.lapses) for reading in readings]
 
 
 def _taken_for_one(case: Case, asked: Sequence[Pending]) -> Any:
