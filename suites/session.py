@@ -381,6 +381,9 @@ class Session:
         try:
             schedule.hunt(hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*")
             self._tell_unreached(hunter, pursuits, deck)
+            if not any(pursuit.tally.plans for pursuit in pursuits) and hunter.ground.deadline.over():
+                more = larger(self.options.budget_s)
+                self.remarks.append(f"starting and finding out what it can do took all the time; {more} gives it more")
             if self.dumb and not any(fault.verdict == "fail" for fault in hunter.faults.values()):
                 self.note(
                     "start",

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from test_cli import run
 
-from impls.launching.manifest import Implementation, Start
+from impls.launching.manifest import Implementation, Start, resolve
 from impls.references.msgpack import reference as msgpack
 from impls.references.stomp import reference as stomp
 from records.reader import read
 from records.rows import TroubleRow
 from specs.protocol import find
+from suites.properties import properties
+from suites.schedule import Share
 from suites.session import RunOptions, Session
 
 READS = "import sys; sys.stdin.readline(); sys.exit(3)"
@@ -196,3 +198,15 @@ def test_what_lacks_its_version_fails_for_that_and_is_judged_on(tmp_path):
     assert "judge it with --profile=1.0" in done.stdout
     trace = json.loads((tmp_path / "r/traces/STOMP-1.2-CONNECTED-01.json").read_text("utf-8"))
     assert len(trace["plan"]["steps"]) <= 2
+
+
+def test_a_run_without_time_for_a_conversation_says_so(tmp_path):
+    (impl,) = (each for each in resolve("reference") if (each.protocol, each.role) == ("msgpack", "codec"))
+    opened = Session(impl, RunOptions(budget_s=1.0), tmp_path, "run")
+    opened.open()
+    opened.hunter()
+    opened.deadline.end()
+    prop = properties("msgpack", "codec")[0][0]
+    opened.hunt([Share(prop, 1.0)], 1.0, lambda hunter: None)
+    opened.close()
+    assert "took all the time; --budget=" in " ".join(opened.remarks)
