@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from records.rows import CoverageRow, EndRow, FaultRow, RequirementRow, RunRow, TroubleRow
+from records.rows import CoverageRow, EndRow, FaultRow, ReplayRow, RequirementRow, RunRow, TroubleRow
 from reports import sarif
 from reports.summary import Summary, fold
 from tests.test_cli import run
@@ -106,6 +106,7 @@ def rows(hostile: str = "") -> list[Any]:
         for n, name in enumerate(("A-01", "A-02", "A-03", "A-04"))
     ]  # fmt: skip
     made.append(CoverageRow(**at, n=20, property="p", requirement="A-05" + hostile, exercised=3, judged=2))
+    made.append(ReplayRow(**at, n=21, requirement="A-05" + hostile, tried=10))
     return made
 
 
@@ -160,7 +161,7 @@ def test_what_is_wrong_with_the_run_is_a_notification():
     assert clean["exitCode"] == 1
     assert clean["startTimeUtc"] == "2026-03-01T01:03:04.000Z"
     assert [n["message"]["text"] for n in clean["toolExecutionNotifications"]] == [
-        "stale baseline entry: A-05: it passes now"
+        "stale baseline entry: A-05: its own conversation passed 10 of 10 times, and it held in 2 judgements"
     ]
     trouble = TroubleRow(run="r", worker="main", n=30, where="start", message="no answer")
     told = log(summary(trouble))["invocations"][0]

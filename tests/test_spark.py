@@ -81,7 +81,10 @@ def test_regressions_fail_the_job_of_whoever_asks_for_that(changes, asked, statu
     report = SimpleNamespace(total_runs=2, changes=[SimpleNamespace(kind=kind) for kind in changes])
     monkeypatch.setattr(command, "_pages", lambda *_: report)
     folders = ["--warehouse", str(tmp_path / "w"), "--out", str(tmp_path / "site")]
-    assert command._run(None, command._parser().parse_args(["nightly", str(tmp_path), *folders, *asked])) == status
+    assert (
+        command._run(None, command._parser("reports").parse_args(["nightly", str(tmp_path), *folders, *asked]))
+        == status
+    )
     assert f"{changes.count('regression')} regressions" in capsys.readouterr().out
 
 

@@ -19,6 +19,7 @@ def enter() -> None:
 
     Nothing is told to the programs that it starts: a server under test must not find our modules before its own.
     """
+    sys.dont_write_bytecode = True  # a class of the user's that is judged in memory leaves no __pycache__ beside it
     here = str(Path.cwd())
     sys.path[:] = [str(TREE), *(entry for entry in sys.path if entry not in ("", here, str(TREE))), here]
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache() / "hypothesis"))
