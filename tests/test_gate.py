@@ -14,12 +14,12 @@ SERVER = """
 from impls.references.stomp.reference import Server, Session
 
 class Faulty(Session):
-    def on_NACK(self, frame):
-        self.fail("NACK is not served", frame)
-
-class Two(Faulty):
     def on_ABORT(self, frame):
         self.fail("ABORT is not served", frame)
+
+class Two(Faulty):
+    def on_NACK(self, frame):
+        self.fail("NACK is not served", frame)
 
 class {name}Server(Server):
     session_type = {name}
