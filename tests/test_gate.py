@@ -82,7 +82,7 @@ def test_a_baseline_makes_a_gate_that_does_not_flicker(gate, tmp_path):
 
 
 def test_an_old_baseline_goes_on_working_and_is_told_how_to_renew_itself(gate, tmp_path):
-    old = '[deviations]\n"STOMP-1.2-NACK-01" = { reason = "no NACK", issue = "none" }\n'
+    old = '[deviations]\n"STOMP-1.2-TXN-04" = { reason = "no ABORT", issue = "none" }\n'
     old += '"STOMP-1.2-RECEIPT-01" = { reason = "never true", issue = "none" }\n'
     (tmp_path / "served.toml").write_text(old, encoding="utf-8")
     _, summary, shown = gate("Faulty", "--budget=2", "--seed=1")
