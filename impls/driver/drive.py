@@ -376,7 +376,8 @@ class _Drive:
         self._feed(Fact(step.conn, self._played, step.name, value))
         if not line.control.do(step.name, value):
             self._out.skipped += 1
-        if line.ended and getattr(line.control, "renewed", bool)():
+        # the end of the one before need not have been seen: what is half a frame there is no part of this one
+        if getattr(line.control, "renewed", bool)():
             self._opened(step.conn, line.link)
 
     # -- listening ------------------------------------------------------------------------------------------------
