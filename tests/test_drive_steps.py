@@ -292,3 +292,24 @@ def test_what_was_driven_can_be_judged_again(house, line, lagged):
     assert isinstance(where.protocol.model, Lagged) is lagged
     played = drive(Plan((Say(0, line("HELLO")), Say(0, line("PUT", "a")), Say(0, line("BYE")))), where, "q")
     assert judge(where.protocol.model, where.config, tuple(played.events), "server") == played.judgement
+
+
+def test_a_connection_that_follows_another_begins_with_fresh_decoders():
+    """The end of the one before need not have been seen: half a frame of it is no part of the next."""
+    from types import SimpleNamespace  # noqa: PLC0415
+
+    from impls.driver.drive import _Drive  # noqa: PLC0415
+    from specs.plan import Control  # noqa: PLC0415
+
+    opened = []
+    control = SimpleNamespace(do=lambda name, value: True, renewed=lambda: name_of_last[0] == "connect")
+    line = SimpleNamespace(link="link", control=control, ended=False)
+    driver = SimpleNamespace(
+        _protocol=SimpleNamespace(resolve=lambda value, memory: value), _memory=None, _played="server",
+        _out=SimpleNamespace(skipped=0), _feed=lambda event: None,
+        _opened=lambda number, link: opened.append((number, link)),
+    )  # fmt: skip
+    for name in ("send", "connect"):
+        name_of_last = [name]
+        _Drive._beside(driver, Control(3, name, {}, "turn"), line)
+    assert opened == [(3, "link")]
