@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from suites.cli import DISCIPLINES, SUITES, Cli, add_options, made
+from suites.cli import DISCIPLINES, Cli
+from suites.collected import SUITES, made
 from suites.hunt import Hunter, Tally
+from suites.options import add_options
 
 CLI = pytest.StashKey[Cli]()
 

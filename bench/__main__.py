@@ -19,6 +19,7 @@ BENCHES = (
     "drawing",
     "broker",
     "ontime",
+    "musts",
     "inflight",
     "finding",
     "documents",

@@ -28,7 +28,7 @@ from specs.stomp.bundle import StompMemory
 from specs.stomp.bundle import resolve as filled
 from specs.stomp.frames import encode
 from strategies.stomp import sessions
-from suites.session import RunOptions as Asked
+from suites.head import RunOptions as Asked
 from suites.session import Session
 
 CATALOG = Path(__file__).resolve().parent.parent / "impls" / "catalog"
@@ -153,7 +153,7 @@ def run(options: RunOptions) -> list[Figure]:
 def measured(session: Session, options: RunOptions, what: str) -> Figure:
     """Both, in turns, by the clock on the wall: most of the time belongs to the broker."""
     setting, serial = session.setting(), count()
-    address = session.address
+    address = session.started.address
     assert address is not None
     programs = drawn(sessions.sessions(KINDS), 5 if options.tiny else 150, 1)
     interpret = partial(sessions.interpret, wires=(0,), places=4)

@@ -15,6 +15,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from bench.dying import DYING
+from bench.flickering import SESSIONS
 from impls.references.front import Front
 from impls.references.kcl.__main__ import _flush
 from impls.references.kcl.child import READ, Child, Exit, Need, Running
@@ -24,8 +26,6 @@ from impls.references.stomp.reference import Frame, Malformed, Parser, Server, S
 LATE_MS = 200.0
 EVERY = 13
 """One in so many is lost."""
-LIFE = 40
-"""Connections that a dying server lives for."""
 
 
 class Quiet(StompPeer):
@@ -147,18 +147,6 @@ class Broken(Flickers):
             super().on_SEND(frame)
 
 
-class Dies(Server):
-    """Its process ends with the fortieth connection."""
-
-    opened = 0
-
-    def open(self) -> Session:
-        self.opened += 1
-        if self.opened > LIFE:
-            sys.exit(3)
-        return super().open()
-
-
 class Reads(Parser):
     """An escape that is not defined is taken as it stands."""
 
@@ -217,9 +205,11 @@ SERVERS: Mapping[str, tuple[type[Server], type[StompPeer]]] = {
     "flickering": (serving(Flickers), StompPeer),
     "unreceipted": (serving(NoReceipt), StompPeer),
     "broken": (serving(Broken), StompPeer),
-    "dying": (Dies, StompPeer),
+    "dying": (DYING["connections-40"], StompPeer),
     "staying": (serving(Stays), StompPeer),
     "fatal": (serving(Fatal, Reads), StompPeer),
+    **{name: (kind, StompPeer) for name, kind in DYING.items()},
+    **{name: (serving(session), StompPeer) for name, session in SESSIONS.items()},
 }
 
 

@@ -19,6 +19,8 @@ from bench.measure import Figure, RunOptions, say
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET_S = 10.0
 TIMES, MORE_S = 1.5, 5.0
+PRINTED = 50_000
+"""Characters kept of what a run prints: the whole summary, however long its conversations are."""
 MANIFESTS = {
     "stomp": '[impl]\nname = "{fault}"\nprotocol = "stomp"\nrole = "server"\nversion = "1"\nprofile = "1.2"\n[start]\n'
     'command = ["{{python}}", "-m", "bench.faulty", "stomp", "{fault}", "{{port}}"]\n'
@@ -31,7 +33,8 @@ MANIFESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a run came to: its seconds on the wall, the requirements that it judged, and how many of them fail."""
+    """What a run came to: its seconds on the wall, the requirements that it judged, and how many of them fail. `tail`
+    is what it printed last, `failures` are the requirements that fail."""
 
     wall_s: float
     judged: int
@@ -39,6 +42,7 @@ class Judged:
     suspected: int
     status: int
     tail: str
+    failures: frozenset[str] = frozenset()
 
 
 def judge(protocol: str, fault: str, budget_s: float = BUDGET_S) -> Judged:
@@ -56,14 +60,16 @@ def judge(protocol: str, fault: str, budget_s: float = BUDGET_S) -> Judged:
         path = Path(folder) / "r" / "summary.json"
         if not path.exists():
             raise RuntimeError(f"{protocol} {fault} was not judged: {done.stdout[-1000:]}{done.stderr[-1000:]}")
-        rows = json.loads(path.read_text("utf-8"))["requirements"].values()
+        named = json.loads(path.read_text("utf-8"))["requirements"]
+        rows = named.values()
     return Judged(
         wall_s,
         sum(row["verdict"] in ("pass", "fail") for row in rows),
         sum(row["verdict"] == "fail" for row in rows),
         sum(row["verdict"] == "inconclusive" and bool(row.get("witness")) for row in rows),
         done.returncode,
-        done.stdout[-2000:],
+        done.stdout[-PRINTED:],
+        frozenset(name for name, row in named.items() if row["verdict"] == "fail"),
     )
 
 

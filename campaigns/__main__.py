@@ -1,6 +1,8 @@
-"""`python -m campaigns SOURCE... --plans N --warehouse DIR`: see docs/campaigns.md.
+"""`python -m campaigns SOURCE... --plans N --warehouse DIR`: see docs/campaigns.md. `python -m campaigns corpus` writes
+a file of what was kept (campaigns/corpus.py).
 
-Exit status: 0 done and nothing was found; 1 faults were found; 2 the command is wrong; 3 Spark cannot run here.
+Exit status: 0 done and nothing was found; 1 faults or alarms were found; 2 the command is wrong; 3 Spark cannot run
+here.
 """
 
 from __future__ import annotations
@@ -8,9 +10,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Final
 
-from campaigns import sources
+from campaigns import corpus, sources
 from campaigns.scoring import FAULTS
 from reports.spark import session
 
@@ -18,9 +21,12 @@ USAGE: Final = 2
 NO_SPARK: Final = 3
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run or go on with one campaign."""
-    chosen = _parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m campaigns") -> int:
+    """Run or go on with one campaign, or export what campaigns have kept."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["corpus"]:
+        return corpus.main(given[1:], f"{prog} corpus")
+    chosen = _parser(prog).parse_args(given)
     wrong = next(filter(None, map(sources.check, chosen.sources)), "")
     played = [source for source in chosen.sources if not source.startswith(FAULTS)]
     if not wrong and played and not (chosen.plans or chosen.hours):
@@ -28,18 +34,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if wrong:
         return _complain(wrong, USAGE)
     why = "" if chosen.remote else session.missing()
+    if not why and find_spec("jinja2") is None:
+        why = "the Python package jinja2 is not installed, which makes pages; pip install 'jinja2>=3.1.6,<4'"
     if why:
         return _complain(f"Spark cannot run here: {why}", NO_SPARK)
     from campaigns import job  # noqa: PLC0415 - needs pyspark, and what Spark lacks has to be told first
 
     try:
         spark = session.start(
-            master=chosen.master, remote=chosen.remote, settings=job.SETTINGS | _there(chosen.master), ships=False
-        )
+            master=chosen.master, remote=chosen.remote, ships=False,
+            settings={} if chosen.remote else job.settings(chosen.master),
+        )  # fmt: skip
     except session.NoSpark as error:
         return _complain(f"Spark cannot run here: {error}", NO_SPARK)
     from reports.spark.warehouse import Warehouse  # noqa: PLC0415
 
+    if chosen.remote and spark.conf.get("spark.speculation", "false") == "true":
+        spark.stop()
+        wrong = f"{chosen.remote} runs with spark.speculation=true, which does tasks twice at once; start it without"
+        return _complain(wrong, USAGE)
     campaign = job.new(
         chosen.name, chosen.sources, seed=chosen.seed, plans=chosen.plans, each=chosen.each, wide=chosen.wide,
         fresh=chosen.fresh,
@@ -51,17 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error), USAGE)
     finally:
         spark.stop()
-    sys.stdout.write(f"campaign {chosen.name}: {done.waves} waves, {done.plans} plans, {done.faults} faults\n")
-    return 1 if done.faults else 0
+    alarms = f", {done.alarms} sorts of alarm" if done.alarms else ""
+    took = f"; {done.seconds:.0f} s, {done.share:.0%} of it this process' own" if done.seconds else ""
+    sys.stdout.write(
+        f"campaign {chosen.name}: {done.waves} waves, {done.plans} plans, {done.faults} faults{alarms}{took}\n"
+    )
+    return 1 if done.faults or done.alarms else 0
 
 
-def _there(master: str) -> dict[str, str]:
-    """What executors of a cluster need to find our modules: they have them at the same place, or installed."""
-    return {"spark.executorEnv.PYTHONPATH": str(session.ROOT)} if master else {}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m campaigns", description="Hunt on a Spark cluster.")
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog, description="Hunt on a Spark cluster.",
+        epilog=f"{prog} corpus --warehouse DIR --out FILE writes what was kept, for --corpus of a run.",
+    )  # fmt: skip
     add = parser.add_argument
     add("sources", nargs="+", metavar="IMPL", help="what --impl takes, or peers:MODULE:ROLE for correct peers")
     add("--warehouse", required=True, metavar="DIR", help="a folder, or any URL that Spark writes to")

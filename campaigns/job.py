@@ -20,36 +20,52 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType
 
-from campaigns.found import Found, Known, Order, program_of
+from campaigns import progress as progress_page
+from campaigns import runs
+from campaigns.found import Found, Known, Order
 from campaigns.proving import prove
 from campaigns.scoring import FAULTS, names, score
+from campaigns.standing import Standing, read, summed
 from campaigns.work import work
 from reports.campaigns import Campaign, Settled
-from reports.spark import schemas
+from reports.spark import schemas, session
 from reports.spark.rejudge import digest
-from suites.session import SUITE_VERSION
+from suites.head import SUITE_VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from reports.spark.warehouse import Warehouse
+    from reports.spark.warehouse import Batch, Warehouse
 
-PARENTS: Final = 200
-"""Programs of one property that others are bred from, the shortest first."""
-FEATURES: Final = 50_000
-"""Features of one role that are known by their shortest program at most."""
 PROOFS: Final = 40
 """Faults that are looked into behind one wave at most; the others follow behind the next ones."""
 PROOF_S: Final = 60.0
 """Seconds for one of them."""
+LIGHT: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""Options of a JVM that leaves the cores to others."""
 SETTINGS: Final = {
     # A task that is done twice at the same time would be two loads on one implementation.
     "spark.speculation": "false",
     "spark.task.maxFailures": "4",
     "spark.excludeOnFailure.enabled": "true",
     "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": "2",
+    # The conversations are played by Python: a JVM that collects garbage and compiles with threads of its own takes
+    # their cores from them.
+    "spark.executor.extraJavaOptions": LIGHT,
 }
 """What a campaign asks of Spark, beside what every job of ours asks for."""
+
+
+def settings(master: str) -> dict[str, str]:
+    """`SETTINGS` for this machine (`master` is "") or for a cluster, whose executors have our modules at the same
+    place, or installed."""
+    if not master:
+        return dict(SETTINGS)
+    return {
+        **SETTINGS,
+        "spark.executorEnv.PYTHONPATH": str(session.ROOT),
+        "spark.driver.extraJavaOptions": LIGHT,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +85,86 @@ class Differs(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What stands in the warehouse when a job ends."""
+    """What stands in the warehouse when a job ends. Its waves took it `seconds`, of which executors worked for
+    `working_s`: the rest is the driver's own."""
 
     waves: int
     plans: int
     faults: int
+    alarms: int
+    seconds: float = 0.0
+    working_s: float = 0.0
+
+    @property
+    def share(self) -> float:
+        """The driver's own part of the time."""
+        return 1 - self.working_s / self.seconds if self.seconds else 0.0
 
 
 def run(warehouse: Warehouse, wanted: Wanted, progress: Callable[[str], None]) -> Done:
     """Go on with a campaign, or begin it, until its plans are played or its time is up. Raises Differs."""
     campaign, until = _begun(warehouse, wanted.campaign), time.monotonic() + wanted.hours * 3600
+    standing, working_s = read(warehouse, campaign), 0.0
+    begun = time.monotonic()
     while True:
-        _prove(warehouse, campaign, wanted, progress)
-        wave, done = _standing(warehouse, campaign)
-        orders = _orders(campaign, wave + 1, done, wanted)
+        working_s += _prove(warehouse, standing, wanted, progress)
+        _show(warehouse, standing, wanted, time.monotonic() - begun)
+        orders = _orders(standing, wanted)
         if not orders or (wanted.hours and time.monotonic() >= until):
             break
-        known = {source: _known(warehouse, campaign, source) for source in _played(campaign)}
-        batch = warehouse.begin()
-        warehouse.write(batch, "found", _asked(warehouse.spark, orders, partial(_work, known), Found, wanted))
-        warehouse.commit(batch, ("found",), warehouse.part(batch, "found").count())
-        progress(_told(warehouse, campaign, wave + 1))
+        known = {source: standing.known(source) for source in _played(campaign)}
+        batch, mark = warehouse.begin(), _mark(standing, "wave")
+        asked = _asked(warehouse.spark, orders, partial(_work, known), Found, wanted)
+        working_s += _done(warehouse, batch, "found", asked.unionByName(_sent(warehouse, mark)))
+        part = warehouse.part(batch, "found")
+        warehouse.commit(batch, ("found",), part.count())
+        standing.take(summed(part))
+        progress(standing.told())
         warehouse.compact()
-    wave, done = _standing(warehouse, campaign)
-    faults = warehouse.batches("proved").where(F.col("campaign") == campaign.campaign)
-    return Done(wave, sum(done.values()), faults.where("verdict = 'fail'").count())
+    if not working_s and standing.wave and standing.ended == standing.wave:
+        return _ended(standing)
+    while standing.waiting() and not wanted.hours:
+        working_s += _prove(warehouse, standing, wanted, progress)
+    runs.tell(warehouse, standing, progress)
+    why = "its time was up" if orders else "all was played that was asked for"
+    batch = warehouse.begin()
+    warehouse.write(batch, "found", _sent(warehouse, _mark(standing, "ended", why)))
+    warehouse.commit(batch, ("found",), 1)
+    took_s = time.monotonic() - begun
+    _show(warehouse, standing, wanted, took_s, why)
+    return replace(_ended(standing), seconds=took_s, working_s=working_s)
+
+
+def _ended(standing: Standing) -> Done:
+    return Done(standing.wave, standing.plans, standing.failing(), len(standing.alarms))
+
+
+def _mark(standing: Standing, kind: str, why: str = "") -> Found:
+    """A row of the driver: a wave begins, or the campaign has ended."""
+    wave, at = standing.wave + (kind == "wave"), datetime.now(UTC).isoformat(timespec="seconds")
+    return Found(
+        campaign=standing.campaign.campaign, wave=wave, task=0, source="", protocol="", role="", profile="", kind=kind,
+        name="", about=at, why=why,
+    )  # fmt: skip
+
+
+def _sent(warehouse: Warehouse, row: Found) -> DataFrame:
+    return schemas.sent(warehouse.spark, [astuple(row)], schemas.of(Found))
+
+
+def _show(warehouse: Warehouse, standing: Standing, wanted: Wanted, seconds: float, ended: str = "") -> None:
+    """Write the page of progress, where the warehouse is a folder of this machine."""
+    folder = warehouse.folder()
+    if folder is not None and folder.is_dir():
+        plans = 0 if wanted.hours else standing.campaign.plans * len(_played(standing.campaign))
+        progress_page.write(folder, standing, wanted=plans, seconds=seconds, ended=ended)
+
+
+def _done(warehouse: Warehouse, batch: Batch, table: str, rows: DataFrame) -> float:
+    """Let the executors work, and write what they answer; the seconds that it took them."""
+    begun = time.monotonic()
+    warehouse.write(batch, table, rows)
+    return time.monotonic() - begun
 
 
 def _work(known: Mapping[str, Known], order: Order) -> Iterator[Found]:
@@ -137,33 +208,21 @@ def new(name: str, sources: Sequence[str], *, seed: int, plans: int, each: int, 
     )  # fmt: skip
 
 
-def _mine(warehouse: Warehouse, campaign: Campaign) -> DataFrame:
-    return warehouse.batches("found").where(F.col("campaign") == campaign.campaign)
-
-
-def _standing(warehouse: Warehouse, campaign: Campaign) -> tuple[int, dict[str, int]]:
-    """The last wave, and the plans that were ordered of each source."""
-    rows = (
-        _mine(warehouse, campaign).where("kind = 'task'").groupBy("source")
-        .agg(F.count("*").alias("tasks"), F.max("wave").alias("wave")).collect()
-    )  # fmt: skip
-    return max((row.wave for row in rows), default=0), {row.source: row.tasks * campaign.each for row in rows}
-
-
-def _orders(campaign: Campaign, wave: int, done: dict[str, int], wanted: Wanted) -> list[Order]:
-    """The tasks of a wave: each source gets the same number, as long as plans of it are left."""
+def _orders(standing: Standing, wanted: Wanted) -> list[Order]:
+    """The tasks of the next wave: each source gets the same number, as long as plans of it are left."""
+    campaign, wave = standing.campaign, standing.wave + 1
     orders: list[Order] = []
     seeded = {source: len(names(source)) for source in campaign.sources if source.startswith(FAULTS)}
     for nth in range(campaign.wide):
         source = campaign.sources[nth % len(campaign.sources)]
-        ordered = done.get(source, 0) + sum(order.source == source for order in orders) * campaign.each
+        ordered = standing.ordered(source) + sum(order.source == source for order in orders) * campaign.each
         if ordered >= seeded.get(source, math.inf if wanted.hours else campaign.plans):
             continue
         task = wave * campaign.wide + nth
         orders.append(
             Order(
                 campaign=campaign.campaign, wave=wave, task=task, source=source, seed=_seed(campaign, task),
-                plans=campaign.each, seconds=wanted.seconds, fresh=campaign.fresh,
+                plans=campaign.each, seconds=wanted.seconds, fresh=campaign.fresh, first=ordered,
             )
         )  # fmt: skip
     return orders
@@ -171,33 +230,6 @@ def _orders(campaign: Campaign, wave: int, done: dict[str, int], wanted: Wanted)
 
 def _seed(campaign: Campaign, task: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{campaign.seed} {task}".encode()).digest()[:6])
-
-
-def _known(warehouse: Warehouse, campaign: Campaign, source: str) -> Known:
-    """What all campaigns so far know of what this source speaks, and this one of the faults of the source."""
-    mine = _mine(warehouse, campaign).where(F.col("source") == source)
-    spoken = mine.select("protocol", "role").limit(1).collect()
-    everything = warehouse.batches("found").where("kind in ('feature', 'fault') and program <> ''")
-    if spoken:
-        everything = everything.where((F.col("protocol") == spoken[0].protocol) & (F.col("role") == spoken[0].role))
-    else:
-        everything = everything.where(F.col("source") == source)
-    shortest = (
-        everything.groupBy("name").agg(F.min(F.struct("size", "program", "key")).alias("best"))
-        .select("name", "best.*").orderBy("size", "program", "name").limit(FEATURES).collect()
-    )  # fmt: skip
-    programs: dict[str, dict[str, None]] = {}
-    for row in shortest:
-        of_property = programs.setdefault(row.key, {})
-        if len(of_property) < PARENTS:
-            of_property.setdefault(row.program)
-    proved = warehouse.batches("proved").where(F.col("campaign") == campaign.campaign)
-    aside = proved.where((F.col("source") == source) & (F.col("verdict") == "fail")).select("fingerprint").collect()
-    return Known(
-        {row.name: row.size for row in shortest},
-        {key: tuple(map(program_of, texts)) for key, texts in programs.items()},
-        frozenset(row.fingerprint for row in aside),
-    )
 
 
 def _asked(
@@ -219,21 +251,11 @@ def _asked(
     return spark.range(0, len(orders), 1, parts).select(F.explode(said("id")).alias("row")).select("row.*")
 
 
-def _prove(warehouse: Warehouse, campaign: Campaign, wanted: Wanted, progress: Callable[[str], None]) -> None:
-    """Look into the faults that no job has looked into yet."""
-    known = warehouse.batches("proved").where(F.col("campaign") == campaign.campaign)
-    seen = (
-        _mine(warehouse, campaign)
-        .where("kind = 'fault'")
-        .join(known.select("source", F.col("fingerprint").alias("about")), ["source", "about"], "left_anti")
-    )
-    columns = [each.name for each in fields(Found)]
-    shortest = seen.groupBy("source", "about").agg(
-        F.min_by(F.struct(*columns), F.struct("size", "program")).alias("row")
-    )
-    waiting = [Found(**row.row.asDict()) for row in shortest.orderBy("source", "about").limit(PROOFS).collect()]
+def _prove(warehouse: Warehouse, standing: Standing, wanted: Wanted, progress: Callable[[str], None]) -> float:
+    """Look into the faults that no job has looked into yet; the seconds that executors worked."""
+    campaign, waiting = standing.campaign, standing.waiting()[:PROOFS]
     if not waiting:
-        return
+        return 0.0
     progress(f"looking into {len(waiting)} faults")
     orders = [
         (Order(campaign.campaign, row.wave, row.task, row.source, _seed(campaign, row.task), 0, PROOF_S), row)
@@ -244,20 +266,7 @@ def _prove(warehouse: Warehouse, campaign: Campaign, wanted: Wanted, progress: C
         return prove(*pair)
 
     batch = warehouse.begin()
-    warehouse.write(batch, "proved", _asked(warehouse.spark, orders, answer, Settled, wanted))
+    working_s = _done(warehouse, batch, "proved", _asked(warehouse.spark, orders, answer, Settled, wanted))
     warehouse.commit(batch, ("proved",), len(waiting))
-
-
-def _told(warehouse: Warehouse, campaign: Campaign, wave: int) -> str:
-    """A line of progress."""
-    mine = _mine(warehouse, campaign)
-    row = mine.agg(
-        F.sum(F.when(F.col("kind") == "task", F.col("times"))).alias("plans"),
-        F.countDistinct(F.when(F.col("kind") == "judged", F.col("name"))).alias("judged"),
-        F.countDistinct(F.when(F.col("kind") == "feature", F.struct("protocol", "role", "name"))).alias("features"),
-        F.countDistinct(F.when(F.col("kind") == "fault", F.struct("source", "about"))).alias("faults"),
-    ).collect()[0]
-    return (
-        f"wave {wave}: {row.plans} plans, {row.judged} requirements judged, {row.features} features, "
-        f"{row.faults} sorts of fault"
-    )
+    standing.settle(Settled(**row.asDict()) for row in warehouse.part(batch, "proved").collect())
+    return working_s

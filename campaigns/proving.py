@@ -11,11 +11,11 @@ from reports.campaigns import Settled
 from suites import trace
 from suites.calibration import CannotJudge
 from suites.deadline import TimeUp
+from suites.head import SUITE_VERSION
 from suites.hunt import Hunter
 from suites.investigate import Investigator
 from suites.properties import properties
 from suites.pursuit import Fault, Investigated
-from suites.session import SUITE_VERSION
 
 
 def prove(order: Order, seen: Found) -> Iterator[Settled]:

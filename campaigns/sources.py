@@ -8,30 +8,57 @@ drawn by a number. `opened` is what a task does with it.
 from __future__ import annotations
 
 import importlib
+import re
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 from campaigns.found import Order
 from campaigns.scoring import FAULTS, names
-from impls.driver.drive import Recording, Setting, drive
+from impls.driver.drive import Setting, drive
 from impls.launching.fields import ManifestError
 from impls.launching.manifest import Implementation, resolve
 from specs import protocol as protocols
-from specs.model import Blame
+from specs.model import Blame, Judgement
 from specs.plan import Plan
 from suites.calibration import CannotJudge
+from suites.head import RunOptions
 from suites.pursuit import Property
-from suites.session import RunOptions, Session
+from suites.session import Session
 
 PEERS = "peers:"
 EACH = 25
 """Plans that are played with one correct peer, before others of its switches are drawn."""
+ABOUT = 120
+"""Characters by which sorts of alarm are told apart."""
+Spoken = tuple[str, str]
+"""A protocol and a role."""
 Blamed = tuple[str, str, Blame]
 """A requirement, its level, and what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """What should never happen and is no verdict on a requirement: `crash`, a correct peer raised an exception; `hole`,
+    the specification had no answer; `raised`, our own side raised an exception. `about` tells sorts of them apart."""
+
+    name: str
+    about: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one conversation showed: what counts against the implementation, and what against ourselves."""
+
+    judgement: Judgement
+    blamed: Sequence[Blamed] = ()
+    alarms: Sequence[Alarm] = ()
 
 
 class Target(Protocol):
@@ -41,11 +68,11 @@ class Target(Protocol):
     role: str
     profile: str
 
-    def play(self, prop: Property, plan_of: Any) -> Recording:
+    def play(self, prop: Property, plan_of: Any) -> Played:
         """Play the plan that `plan_of(config)` makes."""
 
-    def blamed(self, recording: Recording) -> list[Blamed]:
-        """What counts against the implementation."""
+    def weight(self, prop: Property) -> float:
+        """How many of its plans a property gets, beside what it gets in every run."""
 
 
 class Judged:
@@ -57,40 +84,59 @@ class Judged:
         setting = self.hunter.setting
         self.hunter.setting = replace(setting, set_aside=setting.set_aside | aside)
 
-    def play(self, prop: Property, plan_of: Any) -> Recording:
+    def play(self, prop: Property, plan_of: Any) -> Played:
         plan: Plan = plan_of(self.hunter.setting.config)
-        return self.hunter.play(plan)
+        recording = self.hunter.play(plan)
+        return Played(recording.judgement, self.hunter.blamed(recording), _holes(recording.judgement))
 
-    def blamed(self, recording: Recording) -> list[Blamed]:
-        return self.hunter.blamed(recording)
+    def weight(self, prop: Property) -> float:
+        return 1.0
 
 
 class Peers:
-    """Correct peers in memory, made anew every EACH plans: whatever they are blamed for is a false alarm."""
+    """Correct peers in memory, made anew every EACH plans: whatever they are blamed for is a false alarm. All that
+    takes part is ours, so an exception, of a peer or of our side, is an alarm and not the end of the task."""
 
     def __init__(self, module: str, role: str, order: Order) -> None:
         self._soak: Any = importlib.import_module(module).SOAK
         self.protocol, self.role, self.profile = protocols.find(self._soak.protocol), role, "drawn"
-        self._order, self._played, self._peer = order, 0, None
+        self._order, self._played = order, 0
+        self._peer: Any = None
 
-    def play(self, prop: Property, plan_of: Any) -> Recording:
-        if self._played % EACH == 0:
-            self.close()
-            number = self._order.seed * 1_000_003 + self._played // EACH
-            self._peer = self._soak.made(self.role, number, False)
-        peer, self._played = self._peer, self._played + 1
-        assert peer is not None
-        setting = Setting(self.protocol, peer.config, self.role, peer.transport, peer.patience_ms)
-        recording = drive(plan_of(peer.config), setting, f"c{self._order.task}n{self._played}-")
+    def play(self, prop: Property, plan_of: Any) -> Played:
+        nth, self._played = self._played, self._played + 1
+        try:
+            peer = self._peer if self._peer is not None and nth % EACH else self._anew(nth // EACH)
+            setting = Setting(self.protocol, peer.config, self.role, peer.transport, peer.patience_ms)
+            judgement = drive(plan_of(peer.config), setting, f"c{self._order.task}n{nth}-").judgement
+        except Exception as error:  # noqa: BLE001 - told as an alarm, with the program that led to it
+            kind, place = type(error).__name__, traceback.extract_tb(error.__traceback__)[-1]
+            at = f"{Path(place.filename).name}:{place.lineno}"
+            return self._alarmed("raised", f"{kind} in {place.name}", f"{kind}: {error} ({at})")
         crash = getattr(peer.transport, "crash", "")
-        if crash:
-            peer.transport.restart()
-            raise RuntimeError(f"a peer with the switches {peer.name} raised {crash}")
-        return recording
+        if crash:  # what such a peer goes on to say, or does not say, is no verdict on anything
+            return self._alarmed("crash", crash.partition(":")[0], crash)
+        return Played(judgement, self._blamed(judgement), _holes(judgement))
 
-    def blamed(self, recording: Recording) -> list[Blamed]:
+    def weight(self, prop: Property) -> float:
+        share: float = self._soak.share(prop.name, False)
+        return share
+
+    def _anew(self, number: int) -> Any:
+        """The peer with this number, as it is at first."""
+        self.close()
+        self._peer = self._soak.made(self.role, self._order.seed * 1_000_003 + number, False)
+        return self._peer
+
+    def _alarmed(self, name: str, about: str, why: str) -> Played:
+        """What an exception comes to; the next plan gets a peer that is whole."""
+        peer = self._peer.name if self._peer is not None else "a peer that could not be made"
+        self.close()
+        return Played(Judgement("error", why=why), (), (Alarm(name, about, f"{why} ({peer})"),))
+
+    def _blamed(self, judgement: Judgement) -> list[Blamed]:
         found: list[Blamed] = []
-        for blame in recording.judgement.faults:
+        for blame in judgement.faults:
             level = blame.breach.level or self.protocol.requirements[blame.breach.requirement].level
             if self._peer is not None and not self._peer.misses(blame.breach, level):
                 found.append((blame.breach.requirement, level, blame))
@@ -98,13 +144,30 @@ class Peers:
 
     def close(self) -> None:
         """End what was started."""
-        if self._peer is not None:
-            self._peer.close()
+        peer, self._peer = self._peer, None
+        if peer is not None:
+            peer.close()
+
+
+def _holes(judgement: Judgement) -> Sequence[Alarm]:
+    if judgement.verdict != "error":
+        return ()
+    return (Alarm("hole", re.sub(r"[0-9]+", "n", judgement.why)[:ABOUT], judgement.why),)
 
 
 def implementations(source: str) -> list[Implementation]:
     """What a source that `--impl` takes means. Raises ManifestError."""
     return resolve(source)
+
+
+@cache
+def spoken(source: str) -> Spoken:
+    """The protocol and the role of a source that `check` has nothing against."""
+    if source.startswith(PEERS):
+        _, module, role = source.split(":")
+        return importlib.import_module(module).SOAK.protocol, role
+    (impl,) = implementations(source)
+    return impl.protocol, impl.role
 
 
 def check(source: str) -> str:
@@ -119,6 +182,15 @@ def check(source: str) -> str:
         found = implementations(source)
     except ManifestError as error:
         return str(error)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != source.split(":")[1].partition(".")[0]:
+            return f"{source}: the Python package {error.name} is not installed"
+        return (
+            f"{source}: there is no module {error.name!r} here. Correct peers and seeded faults (tests.soak, "
+            "tests.mutants.hunted and others) come with a checkout of Wireproof and not with what is installed: run "
+            "`python -m campaigns` in one, or name a module of your own, as docs/campaigns.md describes it: "
+            "peers:MODULE:ROLE, faults:MODULE:PATTERN"
+        )
     except (ImportError, AttributeError, ValueError) as error:
         return (
             f"{source}: say peers:MODULE:ROLE or faults:MODULE:PATTERN, as docs/campaigns.md describes them ({error})"

@@ -16,7 +16,7 @@ from typing import Any
 from campaigns.breeding import bred
 from campaigns.found import Found, Known, Order, written
 from campaigns.novelty import features, watching
-from campaigns.sources import Blamed, Target, opened
+from campaigns.sources import Alarm, Blamed, Target, opened
 from strategies.common import Program
 from suites.draws import Draws
 from suites.properties import properties
@@ -29,7 +29,12 @@ WHY = 300
 def work(order: Order, known: Known) -> Iterator[Found]:
     """What one task finds. Raises CannotJudge when the implementation cannot be started here."""
     with opened(order, known.aside) as target:
-        yield from _Task(order, known, target).done()
+        yield from played(order, known, target)
+
+
+def played(order: Order, known: Known, target: Target) -> Iterator[Found]:
+    """What the plans of an order show on a target that is open."""
+    yield from _Task(order, known, target).done()
 
 
 @dataclass(slots=True)
@@ -61,11 +66,13 @@ class _Task:
         self._leaned: Counter[str] = Counter()
         self._features: dict[str, _Shortest] = {}
         self._faults: dict[tuple[str, str, str], _Shortest] = {}
+        self._alarms: dict[tuple[str, str], _Shortest] = {}
 
     def done(self) -> Iterator[Found]:
         """Play, then tell."""
         ended = ""
-        cases = properties(self._target.protocol.name, self._target.role)
+        of_role = properties(self._target.protocol.name, self._target.role)
+        cases = [(prop, share) for prop, weight in of_role if (share := weight * self._target.weight(prop)) > 0]
         self._chance.shuffle(cases)  # a short task reaches others than the one before
         for turn in _dealt(cases, self._order.plans):
             if time.monotonic() > self._until:
@@ -78,8 +85,8 @@ class _Task:
         prop = turn.prop
         program = self._program(turn)
         with watching(self._target.protocol.machines) as trails:
-            recording = self._target.play(prop, lambda config: prop.plan(program, config))
-            judgement = recording.judgement
+            played = self._target.play(prop, lambda config: prop.plan(program, config))
+            judgement = played.judgement
             shown = features(judgement, trails)
         self._plans[prop.key] += 1
         self._verdicts[judgement.verdict] += 1
@@ -88,8 +95,10 @@ class _Task:
         self._leaned.update(judgement.leaned.keys())
         for name in shown:
             self._features.setdefault(name, _Shortest(prop.key, program)).seen(prop.key, program)
-        for blamed in self._target.blamed(recording):
+        for blamed in played.blamed:
             self._note(prop.key, program, blamed)
+        for alarm in played.alarms:
+            self._note_alarm(prop.key, program, alarm)
 
     def _note(self, key: str, program: Program, blamed: Blamed) -> None:
         name, level, blame = blamed
@@ -97,6 +106,10 @@ class _Task:
         self._judged.update((name,))
         at = (name, level, blame.breach.fingerprint)
         self._faults.setdefault(at, _Shortest(key, program, more={"why": blame.breach.why[:WHY]})).seen(key, program)
+
+    def _note_alarm(self, key: str, program: Program, alarm: Alarm) -> None:
+        at = (alarm.name, alarm.about)
+        self._alarms.setdefault(at, _Shortest(key, program, more={"why": alarm.why[:WHY]})).seen(key, program)
 
     def _program(self, turn: _Turn) -> Program:
         """The next program of a property: one that is drawn, or bred from those that showed something new."""
@@ -123,11 +136,15 @@ class _Task:
             more = {"key": shortest.key, "program": written(shortest.program), "size": size} if new else {}
             yield self._row("feature", name, conversations=shortest.conversations, **more)
         for (name, level, fingerprint), shortest in sorted(self._faults.items()):
-            yield self._row(
-                "fault", name, level=level, about=fingerprint, why=shortest.more["why"], key=shortest.key,
-                program=written(shortest.program), size=len(shortest.program.ops),
-                conversations=shortest.conversations,
-            )  # fmt: skip
+            yield self._shown("fault", name, shortest, level=level, about=fingerprint)
+        for (name, about), shortest in sorted(self._alarms.items()):
+            yield self._shown("alarm", name, shortest, about=about)
+
+    def _shown(self, kind: str, name: str, shortest: _Shortest, **more: Any) -> Found:
+        return self._row(
+            kind, name, why=shortest.more["why"], key=shortest.key, program=written(shortest.program),
+            size=len(shortest.program.ops), conversations=shortest.conversations, **more,
+        )  # fmt: skip
 
     def _row(self, kind: str, name: str, **more: Any) -> Found:
         order, target = self._order, self._target

@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_h
 
 from records.text import printable
 
-SCHEMA: Final = 4
+SCHEMA: Final = 6
 """Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"; 3 the kind
 "freedom", and `fingerprint`, `behind` and `unsettled` of faults and `fingerprints` of acceptances; 4 the kinds "replay"
-and "round"."""
+and "round"; 5 the kind "rate", and `shown` and `chances` of faults; 6 the kind "rest"."""
 _AS_IT_IS: Final = (str, bool)
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -165,7 +165,10 @@ class FaultRow(Row):
     `reproduced` of `tried` repetitions; `steady`: in all of them. `verdict` is "fail", or "inconclusive" when the text
     tolerates it once in a while and it was not steady, or when what was blamed could not be confirmed: `unsettled` says
     why then. `trace` is relative to the folder of results. `fingerprint` names the sort of failure, without any value
-    of the run; `behind` are the known faults of the same conversation.
+    of the run; `behind` are the known faults of the same conversation. `shown` and `chances` are those of a `RateRow`.
+    `rivals` are the fingerprints of other failures that would show in the same way: where one of them is found too,
+    this is that one again. `sort` is the fingerprint that the specification itself gives it, before it was laid on
+    another requirement.
     """
 
     kind: ClassVar[str] = "fault"
@@ -188,6 +191,24 @@ class FaultRow(Row):
     fingerprint: str = ""
     behind: tuple[str, ...] = ()
     unsettled: str = ""
+    shown: int = 0
+    chances: int = 0
+    rivals: tuple[str, ...] = ()
+    sort: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateRow(Row):
+    """Of a failure that shows now and then: how often the conversations of the hunt have shown it (`shown`), of how
+    many times that they could have (`chances`). Written when the hunt is over; the fault row of that `requirement` and
+    `fingerprint` came before. Since schema 5."""
+
+    kind: ClassVar[str] = "rate"
+
+    requirement: str
+    fingerprint: str = ""
+    shown: int = 0
+    chances: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +237,17 @@ class RoundRow(Row):
     plans: int = 0
     seconds: float = 0.0
     seen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestRow(Row):
+    """A requirement that was not judged since what could show it has to say nothing for longer than the run lasts:
+    `needs_s` seconds, the shortest that is known. Since schema 6."""
+
+    kind: ClassVar[str] = "rest"
+
+    requirement: str
+    needs_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +295,8 @@ KINDS: Final[Mapping[str, type[Row]]] = {
         FaultRow,
         ReplayRow,
         RoundRow,
+        RateRow,
+        RestRow,
         TroubleRow,
         EndRow,
     )

@@ -6,8 +6,13 @@ found. `Found` is the one table that tasks write; the others are made of it (`re
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
+
+SCORED: Final = ("killed", "late", "wrong", "survived", "broken")
+"""The kinds of row that tell what became of a seeded fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +26,10 @@ class Found:
     - `leaned`: so many conversations were allowed by the freedom `name` alone.
     - `feature`: so many showed the feature `name` (`campaigns/novelty.py`).
     - `fault`: so many broke the requirement `name` at `level`; `about` is the fingerprint, `why` the first sentence.
+    - `alarm`: so many showed what should never happen and is no verdict: `name` is `crash` (a correct peer raised),
+      `hole` (the specification had no answer) or `raised` (our own side raised); `about` tells sorts apart.
+    - `wave`: the wave began at `about`, UTC in ISO form. `ended`: the campaign came to its end at `about`, because of
+      `why`; a later wave takes that back. Rows of the driver, of all sources.
     - `killed`, `late`, `wrong`, `survived`, `broken`: what became of the seeded fault `about`, which breaks `name`,
       after `size` milliseconds.
 
@@ -113,7 +122,7 @@ def estimate(counts: Iterable[int], looks: int) -> Estimate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wave:
     """How far one source had come after a wave: plans, and different requirements judged, features and sorts of fault,
-    all from the beginning."""
+    all from the beginning. `at`: when the wave began, where that is known."""
 
     source: str
     wave: int
@@ -121,6 +130,27 @@ class Wave:
     judged: int
     features: int
     faults: int
+    at: str = ""
+
+
+def waves(
+    played: Mapping[tuple[str, int], int], new: Mapping[tuple[str, str, int], int], began: Mapping[int, str]
+) -> tuple[Wave, ...]:
+    """The waves of each source: from the plans that were `played` by (source, wave), and how many things were `new` in
+    (source, kind, wave), where a kind is `judged`, `feature` or `fault`."""
+    found: list[Wave] = []
+    for source in sorted({source for source, _ in played}):
+        plans, totals = 0, Counter[str]()
+        for wave in sorted(wave for of, wave in played if of == source):
+            plans += played[source, wave]
+            totals.update({kind: new.get((source, kind, wave), 0) for kind in ("judged", "feature", "fault")})
+            found.append(
+                Wave(
+                    source=source, wave=wave, plans=plans, judged=totals["judged"], features=totals["feature"],
+                    faults=totals["fault"], at=began.get(wave, ""),
+                )
+            )  # fmt: skip
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +178,8 @@ class Lean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """A sort of fault: how many conversations showed it, and what looking into it came to (`verdict` is "" before)."""
+    """A sort of fault: how many conversations showed it, and what looking into it came to (`verdict` is "" before).
+    `slug` is the implementation that showed it, as its runs name it, where the trace tells."""
 
     source: str
     requirement: str
@@ -158,6 +189,20 @@ class Sight:
     conversations: int
     verdict: str
     document: str
+    slug: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """What should never happen, however often it did: see the kind `alarm` of `Found`. `key` and `program` show it."""
+
+    source: str
+    name: str
+    about: str
+    why: str
+    conversations: int
+    key: str
+    program: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,16 +223,20 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """One campaign as its page tells it; of each source, the estimates of features and of sorts of fault unseen."""
+    """One campaign as its page tells it; of each source, the estimates of features and of sorts of fault unseen.
+    `ended`: when it came to its end, and `why`; "" while it goes on, and where it was stopped."""
 
     campaign: Campaign
     plans: int
     conversations: int
     inconclusive: int
+    ended: str = ""
+    why: str = ""
     waves: tuple[Wave, ...] = ()
     rows: tuple[Row, ...] = ()
     leans: tuple[Lean, ...] = ()
     sights: tuple[Sight, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
     scores: tuple[Score, ...] = ()
     features: tuple[tuple[str, Estimate], ...] = ()
     faults: tuple[tuple[str, Estimate], ...] = ()

@@ -8,6 +8,7 @@ requirements that newly fail, are mended, newly judged, or judged no longer. Exi
 from __future__ import annotations
 
 import argparse
+import html
 import json
 import os
 import sys
@@ -118,7 +119,7 @@ def _no_longer_judged(before: Row, after: Row) -> bool:
 KINDS: Final[Mapping[str, Is]] = {
     "Newly failing": _newly_failing,
     "Mended": _mended,
-    "Newly accepted by the baseline": _newly_accepted,
+    "Newly seen to fail, and accepted by the baseline": _newly_accepted,
     "Recommendations newly missed": _newly_warned,
     "Newly judged": _newly_judged,
     "No longer judged": _no_longer_judged,
@@ -335,7 +336,8 @@ def main(argv: Sequence[str], prog: str = "python -m reports compare") -> int:
         sys.stderr.write(f"{prog}: {error}\n")
         return WRONG
     text = render(pairs)
-    sys.stdout.write(text)
+    # whoever reads it in a terminal reads no Markdown: there nothing can act as markup
+    sys.stdout.write(html.unescape(text) if sys.stdout.isatty() else text)
     step = os.environ.get("GITHUB_STEP_SUMMARY")
     if step:
         with Path(step).open("a", encoding="utf-8") as file:

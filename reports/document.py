@@ -71,6 +71,8 @@ def _result(found: Result) -> Mapping[str, object]:
         "faults": len(found.faults),
         "reproduced": fault.reproduced if fault else None,
         "tried": fault.tried if fault else None,
+        "shown": fault.shown if fault and fault.chances else None,
+        "chances": fault.chances if fault and fault.chances else None,
         "deviation": _deviation(found.accepted) if found.accepted else None,
         "unseen": {"judged": found.unseen.judged, "replayed": found.unseen.replayed} if found.unseen else None,
     }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from records.rows import FaultRow, ReplayRow
-from reports.result import ENOUGH_PASSES, LEVELS, Acceptance, Result, Unseen, rank
+from reports.result import ENOUGH_PASSES, LEVELS, Acceptance, Result, Unseen, rank, sort_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ def accepted(
     failing = [fault for fault in faults if fault.verdict != "inconclusive"]
     mine = [fault for fault in failing if fault.requirement == name]
     if mine and name not in entries:
-        return None
+        others = [_by_its_other_name(fault, entries) for fault in mine]
+        return others[0] if all(others) else None
     mine = mine if name in entries else failing
     # a recommendation that is missed beside that decides nothing where the demand that is broken is accepted
     deciding = [fault for fault in mine if LEVELS[rank(fault.level)] in decisive] or mine
@@ -44,6 +45,39 @@ def accepted(
         return None
     causes = sorted({fault.requirement for fault in deciding})
     return entries[name] if name in entries else entries[causes[0]] if causes else None
+
+
+def _by_its_other_name(fault: FaultRow, entries: Mapping[str, Acceptance]) -> Acceptance | None:
+    """The entry that accepts the same sort of failure under the name that the model has for it: what comes and goes is
+    laid on a requirement that is broken in any case."""
+    name, _, kind = fault.sort.partition(" ")
+    entry = entries.get(name) if kind and kind == fault.fingerprint.partition(" ")[2] else None
+    return entry if entry is not None and entry.accepts_sort(fault.sort) else None
+
+
+def not_another_name(faults: Sequence[FaultRow], entries: Mapping[str, Acceptance]) -> list[FaultRow]:
+    """The faults, of which those are only suspected that were named after a way of writing, while the run saw the same
+    sort of failure under the name that the specification gives it, no less grave and accepted by an entry: which of an
+    implementation's many faults in one action is met without that way first must not make a baseline flicker."""
+    seen = [fault for fault in faults if fault.verdict != "inconclusive" and not fault.features]
+    known = [each for each in seen if each.requirement in entries and entries[each.requirement].accepts(each)]
+    return [_suspected(fault, known) if _newly_named(fault, entries) else fault for fault in faults]
+
+
+def _newly_named(fault: FaultRow, entries: Mapping[str, Acceptance]) -> bool:
+    """True for a failure that is named after a way of writing and that no entry accepts under that name."""
+    entry = entries.get(fault.requirement)
+    named = bool(fault.features and fault.sort) and fault.verdict != "inconclusive"
+    return named and not (entry is not None and entry.accepts(fault))
+
+
+def _suspected(fault: FaultRow, known: Sequence[FaultRow]) -> FaultRow:
+    """The fault, or no more than the suspicion of it where one of `known` is of its sort."""
+    for other in known:
+        if sort_of(other.fingerprint) == sort_of(fault.sort) and rank(other.level) <= rank(fault.level):
+            why = f"it may be the known failure of {other.requirement}, which shows in the same way"
+            return replace(fault, verdict="inconclusive", unsettled=why)
+    return fault
 
 
 def own(found: Result) -> list[FaultRow]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from records.text import printable
 from reports import terminal, transcript
-from reports.often import often
+from reports.often import shown
 from reports.result import Result
 from reports.summary import COLUMNS, Summary
 
@@ -91,8 +91,9 @@ def _page(summary: Summary, results: Path | None) -> Iterator[str]:
     yield from _part(
         "Expired baseline entries", [f"{plain(e.id, 80)}: {plain(e.reason)} ({e.expires})" for e in summary.expired]
     )
+    yield from _part("It could not be judged", [plain(row.message) for row in summary.not_begun])
     yield from _part(
-        "Errors of the tester's own", [f"{plain(row.where)}: {plain(row.message)}" for row in summary.troubles]
+        "Errors of the tester's own", [f"{plain(row.where)}: {plain(row.message)}" for row in summary.errors]
     )
     if not summary.complete:
         loose = [f"worker {plain(worker, 40)}: {plain(why)}" for worker, why in summary.unfinished.items()]
@@ -117,7 +118,7 @@ def listed(items: Iterable[str]) -> Iterator[str]:
 def _one(found: Result) -> str:
     """A requirement in one line."""
     fault = found.fault
-    times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
+    times_told = f" ({shown(fault)})" if fault and fault.tried else ""
     level = plain(found.failed_as or found.requirement.level, 20)
     return f"**{plain(found.id, 80)}** {level}: {plain(found.message)}{times_told}"
 
@@ -126,7 +127,7 @@ def _failure(summary: Summary, found: Result, results: Path | None) -> Iterator[
     """A failure to unfold: one block of HTML, without a blank line, so that none of it is read as Markdown."""
     fault = found.fault
     level = _html(found.failed_as or found.requirement.level, 20)
-    times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
+    times_told = f" ({shown(fault)})" if fault and fault.tried else ""
     yield f"<details><summary><b>{_html(found.id, 80)}</b> {level}: {_html(found.message)}{times_told}</summary>"
     yield f"<p>{_html(found.requirement.statement, 1000)}</p>"
     if found.requirement.source:

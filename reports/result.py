@@ -7,8 +7,8 @@ exercised and judged is never a pass.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final, Protocol
 
@@ -62,8 +62,10 @@ class Acceptance:
         return self.expires is not None and today > self.expires
 
     def accepts(self, fault: FaultRow) -> bool:
-        """True for a failure of a sort that the entry was written for; a fault that says no sort is of any."""
-        return self.accepts_sort(fault.fingerprint)
+        """True for a failure of a sort that the entry was written for, or that another rule of the requirement calls
+        so; a fault that says no sort is of any."""
+        names = (each for each in fault.rivals if each.partition(" ")[0] == fault.requirement)
+        return any(map(self.accepts_sort, (fault.fingerprint, *names)))
 
     def accepts_sort(self, fingerprint: str) -> bool:
         """The same by the name of the sort."""
@@ -148,6 +150,26 @@ def weight(fault: FaultRow) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+def apart(faults: Iterable[FaultRow]) -> list[FaultRow]:
+    """The faults, of which those are only suspected that may be another one of them again: one that shows in the same
+    way and is as grave. Of two that may each be the other, the first by name is confirmed. So one action fails the same
+    requirements, whichever of its conversations was met first, and nothing passes that was blamed."""
+    faults = list(faults)
+    failing = {fault.fingerprint: fault for fault in sorted(faults, key=lambda each: rank(each.level), reverse=True)
+               if fault.verdict != "inconclusive" and fault.fingerprint}  # fmt: skip
+    return [_told_as(fault, [failing[rival] for rival in fault.rivals if rival in failing]) for fault in faults]
+
+
+def _told_as(fault: FaultRow, rivals: Sequence[FaultRow]) -> FaultRow:
+    """The fault, or no more than the suspicion of it where one of `rivals` stands for both."""
+    for rival in rivals:
+        if rival.requirement == fault.requirement or rank(rival.level) > rank(fault.level):
+            continue
+        if fault.fingerprint not in rival.rivals or rival.fingerprint < fault.fingerprint:
+            return replace(fault, verdict="inconclusive", unsettled=f"it may be the failure of {rival.requirement}")
+    return fault
+
+
 def rank(level: str) -> int:
     """0 for the strongest level."""
     return LEVELS.index(level) if level in LEVELS else 0
@@ -194,7 +216,7 @@ def result(
         first = failing[0]
         message = first.why or "fails"
         if first.requirement != requirement.id:
-            message = f"broken by the same deed as {first.requirement}: {message}"
+            message = f"broken by the same action as {first.requirement}: {message}"
         return made("fail", "accepted" if accepted else standing, message, failed_as)
     if trouble:
         return made("error", "error", trouble)
@@ -202,7 +224,8 @@ def result(
         fault = own[0]
         if fault.unsettled:
             return made("inconclusive", "inconclusive", f"suspected, not settled: {fault.why}; {fault.unsettled}")
-        seen = f"seen {fault.reproduced} of {fault.tried} times, and the text tolerates it once in a while"
+        often = "" if fault.chances else f"seen {fault.reproduced} of {fault.tried} times, and "
+        seen = f"{often}the text tolerates it once in a while"
         return made("inconclusive", "inconclusive", f"{fault.why}: {seen}" if fault.why else seen)
     if requirement.applies == "unsupported":
         return made("unsupported", "unsupported", "not claimed")
@@ -213,6 +236,13 @@ def result(
     if counts[1] > 0:
         return made("pass", "passed", "")
     return made("inconclusive", "inconclusive", "exercised, never judged" if counts[0] > 0 else NEVER_REACHED)
+
+
+def too_long(found: Result, needs_s: float) -> Result:
+    """What was never reached since it takes `needs_s` seconds of silence, told so."""
+    if found.message != NEVER_REACHED:
+        return found
+    return replace(found, message=f"not judged: needs {needs_s:.0f} s of silence")
 
 
 def _level(fault: FaultRow, requirement: RequirementRow) -> str:

@@ -20,15 +20,17 @@ from records.rows import (
     FaultRow,
     FreedomRow,
     PropertyRow,
+    RateRow,
     ReplayRow,
     RequirementRow,
+    RestRow,
     RoundRow,
     Row,
     RunRow,
     TroubleRow,
     to_json,
 )
-from reports.known import Played, Stale, accepted, not_seen, own, played, stale_entries
+from reports.known import Played, Stale, accepted, not_another_name, not_seen, own, played, stale_entries
 from reports.left import Left, left
 from reports.result import (
     VERDICTS,
@@ -36,8 +38,10 @@ from reports.result import (
     Deviation,
     Result,
     acceptance,
+    apart,
     rank,
     result,
+    too_long,
 )
 
 UNKNOWN_SECTION: Final = "not in the list of requirements"
@@ -47,6 +51,10 @@ KEEPS_CONVERSATIONS: Final = 4
 """Schema of the first records in which entries of a baseline had conversations of their own. In older ones a pass alone
 made an entry stale."""
 AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+START: Final = "start"
+"""Where trouble happens in which the implementation has not started, or does not speak its protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,16 @@ class Summary:
     obstacles: Mapping[str, int] = field(default_factory=dict)
     played: Mapping[str, Played] = field(default_factory=dict)
     left: Left | None = None
+
+    @property
+    def not_begun(self) -> tuple[TroubleRow, ...]:
+        """Why the implementation could not be judged at all: it did not start, listen or speak its protocol."""
+        return tuple(row for row in self.troubles if row.where == START)
+
+    @property
+    def errors(self) -> tuple[TroubleRow, ...]:
+        """What went wrong on the side of the tester."""
+        return tuple(row for row in self.troubles if row.where != START)
 
     @property
     def plans(self) -> int:
@@ -169,7 +187,15 @@ class Summary:
             parts.append(f"{_many(unseen, 'known deviation')} not seen this time")
         if count["inconclusive"] > unseen:
             parts.append(f"{count['inconclusive'] - unseen} not settled")
+        suspected = sum(found.standing == "inconclusive" and _is_suspected(found) for found in self.results)
+        if suspected:
+            parts.append(f"{suspected} of them suspected of breaking a MUST: see above")
         return f"pass: {', '.join(parts)}"
+
+
+def _is_suspected(found: Result) -> bool:
+    """True for what may break a MUST, and was not settled."""
+    return found.fault is not None and not found.unseen and found.fault.level == "MUST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +274,15 @@ def fold(
     return replace(summary, verdict=verdict, reasons=reasons, exit_code=0 if verdict == "pass" else 1)
 
 
+def _rates(rows: list[Row]) -> dict[tuple[str, str], tuple[int, int]]:
+    """How often each failure that shows now and then was seen, and could have been, by all workers together."""
+    found: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in _of(RateRow, rows):
+        shown, chances = found.get((row.requirement, row.fingerprint), (0, 0))
+        found[row.requirement, row.fingerprint] = shown + row.shown, chances + row.chances
+    return found
+
+
 def _freedoms(rows: list[Row]) -> dict[str, int]:
     """How many conversations leaned on each freedom, those most leaned on first."""
     counts: Counter[str] = Counter()
@@ -307,7 +342,11 @@ def _results(
         exercised[coverage.requirement] += coverage.exercised
         judged[coverage.requirement] += coverage.judged
     faults: dict[str, list[FaultRow]] = {}
-    for fault in _of(FaultRow, rows):
+    rates = _rates(rows)
+    in_force = {name: entry for name, entry in entries.items() if not entry.expired(today)}
+    for told in not_another_name(apart(_of(FaultRow, rows)), in_force):
+        shown, chances = rates.get((told.requirement, told.fingerprint), (told.shown, told.chances))
+        fault = replace(told, shown=shown, chances=chances)
         for name in dict.fromkeys((fault.requirement, *fault.also)):
             faults.setdefault(name, []).append(fault)
         # A fault is never lost because the list of requirements is torn or older than the suite.
@@ -316,7 +355,9 @@ def _results(
                 run=fault.run, worker=fault.worker, id=fault.requirement, section=UNKNOWN_SECTION, level=fault.level
             )
     trouble = {row.requirement: row.message or "an error of ours" for row in reversed(troubles) if row.requirement}
-    in_force = {name: entry for name, entry in entries.items() if not entry.expired(today)}
+    rests: dict[str, float] = {}
+    for rest in _of(RestRow, rows):
+        rests[rest.requirement] = min(rest.needs_s, rests.get(rest.requirement, rest.needs_s))
     found = []
     for name, requirement in requirements.items():
         mine = faults.get(name, [])
@@ -324,9 +365,8 @@ def _results(
         entry = accepted(name, mine, in_force, decisive)
         if entry is None:  # what is accepted elsewhere makes nothing worse here
             mine = [f for f in mine if f.requirement not in in_force or not in_force[f.requirement].accepts(f)]
-        found.append(
-            result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=entry, decisive=decisive)
-        )
+        folded = result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=entry, decisive=decisive)
+        found.append(too_long(folded, rests[name]) if name in rests else folded)
     return tuple(found)
 
 
@@ -357,8 +397,10 @@ def _verdict(summary: Summary) -> tuple[str, tuple[str, ...]]:
         failures.append(_many(len(summary.stale), "baseline entry no longer fails", "baseline entries no longer fail"))
     if summary.expired:
         failures.append(f"{_many(len(summary.expired), 'baseline entry', 'baseline entries')} expired")
-    if summary.troubles:
-        errors.append(f"{_many(len(summary.troubles), 'error')} of the tester's own")
+    if summary.not_begun:
+        errors.append("it could not be judged")
+    if summary.errors:
+        errors.append(f"{_many(len(summary.errors), 'error')} of the tester's own")
     elif summary.counts["error"]:
         errors.append(f"{_many(summary.counts['error'], 'requirement')} met an error of the tester's own")
     if not summary.complete:

@@ -11,7 +11,7 @@ from typing import Final
 from records.rows import FaultRow
 from records.text import printable
 from reports import transcript
-from reports.often import often
+from reports.often import shown
 from reports.result import Result
 from reports.summary import COLUMNS, Summary
 
@@ -125,13 +125,20 @@ def _table(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
     yield paint("section".ljust(longest) + "".join(f"  {names[head]}" for head in heads), "bold")
     total: dict[str, int] = {}
     basis = "text"
+    elsewhere: list[int] = []
     for section in summary.sections:
+        for head, count in section.counts.items():
+            total[head] = total.get(head, 0) + count
+        if 0 < sum(section.counts.values()) == section.counts.get("unsupported"):
+            elsewhere.append(section.counts["unsupported"])
+            continue
         if section.basis != basis:
             basis = section.basis
             yield paint(f"-- {BASES.get(basis, printable(basis, 40))}", "dim")
         yield row(section.name or "(no section)", dict(section.counts))
-        for head, count in section.counts.items():
-            total[head] = total.get(head, 0) + count
+    if elsewhere:
+        yield paint(f"-- {_many(len(elsewhere), 'section')} of other roles and profiles", "dim")
+        yield row("not claimed", {"unsupported": sum(elsewhere)})
     yield row("all", total)
     if total.get("unselected"):
         yield f"not selected in this run: {total['unselected']}"
@@ -152,7 +159,7 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
     trace = transcript.load(results, found.witness) if results and found.witness else None
     if fault is not None:
         expected = fault.expected or (transcript.text_of(trace, "expected") if trace else "")
-        yield from _prose("expected", expected, width)
+        yield from _prose("expected", expected if expected != requirement.statement else "", width)
     yield from _prose("came", found.message, width)
     if fault is not None:
         yield from _prose("seen", seen(fault), width)
@@ -168,15 +175,18 @@ def _failure(summary: Summary, found: Result, width: int, paint: Paint, results:
         if script := _script(found.witness, results):
             yield f"  script       {script}"
     if len(found.faults) > 1:
-        yield from _prose("more", f"{len(found.faults) - 1} further faults of this requirement; see the traces", width)
+        further = _many(len(found.faults) - 1, "further fault")
+        yield from _prose("more", f"{further} of this requirement; see the traces", width)
 
 
 def seen(fault: FaultRow) -> str:
     """How often, how short, and by which property."""
-    size = f", {fault.steps} steps" if fault.steps else ""
-    return f"{often(fault.reproduced, fault.tried, ' times') or 'once'}{size}" + (
-        f", {fault.property}" if fault.property else ""
-    )
+    size = f", {_many(fault.steps, 'step')}" if fault.steps else ""
+    return f"{shown(fault, ' times') or 'once'}{size}" + (f", {fault.property}" if fault.property else "")
+
+
+def _many(count: int, one: str) -> str:
+    return f"{count} {one if count == 1 else one + 's'}"
 
 
 def _prose(label: str, text: str, width: int) -> list[str]:
@@ -193,7 +203,7 @@ def _listed(found: tuple[Result, ...] | list[Result], width: int, results: Path 
     """One entry a result: id, level, what came, how often, and where the conversation is."""
     for entry in found[:MAX_LISTED]:
         fault = entry.fault
-        times_told = f" ({often(fault.reproduced, fault.tried)})" if fault and fault.tried else ""
+        times_told = f" ({shown(fault)})" if fault and fault.tried else ""
         level = printable(entry.failed_as or entry.requirement.level, 20)
         yield from _prose("", f"{entry.id}  {level}: {entry.message}{times_told}", width)
         if entry.witness:
@@ -255,15 +265,19 @@ def _renewal(summary: Summary) -> str:
 
 
 def _troubles(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
-    if summary.troubles:
-        yield ""
-        yield paint("ERRORS OF THE TESTER'S OWN, NOT VERDICTS", "red")
-        for row in summary.troubles[:MAX_LISTED]:
-            yield from _prose("", f"{row.where}: {row.message}" if row.where else row.message or "unknown", width)
+    for title, rows in (
+        ("IT COULD NOT BE JUDGED", summary.not_begun),
+        ("ERRORS OF THE TESTER'S OWN, NOT VERDICTS", summary.errors),
+    ):
+        if rows:
+            yield from ("", paint(title, "red"))
+        for row in rows[:MAX_LISTED]:
+            named = row.where and rows != summary.not_begun
+            yield from _prose("", f"{row.where}: {row.message}" if named else row.message or "unknown", width)
             for line in row.detail.splitlines()[-20:]:
                 yield f"    | {printable(line, max(20, width - 6))}"
-        if len(summary.troubles) > MAX_LISTED:
-            yield f"  ... and {len(summary.troubles) - MAX_LISTED} more"
+        if len(rows) > MAX_LISTED:
+            yield f"  ... and {len(rows) - MAX_LISTED} more"
     if not summary.complete:
         yield ""
         yield paint("INCOMPLETE RUN: what is missing here was not tried to the end", "red")

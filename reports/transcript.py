@@ -36,13 +36,17 @@ def load(results: Path, witness: str) -> Trace | None:
 
 
 def lines(trace: Trace, width: int = 100, limit: int = MAX_EVENTS) -> list[str]:
-    """One conversation: time in ms, connection, direction, what was said. The deciding event is marked with `!`.
+    """One conversation: time in ms, connection, direction, what was said. The deciding event is marked with `!`; what
+    came behind it is only counted.
 
     `-->` is said by the tester, `<--` by the implementation. At most `limit` events, none longer than MAX_ROWS lines
     of `width` characters.
     """
     events = dicts(trace.get("conversation"))
     events, deciding = worth_telling(events, trace.get("deciding"))
+    until = len(events) if deciding is None else deciding + 1
+    behind = sum(event.get("event") != "quiet" for event in events[until:])
+    events = events[:until]
     told = [_told(event, role_of(trace)) for event in events]
     if not told:
         told, deciding = [_wired(event) for event in dicts(trace.get("wire"))], None
@@ -56,6 +60,8 @@ def lines(trace: Trace, width: int = 100, limit: int = MAX_EVENTS) -> list[str]:
             continue
         mark = "!" if deciding == index else " "
         shown += _wrapped(f"{mark}{ms:>8} #{conn} {arrow} ", text, width)
+    if behind:
+        shown.append(f"{'':10}... {behind} {'event' if behind == 1 else 'events'} after that")
     return shown
 
 

@@ -27,8 +27,9 @@ class Named(NamedTuple):
 
 class Cause(NamedTuple):
     """One possible reason. `requirements` are those that it may name, of which `which(case)` picks one when there are
-    several, and `also` those that are broken beside it. `could(case)` says whether it can be the reason at all, and
-    `evidence(case)` answers why, a `Named`, or "" when nothing speaks for it. `options` are further fields of `Named`.
+    several, and `also` those that are broken beside it. `where(case)` and `could(case)` say whether it can be the
+    reason at all, and `evidence(case)` answers why, a `Named`, or "" when nothing speaks for it. `options` are further
+    fields of `Named`.
     """
 
     requirements: tuple[str, ...]
@@ -37,6 +38,7 @@ class Cause(NamedTuple):
     which: Callable[[Any], str] | None
     also: tuple[str, ...]
     options: dict[str, Any]
+    where: Callable[[Any], bool] | None = None
 
 
 Evidence = Callable[[Any], Any]
@@ -53,7 +55,9 @@ class Causes:
     def __init__(self, name: str, *, vague: bool = False, turns_on: Callable[[Any], Hashable] | None = None) -> None:
         self.name, self._vague, self._turns_on = name, vague, turns_on
         self.ranked: list[Cause] = []
-        self._asked: list[tuple[int, Callable[[Any], bool] | None, Cause]] = []
+        self._asked: list[tuple[Callable[[Any], bool] | None, list[tuple[int, Callable[[Any], bool] | None, Cause]]]]
+        self._asked = []
+        """What has to be asked, by what several in a row have in common: where that does not hold, none of them is."""
         self._always = 0
         self._sums: dict[int, tuple[str, ...]] = {}
         self._found: dict[Hashable, tuple[str, ...]] = {}
@@ -62,6 +66,7 @@ class Causes:
         self,
         requirements: str,
         *,
+        where: Callable[[Any], bool] | None = None,
         could: Callable[[Any], bool] | None = None,
         which: Callable[[Any], str] | None = None,
         also: str = "",
@@ -72,7 +77,8 @@ class Causes:
         """Register the decorated search for evidence, behind those that are there.
 
         `requirements` is one full id, or the closed set of ids (separated by blanks) from which `which` picks one for a
-        case, "" meaning none. The other arguments become fields of the breach.
+        case, "" meaning none. `where` is a circumstance that it has in common with the causes next to it, and is asked
+        once for all of them. The other arguments become fields of the breach.
         """
 
         def registered(evidence: Evidence) -> Evidence:
@@ -80,13 +86,15 @@ class Causes:
             ids = tuple(requirements.split())
             if len(ids) > 1 and which is None:
                 raise ValueError(f"{evidence.__name__}: which of {requirements}?")
-            cause = Cause(ids, could, evidence, which, tuple(also.split()), options)
+            cause = Cause(ids, could, evidence, which, tuple(also.split()), options, where)
             bit = 1 << len(self.ranked) if which is None else 0
             self.ranked.append(cause)
-            if bit and could is None:
+            if bit and could is None and where is None:
                 self._always |= bit
+            elif self._asked and self._asked[-1][0] is where:
+                self._asked[-1][1].append((bit, could, cause))
             else:
-                self._asked.append((bit, could, cause))
+                self._asked.append((where, [(bit, could, cause)]))
             return evidence
 
         return registered
@@ -115,7 +123,9 @@ class Causes:
 
     def _named(self, case: Any) -> Iterator[Named]:
         for cause in self.ranked:
-            if cause.could is not None and not cause.could(case):
+            if (cause.where is not None and not cause.where(case)) or (
+                cause.could is not None and not cause.could(case)
+            ):
                 continue
             found = cause.evidence(case)
             if not found:
@@ -138,14 +148,17 @@ class Causes:
     def _given(self, case: Any) -> tuple[str, ...]:
         held = self._always
         more: tuple[str, ...] = ()
-        for bit, could, cause in self._asked:
-            if could is not None and not could(case):
+        for where, asked in self._asked:
+            if where is not None and not where(case):
                 continue
-            if bit:
-                held |= bit
-            else:
-                name = picked(cause.requirements, cause.which, case)
-                more += (name, *cause.also) if name else ()
+            for bit, could, cause in asked:
+                if could is not None and not could(case):
+                    continue
+                if bit:
+                    held |= bit
+                else:
+                    name = picked(cause.requirements, cause.which, case)
+                    more += (name, *cause.also) if name else ()
         known = self._sums.get(held)
         return (self._sum(held) if known is None else known) + more
 

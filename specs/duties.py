@@ -2,6 +2,9 @@
 
 A duty is computed from the state, never recorded. So there is one declaration behind whose turn it is (`owed`), what
 an action credits by meeting it (`met`), what a final silence breaks (`at_silence`) and what an end breaks (`at_end`).
+
+Whose turn it is, is asked after every event. A state may have parts, such as its connections, of which an event changes
+one. A duty that is declared for each part looks at that part alone, so that it is asked again only where it changed.
 """
 
 from __future__ import annotations
@@ -16,20 +19,32 @@ from specs.obligations import Due, Duty, Rule, topics
 from specs.requirement import Requirement
 
 Phases = Callable[[Any], Sequence[Any]]
+Parts = Callable[[Any], Mapping[int, Any]]
 
 
 class Duties(Forms):
     """The duties of one role, beside its forms. See `specs.rules.Rulebook`, whose part this is.
 
     `phases(state)` are the phases of the conversations that a duty looks at; only duties that are declared for one of
-    them are asked. Without it every duty is.
+    them are asked. Without it every duty is. `parts(state)` are its parts by their numbers, which are immutable values
+    with a `phase`.
     """
 
-    def __init__(self, by: str, requirements: Mapping[str, Requirement], phases: Phases | None = None) -> None:
+    def __init__(
+        self,
+        by: str,
+        requirements: Mapping[str, Requirement],
+        phases: Phases | None = None,
+        parts: Parts | None = None,
+    ) -> None:
         super().__init__(by, requirements)
-        self._phases = phases
+        self._phases, self._parts = phases, parts
         self.duties: list[Rule] = []
+        self._whole: list[Rule] = []
         self._in: dict[Any, list[Rule]] = {}
+        self._each_in: dict[Any, list[Rule]] = {}
+        self._owed_by: dict[int, tuple[Any, list[str]]] = {}
+        """The part of each number that was last asked, and what it owes."""
         self._meeting: dict[str, list[Rule]] = {}
 
     def duty(
@@ -40,56 +55,85 @@ class Duties(Forms):
         when: Iterable[Any] = (),
         also: str = "",
         patient: bool = False,
+        each: bool = False,
         causes: Causes | None = None,
         shows: Causes | None = None,
-    ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Register a duty. The decorated function looks at a state and answers "" (nothing is owed), why it is, a
         `Due`, or several. Duties are open in the order in which they are written.
 
         `met_by`: actions that meet it. `when`: the phases in which it can be open at all; without these, in all.
+        `each`: it is asked for each part of the state, with its number, and knows no more; `when` is about the part.
         `patient`: a final silence does not decide it yet, because what comes next shows why (see `Due.overdue`).
         `causes`: who is blamed when it is not met. `shows`: what else could have been blamed on how it was met.
         """
 
-        def registered(body: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def registered(body: Callable[..., Any]) -> Callable[..., Any]:
             ids = tuple(requirements.split())
             self.check(ids)
             rule = Rule(
                 "duty", ids, body, topics(met_by), frozenset(when) or None, also=tuple(also.split()), causes=causes,
-                shows=shows, patient=patient,
+                shows=shows, patient=patient, each=each,
             )  # fmt: skip
             self.duties.append(rule)
+            self._whole += [] if each else [rule]
             return body
 
         return registered
 
     def open(self, state: Any) -> Iterator[Duty]:
         """The open duties, in order of precedence."""
-        return _open(self._asked(state), state)
+        return self._open(self._asked(self.duties, state), state)
 
-    def _asked(self, state: Any) -> list[Rule]:
-        """The duties that may be open in the phases of a state."""
+    def _open(self, rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
+        for rule in rules:
+            if rule.each:
+                assert self._parts is not None
+                for number, part in self._parts(state).items():
+                    if rule.when is None or part.phase in rule.when:
+                        yield from _found(rule, rule.body(number, part))
+            else:
+                yield from _found(rule, rule.body(state))
+
+    def _asked(self, rules: list[Rule], state: Any) -> list[Rule]:
+        """Those of the duties that may be open in the phases of a state."""
         if self._phases is None:
-            return self.duties
+            return rules
         phases = self._phases(state)
         key = phases[0] if len(phases) == 1 else frozenset(phases)  # one conversation is the rule
         found = self._in.get(key)
         if found is None:
-            found = [rule for rule in self.duties if rule.when is None or not rule.when.isdisjoint(phases)]
+            found = [rule for rule in rules if rule.when is None or not rule.when.isdisjoint(phases)]
             self._in[key] = found
         return found
 
     def owed(self, state: Any) -> Iterator[str]:
         """See `specs.model.Model.owed`: an overdue duty is not waited for."""
-        for rule in self._asked(state):
+        marks: list[str] = []
+        if self._parts is not None:
+            for number, part in self._parts(state).items():
+                known = self._owed_by.get(number)
+                if known is None or known[0] is not part:
+                    known = self._owed_by[number] = (part, self._marks_of(number, part))
+                marks += known[1]
+        for rule in self._whole if self._phases is None else self._asked(self._whole, state):
             found = rule.body(state)
-            if not found:
-                continue
-            for due in (found,) if isinstance(found, (str, Due)) else found:
-                if isinstance(due, str):
-                    yield rule.requirements[0]
-                elif not due.overdue:
-                    yield Duty(rule, due).mark
+            if found:
+                marks += _marks(rule, found)
+        return iter(marks)
+
+    def _marks_of(self, number: int, part: Any) -> list[str]:
+        rules = self._each_in.get(part.phase)
+        if rules is None:
+            rules = self._each_in[part.phase] = [
+                rule for rule in self.duties if rule.each and (rule.when is None or part.phase in rule.when)
+            ]
+        marks: list[str] = []
+        for rule in rules:
+            found = rule.body(number, part)
+            if found:
+                marks += _marks(rule, found)
+        return marks
 
     def met(self, case: Any, action: str) -> tuple[str, ...]:
         """What an action credits by meeting duties. `case.state` is the state before it, and `case.about`, where there
@@ -98,7 +142,7 @@ class Duties(Forms):
         if rules is None:
             rules = self._meeting[action] = [rule for rule in self.duties if action in rule.on]
         covers: tuple[str, ...] = ()
-        for rule, due in _open(rules, case.state) if rules else ():
+        for rule, due in self._open(rules, case.state) if rules else ():
             if case.about is None or case.about is due.about:
                 covers += (due.requirement or rule.requirements[0], *rule.also, *due.also)
                 for causes in (rule.causes, rule.shows):
@@ -139,9 +183,19 @@ class Duties(Forms):
         return None
 
 
-def _open(rules: Iterable[Rule], state: Any) -> Iterator[Duty]:
-    for rule in rules:
-        found = rule.body(state)
-        if found:
-            for due in (found,) if isinstance(found, (str, Due)) else found:
-                yield Duty(rule, due if isinstance(due, Due) else Due(due))
+def _found(rule: Rule, found: Any) -> Iterator[Duty]:
+    """The duties that a body has found open."""
+    if found:
+        for due in (found,) if isinstance(found, (str, Due)) else found:
+            yield Duty(rule, due if isinstance(due, Due) else Due(due))
+
+
+def _marks(rule: Rule, found: Any) -> list[str]:
+    """What those that are not overdue are called."""
+    marks = []
+    for due in (found,) if isinstance(found, (str, Due)) else found:
+        if isinstance(due, str):
+            marks.append(rule.requirements[0])
+        elif not due.overdue:
+            marks.append(Duty(rule, due).mark)
+    return marks

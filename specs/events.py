@@ -57,17 +57,17 @@ class Quiet:
     final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Fact:
     """Something seen beside the wire: octets of an unfinished frame, an exit status, a file, a refused connection.
 
-    `value` is JSON data, of the shape that the protocol gives to facts of this name.
+    `value` is JSON data, of the shape that the protocol gives to facts of this name. (Final, not frozen: see `Said`.)
     """
 
-    conn: int
-    by: str
-    name: str
-    value: Any
+    conn: Final[int]
+    by: Final[str]
+    name: Final[str]
+    value: Final[Any]
 
 
 Event = Said | Noise | Closed | Quiet | Fact

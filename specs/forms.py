@@ -17,14 +17,13 @@ from specs.requirement import Requirement
 
 
 class _Asked(NamedTuple):
-    """A form that may apply: `bit` stands for it in a sum, `if_` and `unless` say where it applies, and `body` whether
-    it is broken; `plain`: that is all there is to it. `rule` is its declaration, `ids` what it credits."""
+    """A form that may apply: `bit` stands for it in a sum, `if_` says where it applies, and `body` whether it is
+    broken; `plain`: that is all there is to it. `rule` is its declaration, `ids` what it credits."""
 
-    bit: int
     if_: Predicate | None
-    unless: Predicate | None
     body: Predicate
     plain: bool
+    bit: int
     rule: Rule
     ids: tuple[str, ...]
 
@@ -66,20 +65,22 @@ class Forms:
         steady: bool = False,
         causes: Causes | None = None,
         freed_by: Iterable[Freedom] = (),
+        same_as: str = "",
     ) -> Callable[[Predicate], Predicate]:
         """Register a form on the topics `on` (separated by commas), in the phases `when` and `during` the open actions
         (separated by blanks); without these, in all.
 
         `requirements` is one full id, or the closed set from which `which(case)` picks ("" : it does not apply); of
         several without `which`, the one that the profile of the case has. With `causes` a breach is laid on the
-        likeliest of them, and on `requirements` when none has evidence.
+        likeliest of them, and on `requirements` when none has evidence. `same_as`: the name of another rule that finds
+        the same failure where it shows at another time.
         """
 
         def registered(body: Predicate) -> Predicate:
             rule = Rule(
                 "form", tuple(requirements.split()), body, topics(on), frozenset(when) or None,
                 frozenset(during.split()) or None, if_, unless, which, tuple(also.split()), level, goes_on, steady,
-                causes, freed_by=tuple(freed_by),
+                causes, freed_by=tuple(freed_by), same_as=same_as,
             )  # fmt: skip
             self._add(rule)
             return body
@@ -145,8 +146,15 @@ class Forms:
         held = 0
         more: tuple[str, ...] = ()
         found: Finding | None = None
-        for bit, if_, unless, body, plain, rule, ids in row.forms:
-            if (if_ is not None and not if_(case)) or (unless is not None and unless(case)):
+        before: Predicate | None = None
+        holds = True
+        for if_, body, plain, bit, rule, ids in row.forms:
+            if if_ is not None:
+                if if_ is not before:  # what forms in a row have in common is asked once
+                    before, holds = if_, if_(case)
+                if not holds:
+                    continue
+            if not plain and rule.unless is not None and rule.unless(case):
                 continue
             if plain:
                 wrong = body(case)
@@ -208,7 +216,7 @@ class Forms:
         level = broken.level or rule.level
         steady = rule.steady if broken.steady is None else broken.steady
         kind, why, otherwise = rule.body.__name__, broken.why, broken.otherwise
-        rivals: tuple[str, ...] = ()
+        rivals: tuple[str, ...] = (f"{name} {rule.same_as}",) if rule.same_as else ()
         if rule.causes is not None:
             named = rule.causes.likeliest(case)
             if named is not None:
@@ -239,9 +247,10 @@ class Forms:
             ids = rule.requirements if rule.which is not None else self._held_in(rule.requirements, profile)[:1]
             if ids or rule.excuses:
                 also = self._held_in(rule.also, profile)
-                plain = rule.which is None and rule.causes is None and not rule.excuses and not rule.permits
+                more = (rule.unless, rule.which, rule.causes)
+                plain = more == (None, None, None) and not rule.excuses and not rule.permits
                 bit = 1 << len(row.forms)
-                row.forms.append(_Asked(bit, rule.if_, rule.unless, rule.body, plain, rule, (*ids, *also)))
+                row.forms.append(_Asked(rule.if_, rule.body, plain, bit, rule, (*ids, *also)))
         self._rows[key] = row
         return row
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from specs.plan import Ref
 
+_AS_IT_IS, _IN_ASCII = json.JSONEncoder(ensure_ascii=False), json.JSONEncoder()
+
 
 def ordered(members: Mapping[str, Any], order: int) -> list[tuple[str, Any]]:
     """The members rotated, and turned round for even numbers: chance has no place in a specification."""
@@ -22,9 +24,9 @@ def ordered(members: Mapping[str, Any], order: int) -> list[tuple[str, Any]]:
 def text(value: str, escape: str) -> str:
     """A string in JSON. `escape`: "slash", "ascii" (what is not ASCII), "all", or "" for as little as possible."""
     if escape == "slash":
-        return json.dumps(value, ensure_ascii=False).replace("/", "\\/")
+        return _AS_IT_IS.encode(value).replace("/", "\\/")
     if escape != "all":
-        return json.dumps(value, ensure_ascii=escape == "ascii")
+        return (_IN_ASCII if escape == "ascii" else _AS_IT_IS).encode(value)
     units = value.encode("utf-16-be", "surrogatepass")
     return '"' + "".join(f"\\u{units[i]:02x}{units[i + 1]:02X}" for i in range(0, len(units), 2)) + '"'
 

@@ -118,6 +118,13 @@ def drift_of(model: Model) -> Callable[[Any], Iterable[Any]] | None:
     return getattr(model, "drift", None)
 
 
+def model_of(model: Model, config: Any) -> Model:
+    """The model that judges conversations of this config, where one is put together of several and has a method `of`
+    that says which."""
+    of: Callable[[Any], Model] | None = getattr(model, "of", None)
+    return model if of is None else of(config)
+
+
 @dataclass(frozen=True, slots=True)
 class Blame:
     """A breach, and where: `at` is the index in the trace of the event that decided it."""
@@ -132,9 +139,9 @@ class Judgement:
 
     `verdict`: "pass", "fail", "inconclusive" (too many readings, or our own side broke the protocol first) or "error"
     (the model has no rule for what happened). `excused_from`: index of the event after which anything was allowed.
-    `blamed` are breaches of the watched role, `lapses` recommendations that it missed, `covered` counts the
-    requirements that it kept where it could have broken them. `leaned` counts the freedoms that it took to allow what
-    happened; `known` are faults that were set aside and behind which judging went on."""
+    `blamed` are breaches of the watched role, `lapses` recommendations that it missed, `covered` counts, for each
+    requirement that it kept, the events that could have broken it. `leaned` counts the freedoms that it took to allow
+    what happened; `known` are faults that were set aside and behind which judging went on."""
 
     verdict: str
     blamed: tuple[Blame, ...] = ()
@@ -172,7 +179,7 @@ class Watcher:
     """
 
     def __init__(self, model: Model, config: Any, watched: str, set_aside: frozenset[str] = frozenset()) -> None:
-        self._model = model
+        model = self._model = model_of(model, config)
         self._watched = watched
         self._set_aside = set_aside
         self._readings = [_Reading(model.initial(config))]
@@ -181,6 +188,7 @@ class Watcher:
         self._hole = ""
         self._crowded = False
         self._drift = drift_of(model)
+        self._plain = self._drift is None and not set_aside
         self._spread()
 
     def feed(self, event: Event) -> None:
@@ -190,6 +198,8 @@ class Watcher:
             return
         # what the tester's own actions show is credited to nobody
         credited = isinstance(event, Quiet) or event.by == self._watched
+        if self._plain and len(self._readings) == 1 and self._goes_on(self._readings[0], event, index, credited):
+            return
         after: list[_Reading] = []
         for reading in self._readings:
             if reading.state is ANYTHING:
@@ -213,6 +223,24 @@ class Watcher:
             self._excused_from = index
         else:
             self._spread()
+
+    def _goes_on(self, reading: _Reading, event: Event, index: int, credited: bool) -> bool:
+        """What nearly always happens: the one reading there is goes on, and nothing has to be chosen, added or looked
+        up. False where it is not so."""
+        if reading.state is ANYTHING:
+            return False
+        outcomes = tuple(self._model.step(reading.state, event))
+        outcome = outcomes[0] if len(outcomes) == 1 else None
+        if not isinstance(outcome, Allow):
+            return False
+        reading.state = outcome.state
+        if credited and (outcome.covers or outcome.leans):
+            reading.trail = (reading.trail, outcome.covers, outcome.leans)
+        if outcome.lapses:
+            reading.lapses += tuple(Blame(lapse, index) for lapse in outcome.lapses)
+        if outcome.state is ANYTHING:
+            self._excused_from = index
+        return True
 
     def _follow_all(self, reading: _Reading, event: Event, index: int, credited: bool, after: list[_Reading]) -> None:
         """Add every reading that `event` leads to."""
@@ -334,7 +362,7 @@ class Watcher:
         trail = best.trail
         while trail is not None:
             trail, covers, freedoms = trail
-            names += covers
+            names += set(covers)  # an event shows a requirement once, by however many rules
             leans += freedoms
         lapses = () if self._crowded else tuple(lapse for lapse in best.lapses if lapse.breach.by == self._watched)
         found = Judgement("pass", (), lapses, Counter(names), self._excused_from, "", Counter(leans), best.known)

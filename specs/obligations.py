@@ -66,8 +66,9 @@ class Rule:
     a duty is met by the actions `on`, and can be open in the phases `when`. `which(case)` picks one of several
     requirements. `also`, `level` and `steady` go into its breach; `goes_on`: the text says what follows one. `causes`
     name the likeliest requirement behind a breach, `shows` what else could have been blamed on how a duty was met.
+    `same_as`: see `specs.forms.Forms.form`.
     `freed_by`: freedoms that allow what breaks it. `excuses`: it blames nothing and ends the asking, which is a
-    `freedom` if it has an id; `permits`: it is a permission; `patient`: see `specs.duties.Duties.duty`.
+    `freedom` if it has an id; `permits`: it is a permission; `patient`, `each`: see `specs.duties.Duties.duty`.
     """
 
     obligation: str
@@ -89,7 +90,9 @@ class Rule:
     excuses: bool = False
     freedom: str = ""
     permits: bool = False
+    same_as: str = ""
     patient: bool = False
+    each: bool = False
 
     @property
     def name(self) -> str:

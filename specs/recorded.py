@@ -13,6 +13,10 @@ from specs.lag import Lagged
 from specs.model import Judgement, judge
 from specs.protocol import Protocol
 
+SIGNALS: Mapping[int, str] = {1: "SIGHUP", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+                              11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"}  # fmt: skip
+"""Signals that end programs, by their numbers on Linux."""
+
 
 def event_to_json(event: Event, protocol: Protocol) -> dict[str, Any]:
     """One event."""
@@ -27,7 +31,18 @@ def event_to_json(event: Event, protocol: Protocol) -> dict[str, Any]:
     if isinstance(event, Closed):
         return seen | {"event": "closed", "how": event.how}
     value = protocol.to_json(event.value)
-    return seen | {"event": "fact", "name": event.name, "text": f"{event.name}: {event.value!r:.800}", "value": value}
+    return seen | {"event": "fact", "name": event.name, "text": f"{event.name}: {_told(event)!s:.800}", "value": value}
+
+
+def _told(fact: Fact) -> str:
+    """What a fact says, for people: members that begin with "_" are handles of the plan, and an exit status below 0 is
+    the number of a signal."""
+    value = fact.value
+    if isinstance(value, Mapping):
+        value = {name: each for name, each in value.items() if not str(name).startswith("_")}
+    elif fact.name == "exit" and isinstance(value, int) and value < 0:
+        return f"{value} ({SIGNALS.get(-value, 'a signal')})"
+    return repr(value)
 
 
 def event_from_json(data: Mapping[str, Any], protocol: Protocol) -> Event:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from specs.duties import Duties, Phases
+from specs.duties import Duties, Parts, Phases
 from specs.machine import Machine, Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.obligations import Broken, Due, Duty, Finding, Freedom, Predicate, Rule
@@ -41,7 +41,7 @@ class Rulebook(Duties):
 
     `requirements` says in which profiles a rule holds, and at which level. A case, which the forms look at, has the
     attributes `profile` (a str, "" where every rule holds), `phase` and `during` (the open action, or ""); for `judge`
-    also `left`, the phases that were left since the role acted last. `phases`: see `specs.duties.Duties`.
+    also `left`, the phases that were left since the role acted last. `phases`, `parts`: see `specs.duties.Duties`.
     """
 
     def __init__(
@@ -50,8 +50,9 @@ class Rulebook(Duties):
         requirements: Mapping[str, Requirement],
         machine: Machine | None = None,
         phases: Phases | None = None,
+        parts: Parts | None = None,
     ) -> None:
-        super().__init__(by, requirements, phases)
+        super().__init__(by, requirements, phases, parts)
         self.machine = machine
         self._effects: dict[str, Callable[[Any], Any]] = {}
         self._credits: dict[tuple[str, ...], tuple[str, ...]] = {}

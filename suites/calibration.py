@@ -48,6 +48,9 @@ UNSPOKEN, UNSPOKEN_MS = 3.0, 500
 """How long a program that ended in the first session is watched alone: so many times what it took to end, and more."""
 SIGNS = frozenset(("observed", "file", "octets"))
 """What shows that a program was reached, although it has said nothing that can be read."""
+DEADLY = 8
+"""So many questions of discovery in which the implementation ended are asked once more: what ends it each time is none
+of those that come and go."""
 DUMB = 5
 """The part of what is left of the run for which one that was reached is waited for."""
 AT_ONCE_MS = 500.0
@@ -109,7 +112,7 @@ class Calibration:
         discover = _discovery(self.protocol)
         if discover is None:
             return
-        ground = Ground(self.settle, "ask", self.deadline)
+        ground, deadly = Ground(self.settle, "ask", self.deadline), count()
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
@@ -117,8 +120,9 @@ class Calibration:
                 raise TooLong
             asking = replace(self.setting(), config=config)
             recording = ground.play(plan, asking)
-            if recording.refused:
-                recording = ground.play(plan, asking)  # an earlier question had ended it
+            if recording.refused or (self._ended(recording) and next(deadly) < DEADLY):
+                # an earlier question had ended it, or it ends now and then: that answers nothing
+                recording = ground.play(plan, asking)
             if self.deadline.over():
                 raise TimeUp
             return tuple(recording.events), recording.judgement
@@ -130,6 +134,10 @@ class Calibration:
         else:
             self.learnt = dict(discover(play, self._configure))
         self.bears = 0 if self.learnt.get("crowded") else self.bears
+
+    def _ended(self, recording: Recording) -> bool:
+        """True when the implementation ended in a conversation."""
+        return any(blame.breach.requirement == self.protocol.crash for blame in recording.judgement.blamed)
 
     def _bears(self) -> int:
         """How many conversations at once make no difference to it."""
@@ -318,6 +326,11 @@ def _last_words(recording: Recording) -> str:
     """How a program ended, and the last line that it wrote to STDERR: most often why it could not be run."""
     facts = {event.name: event.value for event in recording.events if isinstance(event, Fact)}
     told = f" Its exit status was {facts['exit']}." if "exit" in facts else ""
+    for event in recording.events:
+        if isinstance(event, Fact) and event.name == "answer" and "error" in (event.value or {}):
+            told += f" It answered {event.value.get('op', 'an operation')} by the error "
+            told += f"{printable(str(event.value['error'])[:200])}."
+            break
     lines = [line for line in str(facts.get("stderr", "")).replace("\\n", "\n").splitlines() if line.strip()]
     return told + (f" Its last words: {printable(lines[-1].strip())}" if lines else "")
 

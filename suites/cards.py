@@ -32,12 +32,18 @@ def path_of(protocol: str, role: str) -> Path:
 
 def load(protocol: str, role: str, profile: str) -> list[Card]:
     """The deck of a profile; that of another one where it has none; none where the role has none."""
+    decks = stored(protocol, role)
+    return decks.get(profile) or next(iter(decks.values()), [])
+
+
+def stored(protocol: str, role: str) -> dict[str, list[Card]]:
+    """All decks of a role, by profile."""
     path = path_of(protocol, role)
-    if not path.exists():
-        return []
-    decks: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
-    cards = decks.get(profile) or next(iter(decks.values()))
-    return [Card(card["key"], _program(card["program"]), frozenset(card["judges"])) for card in cards]
+    decks: Mapping[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {
+        profile: [Card(card["key"], _program(card["program"]), frozenset(card["judges"])) for card in cards]
+        for profile, cards in decks.items()
+    }
 
 
 def _program(stored: Sequence[Any]) -> Program:

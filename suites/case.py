@@ -11,19 +11,25 @@ from typing import Any
 
 from impls.driver.drive import Recording, Setting
 from specs.events import Quiet
-from specs.model import Blame, Judgement
-from specs.plan import Plan, SendBytes
+from specs.model import Blame, Breach, Judgement
+from specs.plan import Plan, SendBytes, Wait
 from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Fault, Hunter, Property
 from suites.shrinking import plan_without
+from suites.sightings import NOW_AND_THEN, home_of
+from suites.vigils import late
 
 AGAIN, REPEATS, REPEATS_S = 3, 5, 60.0
 """How often a plan is tried until it shows something once more; repetitions of the shortest plan, and seconds after
 which no further one begins: each may have to wait."""
+LONG = 8
+"""So many steps of a conversation may bring an implementation down by their number alone."""
 SEVERAL = 3
 """Repetitions that must have been made where a fault counts only if it is always there."""
+SELDOM, QUICKLY_S = 60, 2.0
+"""How often a plan is tried that did not show it again at once: a quarter of that, and more within so many seconds."""
 DIFFER, DIFFER_S, FEW = 12, 20.0, 3
 """Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow, and few
 where the same was seen of a longer plan."""
@@ -46,12 +52,6 @@ _GRAVITY = {"MUST": 2, "SHOULD": 1}
 def is_silent(seen: Seen) -> bool:
     """True when all the patience of the run had run out before it was blamed: it may only be slow."""
     return any(isinstance(event, Quiet) and event.final for event in seen[0].events[: seen[2].at + 1])
-
-
-def is_late(seen: Seen) -> bool:
-    """True when it was blamed in a pause of ours: something did not come at the time at which it was due."""
-    event = seen[0].events[seen[2].at] if seen[2].at < len(seen[0].events) else None
-    return isinstance(event, Quiet) and not event.final
 
 
 _PARTICULARS = re.compile(r"""b?'(?:[^'\\]|\\.)*'|b?"(?:[^"\\]|\\.)*"|\d+""")
@@ -195,6 +195,17 @@ class Case:
                 return seen
         return None
 
+    def shorter(self, program: Program, plan: Plan, seen: Seen) -> None:
+        """Let what is reported, if there is no time for more, be told by a shorter plan that shows it as well."""
+        told = self.proof.fault
+        if told is None or is_silent(seen) or seen[0].judgement.known or len(plan.steps) >= len(told.plan.steps):
+            return
+        if told.requirement == self.called and not told.behind:
+            begun = time.monotonic() - told.shrink_s
+            self.proof.fault = self.told(
+                program, plan, seen, told.reproduced, told.found_after_s, begun, tried=told.tried
+            )
+
     def fault(
         self, program: Program, plan: Plan, seen: Seen, reproduced: int, after_s: float, begun: float, *,
         tried: int = REPEATS,
@@ -212,11 +223,12 @@ class Case:
             # a lapse stays one, whatever brings it about
             level = breach.level or binding[feature.requirement].level
             why = f"{feature.why}: {found.why}"
-            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level)
+            found = replace(found, requirement=feature.requirement, also=(), why=why, level=level, rivals=())
             found = replace(found, features=(feature.name,), kind=feature.name)
         elif self.way is None and found.requirement == self.name and found.also and self.acquitted(program, plan, kind):
             name, also = found.also[0], found.also[1:]
-            found = replace(found, requirement=name, also=also, level=breach.level or binding[name].level)
+            level = breach.level or binding[name].level
+            found = replace(found, requirement=name, also=also, level=level, rivals=())
         if breach.duty and not found.features:
             # which answer is missing where a way of writing is to blame is one sort of failure
             ways = (each.name for each in self.setting.protocol.features if each.requirement == found.requirement)
@@ -232,6 +244,10 @@ class Case:
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
         if reproduced < tried and breach.otherwise in binding:
             name, also, level = breach.otherwise, (), binding[breach.otherwise].level
+        now_and_then = self._comes_and_goes(breach, sometimes=2 * reproduced <= tried)
+        if now_and_then:
+            name, also = home_of(breach), ()
+            level = breach.level or binding[name].level
         features: tuple[str, ...] = ()
         if self.way is not None and name != self.way.requirement:
             name, also, features = self.way.requirement, (), (self.way.name,)
@@ -243,7 +259,7 @@ class Case:
         rare = breach.steady and (reproduced < tried or tried < SEVERAL)
         # the shortest conversation that shows it may have a known fault in it
         unsettled = f"it was seen only behind {', '.join(behind)}, which may have led to it" if behind else ""
-        if is_late(seen) and reproduced < tried and not unsettled:
+        if late(recording, blame) and reproduced < tried and not unsettled:
             # a machine that was busy for a moment looks the same
             often = f"{reproduced} of {tried} times"
             unsettled = f"it is a matter of time, and was seen {often}: only what is late each time counts"
@@ -266,11 +282,17 @@ class Case:
             shrink_s=time.monotonic() - begun,
             verdict="inconclusive" if rare or unsettled else "fail",
             unsettled=unsettled,
-            kind=features[0] if features else breach.kind,
+            kind=NOW_AND_THEN if now_and_then else features[0] if features else breach.kind,
             behind=behind,
             set_aside=self.setting.set_aside,
             sort=breach.fingerprint,
+            rivals=breach.rivals if name == breach.requirement else (breach.fingerprint,),
         )
+
+    def _comes_and_goes(self, breach: Breach, *, sometimes: bool) -> bool:
+        """True for what is missing now and then: it is a matter of the duty, and not of what stood beside it."""
+        rare = sometimes or self.hunter.sightings.of(breach).rare
+        return self.way is None and bool(breach.duty) and rare and home_of(breach) in self.hunter.binding
 
     def spoilt(self, program: Program, after_s: float, begun: float) -> Fault | None:
         """The report of a server that an earlier conversation has left unable to hold the simplest one."""
@@ -287,6 +309,21 @@ class Case:
             level = hunter.binding[crash].level
             case = replace(self, name=crash, level=level)
             return case.fault(program, smoke, (recording, level, spoilt, crash), REPEATS, after_s, begun)
+        return None
+
+    def ends_anyway(self, fault: Fault, program: Program, after_s: float, begun: float) -> Fault | None:
+        """The report of an implementation that ends by a count: a long conversation ends it each time, and so do as
+        many of the simplest."""
+        hunter, crash, smoke = self.hunter, self.setting.protocol.crash, self.hunter.smoke()
+        steps = sum(not isinstance(step, Wait) for step in fault.plan.steps)
+        if fault.requirement != crash or fault.reproduced < fault.tried or steps < LONG or not hunter.sound:
+            return None
+        if smoke is None or getattr(self.setting.transport, "beside", False):
+            return None  # or each conversation has a program of its own
+        for turn in range(2 * steps):
+            seen = self.shown(smoke)
+            if seen is not None and seen[3] == crash:
+                return self.told(program, smoke, seen, 1, after_s, begun, tried=turn + 1)
         return None
 
     def culprit(self, program: Program, plan: Plan, kind: str, way: Feature | None = None) -> Feature | None:
@@ -350,7 +387,10 @@ class Case:
     ) -> Fault | None:
         """A failure that did not repeat: try longer, and report it even if it shows only once more. All the patience is
         given at once: what is slow now and then is nothing but slow."""
-        for turn in turns(3 * REPEATS, min(REPEATS_S, seconds)):
+        enough, quickly = time.monotonic() + min(REPEATS_S, seconds), time.monotonic() + QUICKLY_S
+        for turn in range(SELDOM):
+            if turn and time.monotonic() > (enough if turn < 3 * REPEATS else min(enough, quickly)):
+                break
             again = self.shown(plan, patient)
             if again is not None:
                 return self.fault(program, plan, again, 1, after_s, begun, tried=AGAIN + turn + 1)

@@ -1,4 +1,4 @@
-"""The command line: options, the choice of implementations, and what a run prints and answers.
+"""The command line: what options mean, the choice of implementations, and what a run prints and answers.
 
 conftest.py hands pytest's hooks to this module, so that what happens in which order is told in one place.
 """
@@ -9,11 +9,11 @@ import difflib
 import os
 import re
 import secrets
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -27,55 +27,18 @@ from reports import baseline, document, junit, markdown, requirements, sarif, te
 from reports.result import acceptance
 from reports.summary import Summary, fold
 from specs.protocol import find
-from suites import explain, programs, trace
+from suites import corpus, explain, programs, trace
+from suites.cards import Card
+from suites.collected import SUITES, property_of, weight_of
 from suites.deadline import age_s
-from suites.hunt import Hunter, Property, Pursuit, Tally
-from suites.properties import key_of
-from suites.rounds import MOST_S
+from suites.head import RunOptions, requirement_row
+from suites.hunt import Hunter, Property, Pursuit
 from suites.schedule import Share
-from suites.session import RunOptions, Session, requirement_row
+from suites.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
-SUITES = ROOT / "suites"
 BUDGETS: Mapping[str, float] = {"quick": 10.0, "ci": 60.0, "nightly": 900.0}
 DISCIPLINES = ("lock-step", "pipelined")
-
-
-def add_options(parser: pytest.Parser) -> None:
-    """Every option of a run."""
-    group = parser.getgroup("wireproof", "judging an implementation")
-    add = group.addoption
-    add("--impl", default="reference", help="a catalogue name, a manifest, a URL, or `reference` (the default)")
-    add("--impl-path", action="append", default=[], metavar="DIR", help="also look for NAME.toml here")
-    add("--role", default=None, help="judge this role only")
-    add("--profile", default=None, help="judge this profile instead of the one that the manifest claims")
-    add(
-        "--budget", default="ci", help="quick (10 s), ci (60 s), nightly (900 s) or seconds, for each protocol and role"
-    )
-    add("--results", default="results", metavar="DIR", help="where summary, records and traces go")
-    add("--requirement", default="*", metavar="GLOB", help="judge only requirements whose id matches")
-    add("--level", action="append", default=[], help="judge only requirements of this level (may be repeated)")
-    # --strict is pytest's own already; a run takes it to mean that a SHOULD that fails counts as well
-    add("--seed", type=int, default=None, help="repeat the draws of a run")
-    add(
-        "--baseline",
-        default=None,
-        metavar="FILE",
-        help="take [deviations] from this manifest instead; none: no baseline",
-    )
-    add("--update-baseline", action="store_true", help="write what fails now into the manifest's [deviations]")
-    add(
-        "--look-on",
-        type=float,
-        default=MOST_S,
-        metavar="SECONDS",
-        help="how long --update-baseline may look on, at most",
-    )
-    add("--replay", default=None, metavar="FILE", help="play the conversation of one trace again and judge it")
-    add("--sarif", default=None, metavar="FILE", help="also write the failures as SARIF 2.1.0")
-    add("--list-requirements", action="store_true", help="print what would be judged, and stop")
-    parser.addini("wireproof_command", "what the user has typed, for commands that repeat a run", default="pytest")
-    add("--explain", default=None, metavar="ID", help="print what is known of one requirement, and stop")
 
 
 def usage(message: str) -> pytest.UsageError:
@@ -95,6 +58,7 @@ class Cli:
     summaries: list[tuple[Session, Summary]] = field(default_factory=list)
     baselines: dict[str, Mapping[str, Deviation]] = field(default_factory=dict)
     kept: dict[str, list[programs.Stored]] = field(default_factory=dict)
+    corpora: Mapping[corpus.Spoken, list[Card]] = field(default_factory=dict)
     interrupted: bool = False
     junit_path: str | None = None
 
@@ -152,7 +116,18 @@ class Cli:
             raise usage(f"--impl {option('--impl')}: nothing of that protocol and role is to be judged by these suites")
         if option("--profile"):
             found = [self._with_profile(impl, option("--profile")) for impl in found]
+        if option("--corpus"):
+            found = self._with_corpus(found, Path(option("--corpus")))
         return found
+
+    def _with_corpus(self, found: list[Implementation], path: Path) -> list[Implementation]:
+        """Those for which there are programs in the corpus. Raises UsageError."""
+        path = path if path.is_absolute() else self.config.invocation_params.dir / path
+        try:
+            self.corpora = corpus.load(path, [(impl.protocol, impl.role) for impl in found])
+        except corpus.CorpusError as error:
+            raise usage(f"--corpus {error}") from None
+        return [impl for impl in found if (impl.protocol, impl.role) in self.corpora]
 
     def _with_profile(self, impl: Implementation, profile: str) -> Implementation:
         if not find(impl.protocol).claims(profile):
@@ -200,7 +175,12 @@ class Cli:
             or path.parent == SUITES
             for arg in self.config.args
         )
-        chosen = option("keyword") or option("markexpr") or any("::" in str(arg) for arg in self.config.args)
+        chosen = (
+            option("keyword")
+            or option("markexpr")
+            or option("--corpus")
+            or any("::" in str(arg) for arg in self.config.args)
+        )
         return bool(not whole or chosen or option("--requirement") != "*" or option("--level"))
 
     def accepted(self, impl: Implementation) -> Mapping[str, Deviation]:
@@ -252,6 +232,7 @@ class Cli:
                 session.trouble = told["trouble"]
                 session.accepted = self.baselines[_key(impl)]
                 session.programs = self._mine(self.kept[_key(impl)])
+                session.corpus = self.corpora.get((impl.protocol, impl.role), ())
                 if not session.trouble:
                     address = told["address"] and tuple(told["address"])
                     session.join(address, told["learnt"], told["patience_ms"], told["left_s"], told["bears"])
@@ -262,7 +243,7 @@ class Cli:
                 f"--update-baseline: {option('--impl')} has no manifest to write into; `wireproof new` makes one"
             )
         if option("--update-baseline") and options.partial:
-            raise usage("--update-baseline needs a whole run: leave out -k, ::, --requirement and --level")
+            raise usage("--update-baseline needs a whole run: leave out -k, ::, --requirement, --level and --corpus")
         self._must_choose(impls, options)
         spent_s = age_s()
         for impl in impls:
@@ -271,6 +252,7 @@ class Cli:
             spent_s = 0.0  # the first has paid for the start
             session.accepted = self.baselines[_key(impl)]
             session.programs = self.kept[_key(impl)]
+            session.corpus = self.corpora.get((impl.protocol, impl.role), ())
             self.sessions.append(session)
             session.open()
 
@@ -297,7 +279,7 @@ class Cli:
         told = [
             {
                 "run": s.run,
-                "address": s.address,
+                "address": s.started.address,
                 "learnt": s.learnt,
                 "patience_ms": s.patience_ms,
                 "left_s": s.deadline.left(),
@@ -322,7 +304,7 @@ class Cli:
             # nobody asked for the references of roles of which the command line names no property
             self.idle = set(range(len(self.sessions))) - by_session.keys()
         for number, mine in by_session.items():
-            weights = [_weight(item) for item in mine]
+            weights = [weight_of(item) for item in mine]
             for item, weight in zip(mine, weights, strict=True):
                 self.shares[item.nodeid] = self.options().budget_s * max(1, count) * weight / sum(weights)
             # a worker is told one by one what it is to do
@@ -333,7 +315,7 @@ class Cli:
         if prop.name not in session.pursuits:
             number = self.sessions.index(session)
             others = {property_of(each): each for each in self.together.get(number, ()) if each is not item}
-            shares = [Share(each, _weight(at)) for each, at in {prop: item, **others}.items() if each is not None]
+            shares = [Share(each, weight_of(at)) for each, at in {prop: item, **others}.items() if each is not None]
             budget_s = sum(self.shares.get(at.nodeid, 1.0) for at in (item, *others.values()))
             session.hunt(shares, budget_s, progress)
         return session.pursuits[prop.name]
@@ -370,6 +352,13 @@ class Cli:
             file.write(text)
         kept = programs.renewed(self.kept[_key(session.impl)], found, session.results, session.protocol)
         programs.save(programs.path_of(session.impl.path), kept, session.protocol)
+        accepted = len(tomllib.loads(text).get("deviations", {}))
+        session.remarks.append(
+            f"the baseline has {accepted} {'entry' if accepted == 1 else 'entries'} now, in [deviations] of "
+            f"{session.impl.path.name}, and its conversations are in {programs.path_of(session.impl.path).name}: read "
+            "each entry, give it a reason and a link of your own, and keep both files under version control; the next "
+            "run answers by it"
+        )
 
     def _exports(self) -> None:
         forms = ((self.junit_path, junit.render), (self.config.getoption("--sarif"), sarif.render))
@@ -465,52 +454,5 @@ class Cli:
         )
 
 
-class _Asked(Exception):
-    """A test has said what it would hunt with."""
-
-    def __init__(self, *given: Any) -> None:
-        self.given = given
-
-
-def property_of(item: pytest.Item) -> Property | None:
-    """What a test hunts with, found out without hunting; None for one that needs more than the hunt."""
-    call = getattr(item, "callspec", None)
-    function = getattr(item, "obj", None)
-    if call is None or function is None:
-        return None
-    given = {name: value for name, value in call.params.items() if name != "hunting"}
-    if set(signature(function).parameters) != {"hunt", *given}:
-        return None
-
-    def ask(
-        programs: Any, interpret: Any, *, avoids: bool = False, always_calm: bool = False, deals: int | None = None,
-        heavy: bool = False,
-    ) -> Tally:  # fmt: skip
-        raise _Asked(programs, interpret, avoids, always_calm, deals, heavy)
-
-    try:
-        function(hunt=ask, **given)
-    except _Asked as asked:
-        return made(item, *asked.given)
-    return None
-
-
-def made(
-    item: pytest.Item, programs: Any, interpret: Any, avoids: bool, always_calm: bool, deals: int | None, heavy: bool
-) -> Property:
-    """The property of a test."""
-    name = f"{Path(str(item.path)).relative_to(SUITES)}::{item.name}"
-    params = dict(item.callspec.params)  # type: ignore[attr-defined]
-    hurry = params.pop("hunting")[1] == "pipelined" and not always_calm
-    label = " ".join([f"{Path(str(item.path)).stem}::{item.originalname}", *params.values()])  # type: ignore[attr-defined]
-    key = key_of(label, hurry=hurry)
-    return Property(name, programs, interpret, hurry=hurry, avoids=avoids, deals=deals, key=key, heavy=heavy)
-
-
 def _key(impl: Implementation) -> str:
     return f"{impl.protocol} {impl.role} {impl.name}"
-
-
-def _weight(item: pytest.Item) -> float:
-    marker = item.get_closest_marker("weight")
-    return float(marker.args[0]) if marker else 1.0

@@ -81,6 +81,17 @@ class _Part(Deadline):
         return min(super().left(), self._whole.left())
 
 
+class Unless(Deadline):
+    """A deadline that is over at once when something has happened."""
+
+    def __init__(self, whole: Deadline, happened: Callable[[], bool]) -> None:
+        super().__init__()
+        self._whole, self._happened = whole, happened
+
+    def left(self) -> float:
+        return 0.0 if self._happened() else self._whole.left()
+
+
 def of_budget(budget_s: float, spent_s: float = STARTING_S) -> Deadline:
     """The deadline of a run with this budget, of which so much has been spent. Where our own start takes long, since
     the machine has other things to do, the hunt has its time all the same."""

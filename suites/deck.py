@@ -1,6 +1,7 @@
 """The opening deck: a few programs that together judge every requirement that the reference lets us judge.
 
-    python -m suites.deck [PROTOCOL ...]    # make it anew, with the references in memory
+    python -m suites.deck [PROTOCOL[/ROLE] ...]           # make it anew, with the references in memory
+    python -m suites.deck --more [PROTOCOL[/ROLE] ...]    # keep it, and add what judges more
 
 Programs are stored, not plans: they are interpreted with what is known of the implementation at hand. A deck also says
 which properties reach which requirement, so that a hunt turns to those that reach what is still unjudged.
@@ -13,20 +14,24 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from impls.launching.manifest import Implementation, resolve
 from records.writer import new_run
 from specs.protocol import names
 from strategies.common import Program
-from suites.cards import Card, path_of
+from suites.cards import Card, path_of, stored
+from suites.head import RunOptions
 from suites.hunt import Hunter
 from suites.properties import properties
 from suites.pursuit import Property, Pursuit
-from suites.session import RunOptions, Session
+from suites.session import Session
 
 DRAWN = 25
 """Programs of each property and discipline from which a deck is chosen."""
+ROUNDS = 10
+"""How many times as many are drawn for what none of them judges."""
 
 
 def cover(cards: Iterable[Card]) -> list[Card]:
@@ -55,29 +60,47 @@ def opened(impl: Implementation, folder: Path) -> Session:
     return session
 
 
-def made(impl: Implementation) -> list[Card]:
-    """The deck of one reference."""
+def drawn(hunter: Hunter, impl: Implementation, cards: Sequence[Card] = ()) -> list[Card]:
+    """`cards`, and programs of all properties that are drawn until everything is judged, or for ROUNDS rounds."""
+    found = list(cards)
+    missing = {name for name, row in hunter.binding.items() if not row.untestable}
+    missing -= {name for card in cards for name in card.judges}
+    draws = [(prop, hunter.pursuit(prop).draws) for prop, _ in properties(impl.protocol, impl.role)]
+    for _ in range(ROUNDS):
+        for prop, programs in draws if missing else ():
+            for program in dict.fromkeys(next(programs) for _ in range(DRAWN)):
+                found.append(Card(prop.key, program, judged_by(hunter, prop, program)))
+                missing -= found[-1].judges
+    return found
+
+
+def made(impl: Implementation, kept: Sequence[Card] = ()) -> list[Card]:
+    """The deck of one reference; what is `kept` stays in front, and only what judges more is added."""
     with tempfile.TemporaryDirectory() as folder:
         session = opened(impl, Path(folder))
-        hunter, cards = session.hunter(), []
-        for prop, _ in properties(impl.protocol, impl.role):
-            draws = hunter.pursuit(prop).draws
-            programs = dict.fromkeys(next(draws) for _ in range(DRAWN))
-            cards += [Card(prop.key, program, judged_by(hunter, prop, program)) for program in programs]
+        cards = drawn(session.hunter(), impl, kept)
         session.close()
-    return cover(cards)
+    judged = frozenset[str]().union(*(card.judges for card in kept))
+    rest = cover(replace(card, judges=card.judges - judged) for card in cards[len(kept) :])
+    whole = {(card.key, card.program): card for card in cards}
+    return [*kept, *(whole[card.key, card.program] for card in rest)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the decks of some protocols, or of all."""
     parser = argparse.ArgumentParser(prog="python -m suites.deck", description=__doc__.splitlines()[0])
-    parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}; all when left out")
-    asked = parser.parse_args(arguments).protocols or list(names())
+    parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}, or one role, stomp/server; or all")
+    parser.add_argument("--more", action="store_true", help="keep what is stored, and add to it")
+    options = parser.parse_args(arguments)
+    asked = options.protocols or list(names())
     decks: dict[Path, dict[str, list[Card]]] = {}
     for impl in resolve("reference"):
-        if impl.protocol in asked:
-            path, cards = path_of(impl.protocol, impl.role), made(impl)
-            decks.setdefault(path, {})[impl.profile] = cards
+        if {impl.protocol, f"{impl.protocol}/{impl.role}"} & set(asked):
+            path = path_of(impl.protocol, impl.role)
+            if path not in decks:
+                decks[path] = stored(impl.protocol, impl.role) if options.more else {}
+            cards = made(impl, decks[path].get(impl.profile, ()))
+            decks[path][impl.profile] = cards
             path.write_text(written(decks[path]), encoding="utf-8")
             judged = {name for card in cards for name in card.judges}
             sys.stdout.write(

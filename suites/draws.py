@@ -55,6 +55,11 @@ class Draws(Iterator[Program]):
         self._next = (self._next + 1) % NUMBERS
         return program._replace(head=(*head[:at], self._next, *head[at + 1 :]))
 
+    @property
+    def waiting(self) -> int:
+        """Programs that are at hand, drawn or put back."""
+        return len(self._ready)
+
     def put_back(self, program: Program) -> None:
         """Hand it out once more, next time."""
         self._ready.appendleft(program)

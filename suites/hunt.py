@@ -16,22 +16,27 @@ from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
 from impls.driver.pipes import PipeTransport
 from reports.result import sort_of
-from specs.model import Blame, Judgement
-from specs.plan import Plan, Wait
+from specs.model import Blame, Breach, Judgement
+from specs.plan import Plan
 from specs.requirement import Requirement
 from strategies.common import Program
+from suites import rests
 from suites.deadline import Deadline
+from suites.deaths import outlived
 from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
 from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
 from suites.shrinking import plan_without
-from suites.suspects import Investigate, Suspects, said
+from suites.sightings import Sightings
+from suites.suspects import Investigate, Suspects
+from suites.vigils import BELIEVED_MS, Vigils
 
 __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
 
 BESIDE_S, RESTING = 0.3, 3
-"""What rests for longer is played beside the hunt, so many plans of a property at once."""
+"""What rests for longer is played beside the hunt, so many plans of a property at once, and one fewer of all than there
+are lanes: the others are not held up by them."""
 SLOW_S, PACE = 0.1, 0.2
 """When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
 LATE_S = 2.0
@@ -53,10 +58,12 @@ MARGIN_S = 1.0
 class Hunter:
     """Hunts over one implementation. `binding` are the requirements that it must answer for.
 
-    `report` gets every fault as soon as it is known, `trouble` what is not the implementation's fault. `settle` is
+    `report` gets every fault as soon as it is known, `counted` what comes and goes once more in the end, with how often
+    it was met, `trouble` what is not the implementation's fault. `settle` is
     called after each plan; it restarts an implementation that died and answers how it did. With `lanes` investigations
     go on beside the hunt, and `at_once` conversations where each takes long; without, it stands still for them, for
     `looking_s` seconds altogether. `more` says of which requirements every sort of failure is looked for, not only one.
+    A silence is believed after `believed_ms`.
     """
 
     def __init__(
@@ -67,6 +74,7 @@ class Hunter:
         investigate: Investigate,
         run_seed: int = 0,
         report: Callable[[Fault], None] = lambda fault: None,
+        counted: Callable[[Fault], None] = lambda fault: None,
         trouble: Callable[[str, str], None] = lambda where, message: None,
         settle: Callable[[Recording], str] = lambda recording: "",
         prefix: str = "w",
@@ -75,6 +83,7 @@ class Hunter:
         at_once: int = 0,
         looking_s: float = math.inf,
         more: Callable[[str], bool] = lambda requirement: False,
+        believed_ms: float = BELIEVED_MS,
     ) -> None:
         self.setting = setting
         self.binding = binding
@@ -87,22 +96,28 @@ class Hunter:
         """The sorts of failure that are known, by their own name and by that which the model gives them."""
         self.found: list[Fault] = []
         """Every fault that was reported, each sort of failure once."""
+        self.failing: set[str] = set()
+        """The requirements that fail by these as a MUST, or beside one."""
         self._more = more
         self.ground = Ground(settle, prefix, deadline or Deadline())
         self.until = self.ground.deadline
         """When hunting ends; investigations may go on until the deadline."""
-        self.suspects = Suspects(self, investigate, report, lanes, looking_s)
+        self.sightings = Sightings(
+            clocked=not isinstance(setting.transport, MemoryTransport), crash=setting.protocol.crash
+        )
+        self.suspects = Suspects(self, investigate, report, lanes, looking_s, counted)
         self._seed = run_seed
         self._trouble = trouble
         self.progress: Callable[[], None] = _nothing
         """Called after each turn, and now and then while the hunt waits."""
         self._lanes = lanes
         self._plays = Lanes(at_once or lanes.width) if lanes is not None else None
+        self.vigils = Vigils(self, believed_ms)
         self._pace_s = self._stood_s = 0.0
         self._long = 0
         self._holes: set[str] = set()
         self.survived: set[str] = set()
-        """What was said in conversations that did not bring the implementation down (`Protocol.saying`)."""
+        """What did not bring the implementation down (`Protocol.saying`): it has said something behind that."""
 
     @property
     def plays(self) -> Lanes | None:
@@ -133,6 +148,19 @@ class Hunter:
             and sort_of(f"{requirement} {kind}") not in self.sorts
         )  # fmt: skip
 
+    def widens(self, breach: Breach, level: str) -> bool:
+        """True for another sort of failure of a requirement that is known to fail, where something fails beside it that
+        has not failed yet: which of them is met first shall not decide what fails in the end."""
+        return (
+            level == "MUST" and bool(breach.kind) and breach.fingerprint not in self.sorts
+            and any(name in self.binding and name not in self.failing for name in breach.also)
+            and sum(each.partition(" ")[0] == breach.requirement for each in self.sorts) < SORTS
+        )  # fmt: skip
+
+    def adds(self, fault: Fault) -> bool:
+        """True for a fault by which something fails that has not failed yet."""
+        return fault.verdict == "fail" and fault.level == "MUST" and not self.failing.issuperset(fault.also)
+
     def several(self, requirement: str) -> bool:
         """True where more than one sort of failure of a requirement is asked for, and not many are known yet."""
         known = sum(each.partition(" ")[0] == requirement for each in self.sorts)
@@ -154,6 +182,8 @@ class Hunter:
         self.found.append(fault)
         if fault.verdict == "fail":
             self.sorts |= {sort_of(fault.fingerprint()), sort_of(fault.sort)} - {""}
+            if fault.level == "MUST":
+                self.failing |= {fault.requirement, *fault.also}
 
     def aside(self, known: frozenset[str]) -> Setting:
         """The setting of the hunt with other faults set aside."""
@@ -241,11 +271,12 @@ class Hunter:
         """Lanes that are still to be waited for: plans that are not over long after the hunt show nothing new, apart
         from those of which it was known."""
         plays = [self._plays] if self._plays is not None and (self._long or not late.over()) else []
-        return [lanes for lanes in (self._lanes, *plays) if lanes is not None and lanes.pending]
+        vigils = [self.vigils.lanes] if self.sightings.listening else []
+        return [lanes for lanes in (self._lanes, *plays, *vigils) if lanes is not None and lanes.pending]
 
     def _collect(self) -> None:
         """Take what has been done beside the hunt."""
-        for lanes in (self._plays, self._lanes):
+        for lanes in (self._plays, self._lanes, self.vigils.lanes):
             if lanes is not None:
                 lanes.collect()
 
@@ -259,16 +290,16 @@ class Hunter:
         plan = self.bare(prop.plan(program, self.setting.config, self.suspects.aside))
         if (pursuit.tally.plans + 1) % ASKED_EVERY:
             plan = self.spared(plan)
-        rest_s = 0.0
-        if not isinstance(self.setting.transport, MemoryTransport):
-            rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
+        if deadly := self.suspects.deadly - self.survived:
+            plan = self.setting.protocol.spared(plan, deadly)
+        rest_s = rests.rest_s(plan, self.setting)
         apart = self._plays is not None and prop.heavy  # it may take long to be believed that nothing comes of it
         if pursuit.kills and self._lanes is not None and self.ground.held_up:
             pursuit.draws.put_back(program)  # other properties go on, until it can be alone
             self._lanes.wait(LET_BY_S)
             return TURN_S
         if rest_s < BESIDE_S and not apart and (self._plays is None or self._pace_s < SLOW_S):
-            recording = self.play(plan, alone=pursuit.kills)
+            recording = self.play(plan, self._lingering(), alone=pursuit.kills)
             self._keep_pace(recording.took_s)
             self.judge(pursuit, program, plan, recording)
             return 0.0
@@ -281,10 +312,23 @@ class Hunter:
             pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
             return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
         if self._plays is None:
-            self.judge(pursuit, program, plan, self.play(plan))
+            self.judge(pursuit, program, plan, self.play(plan, self._lingering()))
             return 0.0
+        if self._long >= max(1, self._plays.width - 1):
+            pursuit.draws.put_back(program)
+            return TURN_S
         self._beside(pursuit, program, plan, rests=True)
         return max(rest_s, TURN_S)
+
+    def takes_long(self, prop: Property, program: Program) -> bool:
+        """True for a program that is played beside the hunt since it says nothing for long, or megabytes."""
+        if not self.beside or prop.heavy:
+            return self.beside
+        return rests.rest_s(prop.plan(program, self.setting.config), self.setting) >= BESIDE_S
+
+    def _lingering(self) -> Setting:
+        """The setting of the hunt, in which a silence may be listened to for longer."""
+        return replace(self.setting, lingers=self.vigils.wanted)
 
     def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
         """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
@@ -306,7 +350,8 @@ class Hunter:
 
         pursuit.resting += rests
         self._long += rests
-        lanes.submit(lambda: self.play(plan, alone=pursuit.kills and not rests), over)
+        setting = self._lingering()
+        lanes.submit(lambda: self.play(plan, setting, alone=pursuit.kills and not rests), over)
         return self._pace_s / lanes.width
 
     def _has_room(self, plays: Lanes) -> bool:
@@ -354,8 +399,8 @@ class Hunter:
                 tally.sorts[blame.breach.fingerprint] += 1
         died = self.setting.protocol.crash in {blame.breach.requirement for _, _, blame in blamed}
         pursuit.kills |= died
-        if self.beside and not died:
-            self.survived.update(said(recording, self.setting))
+        if self.beside and not died and not prop.hurry:
+            self.survived.update(outlived(recording, self.setting))
         if not blamed and judgement.verdict == "pass" and judgement.covered:
             for feature in self.setting.protocol.features:
                 if feature.name in plan.features:
@@ -364,11 +409,14 @@ class Hunter:
             tally.note({behind.breach.requirement: 1})
         for name in {name for name, level, _ in blamed if judgement.verdict == "fail" and not self.wanted(name, level)}:
             tally.obstacles[name] += 1
+        self.sightings.note(judgement.covered, (blame.breach for blame in (*judgement.faults, *judgement.known)))
+        self.vigils.passed += judgement.verdict == "pass"
         for seen in blamed:
             tally.note({seen[0]: 1})
             if seen[2] is known:
                 continue
             self.suspects.take(prop, program, plan, recording, seen)
+        self.vigils.keep(prop, program, plan, recording, blamed)
         if len(self.judged) < len(self.binding):
             self.judged.update(self.binding.keys() & tally.judged.keys())
 

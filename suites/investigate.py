@@ -17,17 +17,20 @@ from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from specs.plan import Plan
 from strategies.common import Program, simpler
-from suites.case import REPEATS, REPEATS_S, Case, Seen, is_silent, kind_of, turns
+from suites.case import AGAIN, REPEATS, REPEATS_S, Case, Seen, is_silent, kind_of, turns
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
-from suites.shrinking import Attempts, plainer, rested
-from suites.suspects import NO_TIME
+from suites.pursuit import NO_TIME, NOT_AGAIN
+from suites.shrinking import Attempts, plainer, rested, until_decided
+from suites.sightings import home_of
+from suites.vigils import BELIEVED_MS
 
-CONFIRM_MS = 10_000.0
-"""Silence after which even a slow implementation will not answer any more."""
+CONFIRM_MS = BELIEVED_MS
 BRISK_MS, BRISK = 5_000.0, 5.0
 """The same in a run that has no time for more, with an implementation whose patience is so many times less: that is 30
 times the slowest of its answers."""
+SPARE = 0.5
+"""The part of what is left of a run that one silence may take, where less is enough."""
 AGAIN_MS = 2_000.0
 """Silence that is enough in a repetition of what was silent for CONFIRM_MS: who is blamed wrongly
 would have answered later than that each time, and never at all the first time."""
@@ -35,8 +38,9 @@ LEAST_S = 5.0
 """Seconds for looking once more for a failure that did not repeat, when the time for all investigations is used up."""
 HASTE, HASTY_S = 2.5, 0.7
 """With less time than so many silences take, a silence is confirmed before it is shrunk for longer than the second."""
-NOT_AGAIN = "it was seen once, and in no repetition"
 HEALS = "it is gone when connections follow each other a second apart"
+LEAST = 30
+"""Plans that are tried for a shorter one however long they take, until a quarter of the time left is used up."""
 QUICK_MS = 60.0
 """Least patience while shrinking: a wrong step is noticed when the result is confirmed."""
 
@@ -95,6 +99,7 @@ class Investigator:
         if self._spoilt(case, seen):
             spoilt = case.spoilt(program, after_s, begun)
             return Investigated(spoilt, f"it may be what {spoilt.requirement} is about" if spoilt is not None else "")
+        rivals = seen[2].breach.rivals
         case = case.renamed(seen)
         apart = case.apart_from_writing(first, seen)
         if apart is None:
@@ -108,13 +113,15 @@ class Investigator:
             return self._another_face(case, explained=case.way is not None or name in cleared)
         if not is_silent(seen):
             case.proof.fault = case.told(program, first, seen, 2, after_s, begun, tried=1 + case.proof.tried)
+            first, seen = self._until_decided(case, program, first, seen)
         hasty = silent and self._hasty(case)
         spare_s = self._spare_s(case) if hasty else min(self.shrink_s, max(0.5, self.total_s / 4))
         short, shown_as = self._shortest(case, program, first, kind_of(seen[2]), spare_s) if spare_s else (first, case)
         self.total_s -= time.monotonic() - begun
         if shown_as.called != name and not hunter.wanted(shown_as.called, shown_as.level):
-            return self._another_face(shown_as, explained=name in cleared)
-        for plan, suspect in ((short, shown_as), (first, case)) if short != first else ((first, case),):
+            return self._another_face(shown_as, explained=name in cleared or not hunter.sorts.isdisjoint(rivals))
+        plans = ((short, shown_as), (first, case)) if short != first else ((first, case),)
+        for plan, suspect in plans:
             shown = self._confirmed(suspect, plan, hasty=hasty)
             if shown is not None:
                 plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
@@ -129,9 +136,14 @@ class Investigator:
                 shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
                 fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
-                same = name in (fault.requirement, *fault.also) or name in cleared
+                fault = suspect.ends_anyway(fault, program, after_s, begun) or fault
+                # of what comes and goes its name was only a guess
+                guess = fault.requirement == home_of(confirmed[2].breach) or fault.fingerprint() in rivals
+                same = guess or name in (fault.requirement, *fault.also) or name in cleared
                 doubt = "" if same else f"it may be {fault.requirement}, which shows in the same way"
                 return Investigated(fault, doubt, explained=name in cleared)
+        if (found := case.proof.fault) is not None:  # it needs no waiting, and has come twice
+            return Investigated(replace(found, tried=found.tried + AGAIN, shrink_s=time.monotonic() - begun))
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
 
     def _another_face(self, case: Case, *, explained: bool) -> Investigated:
@@ -195,7 +207,9 @@ class Investigator:
         """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan
         is over when it has shown what it is played for: each further silence would take as long."""
         setting = case.setting
-        enough_ms = min(CONFIRM_MS, max(self.confirm_ms, BRISK * setting.patience_ms))
+        # near the end of a run what is enough in a shorter one is
+        spare_ms = max(BRISK_MS, SPARE * 1000 * case.until.left())
+        enough_ms = min(CONFIRM_MS, max(min(self.confirm_ms, spare_ms), BRISK * setting.patience_ms))
         patience_ms = max(min(enough_ms, most_ms), setting.patience_ms)
         return replace(setting, patience_ms=patience_ms, until=case.blames)
 
@@ -208,12 +222,15 @@ class Investigator:
         only such plans will do: they prove that it has nothing to do with that one.
         """
         until, setting = time.monotonic() + spare_s, case.setting
-        quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4))
+        # as in `_patient`, a plan is over when it has shown what it is played for
+        quick = replace(setting, patience_ms=max(QUICK_MS, setting.patience_ms / 4), until=case.blames)
         if case.prop.hurry:
             calm = replace(case, prop=case.prop.unhurried())
             if calm.failing(program, quick) is not None:
                 case, plan = calm, calm.plan(program)
-        left = Attempts(self.attempts, until)
+        least = 0 if spare_s == HASTY_S else LEAST
+        left = Attempts(self.attempts, until, least, time.monotonic() + case.until.left() / 4)
+        program, plan = self._beginning(case, program, plan, quick, left)
         for any_name in (False, True):
             while True:
                 likeness = kind if any_name else ""
@@ -223,11 +240,49 @@ class Investigator:
                     break
                 (program, plan), seen = found
                 case, kind = case.renamed(seen), kind_of(seen[2])
-        return self._plainest(case, plan, kind, quick, max(until, time.monotonic() + spare_s / 2))
+                case.shorter(program, plan, seen)
+        until = max(until, time.monotonic() + spare_s / 2)
+        return self._plainest(case, program, plan, kind, quick, replace(left, left=self.attempts // 2, until=until))
 
-    def _plainest(self, case: Case, plan: Plan, kind: str, quick: Setting, until: float) -> tuple[Plan, Case]:
+    def _until_decided(self, case: Case, program: Program, plan: Plan, seen: Seen) -> tuple[Plan, Seen]:
+        """The plan without what comes behind the event that decided, and what it shows, if it shows it."""
+        cut = until_decided(plan, seen[0], seen[2].at, case.setting.role)
+        if cut == plan or (again := case.shown(cut)) is None:
+            return plan, seen
+        case.shorter(program, cut, again)
+        return cut, again
+
+    def _beginning(
+        self, case: Case, program: Program, plan: Plan, quick: Setting, left: Attempts
+    ) -> tuple[Program, Plan]:
+        """The program, and its plan, without the ops behind those that show the fault. Where a plan was cut behind what
+        decided, they are the ops that say so much; of a silence nobody knows, and halving finds them in a few attempts,
+        since what is missing stays missing."""
+        least, shows = 0, len(program.ops)
+        decided = len(plan.steps) if case.proof.fault is not None else 0
+        while least + 1 < shows:
+            middle = (least + shows) // 2
+            shorter = Program(program.head, program.ops[:middle])
+            said = case.plan(shorter)
+            if len(said.steps) < decided:
+                least = middle
+                continue
+            if decided and middle - least > 1:  # which ops say so much is known without playing them
+                shows = middle
+                continue
+            found = case.simplest(left.of([(shorter, said)]), quick, "")
+            if found is None:
+                least = middle
+                continue
+            (program, plan), seen = found
+            shows = middle
+            case.shorter(program, plan, seen)
+        return program, plan
+
+    def _plainest(
+        self, case: Case, program: Program, plan: Plan, kind: str, quick: Setting, left: Attempts
+    ) -> tuple[Plan, Case]:
         """`plan` without the features, connections and steps that the fault does not need."""
-        left = Attempts(self.attempts // 2, until)
         while True:
             candidates = left.of(plainer(plan, case.setting.protocol.features))
             found = case.simplest(((None, candidate) for candidate in candidates), quick, kind)
@@ -235,3 +290,4 @@ class Investigator:
                 return plan, case
             (_, plan), seen = found
             case, kind = case.renamed(seen), kind_of(seen[2])
+            case.shorter(program, plan, seen)

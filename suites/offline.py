@@ -33,8 +33,9 @@ from specs.model import Blame, Watcher
 from specs.plan import Plan
 from specs.protocol import find
 from strategies.common import Program
+from suites.head import RunOptions
 from suites.hunt import Fault, Tally
-from suites.session import RunOptions, Session
+from suites.session import Session
 
 NAME = "overheard"
 MAX_LINE = 1 << 26

@@ -6,16 +6,20 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from hypothesis.strategies import SearchStrategy
 
 from impls.driver.drive import Recording
+from specs.model import Breach
 from specs.plan import Plan
 from strategies.common import Program
 from suites.draws import Draws
 
 Interpret = Callable[..., Plan]
+NOT_AGAIN: Final = "it was seen once, and in no repetition"
+NO_TIME: Final = "there was no time to confirm it"
+"""Why what was blamed is not settled (`Investigated`)."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,10 @@ class Fault:
     and not every repetition showed it, and when it was blamed and could not be confirmed, or was seen only behind a
     known fault: `unsettled` says why then. `kind` is what sort of fault it is, without any value of this run. `behind`
     are the known faults of the same conversation, and `set_aside` what judging was told of them. `sort` is what the
-    model itself calls it, before a cause or a way of writing gave it another name. `nth` counts the ways in which an
-    implementation was brought down, which are faults of one requirement."""
+    model itself calls it, before a cause or a way of writing gave it another name; `rivals` are the fingerprints of
+    what else can be the reason (`specs.model.Breach`). `nth` counts the ways in which an
+    implementation was brought down, which are faults of one requirement. Of what shows now and then the hunt has
+    counted how often that was (`shown`), of how many times that it could have (`chances`)."""
 
     requirement: str
     level: str
@@ -78,11 +84,19 @@ class Fault:
     set_aside: frozenset[str] = frozenset()
     nth: int = 1
     sort: str = ""
+    rivals: tuple[str, ...] = ()
+    shown: int = 0
+    chances: int = 0
 
     def fingerprint(self) -> str:
         """What tells this sort of failure from another one of the same requirement, in every run; "" where nothing
         does."""
         return f"{self.requirement} {self.kind}" if self.kind else ""
+
+
+def breach_of(fault: Fault) -> Breach | None:
+    """What the model blamed, where a fault was found in a conversation."""
+    return next((b.breach for b in fault.recording.judgement.faults if b.at == fault.deciding), None)
 
 
 @dataclass(frozen=True)

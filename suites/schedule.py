@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
+from strategies.common import Program
 from suites.cards import Card
 from suites.hunt import Hunter, Property, Pursuit
 
@@ -38,20 +39,22 @@ def pursuits(hunter: Hunter, shares: Sequence[Share], budget_s: float) -> list[P
 
 def hunt(
     hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: Callable[[], None],
-    deck: Sequence[Card] = (), *, single: bool = False,
-) -> None:  # fmt: skip
+    deck: Sequence[Card] = (), *, single: bool = False, only: bool = False,
+) -> int:  # fmt: skip
     """Hunt for `budget_s` seconds, investigations apart, and settle what was found: first with the programs of `deck`,
-    then in turns. Every second one goes to a property that reaches what is still unjudged, or, where `single`
-    requirements were asked for, one of these. `during` is called after each turn and while we wait for what goes on
-    beside. An error of ours ends the property in whose turn it came out."""
+    then in turns. Every second one goes to a program of the deck that should have judged what is still unjudged, once,
+    and then to a property that reaches it, or, where `single` requirements were asked for, one of these. `only`:
+    nothing but all programs of `deck`. `during` is called after each turn and while we wait for what goes on beside. An
+    error of ours ends the property in whose turn it came out. Answers how many programs of `deck` there was no time
+    for."""
     hunter.progress = during
     hunter.prepare()
     begun, spent = time.monotonic(), hunter.suspects.spent_s
     hunter.until = hunter.ground.deadline.within(budget_s)
-    wanted = [card for card in deck if card.judges & hunter.binding.keys()]
+    wanted = [card for card in deck if only or card.judges & hunter.binding.keys()]
     by_key = {pursuit.prop.key: pursuit for pursuit in pursuits if pursuit.prop.key}
-    opening = deque((by_key[card.key], card.program) for card in wanted if card.key in by_key)
-    turn = 0
+    opening = deque(_opening(hunter, [(by_key[card.key], card.program) for card in wanted if card.key in by_key]))
+    turn, again = 0, _Again(wanted)
     try:
         while not _over(hunter, budget_s) and (going := [each for each in pursuits if each.error is None]):
             turn += 1
@@ -59,8 +62,17 @@ def hunt(
                 pursuit, program = opening.popleft()
                 pursuit.draws.put_back(program)
                 _turn(hunter, pursuit, 0.0)
+            elif only:
+                if not (waiting := [each for each in going if each.draws.waiting]):
+                    break
+                _turn(hunter, waiting[turn % len(waiting)], 0.0)  # what had to be put back, to be alone or to rest
             else:
                 unjudged = hunter.binding.keys() - hunter.judged or (hunter.binding.keys() if single else set[str]())
+                card = again.next(unjudged) if turn % 2 and not single else None
+                if card is not None and card.key in by_key:
+                    by_key[card.key].draws.put_back(card.program)
+                    _turn(hunter, by_key[card.key], 0.0)
+                    continue
                 keys = {card.key for card in wanted if card.judges & unjudged} if turn % 2 else set[str]()
                 best = [each for each in going if each.prop.key in keys and each.used_s < CHASE * each.share_s] or going
                 _turn(hunter, min(best, key=lambda each: each.used_s / each.weight))
@@ -72,6 +84,33 @@ def hunt(
         hunter.ground.deadline.end()
         hunter.give_up()
         raise
+    return len(opening) + (sum(pursuit.draws.waiting for pursuit in pursuits) if only else 0)
+
+
+class _Again:
+    """What is played once more: of a deck the first program for each requirement that it has not judged, since an
+    implementation that leaves things to chance may let it next time."""
+
+    def __init__(self, deck: Sequence[Card]) -> None:
+        self._deck = deck
+        self._left: deque[Card] | None = None
+
+    def next(self, unjudged: Set[str]) -> Card | None:
+        """The next one that may still judge something of `unjudged`; None when there is no more."""
+        if self._left is None:
+            first = (next((card for card in self._deck if name in card.judges), None) for name in sorted(unjudged))
+            self._left = deque(card for card in dict.fromkeys(first) if card is not None)
+        while self._left:
+            card = self._left.popleft()
+            if card.judges & unjudged:
+                return card
+        return None
+
+
+def _opening(hunter: Hunter, deck: list[tuple[Pursuit, Program]]) -> list[tuple[Pursuit, Program]]:
+    """The programs of the deck in the order in which they are played: what takes long goes on beside the others, so it
+    is begun first."""
+    return sorted(deck, key=lambda each: not hunter.takes_long(each[0].prop, each[1]))
 
 
 def _over(hunter: Hunter, budget_s: float) -> bool:

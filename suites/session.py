@@ -6,7 +6,6 @@ the command dies, an image is missing) is trouble of the harness: it is recorded
 
 from __future__ import annotations
 
-import importlib
 import time
 import traceback
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -15,83 +14,51 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from impls.driver.drive import Recording, Setting, drive
-from impls.driver.link import MemoryTransport, TcpTransport, Transport
+from impls.driver.drive import Setting
 from impls.driver.pipes import PipeTransport
-from impls.driver.stdio_launch import transport as standing
-from impls.launching.launch import LaunchError, Running, no_answer, start, wait_ready
+from impls.launching.launch import LaunchError
 from impls.launching.manifest import Deviation, Implementation
 from records.rows import (
-    AcceptanceRow,
     EndRow,
     FaultRow,
+    RateRow,
     ReplayRow,
-    RequirementRow,
     RunRow,
     TroubleRow,
 )
 from records.writer import Writer
 from reports import script
-from specs.events import Said
-from specs.plan import Plan
 from specs.protocol import Protocol, find
 from specs.requirement import Requirement
-from suites import cards, schedule, trace
-from suites.calibration import PROBE_MS, Calibration, CannotJudge, hung_up
+from suites import cards, head, remarks, schedule, trace
+from suites.calibration import Calibration, CannotJudge
 from suites.cards import Card
 from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
+from suites.head import SUITE_VERSION, RunOptions
 from suites.hunt import QUARTER, Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
 from suites.lanes import WIDTH, Lanes
 from suites.programs import Stored, joined, of_fault
+from suites.pursuit import NO_TIME
 from suites.replays import NAME, Replays
-from suites.rounds import MOST_S, Rounds
+from suites.rounds import Rounds
 from suites.schedule import Share
-from suites.suspects import NO_TIME
-from suites.waking import Waking
-from wireproof import __version__
+from suites.started import Started
 
-SUITE_VERSION = __version__
-DYING_MS = 300.0
-"""How long a process is watched for its end after it broke a conversation off."""
 MEMORY_MS = 1_000.0
 """Patience in memory, where time is virtual and costs nothing."""
 LOOKING = 0.4
 """Part of the budget for which a hunt stands still, where what is suspected cannot be looked into beside it."""
-RESTARTS = 4
-"""How often what died is started again before that is given up: once for each conversation that may be under way."""
 REPLAYING = 0.5
 """Part of the budget for which the conversations of a baseline are played, at most."""
-LEAST_GRACE_S = 0.2
-"""Seconds that what was started may take to end, however late it is."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What the user asked for, and the `command` by which. `levels` and `pattern` choose requirements; `partial`:
-    something was left out. `looks_on`: it is to make a baseline, and hunts in rounds until little is left to find, for
-    `look_on_s` at most."""
-
-    asked: str = "reference"
-    command: str = "pytest"
-    pattern: str = "*"
-    levels: tuple[str, ...] = ()
-    strict: bool = False
-    budget: str = "ci"
-    budget_s: float = 60.0
-    seed: int = 0
-    partial: bool = False
-    looks_on: bool = False
-    look_on_s: float = MOST_S
-    workers: tuple[str, ...] = ("main",)
 
 
 @dataclass
 class Session:
-    """A started implementation. `learnt` and `address` are what a worker needs to join a run that another began;
-    `bears`: so many conversations can be held with it at once, or 0 when it is one at a time. `spent_s`: seconds of the
-    run that were spent before."""
+    """A run over what was `started`. `learnt` is what a worker needs, beside its address, to join a run that another
+    began; `bears`: so many conversations can be held with it at once, or 0 when it is one at a time. `spent_s`: seconds
+    of the run that were spent before. `corpus`: these programs are played, and no others."""
 
     impl: Implementation
     options: RunOptions
@@ -99,13 +66,12 @@ class Session:
     run: str
     worker: str = "main"
     learnt: dict[str, Any] = field(default_factory=dict)
-    address: tuple[str, int] | None = None
     patience_ms: float = MEMORY_MS
     bears: int = 0
     spent_s: float = STARTING_S
     accepted: Mapping[str, Deviation] = field(default_factory=dict)
     programs: Sequence[Stored] = ()
-    running: Running | None = None
+    corpus: Sequence[Card] = ()
     trouble: str = ""
     dumb: bool = False
     """True for a program that says nothing that can be read: where no fault comes of that, it could not be judged."""
@@ -113,7 +79,6 @@ class Session:
     def __post_init__(self) -> None:
         self.protocol: Protocol = find(self.impl.protocol)
         self.writer = Writer(self.results, self.run, self.worker)
-        self.transport: Transport | None = None
         self._hunter: Hunter | None = None
         self.keeper = Keeper(self.writer)
         self._troubles = 0
@@ -124,6 +89,7 @@ class Session:
         self._begun = datetime.now(UTC)
         self.deadline = of_budget(self.options.budget_s, self.spent_s)
         self.deadline.pause()  # the time runs while this implementation is dealt with
+        self.started = Started(self.impl, self.protocol, self.deadline)
         self.pursuits: dict[str, Pursuit] = {}
         self.remarks: list[str] = []
         """What the user should know of this run beside its verdicts."""
@@ -134,11 +100,8 @@ class Session:
         """Write the head of the run, start the implementation, find out what it is. Trouble is recorded, not raised."""
         self.deadline.resume()
         try:
-            self._start()
-            calibration = self._calibration()
-            calibration.meet()
-            self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
-            self.bears, self.dumb = calibration.bears, calibration.dumb
+            self.started.start()
+            calibration = self._met()
             self.remarks += [calibration.remark] if calibration.remark else []
         except (LaunchError, CannotJudge) as error:
             self.trouble = str(error)
@@ -159,65 +122,29 @@ class Session:
         self, address: tuple[str, int] | None, learnt: Mapping[str, Any], patience_ms: float, left_s: float, bears: int
     ) -> None:
         """Take part in a run whose implementation another process started."""
-        self.learnt, self.address, self.patience_ms, self.bears = dict(learnt), address, patience_ms, bears
-        self.deadline = Deadline(left_s)
+        self.learnt, self.patience_ms, self.bears = dict(learnt), patience_ms, bears
+        self.deadline = self.started.deadline = Deadline(left_s)
         self.deadline.pause()  # as in `open`: others may come first
         self.writer.write(self._row())
-        if address is not None:
-            self.transport = TcpTransport(lambda: address, self.deadline.left)
-            return
-        self._start()
-        if isinstance(self.transport, PipeTransport):
+        self.started.join(address)
+        if isinstance(self.started.transport, PipeTransport):
             try:
                 calibration = self._calibration()
-                calibration.warm(self.transport)
+                calibration.warm(self.started.transport)
                 self.dumb = calibration.dumb
             except CannotJudge as error:
                 self.trouble = str(error)
 
-    def _row(self) -> RunRow:
-        options, impl = self.options, self.impl
-        return RunRow(
-            at=self._begun.isoformat(timespec="seconds"),
-            impl=impl.name,
-            protocol=impl.protocol,
-            role=impl.role,
-            profile=impl.profile,
-            version=str(self.learnt.get("stated") or impl.version),
-            suite_version=SUITE_VERSION,
-            seed=options.seed,
-            budget=options.budget,
-            budget_s=options.budget_s,
-            disciplines=("lock-step", "pipelined"),
-            requirements=options.pattern,
-            levels=options.levels,
-            partial=options.partial,
-            strict=options.strict,
-            asked=options.asked,
-            command=options.command,
-            workers=options.workers,
-        )
-
     def head(self) -> None:
         """Write what the run is, and what it owes."""
         self.writer.write(self._row())
-        binding = {r.id for r in self.protocol.requirements.binding(self.impl.role, self.impl.profile)}
-        chosen = {r.id for r in self.chosen()}
-        for r in self.protocol.requirements.values():
-            applies = "judged" if r.id in chosen else "unselected" if r.id in binding else "unsupported"
-            self.writer.write(requirement_row(r, applies))
-        for name, entry in sorted(self.accepted.items()):
-            expires = entry.expires.isoformat() if entry.expires else ""
-            self.writer.write(
-                AcceptanceRow(
-                    id=name,
-                    reason=entry.reason,
-                    issue=entry.issue,
-                    expires=expires,
-                    sometimes=entry.sometimes,
-                    fingerprints=entry.fingerprints,
-                )
-            )
+        for each in head.owed(self.protocol, self.impl, {r.id for r in self.chosen()}):
+            self.writer.write(each)
+        for row in head.accepted(self.accepted):
+            self.writer.write(row)
+
+    def _row(self) -> RunRow:
+        return head.run_row(self.options, self.impl, str(self.learnt.get("stated") or ""), self._begun)
 
     def chosen(self) -> list[Requirement]:
         """The requirements that this run answers."""
@@ -227,56 +154,20 @@ class Session:
         }
         return [r for r in registry.binding(self.impl.role, self.impl.profile) if r.id in selected]
 
-    def _start(self) -> None:
-        if self.impl.start.kind == "python":
-            self.transport = MemoryTransport(_factory(self.impl))
-            return
-        wire = self.protocol.wires.get(self.impl.role, "tcp")
-        if wire != "tcp":
-            self.transport = standing(self.impl, wire)
-            self.transport.pool.left_s = self.deadline.left
-            return
-        self.running = start(self.impl)
-        try:
-            self._ready(self.running)
-        except BaseException:  # Ctrl-C too: what was started never outlives the run
-            self._stop(self.running)
-            raise
-        running = self.running
-        self.address = running.address
-        self.transport = TcpTransport(lambda: running.address, self.deadline.left)
-
-    def _ready(self, running: Running) -> None:
-        """Wait until it answers, for as long as its manifest allows and this run lasts."""
-        waking = Waking(self.deadline)
-        wait_ready(running, lambda *at: self._probe(waking, *at), min(self.impl.start.ready_s, self.deadline.left()))
-
-    def _stop(self, running: Running) -> None:
-        running.grace_s = max(LEAST_GRACE_S, self.deadline.left())
-        running.stop()
-
-    def _probe(self, waking: Waking, host: str, port: int) -> bool:
-        config = self.protocol.configure(self.impl.role, self.impl.profile, self.impl.facts, {})
-        setting = Setting(
-            self.protocol, config, self.impl.role, TcpTransport(lambda: (host, port)), PROBE_MS, ends=self.deadline.over
-        )
-        assert self.protocol.smoke is not None
-        recording = drive(Plan(self.protocol.smoke(config).steps[:1]), setting, "probe-")
-        if self.deadline.over():
-            raise TimeoutError  # it was cut short: what it has not shown means nothing
-        if recording.refused:
-            raise ConnectionRefusedError(recording.refused)  # what wait_ready tells when time is up
-        if not any(isinstance(event, Said) and event.by == self.impl.role for event in recording.events):
-            said = b"".join(data for _, _, what, data in recording.wire if what == "received")
-            ended = any(what == "closed by peer" for _, _, what, _ in recording.wire)
-            raise ConnectionError(no_answer(said, ended=ended))
-        return waking.over(setting)
-
     def _calibration(self) -> Calibration:
-        assert self.transport is not None
+        transport, settle = self.started.transport, self.started.settle
+        assert transport is not None
         return Calibration(
-            self.impl, self.protocol, self.transport, self.patience_ms, dict(self.learnt), self.deadline, self._settle
+            self.impl, self.protocol, transport, self.patience_ms, dict(self.learnt), self.deadline, settle
         )
+
+    def _met(self) -> Calibration:
+        """What was found out about the implementation, which this run goes by from now on. Raises CannotJudge."""
+        calibration = self._calibration()
+        calibration.meet()
+        self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
+        self.bears, self.dumb = calibration.bears, calibration.dumb
+        return calibration
 
     def setting(self) -> Setting:
         """How plans are driven against this implementation."""
@@ -288,14 +179,17 @@ class Session:
         """The hunter of this run; faults it has found stay found from property to property."""
         if self._hunter is None:
             budget_s = self.options.budget_s
+            investigate = Investigator.of_budget(budget_s)
             self._hunter = Hunter(
                 self.setting(),
                 {r.id: r for r in self.chosen() if not r.untestable},
-                investigate=Investigator.of_budget(budget_s),
+                investigate=investigate,
+                believed_ms=investigate.confirm_ms,
                 run_seed=self.options.seed,
                 report=self._found,
+                counted=self._counted,
                 trouble=self.note,
-                settle=self._settle,
+                settle=self.started.settle,
                 prefix=f"{self.run[-8:]}{self.worker}",
                 deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
                 lanes=Lanes(min(WIDTH, self.bears)) if self.bears else None,
@@ -329,16 +223,10 @@ class Session:
         self.keeper.anew()
         self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
         try:
-            if isinstance(self.transport, MemoryTransport):
-                self.transport.restart()
-            elif self.running is not None and self.impl.start.kind == "command":
-                self._restart(self.running)
-                self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
+            self.started.start_anew()
+            self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
             self.learnt, self.patience_ms = {}, MEMORY_MS
-            calibration = self._calibration()
-            calibration.meet()
-            self.learnt, self.patience_ms = calibration.learnt, calibration.patience_ms
-            self.bears, self.dumb = calibration.bears, calibration.dumb
+            self._met()
         except (LaunchError, CannotJudge, TimeUp) as error:
             self.trouble = f"it could not be started again to look on for a baseline: {error}"
             self.note("start", self.trouble)
@@ -372,15 +260,17 @@ class Session:
         hunter = self.hunter()
         budget_s = max(budget_s / 2, budget_s - self._replay(hunter, budget_s))
         pursuits = schedule.pursuits(hunter, shares, budget_s)
-        deck = cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
+        deck = self.corpus or cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 
         def during() -> None:
             progress(hunter)
             self.keeper.look(pursuits, hunter.binding)
 
         try:
-            schedule.hunt(hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*")
-            self._tell_unreached(hunter, pursuits, deck)
+            left = schedule.hunt(
+                hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*", only=bool(self.corpus)
+            )
+            self._remark(hunter, pursuits, deck, left)
             if not any(pursuit.tally.plans for pursuit in pursuits) and hunter.ground.deadline.over():
                 more = larger(self.options.budget_s)
                 self.remarks.append(f"starting and finding out what it can do took all the time; {more} gives it more")
@@ -410,16 +300,16 @@ class Session:
             times = 1 if self.hunter().beside else QUARTER
             self.remarks.append(f"{name}: {pursuit.tally.ended}; {at_least(times * pursuit.needs_s)} would do")
 
-    def _tell_unreached(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card]) -> None:
-        """Say how far a run came that was asked for single requirements and did not reach them."""
-        if self.options.pattern == "*":
-            return
-        plans = sum(pursuit.tally.plans for pursuit in pursuits)
-        for name in sorted(hunter.binding.keys() - hunter.judged - hunter.faults.keys()):
-            keys = {card.key for card in deck if name in card.judges}
-            reached = sum(p.tally.plans for p in pursuits if p.prop.key in keys)
-            where = f", {reached} of them of properties that reach it on the reference" if keys else ""
-            self.remarks.append(f"{name} was not reached in {plans} conversations{where}")
+    def _remark(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: int) -> None:
+        """Say what was not played or not judged, and why."""
+        budget_s = self.options.budget_s
+        if self.corpus:
+            self.remarks.append(remarks.of_corpus(self.corpus, pursuits, left, budget_s))
+        for row, remark in remarks.of_rests(hunter, pursuits, deck, budget_s):
+            self.writer.write(row)
+            self.remarks.append(remark)
+        if self.options.pattern != "*":
+            self.remarks += remarks.of_unreached(hunter, pursuits, deck)
 
     def faults_of(self, name: str) -> list[Fault]:
         """What the property of this name has found."""
@@ -468,8 +358,17 @@ class Session:
                 fingerprint=fault.fingerprint(),
                 behind=fault.behind,
                 unsettled=fault.unsettled,
+                rivals=fault.rivals,
+                sort=fault.sort,
+                shown=fault.shown,
+                chances=fault.chances,
             )
         )
+
+    def _counted(self, fault: Fault) -> None:
+        """Write down how often the hunt has met a fault that comes and goes."""
+        name, sort = fault.requirement, fault.fingerprint()
+        self.writer.write(RateRow(requirement=name, fingerprint=sort, shown=fault.shown, chances=fault.chances))
 
     def _number(self, fault: Fault) -> int:
         """Which of its requirement this sort of failure is, for the names of traces; 0 when it has been reported
@@ -483,47 +382,6 @@ class Session:
         told[fault.fingerprint()] = fault.verdict
         return list(told).index(fault.fingerprint()) + 1
 
-    def _settle(self, recording: Recording) -> str:
-        """Restart an implementation of ours that died; answers how it ended, or ""."""
-        if isinstance(self.transport, MemoryTransport):
-            died, self.transport.crash = self.transport.crash, ""
-            if died:
-                self.transport.restart()
-                return f"it raised {died} in this conversation"
-            return ""
-        running = self.running
-        hurt = recording.refused or recording.judgement.verdict == "fail"
-        if running is None or not hurt or not (recording.refused or hung_up(recording, self.impl.role)):
-            return ""
-        if not self._died(running):
-            return ""
-        tail = " / ".join(running.log_tail(3).splitlines())
-        how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
-        self._restart(running)
-        return how
-
-    def _restart(self, running: Running) -> None:
-        """Start it again. Conversations that are still under way may end it at once, with what they go on to say."""
-        for left in reversed(range(RESTARTS)):
-            running.restart()
-            try:
-                self._ready(running)
-            except LaunchError:
-                if running.alive() or not left:
-                    raise
-            else:
-                return
-
-    def _died(self, running: Running) -> bool:
-        """True once it is seen to have ended; a process takes a moment to be gone after its connections are."""
-        assert self.transport is not None
-        until = self.transport.now() + DYING_MS
-        while running.alive():
-            if self.transport.now() > until:
-                return False
-            self.transport.wait((), 5.0)
-        return True
-
     def note(self, where: str, message: str, detail: str = "") -> None:
         """Record trouble: where it happened, what it was, and the tail of a log."""
         self._troubles += 1
@@ -533,12 +391,7 @@ class Session:
 
     def close(self, status: str = "complete") -> None:
         """Stop what was started and write the footer."""
-        if isinstance(self.transport, PipeTransport):
-            self.transport.close()
-        if self.running is not None:
-            self.deadline.resume()
-            self._stop(self.running)
-            self.running = None
+        self.started.stop()
         took = (datetime.now(UTC) - self._begun).total_seconds()
         self.writer.write(
             EndRow(
@@ -552,26 +405,3 @@ class Session:
             )
         )
         self.writer.close()
-
-
-def requirement_row(r: Requirement, applies: str = "judged") -> RequirementRow:
-    """A requirement as a row of the records."""
-    return RequirementRow(
-        id=r.id,
-        section=r.section,
-        level=r.level,
-        basis=r.basis,
-        statement=r.statement,
-        source=r.source,
-        applies=applies,
-        untestable=r.untestable,
-    )
-
-
-def _factory(impl: Implementation) -> Callable[[], Any]:
-    module, _, name = str(impl.start.value).partition(":")
-    try:
-        made = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise CannotJudge(f"start.python = {impl.start.value!r} cannot be imported: {error}") from None
-    return made  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from impls.driver.drive import Recording
 from specs.plan import Plan, Step, Wait
 from specs.protocol import Feature
 
@@ -17,16 +18,20 @@ which nobody must miss a sign of life."""
 
 @dataclass
 class Attempts:
-    """How many plans may still be tried, and until when."""
+    """How many plans may still be tried, and until when; `least` of them also later than that, but not after
+    `latest`: where each conversation takes long, a few attempts still make most of the difference."""
 
     left: int
     until: float
+    least: int = 0
+    latest: float = 0.0
 
     def of(self, candidates: Iterable[Any]) -> Iterator[Any]:
         """As many of the candidates as may be tried."""
         for candidate in candidates:
             self.left -= 1
-            if self.left < 0 or time.monotonic() > self.until:
+            self.least -= 1
+            if self.left < 0 or time.monotonic() > (self.until if self.least < 0 else max(self.until, self.latest)):
                 return
             yield candidate
 
@@ -58,6 +63,14 @@ def plainer(plan: Plan, features: Iterable[Feature]) -> Iterator[Plan]:
         for start in range(0, len(movable), size):
             yield _lacking(plan, movable[start : start + size])
         size //= 2
+
+
+def until_decided(plan: Plan, recording: Recording, deciding: int, role: str) -> Plan:
+    """The plan without the steps that seem to come behind the event that decided: each step is an event of the tester.
+    Whether it still shows the fault has to be tried."""
+    said = sum(getattr(event, "by", role) != role for event in recording.events[: deciding + 1])
+    ends = [at for at, step in enumerate(plan.steps) if not isinstance(step, Wait)]
+    return replace(plan, steps=plan.steps[: ends[said - 1] + 1]) if 0 < said < len(ends) else plan
 
 
 def rested(plan: Plan) -> Plan:

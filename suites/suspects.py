@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.pipes import PipeTransport
-from specs.events import Noise, Quiet, Said
+from impls.driver.vigil import Heard
+from specs.events import Quiet
 from specs.model import Blame
 from specs.plan import Plan
 from strategies.common import Program
 from suites.deadline import Deadline
+from suites.deaths import Deaths, last_said, said
 from suites.lanes import Lanes
-from suites.pursuit import Fault, Investigated, Property
+from suites.now_and_then import NowAndThen
+from suites.pursuit import NO_TIME, Fault, Investigated, Property, breach_of
+from suites.vigils import silent
 
 if TYPE_CHECKING:
     from suites.hunt import Hunter
@@ -29,13 +33,8 @@ INVESTIGATIONS = 3
 """How often one symptom is investigated: several faults may show the same one."""
 FACES = 9
 """How many more times, where it was only another face of what is known."""
-WAYS = 4
-"""So many ways to bring an implementation down are reported, one for each kind of frame that was said last."""
-OCTETS = "octets"
-"""What was said last when it was no frame."""
 STRAGGLING_S = 0.3
 """How long what is done beside the hunt may take to notice that the time is up."""
-NO_TIME = "there was no time to confirm it"
 SETTLING_S, BELIEVING_S = 2.0, 8.0
 """What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
 LONGEST_MS = 4_000.0
@@ -66,6 +65,7 @@ class Suspects:
         report: Callable[[Fault], None],
         lanes: Lanes | None,
         looking_s: float,
+        counted: Callable[[Fault], None] = lambda fault: None,
     ) -> None:
         self.spent_s = 0.0
         """How long the hunt has stood still for investigations."""
@@ -79,7 +79,8 @@ class Suspects:
         self.investigate = investigate
         self._hunter, self._report = hunter, report
         self._lanes, self._looking_s = lanes, looking_s
-        self._ways: dict[str, Fault] = {}
+        self._deaths = Deaths()
+        self._now_and_then = NowAndThen(hunter, self._keep, counted)
         self._looked: Counter[Key] = Counter()
         self._faces: Counter[Key] = Counter()
         self._pending: dict[Sort, Fault] = {}
@@ -93,8 +94,14 @@ class Suspects:
     ) -> None:
         """Something was blamed: look into it, unless as much is known already."""
         name, level, blame = seen
+        if name == self._hunter.setting.protocol.crash:
+            self._deaths.saw(recording, self._hunter.setting)
+        if not silent(recording, blame):
+            self._now_and_then.proved(self.suspicion(prop, program, plan, recording, seen), blame, hurry=prop.hurry)
         key = self._key(name, level, blame.breach.kind, recording)
-        wanted = self._hunter.wanted(name, level, kind=key[2]) or self._goes_down_otherwise(name, recording)
+        hunter = self._hunter
+        wanted = hunter.wanted(name, level, kind=key[2]) or hunter.widens(blame.breach, level)
+        wanted = wanted or self._goes_down_otherwise(name, recording)
         if not wanted or self._looked[key] >= INVESTIGATIONS:
             return
         suspicion = self.suspicion(prop, program, plan, recording, seen)
@@ -106,9 +113,9 @@ class Suspects:
 
     def _key(self, name: str, level: str, kind: str, recording: Recording) -> Key:
         """What investigations are counted by: each way to go down by itself, once one is known."""
-        if self._ways and name == self._hunter.setting.protocol.crash:
+        if self._deaths and name == self._hunter.setting.protocol.crash:
             return name, level, last_said(recording, self._hunter.setting)
-        return name, level, kind if self._hunter.several(name) else ""
+        return name, level, kind if self._hunter.several(name) or name in self._hunter.failing else ""
 
     def know(self, fault: Fault) -> None:
         """Take what the baseline knows and this run has seen again, as if it had been found and investigated here."""
@@ -135,8 +142,9 @@ class Suspects:
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
-            if self._explained(suspicion):
-                return Investigated(None)
+            if self._explained(suspicion) or self._now_and_then.is_it(suspicion, self.certain, until):
+                return Investigated(None, explained=True)
+            until = self._now_and_then.unless_told(suspicion, until)
             return self.investigate(self._hunter, prop, program, name, before - self.started, silent, until)
 
         if self._lanes is not None:
@@ -202,8 +210,9 @@ class Suspects:
             self._lanes.wait(left)
             self._lanes.collect()
         for suspicion in self._pending.values():
-            self._suspect(replace(suspicion, unsettled=NO_TIME))
+            self._suspect(replace(self._now_and_then.at_home(suspicion), unsettled=NO_TIME))
         self._pending.clear()
+        self._now_and_then.give_up(self._suspect)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 
@@ -211,25 +220,31 @@ class Suspects:
         """Take what an investigation came to."""
         hunter, fault = self._hunter, found.fault
         self._pending.pop(key, None)
-        if found.explained and (faces := self._faces[key[:3]]) < FACES:
+        suspicion = self._now_and_then.noted(suspicion, found)
+        cut = found.unsettled == NO_TIME and not hunter.ground.deadline.over()
+        if (found.explained or cut) and (faces := self._faces[key[:3]]) < FACES:
             self._faces[key[:3]], self._looked[key[:3]] = faces + 1, self._looked[key[:3]] - 1
         presumed = self._presumed.get(key, frozenset())
         # in this order: who looks into something else at this moment must not take for known what is not
         hunter.setting = replace(hunter.setting, set_aside=hunter.setting.set_aside - presumed)
         self._presumed = {other: names for other, names in self._presumed.items() if other != key}
-        if fault is not None and hunter.wanted(fault.requirement, fault.level, fault.verdict, fault.kind):
+        if fault is not None and (
+            hunter.wanted(fault.requirement, fault.level, fault.verdict, fault.kind) or hunter.adds(fault)
+        ):
             self._keep(fault)
         elif fault is not None and self._goes_down_otherwise(fault.requirement, fault.recording):
             self._another_way(fault)
         if found.unsettled:
             self._suspect(replace(suspicion, unsettled=found.unsettled))
-        if fault is None and not hunter.faults and _waited(suspicion.recording):
+        if fault is None and _waited(suspicion.recording) and not self._now_and_then.may_be_lost(suspicion):
             self._wait_longer()
         if presumed:
             self._go_on_behind(holds=fault is not None and not fault.unsettled)
 
     def _wait_longer(self) -> None:
         """It was only slow: what is taken for a fault and is none ends every conversation before it is judged."""
+        if self._hunter.faults:
+            return
         setting = self._hunter.setting
         patience = min(max(LONGEST_MS, setting.patience_ms), 2 * setting.patience_ms)
         self._hunter.setting = replace(setting, patience_ms=patience)
@@ -240,7 +255,30 @@ class Suspects:
             self._hunter.keep(suspicion)
             self._report(suspicion)
 
+    def listened(
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, seen: tuple[str, str, Blame],
+        heard: Heard,
+    ) -> None:  # fmt: skip
+        """A silence was listened to for longer: what was missing came late, or not at all."""
+        if heard == "late":
+            self._wait_longer()
+        if heard == "nothing":
+            suspicion = self.suspicion(prop, program, plan, recording, seen)
+            self._now_and_then.lost(suspicion, seen[2], hurry=prop.hurry)
+
+    def stood_still(self, seconds: float) -> None:
+        """The hunt has waited for so long."""
+        self.spent_s += seconds
+        self._looking_s -= seconds
+
     # -- what is known, or presumed ------------------------------------------------------------------------------------
+
+    @property
+    def deadly(self) -> frozenset[str]:
+        """What was said last when the implementation ended, as long as nobody knows what it ends of: a hunt that said
+        it again each time would do nothing but start it again."""
+        crash = self._hunter.setting.protocol.crash
+        return self._deaths.seen if any(key[0] == crash for key in self._pending) else frozenset()
 
     @property
     def certain(self) -> Setting:
@@ -251,6 +289,9 @@ class Suspects:
     def _set_aside(self, fault: Fault) -> None:
         """From now on judging goes on behind this fault, and does not wait for what never comes."""
         if fault.verdict == "fail":
+            breach = breach_of(fault)
+            if breach is not None and not fault.features:
+                self._hunter.sightings.told(breach)
             setting = self._hunter.setting
             steady = fault.reproduced == fault.tried
             octets = {each.requirement for each in setting.protocol.features if each.octets}
@@ -266,22 +307,18 @@ class Suspects:
 
     def _goes_down_otherwise(self, name: str, recording: Recording) -> bool:
         """True when an implementation that one kind of frame always brings down went down with another one."""
-        setting, ways = self._hunter.setting, self._ways
-        if name != setting.protocol.crash or not 0 < len(ways) < WAYS:
-            return False
-        return (last := last_said(recording, setting)) != "" and last not in ways
+        setting = self._hunter.setting
+        return name == setting.protocol.crash and self._deaths.otherwise(recording, setting)
 
     def _another_way(self, fault: Fault) -> None:
         """Report one more way to bring the implementation down, if it does so each time and has nothing of another."""
-        others = self._ways.keys() - self._hunter.survived
-        mixed = others & set(said(fault.recording, self._hunter.setting))
-        if fault.verdict == "fail" and not fault.unsettled and fault.reproduced == fault.tried and not mixed:
+        if self._deaths.distinct(fault, self._hunter.setting, self._hunter.survived):
             self._note_way(fault)
-            self._hunter.keep(fault := replace(fault, nth=len(self._ways)))
+            self._hunter.keep(fault := replace(fault, nth=len(self._deaths)))
             self._report(fault)
 
     def _note_way(self, fault: Fault) -> None:
-        self._ways.setdefault(last_said(fault.recording, self._hunter.setting), fault)
+        self._deaths.note(fault, self._hunter.setting)
         self.unasked |= frozenset(said(fault.recording, self._hunter.setting)[-1:])
 
     def _presume(self, key: Sort, suspicion: Fault) -> None:
@@ -326,28 +363,15 @@ class Suspects:
             verdict="inconclusive",
             kind=blame.breach.kind,
             sort=blame.breach.fingerprint,
+            rivals=blame.breach.rivals,
             behind=tuple(known.breach.requirement for known in recording.judgement.known),
             set_aside=self._hunter.setting.set_aside,
         )
 
 
-def said(recording: Recording, setting: Setting) -> list[str]:
-    """What the tester said in a conversation, by the names of `Protocol.saying`."""
-    events = (event for event in recording.events if isinstance(event, Said) and event.by != setting.role)
-    return [name for event in events if (name := setting.protocol.saying(event.frame))]
-
-
-def last_said(recording: Recording, setting: Setting) -> str:
-    """The same of the last frame that has a name; OCTETS where something followed it that is no frame."""
-    mine = [event for event in recording.events if isinstance(event, (Said, Noise)) and event.by != setting.role]
-    if mine and isinstance(mine[-1], Noise):
-        return OCTETS
-    return next(iter(said(recording, setting)[-1:]), "")
-
-
 def _names(fault: Fault) -> frozenset[str]:
     """What a fault is set aside by; nothing where judging cannot go on behind it."""
-    breach = next((b.breach for b in fault.recording.judgement.blamed if b.at == fault.deciding), None)
+    breach = breach_of(fault)
     if breach is None or breach.behind is None:
         return frozenset()
     return frozenset({breach.fingerprint, breach.duty} - {""})

@@ -11,26 +11,55 @@ from hypothesis import settings
 from specs import protocol as protocols
 from tests import made_up
 from tests.browsing import browser, look  # noqa: F401 - fixtures of every module that opens pages
+from tests.sparking import FILES as SPARK
+from tests.sparking import spark  # noqa: F401 - a fixture
 
 settings.register_profile("untimed", deadline=None)  # a machine under load is no failure
 settings.load_profile("untimed")
 
 
+LONG = (
+    "tests/test_check.py",  # like test_check_roles and test_check_hostile it does little but wait for silences
+    *SPARK,
+    "tests/test_obligations.py",
+    "tests/test_check_roles.py",
+    "tests/test_wheel.py",
+    "tests/test_check_hostile.py",
+    "tests/test_site_browser.py",
+    "tests/test_role_pages.py",
+    "tests/test_kits.py",
+    "tests/test_storm.py",
+    "tests/test_docs_site.py",
+    "tests/test_gate.py",
+    "tests/test_ontime.py",
+    "tests/test_one_name.py",
+    "tests/test_now_and_then.py",
+    "tests/test_msgpack.py",
+    "tests/test_cli.py",
+)
+"""The files that take longest, the longest first: they are begun first, so that no worker is left alone with one."""
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(LONG)))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Tests that need Spark share one worker, so that it is started once, and so do those of the wheel, which is
-    installed once; all others go to whoever is free.
+    """A worker takes a whole file, so that what its tests share is made once. Those that need Spark count as one file.
 
     `--dist loadgroup` would do, but it renames tests in a way that pytest does not take notice of since version 9.
     """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - it is not there when nobody asks for workers
 
-    class Together(LoadScopeScheduling):
+    class Files(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return file if file in ("tests/test_spark.py", "tests/test_wheel.py") else nodeid
+            return "spark" if file in SPARK else file
 
-    return Together(config, log)
+    config.option.loadscopereorder = False  # the order is that of LONG
+    return Files(config, log)
 
 
 @pytest.fixture(scope="module")

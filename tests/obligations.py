@@ -23,7 +23,8 @@ from specs import protocol as protocols
 from specs.protocol import Protocol, find
 from specs.recorded import hurried
 from suites.calibration import Calibration
-from suites.session import MEMORY_MS, _factory
+from suites.session import MEMORY_MS
+from suites.started import _factory
 from suites.trace import plan_to_json
 from tests.drawing import quick
 from tests.mutants.hunted import ALL

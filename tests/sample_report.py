@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from records import reader
+from reports import campaigns as searches
 from reports import result
 from reports.site import write
 from reports.summary import Summary, fold
@@ -290,8 +291,41 @@ def synthetic(
     return filled(
         Report(built=BUILT, suite_version="0.1.0", total_runs=len(runs), incomplete_runs=0, runs=tuple(runs),
                requirements=tuple(known), cells=tuple(cells), days=tuple(history), times=tuple(times),
-               failures=tuple(failures))
+               failures=tuple(failures), campaigns=tuple(searched(runs[0], known[0].id)) if runs else ())
     )  # fmt: skip
+
+
+def searched(run: Run, requirement: str) -> Iterator[searches.Told]:
+    """A campaign that goes on, and one that has ended, both on the implementation of this run."""
+    sight = searches.Sight(
+        source="impl.toml", requirement=requirement, level="MUST", fingerprint="lost", why="nothing came",
+        conversations=7, verdict="fail", document=json.dumps(DOCUMENT), slug=run.slug,
+    )  # fmt: skip
+    sources = ("impl.toml", "peers:own.peers:server")
+    for name, ended in (("weekend", ""), ("release", "2026-03-01T02:00:00+00:00")):
+        yield searches.Told(
+            campaign=searches.Campaign(
+                campaign=name, at="2026-02-28T20:00:00+00:00", sources=sources, seed=1,
+                plans=5_000, each=100, wide=8, fresh=0.5, suite_version="0.1.0", digest="",
+            ),
+            plans=2_400, conversations=2_391, inconclusive=2, ended=ended, why="its time was up" if ended else "",
+            waves=tuple(
+                searches.Wave(source=source, wave=n, plans=400 * n, judged=30 + n, features=200 + 20 * n, faults=n > 1,
+                              at=f"2026-02-28T2{n}:00:00+00:00")
+                for source in sources for n in (1, 2, 3)
+            ),
+            rows=(searches.Row(source="impl.toml", protocol=run.protocol, role=run.role, requirement=requirement,
+                               judged=900, conversations=800, broken=7),),
+            leans=(searches.Lean(source="impl.toml", freedom="E-3", conversations=12),),
+            sights=(sight, replace(sight, verdict="", document="", slug="", fingerprint="other")),
+            alarms=(searches.Alarm(source="peers:own.peers:server", name="crash", about="KeyError",
+                                   why="KeyError: 'id' (plain)", conversations=2, key="test_x::test_y lock-step",
+                                   program="[[1,2],[[\"send\",0,7,250,3,1]]]"),),
+            scores=(searches.Score(protocol=run.protocol, requirement=requirement, seeded=4, killed=3, late=1, wrong=0,
+                                   survived=0, median_ms=310.0, survivors=("acks-all",)),),
+            features=tuple((source, searches.estimate([1, 1, 2, 9], 1_200)) for source in sources),
+            faults=tuple((source, searches.estimate([7], 1_200)) for source in sources),
+        )  # fmt: skip
 
 
 # -- hostile ----------------------------------------------------------------------------------------------------------
@@ -369,6 +403,17 @@ def hostile() -> Report:
         flickers=each(Flicker), times=each(SuiteTime), strictness=each(Strictness), stale=each(StaleEntry),
         differences=(*each(Difference), *each(Difference, ambiguous=False)), failures=failures,
         quarantined=each(Quarantined), quarantined_total=99, rejudged=each(Rejudged),
+        campaigns=tuple(
+            searches.Told(
+                campaign=made(searches.Campaign, text, n, sources=(text, "x")), plans=n, conversations=n,
+                inconclusive=n, ended=text if n % 2 else "", why=text, waves=each(searches.Wave),
+                rows=each(searches.Row), leans=each(searches.Lean), alarms=each(searches.Alarm),
+                sights=(*each(searches.Sight, document=hostile_document(text)), *each(searches.Sight, verdict="fail")),
+                scores=each(searches.Score, seeded=3),
+                features=((text, searches.estimate([1], 2)),), faults=((text, searches.estimate([1], 2)),),
+            )
+            for n, text in enumerate(HOSTILE[:8])
+        ),
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from impls.references.msgpack.reference import Server
 from specs.model import Breach
 from specs.protocol import find
 from strategies.msgpack import discover
+from suites.investigate import CONFIRM_MS
 from tests.soaking import Peer, Soak, in_memory, level_of, main, on_pipes, over_tcp
 
 MSGPACK = find("msgpack")
@@ -79,14 +80,14 @@ def made(role: str, number: int, real: bool) -> Peer:
         argv = ["impls.references.msgpack", role, "--seed", str(number), "--random"]
         pipes, close = on_pipes(ClientHarnessTransport, argv)
         there = config_for(role, pipes, facts, profile)
-        return Peer(pipes, there, f"{profile} seed {number}", misses, close=close)
+        return Peer(pipes, there, f"{profile} seed {number}", misses, CONFIRM_MS, close)
     if real:
         transport, close = over_tcp(
             ["impls.references.msgpack", role, "--port", "0", "--seed", str(number), "--random"]
         )
-        return Peer(
-            transport, config_for(role, transport, facts, profile), f"{profile} seed {number}", misses, close=close
-        )
+        there = config_for(role, transport, facts, profile)
+        # sixteen share it, some of whom flood it: the patience is what a run believes in the end
+        return Peer(transport, there, f"{profile} seed {number}", misses, CONFIRM_MS, close)
     peer = PEERS[role].random(number)
     if role == "server" and number % 2:
         facts["malformed"] = peer.switches.malformed

@@ -38,7 +38,8 @@ def made(role: str, number: int, real: bool) -> Peer:
             config,
             f"{profile} seed {number}",
             lambda b, level: level != "MUST" and b.requirement in MISSED,
-            close=close,
+            CONFIRM_MS,
+            close,
         )
     client = Client.random(number)
     switches = client.caller_type(**client._made).switches

@@ -40,11 +40,12 @@ def connected(*versions):
     return "\n".join(lines) + "\n"
 
 
-def faults(text, config=None):
-    """What a server is blamed for, by name and level, when it says nothing more behind these lines. What the model has
-    no rule for is an error of ours."""
+def faults(text, config=None, set_aside=()):
+    """What a server is blamed for beside what is `set_aside`, by name and level, when it says nothing more behind these
+    lines. What the model has no rule for is an error of ours."""
     events = [event(line) for line in text.splitlines() if line.strip()]
-    found = judge(StompModel(), config or Config(), (*events, Quiet(10_000, 10_000, final=True)), "server")
+    events.append(Quiet(10_000, 10_000, final=True))
+    found = judge(StompModel(), config or Config(), events, "server", frozenset(set_aside))
     assert found.verdict in ("pass", "fail", "inconclusive"), found
     return {
         (

@@ -1,7 +1,10 @@
 """Each bench runs; what it measures is not asked here."""
 
+import json
+
 import pytest
 
+from bench import corpus
 from bench.__main__ import BENCHES, main
 from bench.measure import Figure, Rate, in_turns, ratios, table
 
@@ -47,3 +50,20 @@ def test_table_shows_what_was_missed_and_what_was_not_measured():
     assert "1 - 3" in text
     assert "not measured" in text
     assert ">= 5 x: met" in text
+
+
+def test_a_corpus_is_compared_with_fresh_draws_on_the_rarest_faults(tmp_path, capsys):
+    rows = [
+        {"mutant": "stomp-server-abort-unknown-unheard", "status": "killed", "unseen": "", "plans": 5},
+        {"mutant": "stomp-server-receipt-again-at-abort", "status": "killed", "unseen": "", "plans": 4},
+    ]
+    score = tmp_path / "score.json"
+    score.write_text(json.dumps({"rows": rows}))
+    assert (
+        corpus.main([str(score), "--rarest", "1", "--seeds", "1", "--seconds", "20", "--corpus", "60", "-j", "1"]) == 0
+    )
+    said = capsys.readouterr().out
+    assert "abort-unknown-unheard" in said
+    assert "again-at-abort" not in said
+    assert "fell, fresh draws (of 1) 100.0 %" in said
+    assert "plans: median, fresh / corpus" in said

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import json
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
+from datetime import date
+from io import StringIO
 from random import Random
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -14,16 +18,22 @@ from campaigns.__main__ import main
 from campaigns.breeding import MOST, bred
 from campaigns.found import Known, Order, program_of, written
 from campaigns.novelty import features, watching
+from campaigns.scoring import names
 from campaigns.sources import check
 from campaigns.work import work
+from records import reader
+from reports.__main__ import main as reports
 from reports.campaigns import Campaign, Estimate, Sight, Told, Wave, estimate
 from reports.site import write
-from reports.site.campaigns import curve, left
-from reports.spark.session import ROOT, missing
+from reports.site.campaigns import curve, left, unfinished
+from reports.spark.campaigns import campaigns
+from reports.spark.warehouse import Warehouse
+from reports.summary import fold
 from reports.tables import Report
 from specs.model import Judgement
 from specs.protocol import find
 from strategies.common import Op, Program
+from tests.sparking import commands_use
 
 PEERS = "peers:tests.faulty_peers:server"
 ORDER = Order("nightly", 1, 8, PEERS, 7, 75, 600.0)
@@ -101,6 +111,31 @@ def test_correct_peers_show_no_fault():
     assert [row.name for row in rows if row.kind == "verdict"] == ["pass"]
 
 
+def test_an_exception_of_a_peer_or_of_our_own_side_is_an_alarm_and_the_task_goes_on():
+    rows = list(work(replace(ORDER, source="peers:tests.crashing_peers:server", plans=150), Known()))
+    alarms = {(row.name, row.about): row for row in rows if row.kind == "alarm"}
+    crash = alarms["crash", "RecursionError"]
+    assert "deep" in crash.why
+    assert program_of(crash.program)
+    raised = next(row for (name, _), row in alarms.items() if name == "raised")
+    assert "AttributeError" in raised.about
+    assert "unspeakable" in raised.why
+    assert not [row for row in rows if row.kind == "fault"]
+    verdicts = {row.name: row.conversations for row in rows if row.kind == "verdict"}
+    assert verdicts["error"] == sum(row.conversations for row in alarms.values())
+    assert verdicts["pass"] >= 50
+    assert sum(verdicts.values()) == 150
+
+
+def test_what_the_specification_has_no_answer_to_is_an_alarm(monkeypatch):
+    hole = Judgement("error", why="no rule for Said(at=17, by='server')")
+    monkeypatch.setattr("campaigns.sources.drive", lambda *_: SimpleNamespace(judgement=hole))
+    rows = list(work(replace(ORDER, plans=3), Known()))
+    (alarm,) = [row for row in rows if row.kind == "alarm"]
+    assert (alarm.name, alarm.about) == ("hole", "no rule for Said(at=n, by='server')")
+    assert alarm.conversations == 3
+
+
 def test_only_shorter_programs_are_told_of_what_is_known():
     rows = list(work(ORDER, Known()))
     sizes = {row.name: row.size for row in rows if row.kind == "feature"}
@@ -173,59 +208,227 @@ def test_sources_that_are_there_are_taken():
     assert check("faults:tests.mutants.hunted:MPRPC-RESP-03a") == ""
 
 
+# -- the job, on Spark ------------------------------------------------------------------------------------------------
+
+
+def test_every_seeded_fault_is_hunted_once():
+    pytest.importorskip("pyspark")
+    from campaigns import job  # noqa: PLC0415
+    from campaigns.standing import Standing  # noqa: PLC0415
+
+    source = "faults:tests.mutants.hunted:MPRPC-RESP-*"
+    campaign = job.new("m", (source,), seed=1, plans=0, each=2, wide=3, fresh=0.5)
+    standing, hunted = Standing(campaign), []
+    while orders := job._orders(standing, job.Wanted(campaign)):
+        hunted += [name for order in orders for name in names(source)[order.first : order.first + order.plans]]
+        standing.tasks[source] += len(orders)
+        standing.wave += 1
+    assert hunted == names(source)
+    assert len(hunted) > 6
+
+
+class Said(NamedTuple):
+    """What a command answered."""
+
+    status: int
+    out: str
+    err: str
+
+
+def commanded(spark, *arguments: object) -> Said:
+    """`python -m reports` with these arguments, in this process."""
+    out, err = StringIO(), StringIO()
+    with commands_use(spark), redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "argv", ["reports", *map(str, arguments)])
+        try:
+            status = reports()
+        except SystemExit as error:
+            status = int(error.code or 0)
+    return Said(status, out.getvalue(), err.getvalue())
+
+
+PLAYED = ["campaign", PEERS, "--seed", 2, "--each", 15, "--wide", 2, "--name", "peers"]
+
+
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory):
+def house(spark, tmp_path_factory):
     """What one campaign, and one over seeded faults, have left."""
-    why = missing()
-    if why and os.environ.get("REQUIRE_JAVA") != "1":
-        pytest.skip(why)
     root = tmp_path_factory.mktemp("campaign") / "warehouse"
-    command = [sys.executable, "-m", "reports", "campaign"]
-    played = [PEERS, "--plans", "160", "--each", "20", "--wide", "4", "--name", "peers", "--warehouse", str(root)]
-    first = subprocess.run([*command, *played], cwd=ROOT, capture_output=True, text=True, check=False)
-    longer = [*played[:2], "240", *played[3:]]
-    second = subprocess.run([*command, *longer], cwd=ROOT, capture_output=True, text=True, check=False)
-    faults = ["faults:tests.mutants.hunted:MPRPC-RESP-03a", "--each", "2", "--wide", "2", "--seconds", "10"]
-    third = subprocess.run(
-        [*command, *faults, "--name", "mutation", "--warehouse", str(root)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+    first = commanded(spark, *PLAYED, "--plans", 30, "--warehouse", root)
+    half = (root / "progress-peers.html").read_text("utf-8")
+    longer = commanded(spark, *PLAYED, "--plans", 60, "--warehouse", root)
+    faults = ["faults:tests.mutants.hunted:error-false", "--each", 1, "--wide", 1, "--seconds", 10]
+    scored = commanded(spark, "campaign", *faults, "--name", "mutation", "--warehouse", root)
+    manifest = root.parent / "deaf.toml"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    deaf = commanded(
+        spark, "campaign", manifest, "--seed", 3, "--plans", 120, "--each", 120, "--wide", 1, "--name", "deaf",
+        "--warehouse", root,
     )  # fmt: skip
-    return root, first, second, third
+    return SimpleNamespace(root=root, deaf=deaf, half=half, first=first, longer=longer, scored=scored)
 
 
-def test_a_campaign_goes_on_where_it_stopped(warehouse):
-    _, first, second, _ = warehouse
-    assert first.returncode == 1, first.stderr
-    assert "2 waves, 160 plans" in first.stdout
-    assert "3 waves, 240 plans" in second.stdout
-    assert "wave 3" in second.stderr
-    assert "wave 2:" not in second.stderr
+MANIFEST = """
+[impl]
+name = "deaf"
+protocol = "stomp"
+role = "server"
+[start]
+python = "tests.faulty_peers:Faulty"
+"""
 
 
-def test_another_seed_under_the_same_name_is_refused(warehouse, capsys):
-    root, *_ = warehouse
-    again = [PEERS, "--plans", "160", "--each", "20", "--wide", "4", "--name", "peers", "--seed", "9"]
-    done = subprocess.run(
-        [sys.executable, "-m", "campaigns", *again, "--warehouse", str(root)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "another --name" in done.stderr
+def test_a_campaign_goes_on_where_it_stopped(house):
+    assert house.first.status == 1, house.first.err
+    assert "1 waves, 30 plans" in house.first.out
+    assert "2 waves, 60 plans" in house.longer.out
+    assert "wave 2" in house.longer.err
+    assert "wave 1:" not in house.longer.err
 
 
-def test_the_site_tells_campaigns(warehouse, tmp_path):
-    root, _, _, third = warehouse
-    assert third.returncode == 0, third.stderr
-    done = subprocess.run(
-        [sys.executable, "-m", "reports", "build", "--warehouse", str(root), "--out", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_a_page_in_the_warehouse_tells_how_far_it_has_come(house):
+    page = (house.root / "progress-peers.html").read_text("utf-8")
+    assert "all was played that was asked for" in house.half
+    assert "of 30 plans" in house.half
+    assert "of 60 plans" in page
+    assert "MPRPC-RESP-03a" in page
+    assert 'http-equiv="refresh"' not in page
+    assert " killed" in (house.root / "progress-mutation.html").read_text("utf-8")
+
+
+def test_the_driver_knows_the_same_from_the_warehouse_as_wave_by_wave(spark, house):
+    from campaigns.standing import read  # noqa: PLC0415
+
+    warehouse = Warehouse(spark, str(house.root))
+    (row,) = warehouse.batches("campaigns").where("campaign = 'peers'").drop("batch").collect()
+    standing = read(warehouse, Campaign(**{**row.asDict(), "sources": tuple(row.sources)}))
+    assert (standing.wave, standing.ended, standing.plans, standing.failing()) == (2, 2, 60, 1)
+    assert standing.told() in house.longer.err
+    first, second = standing.waves()
+    assert (first.plans, second.plans) == (30, 60)
+    assert 0 < first.features < second.features
+    assert first.at <= second.at
+    assert not standing.waiting()
+    assert standing.known(PEERS).aside == {about for _, about in standing.faults}
+    told = next(one for one in campaigns(warehouse) if one.campaign.campaign == "peers")
+    assert told.waves == standing.waves()
+    assert told.ended >= second.at
+    assert told.why == "all was played that was asked for"
+
+
+def test_while_it_goes_on_the_page_says_so_and_is_loaded_again(tmp_path):
+    from campaigns import job, progress  # noqa: PLC0415
+    from campaigns.standing import Standing  # noqa: PLC0415
+
+    standing = Standing(job.new("<i>x", (PEERS,), seed=1, plans=100, each=75, wide=1, fresh=0.5))
+    standing.take(work(replace(ORDER, seed=4), Known()))
+    standing.take(work(replace(ORDER, source="peers:tests.crashing_peers:server", plans=60), Known()))
+    path = progress.write(tmp_path, standing, wanted=200, seconds=90.0)
+    page = path.read_text("utf-8")
+    assert "is running" in page
+    assert 'http-equiv="refresh"' in page
+    assert "not yet" in page
+    assert "RecursionError" in page
+    assert "<i>x" not in page
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_was_confirmed_is_a_partial_run_of_the_report(spark, house, tmp_path):
+    from campaigns import runs  # noqa: PLC0415
+    from campaigns.sources import implementations  # noqa: PLC0415
+    from campaigns.standing import read  # noqa: PLC0415
+
+    (results,) = (house.root / "results").iterdir()
+    found = reader.read(results)
+    assert not found.aside
+    summary = fold(found.rows, {}, False, date(2026, 1, 1))
+    assert summary.complete
+    assert summary.run.partial
+    assert summary.plans == 120
+    assert "STOMP-1.2-NACK-01" in {one.id for one in summary.standing("failed")}
+    assert len(summary.standing("passed")) > 50
+    faults = [row for row in found.rows if row.kind == "fault"]
+    assert len({row.fingerprint for row in faults}) == len(faults)
+    assert all((results / row.trace).is_file() for row in faults)
+    warehouse = Warehouse(spark, str(house.root))
+    (told,) = warehouse.newest("runs").collect()
+    assert told.run == results.name
+    # A campaign that went on tells a run of what it has played since, and that alone.
+    campaign = next(one.campaign for one in campaigns(warehouse) if one.campaign.campaign == "deaf")
+    standing = read(warehouse, campaign)
+    assert standing.ended == standing.wave == 1
+    source, later = campaign.sources[0], f"{results.name[:-8]}"
+    sums = runs.Sums({"p": 9}, {"STOMP-1.2-ACK-01": (3, 4)}, {}, {"inconclusive": 2})
+    standing.wave = 2
+    assert runs.run_of(standing, source) != results.name
+    assert runs.run_of(standing, source).startswith(later)
+    runs.write(tmp_path, standing, source, implementations(source)[0], sums)
+    summary = fold(reader.read(tmp_path).rows, {}, False, date(2026, 1, 1))
+    assert summary.plans == 9
+    assert [one.id for one in summary.standing("passed")] == ["STOMP-1.2-ACK-01"]
+    assert not summary.standing("failed")
+
+
+def test_another_seed_under_the_same_name_is_refused(spark, house):
+    done = commanded(spark, *PLAYED, "--plans", 30, "--seed", 9, "--warehouse", house.root)
+    assert done.status == 2
+    assert "another --name" in done.err
+
+
+def test_the_site_tells_campaigns(spark, house, tmp_path):
+    assert house.scored.status == 0, house.scored.err
+    done = commanded(spark, "build", "--warehouse", house.root, "--out", tmp_path)
+    assert done.status == 0, done.err
     page = (tmp_path / "campaigns" / "peers.html").read_text("utf-8")
     assert "MPRPC-RESP-03a" in page
-    assert "240 conversations" in page
+    assert "60 conversations" in page
+    assert "It ended at " in page
+    assert "Incomplete" not in page
     assert "peers" in (tmp_path / "campaigns.html").read_text("utf-8")
+    assert house.deaf.status == 1, house.deaf.err
+    assert "1 runs" in house.deaf.err
+    (mine,) = (tmp_path / "implementations").glob("*.html")
+    told = mine.read_text("utf-8")
+    assert "Found by campaigns" in told
+    assert "../campaigns/deaf.html" in told
+    assert "partial" in told
+    assert "STOMP-1.2-NACK-01" in told.partition("Found by campaigns")[2].partition("</table>")[0]
+    failures = [path.read_text("utf-8") for path in (tmp_path / "failures").glob("*.html")]
+    assert any("STOMP-1.2-NACK-01" in text and "NACK is not here" in text for text in failures)
+    page = (tmp_path / "campaigns" / "deaf.html").read_text("utf-8")
+    assert f"../implementations/{mine.name}" in page
+    assert "--&gt; NACK" in page
     assert "seeded faults were named" in (tmp_path / "campaigns" / "mutation.html").read_text("utf-8")
+
+
+# -- the corpus -------------------------------------------------------------------------------------------------------
+
+
+def test_the_corpus_holds_of_each_feature_the_shortest_program(spark, house, tmp_path):
+    path = tmp_path / "corpus.json"
+    done = commanded(spark, "campaign", "corpus", "--warehouse", house.root, "--out", path, "--protocol", "msgpack")
+    assert done.status == 0, done.err
+    told = json.loads(path.read_text("utf-8"))
+    (role,) = told["roles"]
+    assert (role["protocol"], role["role"]) == ("msgpack", "server")
+    shown = [name for one in role["programs"] for name in one["shows"]]
+    assert len(shown) == len(set(shown)) > 20
+    assert f"{len(role['programs'])} programs, the shortest for {len(shown)} features" in done.out
+    counts = [len(one["shows"]) for one in role["programs"]]
+    assert counts == sorted(counts, reverse=True)
+    warehouse = Warehouse(spark, str(house.root))
+    found = warehouse.batches("found").where("kind = 'feature' and program <> '' and protocol = 'msgpack'")
+    found = found.collect()
+    least = {row.name: min(other.size for other in found if other.name == row.name) for row in found}
+    assert {name: len(one["program"][1]) for one in role["programs"] for name in one["shows"]} == least
+
+
+def test_a_corpus_of_what_no_campaign_has_kept_is_not_written(spark, house, tmp_path):
+    path = tmp_path / "corpus.json"
+    asked = ["campaign", "corpus", "--warehouse", house.root, "--out", path]
+    assert commanded(spark, *asked, "--role", "client").status == 2
+    assert commanded(spark, *asked[:3], tmp_path / "nothing", *asked[4:]).status == 2
+    assert not path.exists()
 
 
 # -- pages ------------------------------------------------------------------------------------------------------------
@@ -259,6 +462,19 @@ def test_what_an_implementation_says_is_escaped(tmp_path):
 def test_a_report_without_campaigns_has_no_page_of_them(tmp_path):
     write(Report(built="", suite_version="", total_runs=0, incomplete_runs=0), tmp_path)
     assert not (tmp_path / "campaigns.html").exists()
+
+
+def test_a_campaign_that_has_not_ended_is_called_incomplete(tmp_path):
+    wave = Wave(source="x", wave=1, plans=10, judged=1, features=1, faults=0, at="2026-11-24T09:00:00+00:00")
+    some = Wave(source="x", wave=1, plans=9, judged=1, features=1, faults=0)
+    assert "began at 2026-11-24 09:00" in unfinished(told(waves=(wave,)))
+    assert "it runs" in unfinished(told(waves=(some,))).lower()
+    assert not unfinished(told(waves=(wave,), ended="2026-11-24T10:00:00+00:00", why="its time was up"))
+    assert not unfinished(told(waves=(replace(wave, at=""),)))
+    report = Report(built="", suite_version="", total_runs=0, incomplete_runs=0, campaigns=(told(waves=(wave,)),))
+    write(report, tmp_path)
+    assert "Incomplete." in next((tmp_path / "campaigns").glob("*.html")).read_text("utf-8")
+    assert "incomplete</span>" in (tmp_path / "campaigns.html").read_text("utf-8")
 
 
 def test_a_curve_rises_from_nothing_to_the_most_that_was_seen():

@@ -65,4 +65,8 @@ def test_a_testee_gets_one_line(role, name, tmp_path):
 @pytest.mark.parametrize("role", [("stomp", "server"), ("pulsar", "broker"), ("msgpack", "server")], ids="-".join)
 def test_a_server_gets_one_line(role, name, tmp_path):
     (tmp_path / "server.py").write_text(SERVE.format(SERVERS[name]))
-    one_line(check(manifest(tmp_path, *role, ["{python}", "server.py", "{port}"]), within=10), name)
+    server = manifest(tmp_path, *role, ["{python}", "server.py", "{port}"])
+    found = check(server, within=10)
+    if len(found.wrong) > 1 and found.wrong[0].startswith("there was no time"):
+        found = check(server, within=10)  # a machine that was too busy for a moment: once more, by the same measure
+    one_line(found, name)

@@ -82,7 +82,7 @@ def test_what_the_new_baseline_accepts_is_told_and_no_regression(tmp_path, capsy
     new = results(tmp_path / "new", BAD, deviations={"A-01": Known()})
     status, text = compared(capsys, old, new)
     assert status == 0
-    assert "A-01" in under(text, "Newly accepted by the baseline")
+    assert "A-01" in under(text, "Newly seen to fail, and accepted by the baseline")
 
 
 def test_a_recommendation_newly_missed_is_told_and_decides_when_strict(tmp_path, capsys):

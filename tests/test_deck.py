@@ -85,6 +85,15 @@ def test_the_deck_is_played_first_and_in_its_order(house, monkeypatch):
     assert {name for name, _ in played} == {"x", "y", "z"}
 
 
+def test_what_the_deck_should_have_judged_is_played_once_more(house, monkeypatch):
+    """Of two programs for one requirement the first, and none of what is judged."""
+    rows = [r.id for r in house.protocol.requirements.binding("server", "1")]
+    deck = [Card("y", Program((nth,), (Op("b"),)), frozenset({row})) for nth, row in enumerate((*rows[:2], rows[0]), 7)]
+    played, _ = hunted(house, monkeypatch, deck, judged=rows[1:])
+    counts = [sum(program == card.program for _, program in played) for card in deck]
+    assert counts == [2, 1, 1]
+
+
 def test_what_reaches_what_is_unjudged_is_turned_to(house, monkeypatch):
     """Nothing that these play judges anything, so the property that could is asked more often than the others."""
     rows = [r.id for r in house.protocol.requirements.binding("server", "1")]

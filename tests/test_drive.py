@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 from echo import play_in_memory, requirements, setting, shape
 
-from impls import drive as driving
+from impls.driver import conversation
 from impls.driver.drive import PATIENCES, Setting, drive
 from impls.driver.link import TcpLink, TcpTransport
 from specs.events import Closed, Fact, Noise, Quiet, Said
@@ -126,7 +126,7 @@ def test_an_answer_that_is_known_to_be_left_out_is_waited_for_a_little(house, li
     assert all(50 <= ms < 100 for ms in silences[:-1]), "a quarter of the patience of 200 ms"
 
 
-@pytest.mark.parametrize(("each_ms", "least_ms"), [(driving.READING_MS, 100), (100.0, 700)])
+@pytest.mark.parametrize(("each_ms", "least_ms"), [(conversation.READING_MS, 100), (100.0, 700)])
 def test_the_patience_grows_with_what_has_to_be_read(house, line, monkeypatch, each_ms, least_ms):
     """HELLO has six octets."""
 
@@ -134,7 +134,7 @@ def test_the_patience_grows_with_what_has_to_be_read(house, line, monkeypatch, e
         def send(self, data):
             pass
 
-    monkeypatch.setattr(driving, "READING_MS", each_ms)
+    monkeypatch.setattr(conversation, "READING_MS", each_ms)
     where = replace(setting(house, "server", lambda: house.reference.Host(Silent)), patience_ms=100.0)
     (silence,) = drive(Plan((Say(0, line("HELLO")),)), where, "q").events[-1:]
     assert silence.final
@@ -179,7 +179,7 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
         while not stop.is_set():
             conn.sendall(b"DONE n\n" * 1000)
 
-    monkeypatch.setattr(driving, "MAX_EVENTS", 2000)
+    monkeypatch.setattr(conversation, "MAX_EVENTS", 2000)
     protocol = replace(house.protocol, model=Patient())
     address = listen(flood)
     where = Setting(protocol, house.states.Config(), "server", TcpTransport(lambda: address), 1000.0)
@@ -187,7 +187,7 @@ def test_a_flood_that_breaks_no_rule_is_inconclusive(listen, house, monkeypatch)
     assert played.judgement.verdict == "inconclusive"
     assert "octets in" in played.judgement.why
     assert 2000 < len(played.events) < 2000 + 65_536 / 7 + 10
-    assert sum(len(data) for _, _, _, data in played.wire) <= driving.KEEP_WIRE
+    assert sum(len(data) for _, _, _, data in played.wire) <= conversation.KEEP_WIRE
 
 
 def test_the_log_of_the_wire_is_cut_where_it_is_full(house, monkeypatch):
@@ -196,7 +196,7 @@ def test_the_log_of_the_wire_is_cut_where_it_is_full(house, monkeypatch):
     )
     octets = [data for _, _, _, data in whole.wire]
     assert len(octets[0]) > 2
-    monkeypatch.setattr(driving, "KEEP_WIRE", 2)
+    monkeypatch.setattr(conversation, "KEEP_WIRE", 2)
     cut = drive(
         Plan((Say(0, house.frames.Line("HELLO")), Wait(0))), setting(house, "server", house.reference.server), "q"
     )

@@ -305,9 +305,11 @@ def test_a_connection_that_follows_another_begins_with_fresh_decoders():
     control = SimpleNamespace(do=lambda name, value: True, renewed=lambda: name_of_last[0] == "connect")
     line = SimpleNamespace(link="link", control=control, ended=False)
     driver = SimpleNamespace(
-        _protocol=SimpleNamespace(resolve=lambda value, memory: value), _memory=None, _played="server",
-        _out=SimpleNamespace(skipped=0), _feed=lambda event: None,
-        _opened=lambda number, link: opened.append((number, link)),
+        _protocol=SimpleNamespace(resolve=lambda value, memory: value), _played="server",
+        _talk=SimpleNamespace(
+            memory=None, out=SimpleNamespace(skipped=0), feed=lambda event: None,
+            opened=lambda number, link: opened.append((number, link)),
+        ),
     )  # fmt: skip
     for name in ("send", "connect"):
         name_of_last = [name]

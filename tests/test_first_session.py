@@ -14,9 +14,10 @@ from impls.references.stomp import reference as stomp
 from records.reader import read
 from records.rows import TroubleRow
 from specs.protocol import find
+from suites.head import RunOptions
 from suites.properties import properties
 from suites.schedule import Share
-from suites.session import RunOptions, Session
+from suites.session import Session
 
 READS = "import sys; sys.stdin.readline(); sys.exit(3)"
 SETUPS = {"storm": ("bolt", "seed"), "kcl": ("child", "kcl1-seed")}

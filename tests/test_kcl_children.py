@@ -8,7 +8,7 @@ import pytest
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.kcl.child import Child, Switches
-from impls.references.kcl.memory import Children
+from impls.references.kcl.memory import Children, Session
 from specs.events import Said
 from specs.kcl.frames import Message, Text
 from specs.model import judge
@@ -283,3 +283,45 @@ def test_sub_number_of_a_request_may_be_a_number_or_its_digits():
 
     assert [run(sub) for sub in (0, 7, "7", None)] == ["pass"] * 4
     assert [run(sub) for sub in ("x", 1.5, [])] == ["fail"] * 3
+
+
+class Strict(Session):
+    """Reads ahead, and ends with an error where a host has not waited."""
+
+    def send(self, data):
+        if len([line for line in data.split(b"\n") if line.strip()]) > 1:
+            self.child.err += b"two actions at once\n"
+            self._running.close()
+            self._need, self._code = None, 1
+        else:
+            super().send(data)
+
+
+class Forgetful(Session):
+    """Takes only the first line of each read."""
+
+    def send(self, data):
+        super().send(next(line for line in data.split(b"\n") if line.strip()) + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "blamed"), [(Session, set()), (Strict, set()), (Forgetful, {("KCL-INV-CHILD-08", "SHOULD")})]
+)
+def test_actions_that_are_sent_ahead_are_done_in_order_or_refused(kind, blamed):
+    """K-46: who reads line by line comes to the second when the first is done; who sees that a host did not wait may
+    end with an error that shows; to lose it in silence is neither."""
+
+    class Some(Children):
+        session = kind
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.when = "join"
+        w.batch([w.record(b"2")])
+        w.when = "now"
+        w.batch([w.record(b"3")])
+        w.wait()
+
+    faults = judged("child", Some, write).faults
+    levels = {(fault.breach.requirement, fault.breach.level or "SHOULD") for fault in faults}
+    assert levels == blamed

@@ -122,6 +122,21 @@ def test_host_may_try_another_child_once_the_first_has_failed():
     assert fault.breach.requirement == "KCL-PROC-02"
 
 
+@pytest.mark.parametrize(("text", "verdict"), [(b"\xef\xbb\xbf", "pass"), (b"log: ", "fail")])
+def test_a_host_may_pass_over_a_byte_order_mark_and_no_other_text(text, verdict):
+    class PassesOver(Host):
+        def understood(self, line):
+            return super().understood(line.removeprefix(text))
+
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.junk(text + b'{"action":"status","responseFor":"processRecords"}')
+        w.exit(1)
+
+    assert judged("host", lambda: Hosts(host=PassesOver), write).verdict == verdict
+    assert judged("host", Hosts, write).verdict == "pass"
+
+
 def test_request_that_means_nothing_is_refused_under_any_number():
     def write(w):
         w.batch([(b"1", "key")])

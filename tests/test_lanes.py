@@ -166,7 +166,7 @@ def test_a_death_with_several_conversations_is_laid_on_the_one_that_brings_it_ab
             dead.set()
         elif played.count(plan) == 1:
             dead.wait(10)
-        return SimpleNamespace(events=[], wire=[], judgement=Judgement("fail"))
+        return SimpleNamespace(events=[], wire=[], judgement=Judgement("fail"), close=lambda: None)
 
     def settle(recording):
         if not dead.is_set():
@@ -200,7 +200,7 @@ def test_only_who_had_just_said_something_is_played_again_alone(monkeypatch, sai
 
     class Crowded(Ground):
         @contextmanager
-        def _place(self, *, alone):
+        def _place(self, *, alone, suspect=None):
             taken.append(alone)
             yield lambda: True
 

@@ -31,7 +31,9 @@ from tests.test_msgpack_mutants import config_for
 MSGPACK = find("msgpack")
 EVERY = frozenset(("def", "td", "ts", "meta", "if", "nosc"))
 IDL_PLANS, SERVER_PLANS = 40, 220
-"""Programs of each property."""
+"""Programs of each property in a round."""
+ROUNDS = 6
+"""Rounds at most, as in `tests/test_pipe_plans.py`."""
 
 
 def drawn(prop, config, count, number):
@@ -39,16 +41,11 @@ def drawn(prop, config, count, number):
     return [prop.plan(program, config) for program in drawing.drawn(prop.programs, count, number)]
 
 
-def programs_of(role, count):
-    """The plans of a role, lock-step."""
+def programs_of(role, count, turn=0):
+    """The plans of a role, lock-step; another `turn` draws others."""
     config = config_for(role)
-    plans = []
-    for number, (prop, _) in enumerate(properties("msgpack", role)):
-        if "lock-step" not in prop.name:
-            continue
-
-        plans += drawn(prop, config, count, number)
-    return plans
+    lockstep = [prop for prop, _ in properties("msgpack", role) if "lock-step" in prop.name]
+    return [plan for n, prop in enumerate(lockstep) for plan in drawn(prop, config, count, n + turn * len(lockstep))]
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
@@ -183,8 +180,18 @@ def _around(text):
 
 @cache
 def documents_counted():
+    """How many documents hold what each row and each type needs, of as many rounds as it takes until each has one."""
+    wanted, counts = {*CONTENTS, *(f"type {name}" for name in BUILTINS)}, Counter()
+    for turn in range(ROUNDS):
+        counts += documents_in(programs_of("idl", IDL_PLANS, turn))
+        if wanted <= counts.keys():
+            break
+    return counts
+
+
+def documents_in(plans):
     counts = Counter()
-    for plan in programs_of("idl", IDL_PLANS):
+    for plan in plans:
         before = []
         for step in plan.steps:
             if not isinstance(step, Say) or not isinstance(step.frame, Ask):

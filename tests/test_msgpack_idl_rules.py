@@ -241,3 +241,53 @@ def test_what_a_value_does_not_hold_is_not_credited():
 )
 def test_a_server_answers_each_call_once_and_stays(events, names_):
     assert names(serving(*events)) == names_
+
+
+TWO_VERSIONS = "service S: 0 {\n  string get()\n}\nservice S: 1 {\n  string get()\n}\n"
+SERVED = Fact(0, "client", "serve", {"idl": TWO_VERSIONS, "application": "S", "behaviour": {}})
+READY = Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}})
+ASSIGN = Fact(0, "client", "assign", {"slot": "/0/get", "behaviour": {"do": "tag"}})
+ASSIGNED = Fact(0, "idl-server", "answer", {"op": "assign", "ok": {}})
+
+
+def refused(number, name):
+    return (
+        Said(0, "client", request(number, name)),
+        Said(0, "idl-server", response(number, "NotImplemented", None)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "names_"),
+    [
+        # bound before the assignment: no function below this version had done anything then (ML-29)
+        (1, ()),
+        # the function that was assigned itself: early or late makes no difference to it
+        (0, ("MPIDL-NOSC-01",)),
+    ],
+)
+def test_what_was_bound_early_refuses_no_form_of_a_name_without_scope(version, names_):
+    config = MSGPACK.configure("idl-server", PROFILES["idl-server"], FACTS, {"layout": "array-1", "echo_form": 0})
+    events = (SERVED, READY, ASSIGN, ASSIGNED, *refused(1, f"get:{version}"), *refused(2, f"get::{version}"), END)
+    found = judge(MSGPACK.model, config, events, "idl-server")
+    assert names(found) == names_
+
+
+VERSIONS = "".join(f"service S: {version} {{\n  string get()\n}}\n" for version in range(4))
+BARE = {
+    "idl": VERSIONS + "application A {\n  S: 2 s default\n}\n",
+    "application": "A",
+    "behaviour": {"s/0/get": {"do": "tag"}, "s/3/get": {"do": "tag"}},
+}
+
+
+@pytest.mark.parametrize(("answer", "wrong"), [("s/0/get", False), ("s/1/get", False), ("s/3/get", True)])
+def test_a_declared_name_may_mean_what_its_function_was_bound_to_early(answer, wrong):
+    """Which version a bare name means is declared; when it is found out what an older version does is not (ML-29)."""
+    config = MSGPACK.configure(
+        "idl-server", PROFILES["idl-server"], {**FACTS, "bare_name": "declared"}, {"layout": "array-1", "echo_form": 0}
+    )
+    assigned = Fact(0, "client", "assign", {"slot": "s/1/get", "behaviour": {"do": "tag"}})
+    events = (Fact(0, "client", "serve", BARE), READY, assigned, ASSIGNED, Said(0, "client", request(1, "get")))
+    found = judge(MSGPACK.model, config, (*events, back(answer), END), "idl-server")
+    assert ("MPIDL-DISP-07" in names(found)) is wrong

@@ -367,7 +367,8 @@ def test_what_the_examples_do_is_a_recommendation_missed():
     assert parsed("message M { 1: map<string> x }", anything) == ("MPIDL-TYPE-03 MUST",)
     assert parsed("service S:0 { int f() throws DiskFullError }", anything) == ("MPIDL-SVC-09 SHOULD",)
     assert parsed("message M { }\nservice S:0 { int f() throws M }", anything) == ("MPIDL-SVC-09 MUST",)
-    assert parsed("service S:0 { int f() throws S }", anything) == ("MPIDL-SVC-09 MUST",)
+    assert parsed("service S:0 { int f() throws S }", anything) == ("MPIDL-SVC-09 SHOULD",)  # S is no name of a type
+    assert parsed("service S:0 { int f() throws int }", anything) == ("MPIDL-SVC-09 MUST",)
     assert not read("exception DiskFullError { }\nservice S:0 { int f() throws DiskFullError }", EVERY).faults
 
 
@@ -411,6 +412,7 @@ def test_a_dropped_function_is_reached_by_no_name_that_has_its_version():
         "message M {\n  32768: int x\n}\n",
         "message M {\n  1: optional int x = - 5\n}\n",
         "service S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f(1: int a)\n}\n",
+        "typedef int? T\nservice S: 0 {\n  int f(1: T a)\n}\n",
     ],
 )
 def test_what_is_said_nowhere_may_be_refused(text):
@@ -422,6 +424,8 @@ def test_what_is_said_nowhere_may_be_refused(text):
 def test_a_minus_in_front_of_its_digits_and_a_function_that_throws_something_else_are_no_open_points():
     assert not read("message M {\n  1: optional int x = -5\n}\n", EVERY).freedoms
     versions = "exception E {\n}\nservice S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f() throws E\n}\n"
+    assert not read("typedef int? T\nservice S: 0 {\n  T f()\n}\n", EVERY).freedoms
+    assert not read("typedef int T\nservice S: 0 {\n  int f(1: T a)\n}\n", EVERY).freedoms
     assert not read(versions, EVERY).freedoms
 
 

@@ -289,3 +289,84 @@ def test_a_producer_that_was_to_be_closed_when_it_was_lost_may_send_again_what_h
 def at(number, *events):
     """The same on another connection."""
     return [replace(event, conn=number) for event in events]
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "blamed"),
+    [
+        (0, False, set()),
+        (6, False, set()),
+        (6, True, set()),
+        (7, False, {"PULSAR-LOOK-01"}),
+        (19, False, {"PULSAR-LOOK-01"}),
+    ],
+)
+def test_a_lookup_is_for_a_broker_that_knows_of_it(version, asked, blamed):
+    lookup = looked_up(TOPIC, 1) if asked else ()
+    told_first = [told("connect"), reported(None), told("producer", topic=TOPIC, _key="p")]
+    assert blamed == verdict(*told_first, *hello(0, version), *lookup, producer(), MADE, reported("p"))
+
+
+def test_a_broker_that_knows_of_lookups_is_asked_where_another_does_not():
+    first = [told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0, 7)]
+    assert verdict(*first, *at(1, *hello(0, 6), producer(), MADE)) == {"PULSAR-LOOK-01"}
+
+
+OTHER = TOPIC + "-other"
+
+
+@pytest.mark.parametrize(
+    ("closed", "sequence", "blamed"),
+    [(True, 0, set()), (True, 5, {"PULSAR-SEND-02"}), (False, 0, {"PULSAR-PROD-03"})],
+)
+def test_the_id_of_a_closed_producer_is_free_for_another_that_counts_from_zero(closed, sequence, blamed):
+    def sends(name, number):
+        meta = {**NOW, "producer_name": name, "sequence_id": number}
+        yield said(0, "client", "SEND", meta, b"a", producer_id=0, sequence_id=number)
+        yield said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=number, message_id=ID)
+
+    closing = [
+        told("close", producer="p"), said(0, "client", "CLOSE_PRODUCER", producer_id=0, request_id=30),
+        said(0, "broker", "SUCCESS", request_id=30), reported(None),
+    ] if closed else []  # fmt: skip
+    assert blamed == verdict(
+        told("connect"), reported(None), told("producer", topic=TOPIC, _key="p"), *hello(0), *looked_up(TOPIC, 1),
+        producer(), MADE, reported("p"), told("send", producer="p", payload_hex=b"a".hex()), *sends("p", 0),
+        reported("id"), *closing, told("producer", topic=OTHER, _key="q"), *looked_up(OTHER, 2),
+        producer(OTHER, request=31), said(0, "broker", "PRODUCER_SUCCESS", request_id=31, producer_name="q"),
+        reported("q"), told("send", producer="q", payload_hex=b"a".hex()), *sends("q", sequence), reported("id"),
+    )  # fmt: skip
+
+
+def pushes(number):
+    """A message, given to the application."""
+    found = {"ledgerId": 5, "entryId": number}
+    yield said(0, "broker", "MESSAGE", {**META, "sequence_id": number}, b"m", consumer_id=0, message_id=found)
+    yield told("receive", consumer="c", timeout_ms=9)
+    yield reported({"ref": f"r{number}", "payload_hex": b"m".hex()})
+
+
+@pytest.mark.parametrize(
+    ("acks", "blamed"),
+    [
+        ([(1, [3])], set()),
+        ([(0, [1]), (0, [2]), (0, [3])], set()),
+        ([(0, [3]), (1, [2])], set()),
+        ([(0, [3])], {"PULSAR-ACK-13"}),
+        ([(0, [1]), (0, [3])], {"PULSAR-ACK-13"}),
+        ([], {"PULSAR-ACK-13"}),
+    ],
+)
+def test_all_up_to_a_message_is_acknowledged_by_one_ack_or_by_one_for_each(acks, blamed):
+    said_acks = [
+        said(
+            0, "client", "ACK", consumer_id=0, ack_type=kind, message_id=[{"ledgerId": 5, "entryId": n} for n in names]
+        )
+        for kind, names in acks
+    ]
+    assert blamed == verdict(
+        told("connect"), reported(None), told("subscribe", topic=TOPIC, permits=9, _key="c"), *hello(0),
+        *looked_up(TOPIC, 1), consumer(), said(0, "broker", "SUCCESS", request_id=21), flow(0, 0, 9), reported("c"),
+        *pushes(1), *pushes(2), *pushes(3), told("ack", consumer="c", ref="r3", cumulative=True), reported(None),
+        *said_acks,
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from impls.references.pulsar.client_memory import Client
 from specs.plan import Control
 from specs.protocol import find
 from specs.pulsar.batches import unbatch
-from specs.pulsar.client.forms_commands import _COMPLETE
+from specs.pulsar.client.forms_making import _COMPLETE
 from strategies.common import Op, Program
 from strategies.pulsar import serving
 from strategies.pulsar.desk import Desk

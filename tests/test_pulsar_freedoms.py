@@ -157,6 +157,57 @@ def test_an_ack_between_the_wish_for_redelivery_and_the_next_push_may_be_lost(ki
     assert (found.verdict, found.faults) == ("pass", ()), found
 
 
+@pytest.mark.parametrize(
+    ("again", "verdict"), [((0, 1, 2), "pass"), ((2,), "pass"), ((0, 1), "fail")], ids=["ignored", "done", "too much"]
+)
+def test_a_cumulative_ack_on_a_shared_subscription_may_be_carried_out(again, verdict):
+    ids = [{"ledgerId": 1, "entryId": n} for n in range(3)]
+    metas = [META | {"sequence_id": n} for n in range(3)]
+    events = [
+        *hello(0),
+        said(0, "client", "SUBSCRIBE", topic=TOPIC, subscription="s", subType=SHARED, consumer_id=1, request_id=0),
+        said(0, "broker", "SUCCESS", request_id=0),
+        said(0, "client", "FLOW", consumer_id=1, messagePermits=9),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+    ]
+    for n in range(3):
+        events += [
+            said(0, "client", "SEND", metas[n], b"m", producer_id=1, sequence_id=n),
+            said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=n, message_id=ids[n]),
+            said(0, "broker", "MESSAGE", metas[n], b"m", consumer_id=1, message_id=ids[n]),
+        ]
+    events += [
+        said(0, "client", "ACK", consumer_id=1, ack_type=1, message_id=[ids[1]]),
+        said(0, "client", "PING"), said(0, "broker", "PONG"),
+        said(0, "client", "REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=1),
+        *(said(0, "broker", "MESSAGE", metas[n], b"m", consumer_id=1, message_id=ids[n]) for n in again),
+        Quiet(10_000, final=True),
+    ]  # fmt: skip
+    assert judge(PulsarModel(), Config(), events, "broker").verdict == verdict
+
+
+@pytest.mark.parametrize(("early", "verdict"), [(True, "pass"), (False, "fail")])
+def test_permits_behind_a_second_subscribe_with_the_same_id_may_not_count_before_its_answer(early, verdict):
+    """P-77."""
+    given = {"topic": TOPIC, "subType": EXCLUSIVE, "consumer_id": 1}
+    again = said(0, "broker", "SUCCESS", request_id=9)
+    flow = said(0, "client", "FLOW", consumer_id=1, messagePermits=9)
+    events = [
+        *hello(0),
+        said(0, "client", "SUBSCRIBE", **given, subscription="s", request_id=0),
+        said(0, "broker", "SUCCESS", request_id=0),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=1),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=1, producer_name="p"),
+        said(0, "client", "SEND", META, b"m", producer_id=1, sequence_id=0),
+        said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(0, "client", "SUBSCRIBE", **given, subscription="t", request_id=9),
+        *([flow, again] if early else [again, flow]),
+        Quiet(10_000, final=True),
+    ]  # fmt: skip
+    assert judge(PulsarModel(), Config(), events, "broker").verdict == verdict
+
+
 def test_a_service_may_redirect_every_lookup_to_another_broker():
     asked = [
         event

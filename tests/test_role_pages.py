@@ -45,7 +45,7 @@ REQUIREMENT = re.compile(r"\b(?:STOMP-1\.2|PULSAR|STORM|KCL|MPRPC|MPIDL|MP(?=-[A
 READING = re.compile(r"(?<![\w-])(?:E|K|S|P|MP|ML)-[0-9]+\b")
 
 
-BUDGETS = (4, 20, 60)
+BUDGETS = (2, 8, 60)
 """Seconds: a busy machine may need the larger ones, and a fault shows in each of them."""
 
 

@@ -265,6 +265,67 @@ def test_a_patient_duty_waits_for_what_comes_next(book):
     assert book.at_end(Case(overdue), "fade").requirement == "L-GLOW"
 
 
+class Chandelier(NamedTuple):
+    lamps: dict[int, Lamp]
+
+
+def hung() -> tuple[Rulebook, list[int]]:
+    """A book of many lamps, and the numbers of those that were asked for what they owe."""
+    book = Rulebook("lamp", IDS, rows(), parts=lambda state: state.lamps)
+    looked_at: list[int] = []
+
+    @book.duty("L-GLOW", met_by="glow", when=(P.BRIGHT,), each=True)
+    def glows_when_asked(number: int, lamp: Lamp) -> Due | str:
+        looked_at.append(number)
+        return Due(f"no glow of {number}", about=number) if lamp.asked else ""
+
+    @book.duty("L-DUST", met_by="blink")
+    def somebody_dusts(state: Chandelier) -> str:
+        return "dusty" if len(state.lamps) > 2 else ""
+
+    return book, looked_at
+
+
+def test_a_duty_of_each_part_is_asked_again_only_where_the_part_has_changed():
+    book, looked_at = hung()
+    first = Chandelier({1: Lamp(P.BRIGHT), 2: Lamp(P.BRIGHT, asked=1)})
+    assert list(book.owed(first)) == ["L-GLOW"]
+    after = Chandelier({**first.lamps, 1: Lamp(P.BRIGHT, asked=1)})
+    assert list(book.owed(after)) == ["L-GLOW", "L-GLOW"]
+    assert list(book.owed(first)) == ["L-GLOW"], "and again, when another reading has it as it was"
+    assert looked_at == [1, 2, 1, 1]
+    gone = Chandelier({1: Lamp(P.BRIGHT), 2: Lamp(P.DARK, asked=1), 3: Lamp()})
+    assert list(book.owed(gone)) == ["L-DUST"], "the phase is that of the part"
+
+
+def test_duties_of_each_part_are_open_in_the_order_in_which_duties_are_written():
+    book, _ = hung()
+    state = Chandelier({3: Lamp(P.BRIGHT, asked=1), 1: Lamp(P.DARK, asked=1), 2: Lamp(P.BRIGHT, asked=1)})
+    found = [(duty.requirement, duty.due.about) for duty in book.open(state)]
+    assert found == [("L-GLOW", 3), ("L-GLOW", 2), ("L-DUST", None)]
+
+
+def test_what_forms_in_a_row_have_in_common_is_asked_once(book):
+    asked = []
+
+    def strong(case: Case) -> bool:
+        asked.append(case.watts)
+        return case.watts > 50
+
+    @book.form("L-A", on="glow", if_=strong)
+    def first(case: Case) -> str:
+        return ""
+
+    @book.form("L-B", on="glow", if_=strong)
+    def second(case: Case) -> str:
+        return "too strong" if case.watts > 90 else ""
+
+    assert {"L-A", "L-B"} <= set(book.judge(Case(Lamp(P.BRIGHT), 60), "glow").covers)
+    assert not {"L-A", "L-B"} & set(book.judge(Case(Lamp(P.BRIGHT), 40), "glow").covers)
+    assert book.judge(Case(Lamp(P.BRIGHT), 99), "glow").requirement == "L-B"
+    assert asked == [60, 40, 99]
+
+
 # -- causes ----------------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +349,26 @@ def test_a_breach_is_laid_on_the_likeliest_cause(book):
     named = {watts: book.at_silence(asked, Case(asked, watts)).requirement for watts in (5, 15, 20, 40)}
     assert named == {5: "L-GLOW", 15: "L-DUST", 20: "L-A", 40: "L-GLOW"}
     assert book.at_silence(asked, Case(asked, 15)).duty == "L-GLOW light"
+
+
+def test_what_causes_in_a_row_have_in_common_is_asked_once_and_holds_for_blame_and_credit():
+    asked = []
+
+    def weak(case: Case) -> bool:
+        asked.append(case.watts)
+        return case.watts < 30
+
+    why_dark = Causes("no light")
+    why_dark.cause("L-DUST", where=weak, could=lambda case: case.watts > 10)(lambda case: "dusty")
+    why_dark.circumstance("L-A", where=weak, says="weak")(lambda case: True)
+    why_dark.circumstance("L-B", says="at last")(lambda case: case.watts > 90)
+    case = Case(Lamp(), 20)
+    assert why_dark.credits(case) == ("L-DUST", "L-A")
+    assert asked == [20]
+    assert why_dark.credits(Case(Lamp(), 5)) == ("L-A",)
+    assert why_dark.credits(Case(Lamp(), 99)) == ("L-B",)
+    assert why_dark.likeliest(case).requirement == "L-DUST"
+    assert why_dark.likeliest(Case(Lamp(), 50)) is None
 
 
 def test_a_cause_is_credited_where_it_could_have_been_blamed(book):

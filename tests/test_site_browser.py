@@ -43,8 +43,9 @@ def pages(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
 def test_no_text_of_an_implementation_does_anything(look, wild, viewport):
+    """Every page on a phone, where a text is the first to be too wide; on a desk one of each kind."""
     eye = look(wild, viewport)
-    for path in pages(wild):
+    for path in pages(wild) if viewport == PHONE else some(wild):
         page = eye.open(path)
         assert page.evaluate("typeof window.owned") == "undefined", path
         assert eye.overflow() <= 0, path
@@ -86,7 +87,7 @@ def some(folder: Path) -> list[str]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_kind_of_page_fits_and_is_quiet(look, sample, viewport, scheme):
     eye = look(sample, viewport, color_scheme=scheme)
-    assert len(some(sample)) == 13
+    assert len(some(sample)) == 15
     for path in some(sample):
         page = eye.open(path)
         assert eye.overflow() <= 0, path

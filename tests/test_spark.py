@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -12,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from reports import __main__ as command
-from reports.spark import session
-from reports.spark.session import ROOT, missing
+from reports.spark.session import ROOT
 from tests import crooked, runs
 from tests.runs import Folder, Shape
 from tests.test_recorded import faulty
@@ -21,16 +19,6 @@ from tests.test_recorded import faulty
 
 def quiet(line: str) -> None:
     pass
-
-
-@pytest.fixture(scope="session")
-def spark():
-    why = missing()
-    if why and os.environ.get("REQUIRE_JAVA") != "1":
-        pytest.skip(why)
-    started = session.start(name="tests")
-    yield started
-    started.stop()
 
 
 # -- the command line, without Spark ----------------------------------------------------------------------------------
@@ -178,7 +166,7 @@ def test_every_failure_that_a_cell_names_has_a_page(report):
     assert all(cell.failure for cell in report.cells if cell.verdict == "fail")
 
 
-@pytest.mark.parametrize("point", [1, 7, "commit"])
+@pytest.mark.parametrize("point", [7, "commit"])
 def test_what_dies_on_the_way_leaves_nothing_behind(spark, tmp_path, monkeypatch, point):
     from reports.spark.ingest import ingest  # noqa: PLC0415
     from reports.spark.warehouse import Warehouse  # noqa: PLC0415

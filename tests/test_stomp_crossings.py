@@ -259,3 +259,79 @@ def test_the_names_of_a_plan_are_given_to_things_of_every_kind():
 
 def test_faults_that_a_neighbour_feels_are_of_a_family_of_their_own():
     assert len(BY_MODULE["stomp_crossings"]) >= 14
+
+
+NACKED_IN_ONE = """
+0> SUBSCRIBE id:0 destination:/queue/q ack:client-individual receipt:s
+0< RECEIPT receipt-id:s
+0> SEND destination:/queue/q k:1 receipt:p | x
+0< RECEIPT receipt-id:p
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:a k:1 | x
+0> BEGIN transaction:t receipt:b
+0< RECEIPT receipt-id:b
+1> BEGIN transaction:{0} receipt:c
+1< RECEIPT receipt-id:c
+0> NACK id:a message-id:m subscription:0 transaction:t receipt:n
+0< RECEIPT receipt-id:n
+1> COMMIT transaction:{0} receipt:d
+1< RECEIPT receipt-id:d
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:b k:1 | x
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "wrong"), [("1.1", "t", False), ("1.1", "u", True), ("1.2", "t", True), ("1.2", "u", True)]
+)
+def test_a_nack_counts_where_its_transaction_is_committed_under_its_name(version, name, wrong):
+    """NACK-04: before 1.2 transactions of one name that are open at a time may be one, and a COMMIT of it hands the
+    message back. One of another name does not, nor one of 1.2."""
+    found = faults(connected(version, version) + NACKED_IN_ONE.format(name))
+    assert {each for each, _ in found} == ({"NACK-04"} if wrong else set())
+
+
+BEHIND_ONE_THAT_FAILED = """
+1> SUBSCRIBE id:0 destination:/queue/r receipt:s
+1< RECEIPT receipt-id:s
+0> SUBSCRIBE id:0 destination:/queue/q ack:client-individual receipt:s
+0< RECEIPT receipt-id:s
+0> SEND destination:/queue/q k:1 receipt:p | x
+0< RECEIPT receipt-id:p
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:a k:1 | x
+0> BEGIN transaction:t receipt:b
+0< RECEIPT receipt-id:b
+0> BEGIN transaction:u receipt:c
+0< RECEIPT receipt-id:c
+0> ACK id:a transaction:t receipt:d
+0< RECEIPT receipt-id:d
+0> SEND destination:/queue/r transaction:u k:2 receipt:e | x
+0< RECEIPT receipt-id:e
+0> UNSUBSCRIBE id:0 receipt:f
+0< RECEIPT receipt-id:f
+0> COMMIT transaction:t receipt:g
+0> COMMIT transaction:u receipt:h
+"""
+COMMIT_REFUSED = """
+0< ERROR receipt-id:g message:overtaken
+0x
+"""
+BOTH_DONE = """
+0< RECEIPT receipt-id:g
+0< RECEIPT receipt-id:h
+"""
+COMMIT_REFUSED_AND_DONE = """
+0< ERROR receipt-id:g message:overtaken
+0< RECEIPT receipt-id:h
+0x
+"""
+
+
+def test_a_commit_behind_one_that_failed_is_not_carried_out():
+    """E-09, TXN-07 and TXN-10: an ERROR ends the connection, and with it the transaction whose COMMIT stands behind the
+    one that was refused. Where the first one is granted, the second is carried out."""
+    shown = "1< MESSAGE destination:/queue/r subscription:0 message-id:n k:2 | x\n"
+    assert faults(TWO + BEHIND_ONE_THAT_FAILED + COMMIT_REFUSED) == set()
+    assert faults(TWO + BEHIND_ONE_THAT_FAILED + BOTH_DONE + shown) == set()
+    assert {name for name, _ in faults(TWO + BEHIND_ONE_THAT_FAILED + BOTH_DONE)} == {"TXN-10"}
+    unread = BEHIND_ONE_THAT_FAILED.replace("0> COMMIT transaction:t receipt:g\n", "") + "0c"
+    assert faults(TWO + unread) == set(), "a COMMIT that nobody has receipted may not have been read"
+    assert {level for _, level in faults(TWO + BEHIND_ONE_THAT_FAILED + COMMIT_REFUSED_AND_DONE)} == {"MUST"}

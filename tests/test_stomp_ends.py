@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_stomp_readings import TOPIC, client, server, session, verdict
+from tests.stomp_events import TOPIC, client, server, session, verdict
 
 
 @pytest.mark.parametrize(("receipted", "found"), [(False, "ENC-08"), (True, "ERROR-07")])

@@ -260,3 +260,31 @@ def test_before_1_2_the_name_of_a_transaction_may_be_one_for_all_connections():
             "1> COMMIT transaction:t", "1> COMMIT transaction:u"
         )
     ) == {("TXN-04", "MUST")}
+
+
+ABORTED_BEFORE = """
+2> SUBSCRIBE id:0 destination:/queue/q receipt:s
+2< RECEIPT receipt-id:s
+0> BEGIN transaction:t receipt:a
+0< RECEIPT receipt-id:a
+0> SEND destination:/queue/q transaction:t k:1 | x
+0> ABORT transaction:t receipt:b
+0< RECEIPT receipt-id:b
+1> BEGIN transaction:t receipt:c
+1< RECEIPT receipt-id:c
+1> COMMIT transaction:t receipt:d
+1< RECEIPT receipt-id:d
+2< MESSAGE destination:/queue/q subscription:0 message-id:m k:1 | x
+"""
+
+
+@pytest.mark.parametrize("again", ["1", "0"], ids=["elsewhere", "here"])
+@pytest.mark.parametrize("version", ["1.1", "1.2"])
+def test_a_transaction_that_was_aborted_is_not_one_with_the_next_of_its_name(version, again):
+    """1.0 and 1.1, ABORT: it rolls the transaction back; a transaction of its name that begins later is another one."""
+    talk = ABORTED_BEFORE.replace("1> ", f"{again}> ").replace("1< ", f"{again}< ")
+    assert {level for _, level in faults(connected(version, version, version) + talk)} == {"MUST"}
+    opened = talk.replace("0> ABORT transaction:t receipt:b\n0< RECEIPT receipt-id:b\n", "")
+    shared = opened.replace(f"{again}> COMMIT", f"0> ABORT transaction:t\n{again}> COMMIT")
+    if again == "1" and version == "1.1":
+        assert faults(connected(version, version, version) + shared) == set()

@@ -1,62 +1,31 @@
-"""What Storm's model makes of single conversations: freedoms that were once blamed, and faults that stay faults."""
+"""What Storm's model makes of single conversations of a child: freedoms that were once blamed, and other faults."""
 
 import pytest
 
-from specs.events import Closed, Fact, Quiet, Said
+from specs.events import Closed, Fact, Quiet
 from specs.model import judge
-from specs.protocol import find
 from specs.storm.bundle import context
-from specs.storm.frames import Message, Text
+from specs.storm.frames import Text
+from tests.storm_talk import (
+    EMITS,
+    NEXT,
+    SETUP,
+    SILENCE,
+    STORM,
+    SYNC,
+    blamed,
+    child,
+    given,
+    judged,
+    says,
+    scripted,
+    settles,
+)
 
-STORM = find("storm")
-SETUP = {"conf": {}, "pidDir": "/p", "context": context()}
 NOWHERE = {**SETUP, "pidDir": "/p/nowhere"}
 NO_FOLDER = {**SETUP, "pidDir": None}
-SILENCE = Quiet(2000, 2000, final=True)
-
-
-def judged(role, *events, scripted=True):
-    config = STORM.configure(role, "seed", {"scripted": scripted}, {"serial": True})
-    return judge(STORM.model, config, events, role)
-
-
-def blamed(judgement):
-    """Requirements that are broken, each with its level."""
-    levels = {}
-    for blame in judgement.faults:
-        name = blame.breach.requirement
-        levels[name.removeprefix("STORM-")] = blame.breach.level or STORM.requirements[name].level
-    return levels
-
-
-def says(by, value):
-    return Said(0, by, value if isinstance(value, Text) else Message(value))
-
-
-def child(role, *said, setup=SETUP):
-    """A child with a file for its process id. Then pairs: who says what ("host", "child"), or a fact and its value."""
-    found = [Fact(0, role, "folder", "/p"), says("host", setup)]
-    if setup is SETUP:
-        found += [Fact(0, role, "file", {"name": "42", "size": 0, "ours": True}), says(role, {"pid": 42})]
-    for by, value in said:
-        found.append(
-            says("host" if by == "host" else role, value) if by in ("host", "child") else Fact(0, role, by, value)
-        )
-    return found
-
-
-def given(**changed):
-    whole = {"id": "5", "comp": "words", "stream": "n1", "task": 1, "tuple": ["x"], **changed}
-    return {name: value for name, value in whole.items() if value != "left out"}
-
-
-def settles(name, command="ack"):
-    return {"command": command, "id": name}
-
-
 ODD_TUPLE = Text(b'{"id":"5","comp":"words","stream":"n1","task":1,"tuple":["\xff"]}', "not-utf-8")
 ODD_NEXT = Text(b'{"command":"next","x":"\xff"}', "not-utf-8")
-EMITS = {"command": "emit", "tuple": [1]}
 
 
 @pytest.mark.parametrize(
@@ -115,7 +84,6 @@ def test_the_file_of_the_process_id_is_there_when_a_child_has_ended(files, blame
 
 WANTS = {"command": "emit", "tuple": ["a"]}
 TOLD = given(tuple=["wireproof", [{"op": "emit", "tuple": ["a"]}]])
-SYNC = {"command": "sync"}
 FREEDOMS = {
     "S-8": ("bolt", ("host", given()), ("child", settles("5")), ("child", SYNC)),
     "S-10": ("spout", ("child", {"command": "log", "msg": "ready"}), ("host", {"command": "next"}), ("child", SYNC)),
@@ -154,9 +122,6 @@ def test_a_stream_that_is_left_empty_is_the_default_one(told, said, wrong):
     assert blamed(judged("spout", *spout)) == ({"SPOUT-13": "MUST"} if wrong else {})
 
 
-NEXT = {"command": "next"}
-
-
 @pytest.mark.parametrize("junk", [[], [7], Text(b"{", "no-json")])
 def test_a_spout_may_answer_what_is_no_command_when_the_next_one_has_come(junk):
     """Both are on their way at the same time, so nobody can tell which of the two the first sync is for."""
@@ -175,131 +140,6 @@ def test_without_such_a_thing_a_sync_ends_the_command():
     assert {name for name, level in found.items() if level == "MUST"}, found
 
 
-# -- hosts -------------------------------------------------------------------------------------------------------------
-
-
-def host(role, *said, pid=True):
-    """A host that was started; then what its child says, and what the host does: facts, lists, tuples."""
-    kid = role.removesuffix("-host")
-    found = [Fact(0, kid, "start", {"conf": {}, "context": context()}), says(role, SETUP)]
-    found += [says(kid, {"pid": 42})] if pid else []
-    for by, value in said:
-        if by in ("child", "host"):
-            found.append(says(kid if by == "child" else role, value))
-        else:
-            found.append(Fact(0, kid if by in ("call", "deaf", "task_ids") else role, by, value))
-    return found
-
-
-def tuples(*names):
-    """Tuples that the host was given, and has sent."""
-    for name in names:
-        yield "call", {"op": "tuple", **given(id=name, tuple=[name])}
-        yield "host", given(id=name, tuple=[name])
-
-
-ROWS = [
-    ("spout-host", {"command": "nonsense"}, "INV-HOST-12"),
-    ("bolt-host", {"nothing": 1}, "INV-HOST-12"),
-    ("bolt-host", settles("77"), "INV-HOST-17"),
-    ("bolt-host", [7], "INV-HOST-11"),
-    ("bolt-host", Text(b"debug", "INV-HOST-04"), "INV-HOST-04"),
-]
-
-
-@pytest.mark.parametrize(("role", "said", "row"), ROWS)
-def test_a_host_that_passes_over_what_means_nothing_misses_a_recommendation(role, said, row):
-    begin = list(tuples("1")) if role == "bolt-host" else [("call", {"op": "next"}), ("host", {"command": "next"})]
-    assert blamed(judged(role, *host(role, *begin, ("child", said)), SILENCE)) == {row: "SHOULD"}
-    assert blamed(judged(role, *host(role, *begin, ("child", said), ("failed", {"why": "odd"})))) == {}
-
-
-@pytest.mark.parametrize(("heard", "ids", "rules"), [(False, [7], []), (False, [4], []), (True, [7], ["BOLT-15"])])
-def test_an_emit_may_come_before_the_task_ids_that_are_told_beside_it(heard, ids, rules):
-    told, answer = ("task_ids", {"ids": [4]}), ("answer", {"op": "task_ids"})
-    emit = ("child", {"command": "emit", "tuple": ["x"]})
-    emitted = ("emit", {"tuple": ["x"], "stream": "default", "anchors": []})
-    order = [answer, emit, emitted] if heard else [emit, emitted, answer]
-    assert list(blamed(judged("bolt-host", *host("bolt-host", told, *order, ("host", ids)), SILENCE))) == rules
-
-
-def test_a_host_that_makes_something_of_what_means_nothing_misses_a_recommendation():
-    lenient = {"command": "emit", "tuple": ["x"], "task": "4"}
-    emitted = ("emit", {"tuple": ["x"], "task": 4})
-    talk = host("bolt-host", *tuples("1"), ("child", lenient), emitted)
-    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-14": "SHOULD"}
-    lists = host("bolt-host", ("child", {"command": "emit"}), ("host", [4]))
-    assert blamed(judged("bolt-host", *lists)) == {"INV-HOST-13": "SHOULD"}
-    text_pid = host("bolt-host", ("child", {"pid": "42"}), *tuples("1"), pid=False)
-    assert blamed(judged("bolt-host", *text_pid)) == {"HS-18": "SHOULD"}
-
-
-def test_a_tuple_that_was_not_named_is_never_settled():
-    talk = host("bolt-host", *tuples("1", "2"), ("child", settles("77")), ("ack", {"id": "1"}))
-    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-17": "MUST"}
-    twice = (("child", settles("1")), ("ack", {"id": "1"})) * 2
-    assert blamed(judged("bolt-host", *host("bolt-host", *tuples("1", "2"), *twice))) == {"INV-HOST-17": "SHOULD"}
-
-
-def test_the_end_of_a_child_is_never_passed_over():
-    talk = host("bolt-host", *tuples("1"))
-    ended = [Fact(0, "bolt", "exit", 0), Closed(0, "bolt", "end")]
-    assert blamed(judged("bolt-host", *talk, *ended, SILENCE)) == {"END-04": "MUST"}
-
-
-def test_what_is_logged_as_an_error_may_be_reported_as_one():
-    config = STORM.configure("bolt-host", "seed+x-loglevel", {}, {})
-
-    def reported(level):
-        said = {"command": "log", "msg": "t1 broken", "level": level}
-        seen = ("log", {"msg": "t1 broken", "level": "error" if level == 4 else "warn"})
-        talk = host("bolt-host", ("child", said), seen, ("error", {"msg": "ShellLog pid:42 t1 broken"}), *tuples("1"))
-        return blamed(judge(STORM.model, config, talk, "bolt-host"))
-
-    assert reported(4) == {}
-    assert set(reported(3).values()) == {"MUST"}
-
-
-def test_while_a_child_does_not_read_nothing_is_owed_and_its_lists_keep_their_order():
-    emits = [("call", {"op": "tuple", **given(id="1", tuple=["1"])})]
-    for ids in ([4], [5]):
-        emits += [("task_ids", {"ids": ids}), ("answer", {"op": "task_ids", "ok": None}), ("child", EMITS)]
-        emits += [("emit", {"tuple": EMITS["tuple"]})]
-    talk = host("bolt-host", ("answer", {"op": "start", "ok": None}), ("deaf", None), *emits)
-    assert blamed(judged("bolt-host", *talk, SILENCE)) == {}
-    heard = [*talk, Fact(0, "bolt", "hear", None)]
-    assert blamed(judged("bolt-host", *heard, says("bolt-host", [4]), says("bolt-host", [5]))) == {}
-    assert blamed(judged("bolt-host", *heard, says("bolt-host", [5]), says("bolt-host", [4]))) == {"BOLT-17": "MUST"}
-    assert set(blamed(judged("bolt-host", *heard, SILENCE)).values()) == {"MUST"}
-
-
-TIMED = {"conf": {"topology.subprocess.timeout.secs": 3}, "context": context()}
-
-
-def waits(*ms):
-    return [Quiet(n, n) for n in ms]
-
-
-def test_heartbeats_that_a_stopped_child_cannot_pass_on_are_not_missed():
-    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
-    gives_up = Fact(0, "bolt-host", "failed", {"why": "no sign of life"})
-    assert blamed(judged("bolt-host", *begin, *waits(3000), gives_up)) == {"HB-01": "MUST"}
-    assert blamed(judged("bolt-host", *begin, Fact(0, "bolt", "kill", 19), *waits(3000), gives_up)) == {}
-    assert blamed(judged("bolt-host", *begin, Fact(0, "bolt", "kill", 19), *waits(4500), SILENCE)) == {"HB-10": "MUST"}
-
-
-def test_a_host_may_have_a_timeout_of_its_own():
-    begin = [Fact(0, "bolt", "start", TIMED), says("bolt-host", {**SETUP, **TIMED}), says("bolt", {"pid": 42})]
-    config = STORM.configure("bolt-host", "seed", {}, {"timed": False})
-    for end in ([SILENCE], [Fact(0, "bolt-host", "failed", {"why": "no sign of life"})]):
-        judgement = judge(STORM.model, config, [*begin, *waits(5000), *end], "bolt-host")
-        assert blamed(judgement) == {}
-
-
-def scripted(*steps):
-    return given(tuple=["wireproof", list(steps)])
-
-
 def test_acks_may_be_late_but_never_early():
     second = scripted({"op": "ack", "id": "1"}, {"op": "emit", "tuple": [1]}, {"op": "fail"})
     opened = ("host", {**scripted(), "id": "1"})
@@ -314,36 +154,6 @@ def test_an_anchor_that_stands_twice_is_the_same():
     emit = {**EMITS, "anchors": ["5", "5"]}
     talk = child("bolt", ("host", told), ("child", emit), ("host", [4]), ("child", settles("5")))
     assert blamed(judged("bolt", *talk, SILENCE)) == {}
-
-
-def test_a_host_that_cannot_bear_a_direct_emit_is_blamed_for_that_and_not_for_its_anchors():
-    emit = {"command": "emit", "tuple": ["x"], "anchors": ["1"], "task": 4}
-    talk = host("bolt-host", *tuples("1"), ("child", emit), ("error", {"msg": "no such class"}))
-    assert blamed(judged("bolt-host", *talk)) == {"BOLT-14": "MUST"}
-
-
-def test_a_member_of_conf_that_is_null_may_be_absent():
-    told = {"conf": {"a": None, "b": {"c": None, "d": 1}}, "context": context()}
-    begin = Fact(0, "bolt", "start", told)
-    lean, lost = ({**SETUP, "conf": conf} for conf in ({"b": {"d": 1}}, {"b": {}}))
-    assert blamed(judged("bolt-host", begin, says("bolt-host", lean))) == {}
-    assert blamed(judged("bolt-host", begin, says("bolt-host", lost))) == {"HS-02": "MUST"}
-    sees = {"call": "initialize", "conf": {"b": {"d": 1}}, "context": context()}
-    talk = [Fact(0, "bolt", "folder", "/p"), says("host", {**SETUP, **told}), Fact(0, "bolt", "observed", sees)]
-    assert blamed(judged("bolt", *talk)) == {}
-
-
-def test_the_host_of_a_spout_may_wait_for_the_sync_alone():
-    command = {"command": "next"}
-    begin = [Fact(0, "spout", "start", TIMED), says("spout-host", {**SETUP, **TIMED}), says("spout", {"pid": 42})]
-    begin += [Fact(0, "spout", "call", {"op": "next"}), says("spout-host", command), *waits(1500)]
-    begin += [says("spout", {"command": "log", "msg": "still here"}), *waits(1000)]
-    gives_up = Fact(0, "spout-host", "failed", {"why": "no sync"})
-    for profile, broken in (("seed", {}), ("seed+x-hb-any-message", {"HB-11": "MUST"})):
-        config = STORM.configure("spout-host", profile, {}, {})
-        judgement = judge(STORM.model, config, [*begin, gives_up], "spout-host")
-        assert blamed(judgement).keys() <= {"HB-11", "SPOUT-15"}
-        assert bool(blamed(judgement)) == bool(broken)
 
 
 @pytest.mark.parametrize(("anchor", "blames"), [(7, {}), ("7", {}), (8, {"BOLT-10": "MUST"})])
@@ -402,12 +212,6 @@ def test_a_spout_that_is_silent_for_an_hour_inside_a_command_fails(command, rule
     assert blamed(prompt) == {}
 
 
-def test_an_emit_to_a_task_beyond_32_bits_goes_to_no_other_task():
-    emit = ("child", {"command": "emit", "tuple": ["x"], "task": 4294967300})
-    talk = host("bolt-host", *tuples("1"), emit, ("emit", {"tuple": ["x"], "task": 4}))
-    assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-14": "MUST"}
-
-
 def test_second_answers_to_heartbeats_do_not_hide_behind_tuples():
     beat = ("host", {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []})
     several = [(by, value) for n in "123456" for by, value in (("host", given(id=n)), ("child", settles(n)))]
@@ -456,18 +260,12 @@ def test_what_a_spout_does_not_know_is_told_apart_in_what_is_blamed():
     assert len(sorts) == 2
 
 
-def test_a_next_without_activate_is_blamed_where_that_is_claimed():
-    config = STORM.configure("spout-host", "seed+x-activate", {}, {})
-    lively = [("host", {"command": "activate"}), ("child", {"command": "sync"})]
-    asked = [("call", {"op": "next"}), ("host", {"command": "next"})]
-    assert blamed(judge(STORM.model, config, host("spout-host", *lively, *asked), "spout-host")) == {}
-    assert blamed(judge(STORM.model, config, host("spout-host", *asked), "spout-host")) == {"EXT-02": "MUST"}
-
-
 BOLT_SAYS = {
     "pid": {"pid": 42}, "emit": EMITS, "settle": settles("5"), "log": {"command": "log", "msg": "x"},
     "sync": {"command": "sync"}, "report": {"command": "metrics"}, "other": {"command": "x"},
 }  # fmt: skip
+
+
 HOST_SAYS = {
     "tuple": given(), "heartbeat": {"id": "9", "comp": None, "stream": "__heartbeat", "task": -1, "tuple": []},
     "list": [4], "nonsense": 7, "command": {"command": "next"},

@@ -15,6 +15,7 @@ from records.rows import (
     PropertyRow,
     ReplayRow,
     RequirementRow,
+    RestRow,
     Row,
     TroubleRow,
 )
@@ -90,7 +91,7 @@ def test_the_same_deed_fails_the_second_requirement_but_no_harder_than_it_binds(
     rows = [RequirementRow(id="A-02", level="SHOULD"), FaultRow(requirement="A-01", why="bad", also=("A-02",))]
     first, second = summed(*rows, judged("A-02"), ids=("A-01",)).results
     assert (first.standing, second.standing, second.failed_as) == ("failed", "warned", "SHOULD")
-    assert second.message == "broken by the same deed as A-01: bad"
+    assert second.message == "broken by the same action as A-01: bad"
     rows[0] = replace(rows[0], applies="unsupported")
     assert [r.verdict for r in summed(*rows).results] == ["fail", "unsupported"]
 
@@ -113,7 +114,7 @@ def test_a_deed_accepted_elsewhere_makes_nothing_worse() -> None:
     assert [fault.why for fault in second.faults] == ["weak"]
     _, second, _ = summed(known, weak, ids=IDS).results
     assert (second.standing, second.failed_as) == ("failed", "MUST")
-    assert second.message == "broken by the same deed as A-01: known"
+    assert second.message == "broken by the same action as A-01: known"
 
 
 def test_a_fault_of_a_requirement_nobody_listed_is_not_lost() -> None:
@@ -190,6 +191,15 @@ def test_records_from_before_keep_what_they_meant() -> None:
     assert (summary.exit_code, [s.why for s in summary.stale]) == (1, ["it passes now"])
     often = fold(rows, {"A-01": Known(sometimes=True)}, False, TODAY)
     assert (often.exit_code, often.unseen, often.standing("passed")[0].id) == (0, (), "A-01")
+
+
+def test_what_needs_a_longer_silence_than_the_run_says_so_and_never_passes() -> None:
+    rests = RestRow(requirement="A-01", needs_s=90.0), RestRow(requirement="A-01", needs_s=61.6)
+    (found,) = summed(*rests).results
+    assert (found.verdict, found.standing) == ("inconclusive", "inconclusive")
+    assert found.message == "not judged: needs 62 s of silence"
+    (judged_elsewhere,) = summed(judged(), *rests).results
+    assert (judged_elsewhere.verdict, judged_elsewhere.message) == ("pass", "")
 
 
 def test_a_recommendation_that_comes_and_goes_is_marked_as_such() -> None:

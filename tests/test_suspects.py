@@ -16,10 +16,11 @@ from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
 from suites.deadline import Deadline
+from suites.deaths import last_said
 from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
 from suites.lanes import Lanes
-from suites.suspects import NO_TIME, last_said
+from suites.pursuit import NO_TIME
 from tests.mutants.kit import server_of
 
 STOMP = find("stomp")

@@ -15,7 +15,7 @@ from impls.references.pulsar.schema import ENUMS
 from impls.references.stomp.reference import Server
 from specs.protocol import find
 from suites.deadline import Deadline
-from suites.session import RESTARTS, Session
+from suites.started import RESTARTS, Started
 from suites.waking import Waking
 
 
@@ -58,10 +58,10 @@ def test_what_was_started_again_may_be_ended_by_what_is_still_under_way(ends, al
         if len(counted) <= ends:
             raise LaunchError("ended before it was ready")
 
-    session = SimpleNamespace(_ready=ready)
+    started = SimpleNamespace(_ready=ready)
     if ends < RESTARTS:
-        Session._restart(session, running)
+        Started._restart(started, running)
     else:
         with pytest.raises(LaunchError):
-            Session._restart(session, running)
+            Started._restart(started, running)
     assert len(counted) == starts

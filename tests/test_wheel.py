@@ -77,10 +77,12 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**env, **more}
 
 
-def command(installed: Path, folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+def command(
+    installed: Path, folder: Path, *arguments: str, timeout_s: float = 300, **more: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(installed / "wireproof"), *arguments], cwd=folder, env=clean_environment(**more), capture_output=True,
-        text=True, timeout=300, check=False,
+        text=True, timeout=timeout_s, check=False,
     )  # fmt: skip
 
 
@@ -128,7 +130,7 @@ def test_what_the_wheel_needs_is_what_tox_installs() -> None:
 def test_the_version_is_that_of_the_wheel_and_of_the_results(wheel: Path, installed: Path, empty: Path) -> None:
     assert wheel.name.startswith(f"wireproof-{wireproof.__version__}-")
     assert command(installed, empty, "--version").stdout.split() == ["wireproof", wireproof.__version__]
-    assert '"0.' not in (ROOT / "suites/session.py").read_text("utf-8")
+    assert '"0.' not in (ROOT / "suites/head.py").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -239,6 +241,47 @@ def test_the_reports_find_their_modules_in_the_wheel(installed: Path, empty: Pat
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("ingest: ")
     assert (empty / "warehouse").is_dir()
+    (empty / "deaf.py").write_text(DEAF, "utf-8")
+    (empty / "deaf.toml").write_text(
+        '[impl]\nname = "deaf"\nprotocol = "stomp"\nrole = "server"\n[start]\npython = "deaf:Faulty"\n', "utf-8"
+    )
+    asked = ["campaign", "deaf.toml", "--plans", "120", "--each", "120", "--wide", "1", "--seed", "3"]
+    path = os.pathsep.join(map(str, (borrowed, empty)))
+    # A Python that another project has set for Spark does not have our modules.
+    elsewhere = {"PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
+    done = command(installed, empty, *asked, "--warehouse", "warehouse", timeout_s=900, **elsewhere)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 waves, 120 plans" in done.stdout
+    assert "NACK" in (empty / "warehouse/progress-campaign.html").read_text("utf-8")
+    kept = command(
+        installed, empty, "campaign", "corpus", "--warehouse", "warehouse", "--out", "corpus.json", PYTHONPATH=path
+    )
+    assert kept.returncode == 0, kept.stdout + kept.stderr
+    again = command(installed, empty, "deaf.toml", "--corpus=corpus.json", "--budget=5", PYTHONPATH=str(empty))
+    assert again.returncode == 1, again.stdout + again.stderr
+    assert "programs of the corpus were played" in again.stdout
+    assert "STOMP-1.2-NACK-01" in again.stdout
+
+
+def test_peers_that_the_wheel_does_not_bring_are_told_so(installed: Path, empty: Path) -> None:
+    for source in ("peers:tests.soak:server", "faults:tests.mutants.hunted:stomp"):
+        done = command(installed, empty, "campaign", source, "--plans", "10", "--warehouse", "w")
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert "come with a checkout" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert list(empty.iterdir()) == []
+
+
+DEAF = """
+from impls.references.stomp.reference import Server, Session
+
+class Deaf(Session):
+    def on_NACK(self, frame):
+        self.fail("NACK is not here", frame)
+
+class Faulty(Server):
+    session_type = Deaf
+"""
 
 
 # -- the gates, with the wheel -----------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Options:
-    """Takes the options of a run as pytest's parser does, so that they are written down once (suites/cli.py)."""
+    """Takes the options of a run as pytest's parser does, so that they are written down once (suites/options.py)."""
 
     def __init__(self, group: Any) -> None:
         self._group = group
@@ -90,7 +90,7 @@ class _Options:
 
 def _parser() -> tuple[argparse.ArgumentParser, list[str]]:
     """The parser of a run, and the names of our options."""
-    from suites.cli import add_options  # noqa: PLC0415 - it is found once `enter` was called
+    from suites.options import add_options  # noqa: PLC0415 - it is found once `enter` was called
 
     width = max(map(len, COMMANDS)) + 2
     others = "\n".join(f"  wireproof {name:<{width}}{what}" for name, what in COMMANDS.items())
@@ -253,12 +253,14 @@ def reference(given: Sequence[str]) -> int:
         module = importlib.import_module(f"{name}.__main__")
     except ModuleNotFoundError as error:
         return _lacks(error, given[0])
-    return int(module.main(list(given[1:])) or 0)
+    return int(module.main(list(given[1:]), prog=f"wireproof reference {given[0]}") or 0)
 
 
 def _lacks(error: ModuleNotFoundError, extra: str) -> int:
     """Say which extra brings what is missing."""
-    sys.stderr.write(f"wireproof: {error.name} is not installed; pip install 'wireproof[{extra}]' brings it\n")
+    sys.stderr.write(
+        f"wireproof: {error.name} is not installed; pip install '.[{extra}]' in a clone of Wireproof brings it\n"
+    )
     return USAGE
 
 
@@ -276,7 +278,7 @@ def compare(given: Sequence[str]) -> int:
     return compared(list(given), prog="wireproof compare")
 
 
-def _elsewhere(module: str, command: str) -> Callable[[Sequence[str]], int]:
+def _elsewhere(module: str, command: str, **more: str) -> Callable[[Sequence[str]], int]:
     """A command whose module is loaded when it is asked for: a part of the checkout may lack it."""
 
     def carry_out(given: Sequence[str]) -> int:
@@ -287,7 +289,7 @@ def _elsewhere(module: str, command: str) -> Callable[[Sequence[str]], int]:
                 raise
             sys.stderr.write(f"wireproof {command} is not part of this version ({__version__})\n")
             return USAGE
-        status: int = found.main(list(given))
+        status: int = found.main(list(given), **more)
         return status
 
     return carry_out
@@ -299,6 +301,6 @@ OTHERS: dict[str, Callable[[Sequence[str]], int]] = {
     "replay": replay,
     "compare": compare,
     "report": report,
-    "campaign": _elsewhere("campaigns.__main__", "campaign"),
+    "campaign": _elsewhere("campaigns.__main__", "campaign", prog="wireproof campaign"),
     "reference": reference,
 }

@@ -76,7 +76,10 @@ def _start(asked: Asked) -> Iterator[str]:
     ways = {
         "command": (f'command = ["./{asked.name}", "--port", "{{port}}"]', "started here; {port}: a free one"),
         "address": (f'address = "{asked.address or "127.0.0.1:12345"}"', "it is running already"),
-        "image": (f'image = "{asked.name}:latest"', "a container; pip install 'wireproof[containers]' is needed"),
+        "image": (
+            f'image = "{asked.name}:latest"',
+            "a container; the extra containers is needed: pip install '.[containers]' in a clone of Wireproof",
+        ),
     }
     taken = "address" if asked.address else "command"
     yield "# exactly one of command, address and image"

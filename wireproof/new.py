@@ -24,6 +24,8 @@ KITS = TREE / "impls" / "kits"
 CHILDREN = HERE / "templates"
 """Templates for what a library calls: children of Storm and KCL, in Python."""
 FOLDER = "testee"
+CURRENT = "modern"
+"""The profile of a new manifest, where a protocol has it: what is written today speaks the dialect of today."""
 
 
 class CannotWrite(Exception):
@@ -72,7 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     add("name", metavar="NAME", help="what it is called in reports, and the name of the manifest")
     add("--protocol", required=True, choices=protocols.names())
     add("--role", help="what it plays; the one that listens when it is left out")
-    add("--profile", help="the dialect that it claims; the first of its protocol when it is left out")
+    add(
+        "--profile",
+        help="the dialect that it claims; for Pulsar modern, else the first of its protocol, when it is left out",
+    )
     add("--language", default="python", help="of the program to fill in: python and whatever kits there are")
     add("--address", metavar="HOST:PORT", help="it is running already, there")
     add("--ci", default="github", choices=[*workflows.KINDS, "none"], help="whose workflow is written (github)")
@@ -90,8 +95,9 @@ def _made(chosen: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
     try:
         bundle = protocols.find(chosen.protocol)
     except LookupError as error:
-        raise CannotWrite(f"{error}; pip install 'wireproof[{chosen.protocol}]' brings it") from None
-    role, profile = chosen.role or next(iter(bundle.roles)), chosen.profile or bundle.profiles[0]
+        raise CannotWrite(f"{error}; pip install '.[{chosen.protocol}]' in a clone of Wireproof brings it") from None
+    role = chosen.role or next(iter(bundle.roles))
+    profile = chosen.profile or (CURRENT if CURRENT in bundle.profiles else bundle.profiles[0])
     if role not in bundle.roles:
         raise CannotWrite(f"--role {role}: the roles of {bundle.name} are {', '.join(bundle.roles)}")
     if not bundle.claims(profile):

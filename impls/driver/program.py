@@ -76,7 +76,7 @@ class Spawner:
         return number
 
     def said(self, number: int) -> dict[str, Any]:
-        """What is known of a program by now: pid, error, code."""
+        """What is known of a program by now: pid, error, code. Nothing of one that another thread has ended."""
         with self._reading:  # two threads that ask at once must not both read
             while self._ready.poll(0):
                 data = self.link.recv(65536)
@@ -85,7 +85,7 @@ class Spawner:
                 message = json.loads(data)
                 if message["id"] in self._said:
                     self._said[message["id"]].update(message)
-            return self._said[number]
+            return self._said.get(number, {})
 
     def pid(self, number: int) -> str:
         """The process id of a program, "" when it has not been told yet."""

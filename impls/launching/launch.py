@@ -92,13 +92,20 @@ def wait_ready(running: Running, probe: Probe, ready_s: float) -> float:
             return time.monotonic() - begun
         left = begun + ready_s - time.monotonic()
         if left <= 0:
-            raise LaunchError(
-                f"{running.name}: did not answer the protocol at {host}:{port} within {ready_s:.3g} s; "
-                f"last: {why or 'it was not asked'}; "
-                f"if it needs longer, raise start.ready_s{_said(running)}"
-            )
+            raise LaunchError(_not_ready(running, f"{host}:{port}", ready_s, why))
         time.sleep(min(POLL_S, left))
     raise LaunchError(f"{running.name}: ended before it was ready: {running.ending()}{_said(running)}")
+
+
+def _not_ready(running: Running, where: str, ready_s: float, why: str) -> str:
+    """What to tell of an implementation that did not become ready, by what its last answer was."""
+    if "refused" in why.lower():
+        told = f"{running.name}: nobody listens at {where}, after {ready_s:.3g} s: {why}; "
+        told += "it must be started and listen there; "
+    else:
+        told = f"{running.name}: did not answer the protocol at {where} within {ready_s:.3g} s; "
+        told += f"last: {why or 'it was not asked'}; "
+    return f"{told}if it needs longer, raise start.ready_s{_said(running)}"
 
 
 def no_answer(said: bytes, *, ended: bool) -> str:

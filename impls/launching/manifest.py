@@ -161,7 +161,7 @@ def _found(where: str, name: str) -> Protocol:
     try:
         return protocols.find(name)
     except LookupError as error:
-        raise ManifestError(f"{where}: {error}; pip install 'wireproof[{name}]' brings it") from None
+        raise ManifestError(f"{where}: {error}; pip install '.[{name}]' in a clone of Wireproof brings it") from None
 
 
 def _profile(where: str, bundle: Protocol, impl: Table) -> str:

@@ -92,6 +92,11 @@ class Book:
         self.flickers_of = _by(report.flickers, lambda flicker: flicker.slug)
         self.strictness_of = _by(report.strictness, lambda row: row.slug)
         self.difference_on = _by(report.differences, lambda difference: difference.requirement)
+        self.sights_of = _by(
+            ((told, sight) for told in report.campaigns for sight in told.sights if sight.verdict == "fail"),
+            lambda found: found[1].slug,
+        )
+        """What campaigns have confirmed, by implementation."""
         self.rejudged_changes = [row for row in report.rejudged if row.changed]
 
     @cached_property

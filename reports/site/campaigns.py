@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reports import transcript
 from reports.campaigns import Estimate, Told, Wave
+from reports.site import sequence
 from reports.site.names import file_name
 
 if TYPE_CHECKING:
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, LEFT, BASE, TOP = 760, 190, 52, 150, 12
 """The drawing of a curve, in px."""
+ALARMS = 100
+"""Sorts of alarm that a page lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,14 @@ def pages(told: Sequence[Told], page: type[Page]) -> Iterator[Page]:
     if told:
         listed = [(page_of(one), one) for one in told]
         data = {"campaigns": [{"page": at, "campaign": one.campaign, "plans": one.plans} for at, one in listed]}
-        yield page("campaigns.html", "campaigns.html", "campaigns", "Campaigns", {"listed": listed}, data)
+        yield page(
+            "campaigns.html",
+            "campaigns.html",
+            "campaigns",
+            "Campaigns",
+            {"listed": listed, "unfinished": unfinished},
+            data,
+        )
 
 
 def _context(told: Told) -> dict[str, Any]:
@@ -47,11 +59,35 @@ def _context(told: Told) -> dict[str, Any]:
     sources = sorted(source for source, found in features.items() if found.looks)
     return {
         "told": told,
+        "open": unfinished(told),
+        "ALARMS": ALARMS,
+        "conversation": conversation,
         "curves": [curve(source, [wave for wave in told.waves if wave.source == source]) for source in sources],
         "estimates": [(source, features[source], faults[source]) for source in sources],
         "killed": sum(score.killed for score in told.scores),
         "seeded": sum(score.seeded for score in told.scores),
     }
+
+
+def conversation(document: str) -> list[str]:
+    """The conversation of a trace as lines; none where there is none."""
+    trace, _ = sequence.read(document) if document else (None, "")
+    return transcript.lines(trace, 120) if trace else []
+
+
+def unfinished(told: Told) -> str:
+    """Why there may be more to come of a campaign, or ""."""
+    if told.ended:
+        return ""
+    played: Counter[str] = Counter()
+    for wave in told.waves:
+        played[wave.source] = max(played[wave.source], wave.plans)
+    hunted = [source for source in told.campaign.sources if not source.startswith("faults:")]
+    began = max((wave.at for wave in told.waves), default="")
+    if not began and told.waves and all(played[source] >= told.campaign.plans for source in hunted):
+        return ""  # of a release that did not say when a campaign ended
+    since = f" Its last whole wave began at {began[:16].replace('T', ' ')} UTC." if began else ""
+    return f"It runs, or was stopped before its end: the waves that are whole are told here.{since}"
 
 
 def curve(source: str, waves: Sequence[Wave]) -> Curve:

@@ -212,6 +212,7 @@ def _implementation(book: Book, i: Implementation) -> Page:
     if i.run:
         summary = exports.summary(i.run, cells, book)
         beside |= {f"{own}.sarif": exports.to_sarif(summary), f"{own}.junit.xml": exports.to_junit(summary)}
+    confirmed = book.sights_of.get(i.slug, [])
     context = {
         "i": i, "group": book.group(i.slug), "counts": i.counts, "cells": cells, "sections": list(sections.items()),
         "failing": [(cell, book.failures.get(cell.failure)) for cell in failing], "days": days,
@@ -219,11 +220,13 @@ def _implementation(book: Book, i: Implementation) -> Page:
         "stale": book.stale_of.get(i.slug, []), "flickers": book.flickers_of.get(i.slug, []),
         "strictness": book.strictness_of.get(i.slug, []), "badge": Markup(badge.svg()),  # noqa: S704 - escaped there
         "exports": bool(i.run),
+        "campaigned": [(campaigns.page_of(told), told, sight) for told, sight in confirmed],
     }  # fmt: skip
     data = {
         **_told(book, i), "latest": i.run, "cells": cells, "older": {v: list(t.values()) for v, t in older.items()},
         "days": days, "changes": changes, "times": times, "runs": runs, "stale": context["stale"],
         "flickers": context["flickers"], "strictness": context["strictness"],
+        "campaigns": [{"campaign": told.campaign.campaign, "fault": sight} for told, sight in confirmed],
     }  # fmt: skip
     return Page(i.page, "implementation.html", "index", f"{i.name} {i.version}".strip(), context, data, beside)
 

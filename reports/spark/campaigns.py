@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from itertools import accumulate
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from reports.campaigns import Campaign, Lean, Row, Score, Sight, Told, Wave, estimate
+from reports.campaigns import SCORED, Alarm, Campaign, Lean, Row, Score, Sight, Told, Wave, estimate, waves
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 LATEST: Final = 20
 """Campaigns that have a page, the newest."""
-SCORED: Final = ("killed", "late", "wrong", "survived", "broken")
-"""The kinds of row that tell what became of a seeded fault."""
 
 
 def campaigns(warehouse: Warehouse) -> tuple[Told, ...]:
@@ -43,17 +41,21 @@ def _told(warehouse: Warehouse, campaign: Campaign) -> Told:
     looks = Counter({row.source: 0 for row in sums})
     for row in of_kind["verdict"]:
         looks[row.source] += row.conversations
+    began, ended, why = _course(mine)
     return Told(
         campaign=campaign,
+        ended=ended,
+        why=why,
         plans=sum(row.times for row in of_kind["task"]),
         conversations=looks.total(),
         inconclusive=sum(row.conversations for row in of_kind["verdict"] if row.name in ("inconclusive", "error")),
-        waves=_waves(mine),
+        waves=_waves(mine, began),
         rows=_rows(of_kind),
         leans=tuple(
             Lean(source=row.source, freedom=row.name, conversations=row.conversations) for row in of_kind["leaned"]
         ),
         sights=_sights(warehouse, campaign, mine),
+        alarms=_alarms(mine),
         scores=_scores(mine),
         features=_estimates(of_kind["feature"], looks),
         faults=_estimates(of_kind["fault"], looks),
@@ -64,7 +66,7 @@ def summed(mine: DataFrame) -> DataFrame:
     """What all tasks of a campaign found of each thing."""
     keys = ("source", "protocol", "role", "kind", "name", "about")
     return (
-        mine.where(~F.col("kind").isin(*SCORED)).groupBy(*keys)
+        mine.where(~F.col("kind").isin(*SCORED, "wave", "ended")).groupBy(*keys)
         .agg(F.sum("times").alias("times"), F.sum("conversations").alias("conversations"))
         .orderBy(*keys)
     )  # fmt: skip
@@ -77,32 +79,27 @@ def _estimates(rows: list[Any], looks: Counter[str]) -> tuple[tuple[str, Any], .
     return tuple((source, estimate(seen, looks[source])) for source, seen in counts.items())
 
 
-def _waves(mine: DataFrame) -> tuple[Wave, ...]:
+def _waves(mine: DataFrame, began: dict[int, str]) -> tuple[Wave, ...]:
     """A thing counts for the wave in which it was found first."""
     first = (
         mine.where("kind in ('judged', 'feature', 'fault')").groupBy("source", "kind", "name", "about")
         .agg(F.min("wave").alias("wave")).groupBy("source", "kind", "wave").count().collect()
     )  # fmt: skip
     plans = mine.where("kind = 'task'").groupBy("source", "wave").agg(F.sum("times").alias("plans")).collect()
-    new = {(row.source, row.kind, row.wave): row["count"] for row in first}
-    played = {(row.source, row.wave): row.plans for row in plans}
-    waves: list[Wave] = []
-    for source in sorted({source for source, _ in played}):
-        numbers = sorted(wave for of, wave in played if of == source)
-        totals = {
-            kind: list(accumulate(new.get((source, kind, wave), 0) for wave in numbers))
-            for kind in ("judged", "feature", "fault")
-        }
-        for place, (wave, so_far) in enumerate(
-            zip(numbers, accumulate(played[source, n] for n in numbers), strict=True)
-        ):
-            waves.append(
-                Wave(
-                    source=source, wave=wave, plans=so_far, judged=totals["judged"][place],
-                    features=totals["feature"][place], faults=totals["fault"][place],
-                )
-            )  # fmt: skip
-    return tuple(waves)
+    return waves(
+        {(row.source, row.wave): row.plans for row in plans},
+        {(row.source, row.kind, row.wave): row["count"] for row in first},
+        began,
+    )
+
+
+def _course(mine: DataFrame) -> tuple[dict[int, str], str, str]:
+    """When each wave began, and when and why the campaign ended, "" where it goes on or was stopped."""
+    rows = mine.where(F.col("kind").isin("wave", "ended")).select("kind", "wave", "about", "why").collect()
+    began = {row.wave: row.about for row in rows if row.kind == "wave"}
+    ends = [(row.wave, row.about, row.why) for row in rows if row.kind == "ended"]
+    wave, at, why = max(ends, default=(0, "", ""))
+    return (began, at, why) if wave >= max(began, default=0) else (began, "", "")
 
 
 def _rows(of_kind: dict[str, list[Any]]) -> tuple[Row, ...]:
@@ -126,14 +123,45 @@ def _sights(warehouse: Warehouse, campaign: Campaign, mine: DataFrame) -> tuple[
     )
     proved = warehouse.batches("proved").where(F.col("campaign") == campaign.campaign)
     proved = proved.groupBy("source", "fingerprint").agg(
-        F.max_by(F.struct("verdict", "document", F.col("why").alias("found")), "batch").alias("proof")
+        F.max_by(F.struct("verdict", "document", "requirement", "level", F.col("why").alias("found")), "batch").alias(
+            "proof"
+        )
     )
     rows = seen.join(proved, ["source", "fingerprint"], "left").orderBy("source", "name", "fingerprint").collect()
     return tuple(
         Sight(
-            source=row.source, requirement=row.name, level=row.level, fingerprint=row.fingerprint,
+            source=row.source, requirement=row.proof.requirement if row.proof else row.name,
+            level=row.proof.level if row.proof else row.level, fingerprint=row.fingerprint,
             why=row.proof.found if row.proof else row.why, conversations=row.conversations,
             verdict=row.proof.verdict if row.proof else "", document=row.proof.document if row.proof else "",
+            slug=_slug(row.proof.document) if row.proof else "",
+        )
+        for row in rows
+    )  # fmt: skip
+
+
+def _slug(document: str) -> str:
+    """The implementation that a trace tells of, as `slug_of` a run would name it."""
+    try:
+        impl = json.loads(document)["impl"]
+        return "/".join(str(impl[name]) for name in ("name", "protocol", "role", "profile"))
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _alarms(mine: DataFrame) -> tuple[Alarm, ...]:
+    rows = (
+        mine.where("kind = 'alarm'").groupBy("source", "name", "about")
+        .agg(
+            F.min(F.struct("size", "program", "key", "why")).alias("best"),
+            F.sum("conversations").alias("conversations"),
+        )
+        .orderBy("source", "name", "about").collect()
+    )  # fmt: skip
+    return tuple(
+        Alarm(
+            source=row.source, name=row.name, about=row.about, why=row.best.why, conversations=row.conversations,
+            key=row.best.key, program=row.best.program,
         )
         for row in rows
     )  # fmt: skip

@@ -276,5 +276,8 @@ KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     "versions": ("slug", "version"), "rejudged": ("run", "trace"), "traces": ("run", "trace"), "ledger": ("path",),
 }  # fmt: skip
 """Tables of which, for each of these keys, the newest batch that has it speaks."""
+SORTED: Final = ("runs", "settled", "faults", "versions")
+"""Tables that are looked back over for some versions only: each file is sorted by version, so that a reader passes over
+the pages of the others."""
 DAILY: Final = ("verdicts", "efforts", "rows", "sheets", "traces")
 """Tables kept in a folder for each day: those of many rows, of which few days are wanted at a time."""

@@ -23,6 +23,8 @@ QUIET: Final = Path(__file__).with_name("log4j2.properties")
 SHIPPED: Final = ("records", "reports", "specs")
 """What executors need of this checkout."""
 PACKAGES: Final = {"pyspark": ">=4.1,<5", "pyarrow": ">=18,<30"}
+CONNECT: Final = ("pyspark", "pyarrow", "pandas", "grpc", "grpc_status", "zstandard")
+"""What joining by Spark Connect imports."""
 JAVA: Final = 17
 """The oldest Java that Spark 4 runs on."""
 
@@ -69,15 +71,16 @@ def start(
         why = missing()
         if why:
             raise NoSpark(why)
-    elif find_spec("pyspark") is None:
-        raise NoSpark("the Python package pyspark is not installed; pip install 'pyspark[connect]>=4.1,<5'")
+    elif lacks := next((package for package in CONNECT if find_spec(package) is None), ""):
+        raise NoSpark(f"the Python package {lacks} is not installed; pip install 'pyspark[connect]>=4.1,<5'")
     from pyspark.errors import PySparkException  # noqa: PLC0415 - all else here works without it
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     local = not remote and (not master or master.startswith("local"))
     if local:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        # Executors of a laptop are children of this process: they find our modules as we do.
+        # Executors of a laptop are children of this process: they are the same Python, whatever another project has
+        # set, and find our modules as we do.
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     # What PySpark would log of an exception is in the exception.
     logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL)

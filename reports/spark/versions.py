@@ -42,6 +42,9 @@ def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame]) -> DataFrame:
     mine, before = parts["runs"].select("run", *VERSION), warehouse.newest("runs").select("run", *VERSION)
     if warehouse.summed():
         before = before.join(F.broadcast(mine.select("run")), "run", "leftsemi")
+    else:  # a release without this table may have taken a version its only run
+        older = warehouse.versions().select(F.lit("").alias("run"), *VERSION)
+        before = before.unionByName(older)
     told = mine.withColumn("mine", F.lit(True)).unionByName(before.withColumn("mine", F.lit(False))).collect()
     of, spark = schemas.text(*VERSION), warehouse.spark
     touched = sorted({(row.slug, row.version) for row in told})

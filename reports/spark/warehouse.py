@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that everyone gi
 from pyspark.sql.types import StructType
 
 from reports.spark import schemas
-from reports.spark.rows import DAILY, FOLDED, KEYED, SCHEMAS, Commit
+from reports.spark.rows import DAILY, FOLDED, KEYED, SCHEMAS, SORTED, Commit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,15 +94,29 @@ class Warehouse:
 
     def _superseded(self) -> DataFrame | None:
         """The runs of which a later batch tells anew, with the batch; None, mostly, when there are none."""
-        names = tuple(commit.batch for commit in self.live())
+        commits = [commit for commit in self.live() if "runs" in commit.tables]
+        names = tuple(commit.batch for commit in commits)
         if self._older[0] != names:
-            older = []
-            if len(names) > 1:
-                told = self.batches("runs").groupBy("run").agg(F.sort_array(F.collect_list("batch")).alias("told"))
-                older = [(row.run, name) for row in told.where("size(told) > 1").collect() for name in row.told[:-1]]
+            older = self._told_again(commits) if len(names) > 1 else []
             frame = schemas.sent(self.spark, older, schemas.text("run", "batch")) if older else None
             self._older = names, frame
         return self._older[1]
+
+    def _told_again(self, commits: Sequence[Commit]) -> list[tuple[str, str]]:
+        """Each run and batch of which a later one tells anew. Behind one large batch the runs of the small ones are
+        brought here and looked up in it: to group all runs takes longer than all else that a night asks of them."""
+        largest = max(commits, key=lambda commit: commit.rows)
+        small = [commit.batch for commit in commits if commit != largest]
+        if sum(commit.rows for commit in commits if commit != largest) < SMALL:
+            told = self.batches("runs", small).select("run", "batch").collect()
+            runs = schemas.sent(self.spark, sorted({(row.run,) for row in told}), schemas.text("run"))
+            before = self.batches("runs", [largest.batch]).join(F.broadcast(runs), "run", "leftsemi")
+            told += before.select("run", "batch").collect()
+        else:
+            found = self.batches("runs").groupBy("run").agg(F.collect_list("batch").alias("told"))
+            told = found.where("size(told) > 1").select("run", F.explode("told").alias("batch")).collect()
+        newest = {row.run: row.batch for row in sorted(told, key=lambda row: row.batch)}
+        return [(row.run, row.batch) for row in told if row.batch != newest[row.run]]
 
     def rejudged(self) -> DataFrame:
         """What was last found out about each stored conversation."""
@@ -140,8 +154,8 @@ class Warehouse:
         """The live batches in which these runs have rows."""
         if not self.live():
             return []
-        found = self.batches("held").join(runs, "run", "leftsemi").select("batch").distinct()
-        return sorted(row.batch for row in found.collect())
+        found = self.batches("held").join(F.broadcast(runs), "run", "leftsemi").select("batch")
+        return sorted({row.batch for row in found.collect()})
 
     # -- writing --------------------------------------------------------------------------------------------------
 
@@ -150,12 +164,13 @@ class Warehouse:
         self._live = None
         known = {commit.batch for commit in self.live()}
         last = max((int(name[:8]) for name in known), default=0)
-        folder = self._local()
+        folder = self.folder()
         if folder is not None:
             last = max([last, *(self._sweep(folder, known))])
         return Batch(f"{last + 1:08d}-{secrets.token_hex(4)}", last + 1)
 
-    def _local(self) -> Path | None:
+    def folder(self) -> Path | None:
+        """Where the warehouse is on this machine; None where it is elsewhere."""
         parts = urlsplit(self.root)
         return Path(parts.path if parts.scheme else self.root) if parts.scheme in ("", "file") else None
 
@@ -168,6 +183,8 @@ class Warehouse:
     def write(self, batch: Batch, table: str, rows: DataFrame) -> None:
         """Write a batch's part of `table`, with the columns that the schema names."""
         chosen = rows.select(*[F.col(f.name).cast(f.dataType) for f in SCHEMAS[table].fields])
+        if table in SORTED:
+            chosen = chosen.sortWithinPartitions("slug", "version")
         writer = chosen.write.mode("overwrite")
         if table == "traces":
             writer = writer.option("parquet.block.row.count.limit", TOGETHER)
@@ -213,7 +230,7 @@ class Warehouse:
             merged[table] = once.repartition("day") if table in DAILY else once.coalesce(1)
         self.write_all(batch, merged)
         self.commit(batch, merged, sum(commit.rows for commit in self.live() if commit.batch in small), small)
-        folder = self._local()
+        folder = self.folder()
         if folder is not None:
             self._sweep(folder, {commit.batch for commit in self.live()})
         return True

@@ -24,9 +24,9 @@ from specs.kcl.host import forms as host_forms
 from specs.kcl.host import forms_calls, hearing
 from specs.kcl.host.book import BOOK as HOST
 from specs.kcl.host.case import Case as HostCase
-from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, OVER, WORKING
+from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, OVER, READY, WORKING
 from specs.kcl.scripts import observed
-from specs.kcl.states import ACTIONS, Config, Conv, Oddity, State
+from specs.kcl.states import ACTIONS, Config, Conv, Misuse, Oddity, State
 from specs.model import ANYTHING, Allow, Breach, Outcome
 
 DECLARED = (child_forms, forms_observed, child_duties, host_forms, forms_calls, host_duties)
@@ -170,7 +170,8 @@ def _of_child(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
         if config.asked:
             yield from hearing.lines(config, conv, event.frame)
         else:
-            yield _line_of_child(config, conv._replace(partial=False) if conv.partial else conv, event.frame)
+            outcome = _line_of_child(config, conv._replace(partial=False) if conv.partial else conv, event.frame)
+            yield _next_taken_up(config, outcome) if conv.later else outcome
     elif isinstance(event, Noise):
         yield CHILD.judge(ChildCase(config, conv, "talks", event.data), "talks")
     elif isinstance(event, Closed):
@@ -254,6 +255,9 @@ def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]
             return
         action = _action(event.frame)
         outcome = HOST.judge(HostCase(config, conv, action, event.frame), action)
+        if config.hasty and action == "action":
+            yield _sent_ahead(config, conv, event.frame, outcome)
+            return
         if isinstance(outcome, Breach):
             yield replace(outcome, then=misuse.behind(config, conv, event.frame))
         elif isinstance(outcome.state, Conv) and not outcome.lapses:
@@ -264,6 +268,29 @@ def _of_played_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]
         yield HOST.judge(HostCase(config, conv, "endless", event.data), "endless")
     else:
         yield Allow(conv)
+
+
+def _sent_ahead(config: Config, conv: Conv, frame: Any, outcome: Outcome) -> Outcome:
+    """An action that was sent without waiting: a child that reads by line comes to it once the open one is done."""
+    if isinstance(outcome, Breach):
+        waits = conv.phase is WORKING and not conv.loose
+        later = conv._replace(later=(*conv.later, frame), misuse=Misuse.TOO_SOON)
+        return replace(outcome, then=later if waits else misuse.behind(config, conv, frame))
+    if isinstance(outcome.state, Conv) and not outcome.lapses:
+        return replace(outcome, state=outcome.state._replace(misuse=Misuse.TOO_SOON))
+    return replace(outcome, state=misuse.behind(config, conv, frame))
+
+
+def _next_taken_up(config: Config, outcome: Outcome) -> Outcome:
+    """With a status a child goes on to what was sent ahead."""
+    conv = outcome.state if isinstance(outcome, Allow) else None
+    if not isinstance(conv, Conv) or conv.phase is not READY or not conv.later:
+        return outcome
+    frame, *rest = conv.later
+    conv = conv._replace(later=())
+    found = _sent_ahead(config, conv, frame, HOST.judge(HostCase(config, conv, "action", frame), "action"))
+    after = found.state if isinstance(found, Allow) else found.then
+    return replace(outcome, state=after._replace(later=tuple(rest)))
 
 
 def _of_host(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:

@@ -204,13 +204,14 @@ class Conv(NamedTuple):
     `since_other` since the other one did: a recording is judged by the same model, whoever is judged. `waited_ms`: how
     long it was silent while an action was open.
 
-    What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it
-    raises after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so
-    the library may do what it likes until the status. `number` is what the open request asks for, `tried` what the
-    last one did, `asked` how many there were in this action; `refused`: the last answer named an error. `due` are
-    observations that have to come.
+    What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it raises
+    after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so the library
+    may do what it likes until the status. `number` is what the open request asks for, `sub` the number beside it,
+    `tried` what the last one did, `asked` how many there were in this action; `refused`: the last answer named an
+    error. `due` are observations that have to come.
 
-    How the child fares: `misuse` is the invalid input that it was sent, `instead` the action that came in place of an
+    How the child fares: `later` are actions that were sent while one was open, which it comes to when that is done;
+    `misuse` is the invalid input that it was sent, `instead` the action that came in place of an
     answer, `served` that the child answered it; `stuck`: why it is believed to have stopped; `tail`: the end of what
     it printed since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`: octets of
     an unfinished line came.
@@ -242,11 +243,13 @@ class Conv(NamedTuple):
     steps: tuple[Any, ...] = ()
     loose: bool = False
     number: Any = None
+    sub: Any = None
     asked: int = 0
     tried: Any = None
     refused: bool | None = None
     due: tuple[Seen, ...] = ()
     misuse: Misuse | None = None
+    later: tuple[Any, ...] = ()
     instead: str = ""
     served: bool = False
     stuck: str = ""

@@ -108,6 +108,9 @@ def _equal(one: float, other: float) -> bool:
 def _paired(one: Map, other: Map) -> bool:
     if len(one.pairs) != len(other.pairs):
         return False
+    texts = {key: value for key, value in other.pairs if isinstance(key, str)}
+    if len(texts) == len(one.pairs) and all(isinstance(key, str) and key in texts for key, _ in one.pairs):
+        return len({key for key, _ in one.pairs}) == len(texts) and all(alike(v, texts[key]) for key, v in one.pairs)
     left = list(other.pairs)
     for key, value in one.pairs:
         for i, (name, found) in enumerate(left):

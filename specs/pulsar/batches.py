@@ -27,6 +27,12 @@ class Single(NamedTuple):
     meta: Any
     payload: bytes
 
+    @property
+    def head(self) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+        """Its key, None when it has none, and its properties."""
+        key = self.meta.partition_key if self.meta.HasField("partition_key") else None
+        return key, tuple((each.key, each.value) for each in self.meta.properties)
+
 
 def batch(messages: Iterable[tuple[Mapping[str, Any], bytes]]) -> bytes:
     """Messages laid out as a batch; a `payload_size` that is given stands, be it a lie."""

@@ -25,7 +25,8 @@ class PulsarMemory:
     with "#2" its partition 2. `name`: anything fresh. `receipt`: the id in the receipt of (connection, producer,
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the id
-    of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has permits;
+    of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has permits,
+    and `again`, while it also wants the message of this ledger and entry again;
     `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than its
     application got; `acked`, what answers the oldest ACK that asks for it; `ping`, what answers a PING. Of a broker:
     `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic named, if it was such an answer;
@@ -40,6 +41,8 @@ class PulsarMemory:
         self._answered: set[Any] = set()
         self._pinged: dict[Any, int] = {}
         self._fed: dict[tuple[int, int], int] = {}
+        self._entries: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        self._again: set[tuple[int, int, int, int]] = set()
         self._address = self._elsewhere = ""
         self._handles: dict[str, Any] = {}
         self._under_way = 0
@@ -64,6 +67,8 @@ class PulsarMemory:
             return
         if event.by == "client" and kind == "FLOW":
             self._feed(event.conn, body.consumer_id, body.messagePermits)
+        if event.by == "client" and kind == "REDELIVER_UNACKNOWLEDGED_MESSAGES":
+            self._wants(event.conn, body)
         if event.by == "client":
             self._asked.setdefault((event.conn, kind), []).append(body)
         elif kind == "SEND_RECEIPT":
@@ -87,6 +92,7 @@ class PulsarMemory:
             meta = frame.metadata()
             many = max(meta.num_messages_in_batch if meta else 1, 1)
             self._under_way += many
+            self._gives(conn, body)
             self._feed(conn, body.consumer_id, -many)
         self._answered.update((conn, asked, getattr(body, "request_id", None)) for asked in ANSWERS.get(kind, ()))
         if kind == "CONNECTED":
@@ -96,6 +102,19 @@ class PulsarMemory:
 
     def _feed(self, conn: int, consumer: int, permits: int) -> None:
         self._fed[conn, consumer] = self._fed.get((conn, consumer), 0) + permits
+
+    def _gives(self, conn: int, body: Any) -> None:
+        """Remember that a message was pushed."""
+        entry = (body.message_id.ledgerId, body.message_id.entryId)
+        self._entries.setdefault((conn, body.consumer_id), set()).add(entry)
+        self._again.discard((conn, body.consumer_id, *entry))
+
+    def _wants(self, conn: int, body: Any) -> None:
+        """Remember what a client asks for again: what it names, or everything that was pushed."""
+        named = {(each.ledgerId, each.entryId) for each in body.message_ids}
+        pushed = self._entries.get((conn, body.consumer_id), set())
+        wanted = pushed & named if named else pushed
+        self._again.update((conn, body.consumer_id, *entry) for entry in wanted)
 
     def _beside(self, event: Fact) -> None:
         if event.name == "address":
@@ -139,9 +158,10 @@ class PulsarMemory:
                 found = self._asked.get((conn, kind), [])
                 return getattr(found[nth], name) if -len(found) <= nth < len(found) else None
             case "fed":
-                found = self._asked.get(key[:2], [])
-                name = found[key[2]].consumer_id if -len(found) <= key[2] < len(found) else None
-                return name if name is not None and self._fed.get((key[0], name), 0) > 0 else None
+                return self._permitted(*key)
+            case "again":
+                name = self._permitted(*key[:3])
+                return name if name is not None and (key[0], name, *key[3:]) in self._again else None
             case "open" | "name-of":
                 return self._open(ref.name, *key)
             case "sent":
@@ -190,6 +210,12 @@ class PulsarMemory:
             case "elsewhere":
                 return f"pulsar://{self._elsewhere}" if self._elsewhere else None
         return None
+
+    def _permitted(self, conn: int, kind: str, nth: int) -> int | None:
+        """The id of the nth consumer that a client asked for, while it has permits."""
+        found = self._asked.get((conn, kind), [])
+        name = int(found[nth].consumer_id) if -len(found) <= nth < len(found) else None
+        return name if name is not None and self._fed.get((conn, name), 0) > 0 else None
 
     def _named(self, key: str, response: int) -> str | None:
         """Where a topic is, or who knows. One that is reached through the given address is not gone to."""

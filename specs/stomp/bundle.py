@@ -57,7 +57,7 @@ class StompMemory:
 
 def resolve(frame: Any, memory: Memory) -> Any:
     """`frame`, or what a client is told, with its Refs filled in, or None while one is not known."""
-    if isinstance(frame, Mapping):
+    if type(frame) is not Frame and isinstance(frame, Mapping):
         return told_with(frame, memory)
     for _, value in frame.headers:
         if type(value) is Ref:

@@ -11,8 +11,9 @@ from unicodedata import normalize
 from specs.stomp import ids
 from specs.stomp.headers import SPECIAL
 
-_ESCAPES = SPECIAL, re.compile(r"\\.?|[\r\n:]", re.DOTALL)
-"""Characters that are escaped, without and with what an escape consists of besides."""
+_ESCAPES = SPECIAL, re.compile(r"\\.?|[\r\n:]", re.DOTALL), re.compile(r"\\+[cnr]?|[\r\n:]")
+"""Characters that are escaped, without and with what an escape consists of besides, and what becomes of escapes that
+are decoded in another order, or more than once."""
 
 
 def damage(sent: str, got: str, version: str) -> str:

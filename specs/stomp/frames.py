@@ -10,8 +10,8 @@ of the frame becomes a wart on it, and the model says what follows from a wart. 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from specs.codec import Decoder, Malformed, Reader
@@ -48,13 +48,19 @@ class Frame:
     headers: Final[Headers] = ()
     body: Final[bytes] = b""
     warts: Final[tuple[str, ...]] = ()
+    get: Callable[[str], Any] = field(init=False, repr=False, compare=False)
+    """The first value of a header, or None: of repeated headers only the first counts."""
 
-    def get(self, name: str) -> Any:
-        """The first value of a header, or None: of repeated headers only the first counts."""
-        for key, value in self.headers:
-            if key == name:
-                return value
-        return None
+    def __getattr__(self, name: str) -> Any:
+        """Make `get` when a header is asked for first. Rules do little else, so that it is a dictionary's own."""
+        if name != "get":
+            raise AttributeError(name)
+        self.get = dict(reversed(self.headers)).get
+        return self.get
+
+    def has_any(self, names: frozenset[str]) -> bool:
+        """True when there is a header of one of these names."""
+        return not names.isdisjoint([name for name, _ in self.headers])
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ _DEFINED = {
 }
 _DEFINED |= {"STOMP": _DEFINED["CONNECT"], "NACK": _DEFINED["ACK"]}
 _DEFINED |= {"COMMIT": _DEFINED["BEGIN"], "ABORT": _DEFINED["BEGIN"]}
-SERVERS_OWN = {"message-id", "subscription", "ack"}
+SERVERS_OWN = frozenset({"message-id", "subscription", "ack"})
 """What only a server gives."""
 _GENERAL = {"receipt", "content-length", "content-type"}
 BEATS = re.compile(r"([0-9]{1,15}),([0-9]{1,15})\Z", re.ASCII)
@@ -69,6 +69,9 @@ _BLANK = frozenset(" \t")
 
 def blank_ended(headers: Iterable[tuple[str, str]]) -> bool:
     """True when a header name or value begins or ends with a blank or a tab."""
+    text = "".join(["".join(pair) for pair in headers])
+    if " " not in text and "\t" not in text:
+        return False
     for name, value in headers:
         if name[:1] in _BLANK or name[-1:] in _BLANK or value[:1] in _BLANK or value[-1:] in _BLANK:
             return True
@@ -87,7 +90,8 @@ def marks(frame: Frame, version: str) -> tuple[str, ...]:
         found += [ids.CLEN_01] if b"\0" in frame.body else []
         found += [] if frame.body.isascii() else [ids.CLEN_06]
     names = "".join([name for name, _ in frame.headers])
-    values = "".join([value for _, value in frame.headers])
+    given = [value for _, value in frame.headers]
+    values = "".join(given)
     plain = frame.command in ("CONNECT", "STOMP")
     if not (names.isascii() and values.isascii()):
         found += [ids.ENC_13, ids.ENC_01]
@@ -98,7 +102,7 @@ def marks(frame: Frame, version: str) -> tuple[str, ...]:
             found.insert(0, ids.ENC_12)
     if not plain and blank_ended(frame.headers):
         found.append(ids.ENC_07)
-    if any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
+    if "" in given and any(value == "" and name not in RESERVED for name, value in frame.headers) and not plain:
         found.append(ids.ENC_08)
     if frame.command not in BODIES:
         defined = _DEFINED[frame.command]

@@ -12,13 +12,14 @@ each event to the rules of specs/stomp/server.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.stomp.frames import BEAT, SERVER_COMMANDS, Frame
 from specs.stomp.machine import MACHINE, OTHER, Phase
-from specs.stomp.server import duties, forms_answers, forms_endings, forms_frames, forms_messages
+from specs.stomp.server import duties, forms_answers, forms_endings, forms_frames, forms_messages, presumed
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case
 from specs.stomp.server.effects_heard import aged, garbled, heard
@@ -35,21 +36,30 @@ class StompModel:
 
     def owed(self, state: State, role: str) -> Iterator[str]:
         """Requirements by which the server still has something to say."""
-        return duties.owed(state) if role == "server" else iter(())
+        if role != "server":
+            return iter(())
+        return chain((breach.requirement for _, breach in state.presumed), duties.owed(state))
 
     def step(self, state: State, event: Event) -> Iterable[Outcome]:
-        """One reading, but for a RECEIPT that may be about several frames."""
-        if isinstance(event, Said):
-            if event.by == "client":
-                return (_said(state, event),)
-            return _answer(state, event.conn, event.frame)
-        if isinstance(event, Quiet):
-            return (_quiet(state, event),)
-        if isinstance(event, Closed):
-            return (_torn(state, event, rest=False) or forms_endings.closed(state, event),)
-        if isinstance(event, Noise):
-            return (_torn(state, event, rest=True) or _noise(state, event),)
-        return (_fact(state, event),)
+        """One reading, but for a RECEIPT that may be about several frames, and a MESSAGE that shows that another
+        connection may have ended."""
+        if state.presumed:
+            return map(presumed.known_by_now, _step(state, event))
+        return _step(state, event)
+
+
+def _step(state: State, event: Event) -> Iterable[Outcome]:
+    if isinstance(event, Said):
+        if event.by == "client":
+            return (_said(state, event),)
+        return _answer(state, event.conn, event.frame)
+    if isinstance(event, Quiet):
+        return (_quiet(state, event),)
+    if isinstance(event, Closed):
+        return (_torn(state, event, rest=False) or forms_endings.closed(state, event),)
+    if isinstance(event, Noise):
+        return (_torn(state, event, rest=True) or _noise(state, event),)
+    return (_fact(state, event),)
 
 
 def _said(state: State, event: Said) -> Outcome:
@@ -67,7 +77,7 @@ def _answer(state: State, number: int, frame: Frame) -> Iterable[Outcome]:
     if conn.silent_ms:
         conn = conn._replace(silent_ms=0)
         state = put(state, number, conn)
-    if frame == BEAT:
+    if not frame.command and frame == BEAT:
         return (forms_frames.beat(state, number, conn),) if conn.phase is not Phase.CLOSED else (Allow(state),)
     cell = MACHINE.at(conn.phase, frame.command if frame.command in SERVER_COMMANDS else OTHER)
     if conn.phase is Phase.CLOSED:
@@ -91,7 +101,8 @@ def _beside(found: Outcome, lapses: tuple[Breach, ...]) -> Outcome:
 def _judged(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     command = case.frame.command
     if command == "MESSAGE":
-        return (forms_messages.message(case.state, case.number, case.conn, case.frame, shown),)
+        found = forms_messages.message(case.state, case.number, case.conn, case.frame, shown)
+        return presumed.or_it_has_ended(case, found) if isinstance(found, Breach) else (found,)
     if command == "RECEIPT":
         return forms_answers.received(case, shown)
     if command == "CONNECTED":
@@ -107,7 +118,7 @@ def _quiet(state: State, event: Quiet) -> Outcome:
         state = aged(state, event.ms, max(event.ms, event.elapsed))
     if not event.final:
         return Allow(state, tuple(forms_endings.idle(state)))
-    found = duties.at_silence(state)
+    found = presumed.at_silence(state) or duties.at_silence(state)
     if found is not None:
         return found
     return Allow(state, (*forms_messages.unseen(state), *forms_answers.never_again(state)))

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+from specs.model import Breach
 from specs.stomp.frames import Frame
 from specs.stomp.machine import Phase
 from specs.values import quick_replace
@@ -308,7 +309,8 @@ class State(NamedTuple):
     `waiting` are, for each queue-like destination, the messages that wait there for sure. `haunted` are destinations
     whose messages a connection that ended without a word may swallow, and until when. `elapsed_ms`: the time that has
     passed. `history`: transactions that were begun twice, or may be shared. `receipted`: commands of frames that got a
-    RECEIPT."""
+    RECEIPT. `presumed`: connections that have ended by this reading although no end was seen, and what is broken if
+    they have not (server/presumed.py)."""
 
     config: Config
     conns: Mapping[int, Conn] = _NOTHING
@@ -323,3 +325,4 @@ class State(NamedTuple):
     haunted: Mapping[str, int] = _NOTHING
     elapsed_ms: int = 0
     receipted: frozenset[str] = frozenset()
+    presumed: tuple[tuple[int, Breach], ...] = ()

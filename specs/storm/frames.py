@@ -69,7 +69,7 @@ def encode(frame: Message | Text, style: Style | None = None) -> bytes:
 def written(value: Any, style: Style = PLAIN) -> str:
     """JSON text in a style."""
     if style == PLAIN or (not style.order and not style.escape and not style.lines):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _PLAINLY.encode(value)
     return _written(value, style, 0)
 
 
@@ -101,7 +101,7 @@ def read(data: bytes) -> Message | Text:
     if not text.strip(" \t\r\n"):
         return Text(data, "empty")
     try:
-        return Message(json.loads(text, parse_constant=_never, object_pairs_hook=_single))
+        return Message(_STRICTLY.decode(text))
     except _Twice:
         return Text(data, "twice")
     except (ValueError, RecursionError) as error:
@@ -121,6 +121,10 @@ def _single(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _never(word: str) -> Any:
     raise ValueError(f"{word} is no JSON")
+
+
+_PLAINLY = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_STRICTLY = json.JSONDecoder(parse_constant=_never, object_pairs_hook=_single)
 
 
 class Grammar:

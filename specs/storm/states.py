@@ -159,7 +159,7 @@ class Expected(NamedTuple):
 class Task(NamedTuple):
     """A callback: a tuple or a command, and what its user code was told. `due` comes in this order, `logs` in any;
     `raising`: user code raises after it; `seen`: the observation that is due, None once it was made; `begun`: something
-    was seen of it."""
+    was seen of it; `again`: a tuple before it had its id, so that it is a recommendation to work on it (S-39)."""
 
     id: Any
     due: tuple[Expected, ...] = ()
@@ -167,6 +167,7 @@ class Task(NamedTuple):
     raising: bool = False
     seen: Any = None
     begun: bool = False
+    again: bool = False
 
     @property
     def open(self) -> bool:
@@ -190,7 +191,8 @@ class Conv(NamedTuple):
     `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
     the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
-    `misuse`: what it was sent that no host should send; `excused`: user code raised or there was a misuse, so that it
+    `misuse`: what it was sent that no host should send; `behind`: ids of tuples that a bolt was sent after it,
+    `called`: a heartbeat was, `goes_on`: it answered one; `excused`: user code raised or there was a misuse, so that it
     may end; `junk`: what a spout was sent that opened no command, and has not answered; `talked`: what user code
     printed; `words`: it wrote to STDERR; `partial`: octets of a message that is not whole came; `was`: the phase in
     which its STDIN ended; `cut`: in the middle of a message.
@@ -224,6 +226,9 @@ class Conv(NamedTuple):
     listed: bool = False
     surplus: tuple[Any, ...] = ()
     misuse: Misuse | None = None
+    behind: tuple[str, ...] = ()
+    called: bool = False
+    goes_on: bool = False
     excused: bool = False
     junk: int = 0
     talked: str = ""

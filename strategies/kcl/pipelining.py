@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
+from specs.kcl.bundle import last
 from specs.kcl.states import Config
 from specs.plan import Plan
 from strategies.common import Program, programs
@@ -22,8 +23,10 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     w.initialize()
     for op in program.ops:
         w.batch([w.record(texts.data(op.args[1] + n)) for n in range(op.args[0] % 3)])
-    if program.head[0] % 2:
-        w.wait()
+    if program.head[0] // 4 % 2:
+        w.say(last(config))
+    w.wait()  # a child whose STDIN has ended may give up what is open
+    if program.head[0] % 2 and not program.head[0] // 4 % 2:
         w.when = "turn"
         w.final("ZOMBIE")
     w.eof()

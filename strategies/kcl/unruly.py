@@ -34,7 +34,7 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, avoid: f
     name, how = ROWS.chosen(program.head[ROW], avoid=avoid), program.head[ROW + 1]
     w = Writer(config)
     head = program.head
-    if name not in AT_ONCE and not (name in AT_TIMES and how % 8 == 7):
+    if name not in AT_ONCE and not (name in AT_TIMES and how % 4 == 3):
         hosting.write(w, program._replace(head=(head[0], 0, head[2], head[3] & ~3)), 0)
     ROWS[name](w, how)
     return w.plan()
@@ -52,7 +52,7 @@ def _open(w: Writer, how: int) -> None:
     """An action is open: mostly a batch."""
     if not w.open:
         w.begin()
-    elif how % 8 == 6:
+    elif how % 4 == 2:
         w.final("ZOMBIE")
     elif how % 8 == 5 and w.config.wire.requested:
         w.call("shutdownRequested")
@@ -230,8 +230,14 @@ def _host_messages(w: Writer, how: int) -> None:
     _regular(w, now=True)
 
 
-@misuse("INV-HOST-14", weight=5)
+@misuse("INV-HOST-14", weight=9)
 def _ends(w: Writer, how: int) -> None:
+    if w.open and how % 8 == 1:  # between two calls
+        w.wait(0)
+        w.exit(how // 8 % 2)
+        w.wait(0)
+        _batch(w)
+        return
     _open(w, how)
     if w.open == "processRecords" and how % 3 == 2:
         w.checkpoint(w.numbers[-1])

@@ -21,12 +21,12 @@ from strategies.common import Op, Program, programs
 from strategies.msgpack.calls import ERRORS
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.serving import World
-from strategies.msgpack.shapes import Kind, bound, too_large
+from strategies.msgpack.shapes import PLAIN, Kind, bound, too_large
 from strategies.msgpack.writer import pieces
 
 CALLS = {
     "call": 5, "versions": 5, "error": 4, "throw": 5, "arguments": 5, "echo": 5, "result": 5, "bad result": 4,
-    "left out": 3, "nothing": 3, "meta": 1,
+    "left out": 3, "nothing": 3, "meta": 1, "same": 4,
 }  # fmt: skip
 PATHS = (
     "NotFound", "NotFound.KeyNotFound", "NotFound.KeyNotFound.Deep", "DiskFullError", "NotFound.Gone",
@@ -40,15 +40,20 @@ OLD = 31
 
 
 class Calling(World):
-    """What one plan calls. Functions that may have no result are there in every service. A quarter of the documents
-    have no point that may be refused."""
+    """What one plan calls. Functions that may have no result are there in every service, and `same`, which takes and
+    gives a value of one type. A quarter of the documents have no point that may be refused. `widths`: there is a
+    function for each type of integers."""
 
     more = "  string? perhaps()\n  list<int?>? numbers()\n"
 
-    def __init__(self, config: Config, *numbers: int) -> None:
+    def __init__(self, config: Config, *numbers: int, widths: bool = False) -> None:
         config = replace(config, taken=frozenset()) if numbers[-1] % 4 == 3 else config
         if NULLABLE not in config.taken:
             self.more = self.more.replace("int?>", "int>")
+        self.same = Dice(numbers[-1] // 4, *numbers).pick(PLAIN)
+        self.more += f"  {self.same} same(1: {self.same} a)\n"
+        if widths:
+            self.more += "".join(f"  {n} {n}Of(1: {n} a)\n  map<{n}, bool> {n}Keys()\n" for n in INTEGERS)
         super().__init__(config, *numbers)
 
     def slots(self) -> list[tuple[str, int]]:
@@ -139,7 +144,8 @@ def _error(t: Teller, op: Op) -> None:
     place = t.place(*op.args)
     name = (t.function(place, op.args[2]), "done", "perhaps", "make")[op.args[3] % 4]
     t.call(place, name)
-    t.answer(ERRORS[op.args[4] % len(ERRORS)], None, style=op.args[2])
+    beside = "data" if op.args[4] // len(ERRORS) % 3 == 2 else None  # an error says that there is no result
+    t.answer(ERRORS[op.args[4] % len(ERRORS)], beside, style=op.args[2])
 
 
 def _throw(t: Teller, op: Op) -> None:
@@ -183,15 +189,27 @@ def _result(t: Teller, op: Op) -> None:
     place, shapes = t.place(*op.args), t.world.shapes
     dice, how = Dice(*op.args[2:]), op.args[3] % 6
     out = shapes.message(dice)
-    known = {each.number - shapes.base for each in shapes.fields}
     if how == 1:
         out = shapes.cut(out, dice)
     elif how == 2:
         out = shapes.longer(out, dice)
     elif how == 3:
-        out = [each if at in known else dice.pick((5, "junk", (1,))) for at, each in enumerate(out)]
+        out = shapes.filled(out, dice)
     t.call(place, "make")
     t.answer(None, tuple(out), wide=how in (4, 5), style=op.args[4])
+
+
+def _same(t: Teller, op: Op) -> None:
+    """A value that is no message, as an argument and as a result; at times a result that is none of its type."""
+    place, shapes, kind = t.place(*op.args), t.world.shapes, t.world.same
+    dice = Dice(*op.args[2:])
+    for _ in range(1 + op.args[3] % 3):
+        value = shapes.value(kind, dice)
+        t.call(place, "same", [shapes.told(value, kind)])
+        other = shapes.value(kind, dice)
+        if op.args[2] % 4 == 3:
+            other = shapes.changed(other, kind, dice, too_large(dice))
+        t.answer(None, other, style=op.args[4])
 
 
 def _left_out(t: Teller, op: Op) -> None:
@@ -214,7 +232,7 @@ def _bad_result(t: Teller, op: Op) -> None:
         member = fields[op.args[4] % len(fields)]
         at = member.number - shapes.base
         if how == 0:
-            out = out[:at]
+            out = shapes.shortened(out, dice) if op.args[2] % 2 else out[:at]
         elif how == 1:
             out[at] = shapes.changed(out[at], member.kind, dice, lambda kind: None)
         elif how == 2 and member.kind.name in INTEGERS:
@@ -240,6 +258,29 @@ def _nothing(t: Teller, op: Op) -> None:
     t.answer(None, result)
 
 
+def _widths(t: Teller, op: Op) -> None:
+    """The ends of every type of integers, as arguments and as results, and the numbers behind them, as results; and the
+    same as keys."""
+    place, beyond = t.place(*op.args), op.args[2] % 3
+    for name, (low, high) in INTEGERS.items():
+        for n, number in enumerate((high, low)):
+            t.call(place, f"{name}Of", [t.world.shapes.told(number, Kind(name))])
+            behind = bound(number + ((1, -1)[n] if n < beyond else 0))
+            t.answer(None, behind)
+            if n == op.args[3] % 2:
+                t.call(place, f"{name}Keys")
+                t.answer(None, v.Map(((behind, True),)))
+
+
+def _many(t: Teller, op: Op) -> None:
+    """So many calls that ids need more octets than one, in which half of them are without a sign."""
+    place = t.place(*op.args)
+    name = t.function(place, op.args[2])
+    for n in range(1 + 45 * (op.args[3] % 7)):
+        t.call(place, name)
+        t.answer(None, f"{n}")
+
+
 def _meta(t: Teller, op: Op) -> None:
     """Which version is served is asked of the service that every application has."""
     if "meta" not in t.world.config.extensions or t.world.anonymous:
@@ -253,6 +294,8 @@ def _meta(t: Teller, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "versions": _versions, "error": _error, "throw": _throw, "arguments": _arguments, "echo": _echo,
     "result": _result, "left out": _left_out, "bad result": _bad_result, "nothing": _nothing, "meta": _meta,
+    "many": _many, "same": _same,
+    "widths": _widths,
 }  # fmt: skip
 SHAPED = frozenset(("echo", "result", "left out", "bad result"))
 """What takes messages, which are judged in the layouts that are known."""
@@ -260,13 +303,14 @@ SHAPED = frozenset(("echo", "result", "left out", "bad result"))
 
 def calls(*kinds: str, most: int = 10) -> SearchStrategy[Program]:
     """Calls of some kinds, of all when none is named."""
-    return programs({kind: CALLS[kind] for kind in kinds} if kinds else CALLS, head=4, most=most)
+    return programs({kind: CALLS.get(kind, 1) for kind in kinds} if kinds else CALLS, head=4, most=most)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = (0, 0, 1)) -> Plan:
     """The plan that a program means. A client does one thing after the other, so that nothing is hurried."""
     head = program.head
-    teller = Teller(Calling(config, *head[1:]), wire=wires[head[0] % len(wires)])
+    widths = any(op.kind == "widths" for op in program.ops)
+    teller = Teller(Calling(config, *head[1:], widths=widths), wire=wires[head[0] % len(wires)])
     for op in program.ops:
         _OPS["call" if op.kind in SHAPED and not config.layout else op.kind](teller, op)
     return teller.plan()

@@ -104,6 +104,8 @@ def _group(t: Teller, op: Op) -> None:
     _, which, style, a, b = op.args
     count = 2 + which % 4
     methods = [t.start("call_async", (n,)) for n in range(count)]
+    if which & 32:  # what has no id goes out beside what has one
+        t.start("notify", (count,))
     first, *others = _shuffled(methods, style)
     t.finish(first)  # a client may send when it waits for something, and not before
     t.wait()
@@ -130,10 +132,10 @@ def _rolling(t: Teller, op: Op) -> None:
 
 
 def _many(t: Teller, op: Op) -> None:
-    """One call after the other, beside one that is open all the time."""
+    """One call after the other, beside one that is open all the time: as many as one octet has ids, and more."""
     *_, a, b = op.args
     first = t.start("call_async", (0,)) if b % 2 and not t.config.serial else ""
-    for n in range((9, 20, 40, 80)[a % 4]):
+    for n in range((9, 20, 40, 80, 9, 20, 140, 300)[a % 8]):
         method = t.start("call", (n,))
         t.wait()
         t.answer(method, None, ("of", method))

@@ -16,6 +16,7 @@ from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import TAG, Block, Dice, Document, built
+from strategies.msgpack.mutating import an_application
 from strategies.msgpack.mutations import MUTATIONS
 from strategies.msgpack.printing import printed
 
@@ -122,6 +123,10 @@ def shuffled(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 def _oddity(document: Document, dice: Dice) -> None:
     """One thing of which nobody says whether it is legal, and whose tree is beyond doubt."""
+    if dice.roll(8) == 7:  # no scope is the default
+        for entry in an_application(document, dice).items:
+            del entry[4:]
+        return
     name = document.fresh("Odd")
     item = dice.pick((
         ["0", ":", "int", "zero"], ["1", ":", "optional", name, "self"], ["1", ":", "list", "<", name, ">", "self"],

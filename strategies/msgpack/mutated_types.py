@@ -66,6 +66,10 @@ def _bad_id(item: list[str], dice: Dice) -> None:
     item[:1] = dice.pick((["-", "1"], ["1.5"], ["0x1"], ["x"], ["-", "0"], ["1e3"], ["one"], ["1_0"]))
 
 
+def _foreign_digits(item: list[str], dice: Dice) -> None:
+    item[0] = dice.pick(("\uff11", "\u0663", item[0] + "\uff11", "\u0e53", "\u00b2"))
+
+
 def _no_id(item: list[str], dice: Dice) -> None:
     del item[:2]
     if item[0] in ("optional", "required"):
@@ -190,6 +194,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "question mark first": Mutation("FIELD-04", _field(_mark_first)),
     "question mark last": Mutation("FIELD-06", _field(_mark_last)),
     "bad id": Mutation("FIELD-06", _field(_bad_id)),
+    "digits of another script": Mutation("INV-08", _field(_foreign_digits)),
     "no id": Mutation("FIELD-06", _field(_no_id)),
     "no colon": Mutation("INV-11", _field(_no_colon)),
     "no type": Mutation("INV-11", _field(_no_type)),

@@ -25,8 +25,8 @@ CALLS = {
     "call": 6, "near": 3, "sweep": 4, "short": 2, "echo": 5, "bad value": 4, "assign": 3, "note": 2, "throw": 2,
     "meta": 2, "selector": 3, "arguments": 3, "left out": 3,
 }  # fmt: skip
-NAMES = ("get", "add", "getAttributes", "f", "ff", "remove", "g")
-SCOPES = ("storage", "status", "s", "default_", "storage2")
+NAMES = ("get", "Add", "getAttributes", "f", "ff", "set_2_of", "G")
+SCOPES = ("storage", "Status", "s", "default_", "storage2")
 EXCEPTIONS = (
     "exception NotFound {\n  1: optional string message\n}\n"
     "exception KeyNotFound < NotFound {\n  2: optional raw key\n}\n"
@@ -363,14 +363,13 @@ def _echo(c: Caller, op: Op) -> None:
     dice = Dice(a, b, op.args[2])
     shapes = c.world.shapes
     out = shapes.message(dice)
-    known = {each.number - shapes.base: each for each in shapes.fields}
     how = a % 6
     if how == 1 or (how == 0 and b % 3):
         out = shapes.cut(out, dice)
     elif how == 2:
         out = shapes.longer(out, dice)
     elif how == 3:
-        out = [dice.pick((5, "junk", (1,))) if at not in known else each for at, each in enumerate(out)]
+        out = shapes.filled(out, dice)
     c.call(c.form("echo", scope, version), tuple(out), style=WIDEST if how == 4 else 0)
 
 
@@ -415,7 +414,7 @@ def _bad_value(c: Caller, op: Op) -> None:
     elif how == 2:
         out[at] = shapes.changed(out[at], member.kind, dice, too_large(dice))
     else:
-        out = []
+        out = shapes.shortened(out, dice) if b % 2 else []
     c.call(c.form("echo", scope, version), tuple(out))
 
 

@@ -64,8 +64,12 @@ SIZES = (0, 1, 2, 3, 1, 2, 17)
 """How much a container holds."""
 SIMPLE: Mapping[str, Sequence[Any]] = {
     "bool": (True, False), "raw": (b"r", b"", b"\xff\0", b"\xfe" * 300),
-    "string": ("s", "", "é", "日本" * 12, "x" * 300),
+    "string": ("s", "", "é", "日本" * 12, "x" * 300, "é" * 16, "x" * 256),
 }  # fmt: skip
+EDGES: Sequence[int] = tuple(
+    sign * (1 << bits) + step for bits in (5, 7, 8, 15, 16, 31, 32, 53, 63) for sign in (1, -1) for step in (-1, 0, 1)
+)
+"""Integers at which another format begins, or a number of another language ends."""
 Change = Callable[[Kind], Any]
 """What is put in the place of a value of some type."""
 
@@ -127,7 +131,8 @@ class Shapes:
             return None
         if kind.name in INTEGERS:
             low, high = INTEGERS[kind.name]
-            return dice.pick((1, low, high, 0, 5, high // 2, -1 if low else 128, 100, high - 1))
+            found = dice.pick((1, low, high, 0, 5, high // 2, -1 if low else 128, 100, high - 1, None, None))
+            return dice.pick([edge for edge in EDGES if low <= edge <= high]) if found is None else found
         if kind.name in ("float", "double"):
             number = dice.pick((1.5, -0.25, 0.0, 0.1, 1e300 if kind.name == "double" else 2.0, float("inf"), 1e10))
             return v.double(number) if kind.name == "double" else v.single(number)
@@ -157,6 +162,20 @@ class Shapes:
         must = max((each.number - self.base + 1 for each in members if each.mod != "optional"), default=0)
         return self._within(out, name, dice, self.cut)[: must + dice.roll(len(out) - must + 1)]
 
+    def shortened(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:
+        """A message in which something required is missing at its end, or at the end of one that it holds."""
+        found = self._within(out, name, dice, self.shortened)
+        if found != list(out):
+            return found
+        must = max((each.number - self.base + 1 for each in self.messages[name] if each.mod != "optional"), default=0)
+        return out[: max(must - 1, 0)]
+
+    def filled(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:
+        """A message with something in its gaps, at times in those of what it holds as well."""
+        known = {each.number - self.base for each in self.messages[name]}
+        found = self._within(out, name, dice, self.filled)
+        return [each if at in known else dice.pick((5, "junk", (1,))) for at, each in enumerate(found)]
+
     def longer(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:
         """A message with elements that nobody knows behind it, at times in what it holds as well."""
         more = [dice.pick((1, "more", (1, (2,)), v.Map((("k", 1),)), None)) for _ in range(1 + dice.roll(3))]
@@ -167,7 +186,8 @@ class Shapes:
         found = list(out)
         for each in self.messages[name]:
             at = each.number - self.base
-            found[at] = self._changed_within(found[at], each.kind, dice, change)
+            if at < len(found):
+                found[at] = self._changed_within(found[at], each.kind, dice, change)
         return found
 
     def _changed_within(self, value: Any, kind: Kind, dice: Dice, change: Callable[..., list[Any]]) -> Any:
@@ -191,7 +211,9 @@ class Shapes:
         if isinstance(value, v.Map) and value.pairs and dice.roll(3):
             at = dice.roll(len(value.pairs))
             key, part = value.pairs[at]
-            pair = (key, self.changed(part, kind.of[1], dice, change))
+            pair = (
+                (change(kind.of[0]), part) if dice.roll(3) == 2 else (key, self.changed(part, kind.of[1], dice, change))
+            )
             return v.Map((*value.pairs[:at], pair, *value.pairs[at + 1 :]))
         return change(kind)
 

@@ -32,6 +32,8 @@ ROW = 15
 MOST, MOST_OF_A_CODEC = 45_000, 200_000
 """Octets that a server is sent in one plan, as it may answer octet by octet; and of one question to a codec, as more
 would take long."""
+DEEP = 2
+"""The plans that end with containers within containers, at a depth that ends whoever calls itself for each."""
 SIZES = (
     0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 14, 15, 16, 17, 30, 31, 32, 33, 63, 64, 65, 127, 128, 129, 254, 255, 256, 257, 511,
     512, 1023, 1024, 4095, 4096, 16_384, 32_767, 32_768, 40_000, 65_534, 65_535, 65_536,
@@ -112,6 +114,7 @@ def _shaped() -> Iterator[Sequence[Any]]:
     yield [(part,) for part in parts]
     yield [(part, part, part) for part in parts]
     yield [v.Map(((key, 1),)) for key in (*values.KEYS, *TRAPS[:20])]
+    yield [v.Map(tuple((f"{'k' * n}{end}", end) for end in "ab")) for n in (1, 3, 4, 7, 8, 15, 16, 31, 32, 64)]
 
 
 def _empty() -> Iterator[Sequence[Any]]:
@@ -177,6 +180,9 @@ def vectors(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         questions.vector(octets, value, "error", "10")
     for octets in NEVER:
         questions.vector(octets, (1,) if questions.way == "typed" else 1, "error", "03")
+    if program.head[0] % DEALS == DEEP:
+        for opener in (b"\x91", b"\x81\xa1k"):
+            questions.vector(opener * 100_000 + b"\xc0", (1,), "free", "11")
     if not questions.steps:
         questions.vector(encoded(5), 5)
     return Plan(tuple(questions.steps))

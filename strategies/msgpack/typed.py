@@ -5,8 +5,12 @@ Source: 004_4ca5b084f7ea0751.txt, message, default values.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from hypothesis.strategies import SearchStrategy
 
+from specs.msgpack import values as v
 from specs.msgpack.format import WIDEST, encoded, styled
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.lines import Ask
@@ -16,12 +20,16 @@ from strategies.common import Op, Program, programs
 from strategies.msgpack import sweeps
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.serving import shapes_for
-from strategies.msgpack.shapes import Kind, Shapes, too_large
+from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
 
 def messages() -> SearchStrategy[Program]:
     """Values and what is nearly one."""
-    return programs({"decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2}, head=3, most=6)
+    return programs(
+        {"decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2, "widths": 1, "inside": 1},
+        head=3,
+        most=6,
+    )
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -29,10 +37,46 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     if not config.layout:
         return sweeps.vectors(program, config, hurry=hurry)
     shapes = shapes_for(config, Dice(*program.head))
-    steps = []
-    for number, op in enumerate(program.ops):
-        steps.append(Say(0, _ask(shapes, op, 1 + number), (), "now" if hurry else "turn"))
+    steps: list[Say] = []
+    for op in program.ops:
+        first = 1 + len(steps)
+        asks = _SWEEPS[op.kind](shapes, first) if op.kind in _SWEEPS else [_ask(shapes, op, first)]
+        steps += [Say(0, ask, (), "now" if hurry else "turn") for ask in asks]
     return Plan(tuple(steps))
+
+
+def _widths(shapes: Shapes, first: int) -> list[Ask]:
+    """The ends of every type of integers and the numbers behind them, as fields and as keys."""
+    found: list[Ask] = []
+    gap = (None,) * (1 - shapes.base)
+    for name, (low, high) in INTEGERS.items():
+        idl = {"idl": f"message M {{\n  1: {name} x\n  2: map<{name}, bool> y\n}}\n"}
+        for number in dict.fromkeys(bound(n) for n in (high, high + 1, low, low - 1)):
+            for out in ((*gap, number, v.Map(())), (*gap, 0, v.Map(((number, True),)))):
+                found.append(Ask(first + len(found), "decode", encoded(out), "idl", "M", idl, "value", "ENC-01"))
+    return found
+
+
+def _inside(shapes: Shapes, first: int) -> list[Ask]:
+    """A message within a message, in a list and in a map: short, with nil, with more than there is, with something in
+    its gap, with a number that is too large."""
+    found: list[Ask] = []
+    gap: tuple[Any, ...] = (None,) * (1 - shapes.base)
+    inner = "message N {\n  1: int a\n  3: int b\n}\n"
+    idl = {"idl": inner + "message M {\n  1: N n\n  2: list<N> l\n  3: map<string, N> m\n}\n"}
+    good = (*gap, 1, None, 2)
+    for odd in ((1,), (), (1, None), (1, None, None), (1, None, 2, 9), (1, "junk", 2), (1, None, 1 << 31)):
+        part = (*gap, *odd)
+        for out in (
+            (*gap, part, (), v.Map(())),
+            (*gap, good, (good, part), v.Map(())),
+            (*gap, good, (), v.Map((("k", part),))),
+        ):
+            found.append(Ask(first + len(found), "decode", encoded(out), "idl", "M", idl, "value", "ENC-01"))
+    return found
+
+
+_SWEEPS: Mapping[str, Callable[[Shapes, int], list[Ask]]] = {"widths": _widths, "inside": _inside}
 
 
 def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
@@ -49,7 +93,7 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
         rule = "DEF-04" if shapes.defaults else "ENC-05"
         must = sorted(n for n, each in known.items() if each.mod != "optional")
         if must and op.args[0] % 3 == 2:
-            out = out[: dice.pick(must)]
+            out = shapes.shortened(out, dice) if op.args[1] % 2 else out[: dice.pick(must)]
     elif op.kind == "nil" and known:
         out[at] = shapes.changed(out[at], known[at].kind, dice, lambda kind: None)
         rule = "ENC-04"
@@ -57,7 +101,7 @@ def _ask(shapes: Shapes, op: Op, number: int) -> Ask:
         at = dice.pick([n for n, each in sorted(known.items()) if each.kind.name in INTEGERS] or [at])
         out[at] = shapes.changed(out[at], known[at].kind, dice, too_large(dice))
     elif op.kind == "more":
-        out = [dice.pick((5, "junk", (1,), None)) if n not in known else each for n, each in enumerate(out)]
+        out = shapes.filled(out, dice)
         rule = "ENC-10"
         if dice.roll(2):
             out = shapes.longer(out, dice)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
@@ -33,6 +34,7 @@ class Desk:
         self.ears: list[tuple[str, str, int]] = []
         self.shared: set[str] = set()
         self.subscribed = self.refs = 0
+        self.given: dict[int, Draft] = {}
         self.fields: dict[str, Any] = {}
         self.where = "url"
         self.over = False
@@ -180,7 +182,13 @@ class Desk:
             )
 
     def consumer(
-        self, topic: str, sub: str = "s", kind: str = "Exclusive", permits: int = 10, partitions: int = 0
+        self,
+        topic: str,
+        sub: str = "s",
+        kind: str = "Exclusive",
+        permits: int = 10,
+        partitions: int = 0,
+        name: str | Ref = "",
     ) -> str:
         """A consumer; the key of its handle."""
         self.handles += 1
@@ -191,7 +199,7 @@ class Desk:
                 "topic": Ref("topic", topic),
                 "subscription": sub,
                 "type": kind,
-                "name": "",
+                "name": name,
                 "permits": permits,
                 "_key": key,
             },
@@ -266,7 +274,19 @@ class Desk:
             more=more,
             broker=broker,
         )
+        self.given[self.entries] = made
         self.steps.append(Say(self.at, made, when=when))
+
+    def push_again(self, nth: int, entry: int, when: str = "turn") -> None:
+        """MESSAGE once more, if the nth consumer of the connection has asked for what it got as this entry."""
+        made = self.given[entry]
+        which = made.fields["message_id"]
+        who = Ref("again", (self.at, "SUBSCRIBE", nth, which["ledgerId"], which["entryId"]))
+        self.steps.append(Say(self.at, replace(made, fields={**made.fields, "consumer_id": who}), when=when))
+
+    def redeliver(self, ear: str) -> None:
+        """Tell the client to ask for everything again that is not acknowledged."""
+        self.do("redeliver", {"consumer": Ref("handle", ear)})
 
     def receive(self, ear: str, ms: int = RECEIVE_MS, when: str = "turn") -> str:
         """Tell the client to give us a message, if there may be one; the key of what it gives."""
@@ -283,14 +303,16 @@ class Desk:
         self.answer("ACK_RESPONSE", "acked")
 
     def again(self) -> None:
-        """Answer whatever a client asks that makes its producers and consumers again."""
+        """Answer whatever a client asks that makes its producers and consumers again, perhaps like a broker that keeps
+        no sequence ids."""
+        fields = {"last_sequence_id": -1} if self.sends % 2 and self.config.profile == "modern" else {}
         for _ in range(2):
             self.metadata(Ref("count", self.home))
             self.lookup(2)
-            self.created(2)
+            self.created(2, **fields)
             self.success(count=2)
             self.lookup(1)
-        self.created()
+        self.created(**fields)
         self.success()
 
     def ping(self) -> None:

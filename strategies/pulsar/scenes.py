@@ -70,14 +70,17 @@ def some_again(w: Writer, op: Op, aim: Aim) -> None:
 
 def cumulative(w: Writer, op: Op, aim: Aim) -> None:
     """Some messages, of which a later one is acknowledged with all before it; then everything that is left. What lies
-    before it may be acknowledged already, in part."""
+    before it, or behind it, may be acknowledged already, in part."""
     ear = an_ear(w, op, aim)
     if ear.kind == 1:
         return
     _several(w, op, ear)
+    behind = op.args[3] % 4 == 2
     if op.args[3] % 4 == 3:
         w.ack(ear, Ref("pushed", (ear.line, ear.id, -3)))
-    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - op.args[3] // 4 % 3)), cumulative=True)
+    elif behind:
+        w.ack(ear, Ref("pushed", (ear.line, ear.id, -1)))
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, -1 - behind - op.args[3] // 4 % 3)), cumulative=True)
     _what_is_left(w, op, ear)
 
 

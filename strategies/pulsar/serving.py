@@ -12,6 +12,7 @@ from specs.pulsar.frames import NOBODY, SECOND, Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar.desk import Desk
+from strategies.pulsar.wanting import again
 from strategies.pulsar.writer import PROPERTIES
 
 PERMITS = (10, 1, 2, 4, 100)
@@ -20,7 +21,8 @@ LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
 ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
 TWICE = 5
-"""Of fourteen ways to receive, the one in which the first message of a batch is acknowledged twice, and no other."""
+"""Of fourteen ways to receive, the one in which the first message of a batch is acknowledged as often as it has
+messages, and no other."""
 KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 KEYED = ("aa", "a a", "aba", "a b a", "aab", " aa", "abcab", "ab ba")
 """Keys of messages that are sent one after the other, a letter each; a blank is none. Each pattern has one again."""
@@ -99,8 +101,14 @@ def _async(d: Desk, op: Op) -> None:
 
 
 def _consumer(d: Desk, op: Op) -> None:
-    a, b, _, _, _ = op.args
-    d.consumer(f"y{d.handles}", kind=("Exclusive", "Shared", "Failover")[a % 3], permits=PERMITS[b % len(PERMITS)])
+    a, b, c, e, _ = op.args
+    d.consumer(
+        f"y{d.handles}",
+        ("s", "s-1")[e % 2],
+        ("Exclusive", "Shared", "Failover")[a % 3],
+        PERMITS[b % len(PERMITS)],
+        name=Ref("name", "reader") if c % 3 == 1 else "",
+    )
 
 
 def _receive(d: Desk, op: Op) -> None:
@@ -118,22 +126,24 @@ def _receive(d: Desk, op: Op) -> None:
     for n in range(max(messages, 1)):
         key = d.receive(ear)
         if e % 14 == TWICE:
-            for _ in range(0 if n else 2):
+            for _ in range(0 if n else max(messages, 2)):
                 d.ack(ear, key)
         elif e % 2:
             d.ack(ear, key, cumulative=e % 7 == 3)
 
 
 def _many(d: Desk, op: Op) -> None:
-    """As many messages as permitted, at once."""
+    """As many messages as permitted, at once. Some are acknowledged, perhaps the first of those with all before it."""
     ear, nth = _ear(d, op)
     many = MANY[op.args[1] % len(MANY)]
     for n in range(many):
         d.push(nth, when="turn" if n == 0 else "now")
+    cumulative = op.args[3] % 3 == 2
     for n in range(many):
         key = d.receive(ear)
         if op.args[2] >> n & 1:
-            d.ack(ear, key)
+            d.ack(ear, key, cumulative=cumulative)
+            cumulative = False
 
 
 def _ping(d: Desk, op: Op) -> None:
@@ -143,11 +153,19 @@ def _ping(d: Desk, op: Op) -> None:
 
 
 def _spoiled(d: Desk, op: Op) -> None:
-    """A message that cannot be read, and a good one behind it."""
+    """A message that cannot be read, perhaps twice, and a good one behind it."""
     ear, nth = _ear(d, op)
     for _ in range(op.args[3] % 3 if op.args[4] % 2 else 0):
         d.push(nth)
         d.receive(ear)
+    for _ in range(1 + (op.args[2] % 5 == 3)):
+        _unreadable(d, op, nth)
+        d.wait()
+        d.push(nth)
+        d.receive(ear)
+
+
+def _unreadable(d: Desk, op: Op, nth: int) -> None:
     match op.args[1] % 11:
         case 10:
             lies = ({"payload_size": 1000}, {"payload_size": -5})[op.args[2] % 2]
@@ -171,9 +189,6 @@ def _spoiled(d: Desk, op: Op) -> None:
             d.push(nth, meta={"num_messages_in_batch": 1}, raw=batch([({"payload_size": 1000}, b"x")]))
         case _:
             d.push(nth, meta={"compression": 2, "uncompressed_size": 3}, raw=compress(2, b"four"))
-    d.wait()
-    d.push(nth)
-    d.receive(ear)
 
 
 def _strays(d: Desk, op: Op) -> None:
@@ -219,8 +234,9 @@ def _drop(d: Desk, op: Op) -> None:
         pen = d.pens[op.args[0] % len(d.pens)][0]
         blocked = op.args[3] % 3 == 2  # a program that knows nothing but `send` can have one open, too
         open_sends = 1 if blocked else open_sends
+        key, properties = KEYS[op.args[2] // 4 % len(KEYS)], dict(PROPERTIES[op.args[1] // 2 % 3])
         for n in range(open_sends):
-            d.send(pen, op="send" if blocked else "send_async", when="turn" if n == 0 else "now")
+            d.send(pen, None, key, properties, "send" if blocked else "send_async", "turn" if n == 0 else "now")
         d.wait()
     first = d.sends - open_sends
     down = 0 if blocked or not d.pens or op.args[4] % 4 else 1 + op.args[2] % 2
@@ -237,6 +253,9 @@ def _drop(d: Desk, op: Op) -> None:
         d.receipt()
     d.ears = [(key, topic, nth) for nth, (key, topic, _) in enumerate(d.ears[:1])]
     d.wait()
+    if op.args[3] % 4 == 1:
+        d.ping()
+        d.wait()
 
 
 def _closed(d: Desk, op: Op) -> None:
@@ -244,6 +263,11 @@ def _closed(d: Desk, op: Op) -> None:
     if op.args[1] % 2:
         if not d.pens:
             _pen(d, op)
+        if op.args[2] % 2:  # its numbers must go on
+            d.send(d.pens[-1][0])
+            d.receipt()
+        if op.args[3] % 2 and not d.ears:  # with something else on it, the connection has every reason to stay
+            _ear(d, op)
         d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
         d.lookup()
         d.created()
@@ -362,6 +386,7 @@ def _elsewhere(d: Desk, op: Op) -> None:
         d.lookup(1, "elsewhere", response=0, authoritative=bool(c % 2))
         there = d.next()
         d.welcome(conn=there)
+        d.lookup(c // 2 % 3, "elsewhere", response=0, conn=there, authoritative=bool(c % 2))  # to ask once more
         d.lookup(1, "url" if a % 3 == 2 else "elsewhere", conn=there)
         d.at = d.at if a % 3 == 2 else there
         d.where = "url" if a % 3 == 2 else "elsewhere"
@@ -398,16 +423,39 @@ def _partitioned(d: Desk, op: Op) -> None:
     key = d.producer(f"q{d.handles}", partitions=count)
     order = KEYED[(op.args[2] + op.args[3]) % len(KEYED)]
     for n in range(2 + op.args[1] % 7):
-        d.send(key, key=order[n % len(order)].strip() or None, op="send")
+        d.send(key, f"q{n}".encode() + b"." * n, key=order[n % len(order)].strip() or None, op="send")
         d.receipt()
+    if op.args[4] % 3 == 1 and count > 1:
+        d.send(d.producer(f"q{d.handles}", partitions=1))
+        d.receipt()
+    if op.args[4] % 2:  # a key goes where it went before
+        d.drop()
+        for n in range(1 + op.args[1] % 7):
+            d.send(key, f"r{n}".encode(), key=order[n % len(order)].strip() or None)
+            d.again()
+            d.receipt()
 
 
 def _close(d: Desk, op: Op) -> None:
-    """The client closes a producer."""
+    """The client closes a producer, the last one or the first; perhaps another is made beside those that are left."""
     if d.pens:
-        key, _ = d.pens.pop()
+        key, _ = d.pens.pop(0 if op.args[1] % 2 else -1)
         d.do("close", {"producer": Ref("handle", key)})
         d.success("CLOSE_PRODUCER")
+        if d.pens and op.args[1] % 2:
+            _producer(d, op)
+
+
+def _leave(d: Desk, op: Op) -> None:
+    """The client closes the first of its consumers, and makes another beside those that are left."""
+    if len(d.ears) > 1:
+        key, _, _ = d.ears.pop(0)
+        d.do("close", {"consumer": Ref("handle", key)})
+        d.success("CLOSE_CONSUMER")
+        _consumer(d, op)
+        ear, _, nth = d.ears[-1]
+        d.push(nth)
+        d.ack(ear, d.receive(ear))
 
 
 Doing = Callable[[Desk, Op], None]
@@ -418,6 +466,7 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "consumer": (3, _consumer),
     "receive": (8, _receive),
     "many": (3, _many),
+    "again": (3, again),
     "ping": (2, _ping),
     "spoiled": (4, _spoiled),
     "strays": (3, _strays),
@@ -427,5 +476,6 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "elsewhere": (2, _elsewhere),
     "partitioned": (2, _partitioned),
     "close": (1, _close),
+    "leave": (1, _leave),
     "broken": (4, _broken),
 }

@@ -12,6 +12,7 @@ from specs.plan import Plan
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar import acts, scenes
+from strategies.pulsar.several import ORDERED, three
 from strategies.pulsar.writer import NAMES, SUBSCRIPTIONS, TOPICS, Writer
 
 ENDS = ("", "redeliver", "close")
@@ -71,7 +72,10 @@ class Aim:
         w = Writer(config, hurry=hurry, slots=self.slots, wire=wire, ids=head[1])
         if self.start:
             for at in range(1 + head[3] // 8 % self.crowd):
-                kind, name = self.kinds[head[3] % len(self.kinds)], NAMES[(head[3] + at) % 4]
+                kind, name = (
+                    self.kinds[head[3] % len(self.kinds)],
+                    (NAMES if head[3] & 128 else ORDERED)[(head[3] + at) % 4],
+                )
                 ear = w.ear(w.line(at), TOPICS[0], SUBSCRIPTIONS[0], kind, 0, name)
                 if "permits" in self.start:
                     w.flow(ear, self.permits[(head[3] + at) % len(self.permits)])
@@ -120,6 +124,7 @@ def end(w: Writer, how: str, choice: int = 0) -> None:
 Doing = Callable[[Writer, Op, Aim], None]
 OPS: Mapping[str, Doing] = {
     "several": acts.ack_several,
+    "three": three,
     "some_again": scenes.some_again,
     "cumulative": scenes.cumulative,
     "gap": scenes.gap,

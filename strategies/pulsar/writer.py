@@ -72,12 +72,13 @@ class Ear:
 
 @dataclass(slots=True)
 class Line:
-    """A connection of the plan."""
+    """A connection of the plan. `doubtful`: ids of consumers that were expected to be refused; they may be there."""
 
     number: int
     requests: int = 0
     pens: list[Pen] = field(default_factory=list)
     ears: list[Ear] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
 
 
 class Writer:
@@ -273,7 +274,7 @@ class Writer:
     def ear(self, line: Line, topic: str, sub: str, kind: int = 0, choice: int = 0, name: str = "", *,
             keep: bool = True, like: Ear | None = None, **fields: Any) -> Ear:  # fmt: skip
         """SUBSCRIBE. `keep`: it is expected to succeed. `like`: with the id of this one, if it is free."""
-        taken = [ear.id for ear in line.ears]
+        taken = [*(ear.id for ear in line.ears), *line.doubtful]
         number = self.free(taken, choice) if like is None or like.id in taken else like.id
         ear = Ear(line.number, number, topic, sub, kind, name)
         given: dict[str, Any] = {
@@ -287,6 +288,8 @@ class Writer:
         if keep:
             line.ears.append(ear)
             self.kinds[topic, sub] = kind
+        else:
+            line.doubtful.append(ear.id)
         self.say(line, draft("SUBSCRIBE", **given, **fields), style=choice)
         self.settle()
         return ear

@@ -130,8 +130,13 @@ def _op(session: Session, op: Op) -> None:
     w = session.w
     a, b, c, d, e = op.args
     if op.kind == "tuple":
-        w.tuple([texts.value(b + n * c) for n in range(a % 5)], origin=d, comp=None if e % 8 == 7 else 0)
+        values = [texts.value(b + n * c) for n in range(a % 5)]
+        name = w.tuple(values, origin=d, comp=None if e % 8 == 7 else 0)
         w.lists(a)
+        if e % 8 == 6 and w.when == "turn":  # an id that is settled may come again
+            w.wait()
+            w.tuple([w.tag()], origin=d, again=name)
+            w.lists(a)
     elif op.kind == "heartbeat":
         for n in range(1 + (a % 4 if b % 2 else 0)):
             w.heartbeat(c + n)

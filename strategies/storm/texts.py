@@ -171,6 +171,7 @@ NEAR: tuple[tuple[str, int], ...] = (
     ("__HEARTBEAT", 2),
     ("__tick", 5),
     ("default", -1),
+    ("__heartbeat2", -1),
 )
 """Streams and tasks that are not those of a heartbeat."""
 MEMBERS: tuple[tuple[str, Any], ...] = (

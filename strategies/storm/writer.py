@@ -114,9 +114,17 @@ class Writer:
         self.ids += 1
         return texts.tuple_id(self.ids - 1, self.first)
 
-    def tuple(self, values: list[Any], *, origin: int = 0, near: tuple[str, int] | None = None, comp: Any = 0) -> str:
-        """A tuple; its id."""
-        name = self.next_id()
+    def tuple(
+        self,
+        values: list[Any],
+        *,
+        origin: int = 0,
+        near: tuple[str, int] | None = None,
+        comp: Any = 0,
+        again: str | None = None,
+    ) -> str:
+        """A tuple; its id, which may be that of a tuple that is settled, used `again`."""
+        name = again or self.next_id()
         component, task = texts.COMPONENTS[origin % len(texts.COMPONENTS)]
         stream = texts.STREAMS[origin % len(texts.STREAMS)] or "default"
         if len(values) != 2:

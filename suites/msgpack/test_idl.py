@@ -26,6 +26,7 @@ test_faults_of_types = hunts(
         "late modifier",
         "nullable twice",
         "bad id",
+        "digits of another script",
         "no id",
         "unknown type",
         "type arguments",

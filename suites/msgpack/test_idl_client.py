@@ -14,11 +14,11 @@ test_names = hunts(
     2,
 )
 test_arguments = hunts(
-    "Arguments and messages as they are sent.", calling.calls("arguments", "echo", "call"), calling.interpret
+    "Arguments and messages as they are sent.", calling.calls("arguments", "echo", "call", "same"), calling.interpret
 )
 test_results = hunts(
     "Results as they are reported: complete, short, long, with nil, with numbers that are too large.",
-    calling.calls("result", "bad result", "nothing"),
+    calling.calls("result", "bad result", "nothing", "same"),
     calling.interpret,
     2,
 )
@@ -29,3 +29,7 @@ test_failures = hunts(
     calling.interpret,
     2,
 )
+test_many_calls = hunts(
+    "So many calls that ids need two octets.", calling.calls("many", most=1), calling.interpret, 0.5
+)
+test_widths = hunts("The ends of every type of integers.", calling.calls("widths", most=1), calling.interpret, 0.5)

@@ -16,6 +16,7 @@ from suites.checking.peers import serving
 
 OPS = ("connect", "producer", "send", "subscribe", "receive", "ack", "redeliver", "close", "disconnect")
 MORE = ("send_async", "await")
+UNNAMED = "`name` is absent, as anything may be that is not asked for"
 RECEIVE_MS = 300
 """How long a message that was sent may take to come."""
 NEWER = 8
@@ -133,9 +134,10 @@ def _ops(testee: Testee, url: str) -> None:
     login = {"auth_method": method, "auth_data": data} if method else {}
     testee.must("connect", "against a correct broker", url=url, **login)
     topic = f"persistent://{facts['tenant']}/{facts['namespace']}/check-{secrets.token_hex(4)}"
-    given = {"topic": topic, "subscription": "s", "type": "Shared", "name": "it", "permits": 10}
-    consumer = testee.must("subscribe", "subscribing", **given)
-    producer = testee.must("producer", "making a producer", topic=topic, name=None)
+    # as a run does: what is not asked for is left out
+    given = {"topic": topic, "subscription": "s", "type": "Shared", "name": "", "permits": 10}
+    consumer = testee.must("subscribe", "subscribing; an empty name means that none is asked for", **given)
+    producer = testee.must("producer", f"making a producer; {UNNAMED}", topic=topic)
     payload = bytes(range(256)) * 4
     sent = {"payload_hex": payload.hex(), "key": "k", "properties": {"check": "a"}}
     message_id = testee.must("send", "sending", producer=producer, **sent)
@@ -144,7 +146,7 @@ def _ops(testee: Testee, url: str) -> None:
     ref = _received(testee, consumer, payload, key="k", properties={"check": "a"})
     if ref is not None:
         testee.ask("ack", consumer=consumer, ref=ref, cumulative=False)
-    handle = testee.try_out("send_async", producer=producer, payload_hex="01", key=None, properties={})
+    handle = testee.try_out("send_async", producer=producer, payload_hex="01", properties={})
     if handle.unsupported:
         testee.missing.append("send_async")
     else:

@@ -13,8 +13,14 @@ test_producing = hunts(
 )
 test_consuming = hunts(
     "Messages, batches, acknowledgements.",
-    serving.conversations("consumer", "receive", "many", "ping"),
+    serving.conversations("consumer", "receive", "many", "ping", "leave"),
     serving.interpret,
+)
+test_again = hunts(
+    "Messages that the application wants again.",
+    serving.conversations("again", "consumer", "receive", most=3),
+    serving.interpret,
+    0.5,
 )
 test_reconnecting = hunts(
     "Connections that are cut, producers and consumers that the broker closes.",

@@ -17,6 +17,7 @@ test_rations = hunts(
 test_delivery = hunts("What is published is delivered, as it was.", aimed.DELIVERY.programs, aimed.DELIVERY.interpret)
 test_shared = hunts("Many consumers of one subscription.", aimed.SHARED.programs, aimed.SHARED.interpret)
 test_failover = hunts("One consumer receives, the others stand by.", aimed.FAILOVER.programs, aimed.FAILOVER.interpret)
+test_threes = hunts("Three and more of a kind, of which one goes.", aimed.THREES.programs, aimed.THREES.interpret, 0.7)
 test_names = hunts(
     "Topics and subscriptions whose names are easily confused.", aimed.TOPIC_NAMES.programs, aimed.TOPIC_NAMES.interpret
 )

@@ -3,7 +3,7 @@
 Source: 003_30478fd2f19f0da0.txt L129-193; STOMP 1.2, SUBSCRIBE, UNSUBSCRIBE, ACK, BEGIN, COMMIT, ABORT, DISCONNECT.
 """
 
-from strategies.stomp import crossings
+from strategies.stomp import crossings, neighbours
 from suites.table import hunts
 
 ROLES = ("server",)
@@ -13,4 +13,11 @@ test_crossings = hunts(
     crossings.crossings(),
     crossings.interpret,
     3,
+)
+test_neighbours = hunts(
+    "Each pair of things that have one name, or stand side by side, and one of them ends.",
+    neighbours.neighbours(),
+    neighbours.interpret,
+    2,
+    deals=neighbours.ROW,
 )

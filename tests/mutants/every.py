@@ -10,7 +10,7 @@ from typing import Any
 import tests.mutants
 from tests.mutants.record import Mutant
 
-ASIDE = frozenset({"__main__", "deck", "every", "hunted", "outside", "served"})
+ASIDE = frozenset({"__main__", "deck", "every", "hunted", "outside", "page", "served", "varying"})
 """The modules of the package that use faults; all others make them."""
 
 

@@ -6,7 +6,7 @@ The score by requirement is printed and stored:
 
     python -m tests.mutants                                    # all of them, exit status 1 if one survives
     python -m tests.mutants --budget 10 -j 1 --only 'tx-*' --out score.json
-    python -m tests.mutants --protocol echo,other              # those of some protocols
+    python -m tests.mutants --protocol echo,other --every 7    # every seventh of those of some protocols
 
 Nothing here knows a protocol. A module beside this one whose name ends in `kit` has a list whose name ends in MUTANTS,
 which the other modules fill when they are imported. What a mutant may have besides: `protocol` and `role`, `facts` that
@@ -310,6 +310,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-j", "--jobs", type=int, default=2, help="processes")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="names of mutants, or ids of requirements")
     parser.add_argument("--protocol", default="", metavar="NAMES", help="only mutants of these, joined by commas")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of those, every nth")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/mutants.json"), help="where the score is stored")
     parser.add_argument("--floor", type=float, default=100.0, metavar="PERCENT", help="share that must be found")
@@ -319,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for m in ALL
         if any(fnmatchcase(name, wishes.only) for name in (m.name, key_of(m), m.requirement))
         and (not wishes.protocol or m.protocol in wishes.protocol.split(","))
-    ]
+    ][:: wishes.every]
     if not chosen:
         parser.error(f"no mutant is called {wishes.only!r}")
     done = 0

@@ -102,3 +102,14 @@ mutant("odd-keys-lost", "01", asks_for(v.Map(((1, "a"),)), 0, "either", "12"))(
 mutant("ready-line", "01", asks_for(5))(
     "Behind each answer stands a line of its own.", on(Codec, "line").gives(lambda found: found + b"\n{}")
 )
+
+
+def _by_beginning(found: Any) -> Any:
+    first: dict[Any, Any] = {}
+    return Pairs((first.setdefault((len(key), key[:8]) if isinstance(key, str) else key, key), part)
+                 for key, part in found)  # fmt: skip
+
+
+mutant("keys-by-their-beginning", "01", asks_for(v.Map((("k" * 8 + "a", 1), ("k" * 8 + "b", 2)))))(
+    "Two keys of one length that begin alike are taken for one.", on(Decoding, "pairs").gives(_by_beginning)
+)

@@ -41,6 +41,14 @@ mutant("newest-version", "KLI-01", calls(GET), accept="NOSC-01")(
 mutant("lower-case", "KLI-01", calls(To("echoN", ({"x": 1, "l": []},), 1)), accept="NOSC-01 KLI-03")(
     "Names are written in lower case.", on(Made, "name").gives(lambda found: found.lower())
 )
+mutant("small-first-letter", "KLI-01", calls(To("Find"), idl=PLAIN.replace("get", "Find")), accept="NOSC-01 KLI-03")(
+    "Functions begin with a small letter, as they do in the language.",
+    on(Made, "name").gives(lambda found: found[:1].lower() + found[1:]),
+)
+mutant("scope-in-small-letters", "KLI-01", calls(To("get", scope="Main"), idl=PLAIN.replace("storage", "Main")))(
+    "Scopes are written in small letters, as functions of the language are.",
+    on(Made, "name").takes(scope=lambda scope: scope.lower()),
+)
 
 
 @mutant("version-of-the-last", "KLI-01", calls(GET_1, GET), accept="NOSC-01 IF-03")
@@ -151,6 +159,18 @@ mutant("params-as-nil", "MPRPC-REQ-01", calls(GET), accept="KLI-01")(
 )
 
 
+mutant("id-of-seven-bits", "MPRPC-REQ-01", calls(*[GET] * 140))(
+    "Ids that need eight bits are written with a sign.",
+    on(MadeCaller, "write").takes(
+        message=lambda message: (
+            [message[0], (message[1] + 128) % 256 - 128, *message[2:]]
+            if message[0] == 0 and message[1] < 256
+            else message
+        )
+    ),
+)
+
+
 @mutant("sends-twice", "MPRPC-REQ-01", calls(NUMBER, NUMBER))
 class SendsTwice(MadeCaller):
     """The second call of a connection is made twice."""
@@ -203,6 +223,12 @@ mutant("error-is-result", "KLI-02", failing("no"))(
     on(MadeCaller, "failure").instead(
         lambda error: {"ok": {"result": error}},
         when=lambda self, error: isinstance(error, str) and self.function.result.name == "string",
+    ),
+)
+mutant("result-beside-error", "KLI-02", calls(To("perhaps", error="no", beside="data")))(
+    "What stands in the place of the result is the result, whatever the error is.",
+    on(MadeCaller, "message").takes(
+        value=lambda value: [*value[:2], None, value[3]] if value[3] is not None else value
     ),
 )
 mutant("errors-hang", "KLI-02", failing("no"))(

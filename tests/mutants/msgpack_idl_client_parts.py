@@ -30,6 +30,9 @@ message M {
 interface I: 9 {
   string shared()
 }
+message Holder {
+  1: N n
+}
 service S: 0 {
   string get() throws A
   string put() throws B, A
@@ -47,18 +50,23 @@ service S: 1 {
   implements I: 9
   string get()
 }
+service S: 2 {
+  short tight()
+  map<byte, int> keys()
+  Holder hold()
+}
 service T: 3 {
   double get(1: double x)
 }
 application App {
-  S: 1 storage default
+  S: 2 storage default
   T: 3 status
 }
 """
 
 
 class To(NamedTuple):
-    """One call, and how it is answered."""
+    """One call, and how it is answered. `beside` stands in the place of the result when there is an error."""
 
     function: str
     args: tuple[Any, ...] = ()
@@ -67,6 +75,7 @@ class To(NamedTuple):
     scope: str = "storage"
     version: int = 0
     wide: bool = False
+    beside: Any = None
 
 
 def calls(*given: To, app: str = "App", idl: str = DOCUMENT) -> Witness:
@@ -76,7 +85,7 @@ def calls(*given: To, app: str = "App", idl: str = DOCUMENT) -> Witness:
         steps: list[Step] = [Control(0, "connect", {"idl": idl, "app": app})]
         for number, each in enumerate(given):
             told = {"app": app, "scope": each.scope, "version": each.version, "fn": each.function}
-            frame = response(Ref("call", number), each.error, None if each.error is not None else each.result)
+            frame = response(Ref("call", number), each.error, each.beside if each.error is not None else each.result)
             frame = replace(frame, wide=("int",)) if each.wide else frame
             answer = Say(0, frame, style=WIDEST if each.wide else None)
             steps += [Control(0, "call", {**told, "args": list(each.args)}), answer, Wait(0)]

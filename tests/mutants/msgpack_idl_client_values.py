@@ -8,7 +8,7 @@ from impls.references.msgpack.idl_client import Made, MadeCaller
 from impls.references.msgpack.idl_parser import Kind, Member
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.octets import Pairs, Unpacker
-from specs.msgpack.values import double
+from specs.msgpack.values import Map, double
 from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_client_parts import FULL, To, calls, mutant
 
@@ -27,6 +27,10 @@ NAMES = calls(To("name", ("x", "y"), 1))
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
+mutant("false-is-nothing", "ENC-01", calls(To("flag", result=False)))(
+    "A result of false is taken for none.", on(MadeCaller, "success").takes(result=lambda result: result or None)
+)
+
 
 @mutant("missing-is-zero", "ENC-03", made())
 class MissingIsZero(Shapes):
@@ -35,6 +39,25 @@ class MissingIsZero(Shapes):
     def member(self, elements: Any, member: Member) -> Any:
         if self.place(member) >= len(elements):
             return self.default(member) if member.mod == "optional" else self.zero(self.real(member.kind))
+        return super().member(elements, member)
+
+
+@mutant("inner-missing-is-zero", "ENC-03", calls(To("hold", result=((1,),), version=2)))
+class InnerMissingIsZero(Shapes):
+    """A required field of a message in a message is zero where it is missing."""
+
+    depth = 0
+
+    def members(self, elements: Any, members: Any) -> dict[str, Any]:
+        self.depth += 1
+        try:
+            return super().members(elements, members)
+        finally:
+            self.depth -= 1
+
+    def member(self, elements: Any, member: Member) -> Any:
+        if self.depth > 1 and self.place(member) >= len(elements) and member.mod != "optional":
+            return self.zero(self.real(member.kind))
         return super().member(elements, member)
 
 
@@ -117,6 +140,25 @@ class MoreRefused(Shapes):
         if members and len(elements) > max(self.place(member) + 1 for member in members):
             raise Misfit("too many")
         return super().members(elements, members)
+
+
+@mutant("short-of-one-more", "ENC-07", calls(To("tight", result=1 << 15, version=2)))
+class ShortOfOneMore(Shapes):
+    """A short may be 32768."""
+
+    def integer(self, value: Any, name: str) -> int:
+        return value if name == "short" and value == 1 << 15 else super().integer(value, name)
+
+
+@mutant("keys-of-any-width", "ENC-07", calls(To("keys", result=Map(((200, 1),)), version=2)))
+class KeysOfAnyWidth(Shapes):
+    """The keys of a map are not compared with the width of their type."""
+
+    def read(self, value: Any, kind: Kind) -> Any:
+        if kind.name != "map" or not isinstance(value, Pairs):
+            return super().read(value, kind)
+        keys = [key if type(key) is int else self.read(key, kind.args[0]) for key, _ in value]
+        return Pairs(zip(keys, (self.read(part, kind.args[1]) for _, part in value), strict=True))
 
 
 @mutant("numbers-wrap", "ENC-07", calls(To("number", result=1 << 31)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from impls.references.msgpack.idl import Idl
@@ -12,6 +13,11 @@ from tests.mutants.faults import on
 from tests.mutants.msgpack_idl_parts import BASE, SERVED, exception, message, mutant, service
 
 TWO_APPLICATIONS = SERVED + "".join(f"application {name} {{\n  S: 0 a default\n}}\n" for name in ("A", "B"))
+
+mutant("digits-of-any-script", "INV-08", message("\uff11: int x"), accept="FIELD-06")(
+    "The digits of every script are digits.",
+    on(Idl, "parse").takes(source=lambda source: "".join(str(unicodedata.digit(each, each)) for each in source)),
+)
 
 # -- words that are missing, or there too often ------------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 """Are the seeded faults found by the command that users run, in real time, on programs of their own?
 
     python -m tests.mutants.outside --protocol storm,kcl --sample 40 --budget 10 --out outside.json
+    python -m tests.mutants.outside --only 'nack-*' --again 10
 
 Each mutant is a process (see `tests.mutants.served`) that a fresh `pytest --impl=` judges within the budget. What came
 of it is told line by line: `killed` (a requirement that it breaks fails), `suspected` (one is inconclusive and shows a
-conversation), `wrong` (only others fail), `survived`; and whether the run kept to 1.5 times its budget and 5 s.
+conversation), `wrong` (only others fail), `survived`; and whether the run kept to 1.5 times its budget and 5 s. With
+`--again` each is judged so many times, with another seed each time, and must fail the same requirements as a MUST.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ TIMES, MORE_S = 1.5, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a run said of one mutant, and what it took in seconds on the wall."""
+    """What a run said of one mutant, and what it took in seconds on the wall. `demands`: what fails as a MUST."""
 
     mutant: str
     requirement: str
@@ -44,6 +46,7 @@ class Verdict:
     late: bool
     exit: int
     failing: tuple[str, ...] = ()
+    demands: tuple[str, ...] = ()
     suspected: tuple[str, ...] = ()
     judged: int = 0
 
@@ -92,6 +95,7 @@ def judge(mutant: Any, budget_s: float, seed: int) -> Verdict:
             raise RuntimeError(f"{key_of(mutant)} was not judged: {done.stdout[-1000:]}{done.stderr[-1000:]}")
         rows = json.loads(summary.read_text("utf-8"))["requirements"]
     failing = tuple(name for name, row in rows.items() if row["verdict"] == "fail")
+    demands = tuple(name for name in failing if rows[name]["failed_as"] == "MUST")
     suspected = tuple(n for n, row in rows.items() if row["verdict"] == "inconclusive" and row.get("witness"))
     return Verdict(
         key_of(mutant),
@@ -101,6 +105,7 @@ def judge(mutant: Any, budget_s: float, seed: int) -> Verdict:
         seconds > TIMES * budget_s + MORE_S,
         done.returncode,
         failing,
+        demands,
         suspected,
         sum(row["verdict"] in ("pass", "fail") for row in rows.values()),
     )
@@ -134,7 +139,7 @@ def chosen(wishes: argparse.Namespace) -> list[Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge mutants; the exit status is 1 when one is not killed or a run was late."""
+    """Judge mutants; the exit status is 1 when one is not killed, not in the same way each time, or a run was late."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.outside", description="Judge seeded faults outside.")
     parser.add_argument("--protocol", default="", metavar="NAMES", help="only mutants of these, joined by commas")
     parser.add_argument("--role", default="", metavar="NAMES", help="only mutants of these roles, joined by commas")
@@ -145,11 +150,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=10.0, metavar="SECONDS", help="of each run")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", type=int, default=1, metavar="N", help="runs of each, each with a seed of its own")
     parser.add_argument("--out", type=Path, default=None, help="where the verdicts are stored, as JSON")
     wishes = parser.parse_args(arguments)
     verdicts = []
     with ThreadPoolExecutor(wishes.jobs) as pool:
-        for verdict in pool.map(lambda mutant: judge(mutant, wishes.budget, wishes.seed), chosen(wishes)):
+        runs = [(mutant, wishes.seed + nth) for mutant in chosen(wishes) for nth in range(wishes.again)]
+        for verdict in pool.map(lambda run: judge(run[0], wishes.budget, run[1]), runs):
             verdicts.append(verdict)
             print(verdict, flush=True)
     if wishes.out:
@@ -157,7 +164,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts = Counter(verdict.status for verdict in verdicts)
     late = sum(verdict.late for verdict in verdicts)
     print(f"{len(verdicts)} mutants: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + f"; {late} late")
-    return int(bool(late) or counts["killed"] < len(verdicts))
+    sets: dict[str, set[tuple[str, ...]]] = {}
+    for verdict in verdicts:
+        sets.setdefault(verdict.mutant, set()).add(verdict.demands)
+    differ = [mutant for mutant, found in sets.items() if len(found) > 1]
+    if wishes.again > 1:
+        print(f"not the same demands each time: {' '.join(differ) or 'none'}")
+    return int(bool(late) or bool(differ) or counts["killed"] < len(verdicts))
 
 
 if __name__ == "__main__":

@@ -263,3 +263,51 @@ client("second-consumer-stays-away", "SUB-03", accept="CLC-02 FLOW-08", history=
         when=lambda self: self.channel is not None and self.channel.hung_up and self.id != 0,
     ),
 )
+
+
+client("acks-one-for-all", "ACK-13", program=("interpret", (2, 2, 0), ("many", 0, 2, 2, 2, 0)))(
+    "Acknowledges the last message alone where the application has acknowledged all up to it.",
+    on(Receiver, "say_ack").takes(kind=lambda kind: 0),
+)
+
+
+@client("acks-up-to-it-ever-after", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("many", 0, 3, 10, 2, 0)))
+class AcksUpToItEverAfter(Receiver):
+    """Once told to acknowledge all up to a message, acknowledges so whatever comes later."""
+
+    def say_ack(self, kind: int, group: list[Message]) -> None:
+        ever = kind == 1 or bool(vars(self).get("ever"))
+        vars(self)["ever"] = ever
+        for each in group:
+            super().say_ack(int(ever), [each])
+
+
+@client("checksum-read-once", "CHK-06", accept="CHK-07 MSG-04 FRM-04 BAT-08 INV-CLIENT-01", history=True, program=(
+    "interpret", (2, 2, 0), ("spoiled", 0, 0, 3, 0, 0)))  # fmt: skip
+class ChecksumReadOnce(Receiver):
+    """Does not look at checksums any more once one was wrong."""
+
+    def open_entry(self, found: Id, body: Message, rest: bytes) -> list[Incoming]:
+        load = part(rest)
+        if not vars(self).setdefault("met", False):
+            vars(self)["met"] = not load.intact
+            return super().open_entry(found, body, rest)
+        intact = b"\x0e\x01" + crc32c(load.block).to_bytes(4, "big") + load.block
+        return super().open_entry(found, body, intact)
+
+
+@client("consumer-ids-counted", "SUB-04", accept="PROD-03 FRM-06 MSG-04", history=True, program=(
+    "interpret", (2, 2, 0), ("consumer", 0, 0, 0, 0, 0), ("consumer", 0, 0, 0, 0, 0),
+    ("leave", 0, 0, 0, 0, 0)))  # fmt: skip
+class ConsumerIdsCounted(Receiver):
+    """Takes the number of its consumers for the id of the next one, which may be that of one that is still there."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.held: list[Any] = vars(given[0]).setdefault("held", [])
+        self.id = len(self.held)
+        self.held.append(self)
+
+    async def close(self) -> None:
+        await super().close()
+        self.held.remove(self)

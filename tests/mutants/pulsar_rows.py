@@ -249,6 +249,36 @@ class ConfirmedAndForgotten(Session):
         return len(topic.entries)
 
 
+def to_nobody(w: Writer) -> None:
+    """Messages that are confirmed while their subscription has no consumer, and one that comes for them."""
+    line, ear, pen = ready(w, SHARED)
+    w.close_ear(ear)
+    for _ in range(3):
+        w.send(pen)
+    w.settle()
+    w.flow(w.ear(line, "t", "s", SHARED, 1), 100)
+    w.wait(1500)
+
+
+@mutant("first-of-those-for-nobody", "SEND-05", to_nobody, accept="E2E-01 FLOW-04 SUB-09 MSG-03 CLC-03", history=True)
+class FirstOfThoseForNobody(Subscription):
+    """Loses the oldest of several messages that came while the subscription had no consumer."""
+
+    def join(self, consumer: Consumer) -> None:
+        """See `Subscription`."""
+        if not self.consumers and self.fresh + 1 < len(self.topic.entries):
+            self.__dict__.setdefault("lost", set()).add(self.fresh)
+        super().join(consumer)
+
+    def push(self, consumer: Consumer, at: int) -> None:
+        """See `Subscription`."""
+        if at in self.__dict__.get("lost", ()):
+            self.fresh = max(self.fresh, at + 1)
+            self.unrelease(at)
+        else:
+            super().push(consumer, at)
+
+
 def burst(w: Writer) -> None:
     """Messages without waiting."""
     _, _, pen = ready(w)

@@ -150,7 +150,7 @@ host("host-no-empty-list", "BOLT-15", out(1, ids=1))(
 )
 
 
-@host("host-waits-with-list", "BOLT-15", out(1), accept="FRAME-09")
+@host("host-waits-with-list", "BOLT-15", out(1))
 class WaitsWithList(BoltHost):
     """A list is sent with the next tuple."""
 

@@ -16,9 +16,9 @@ from impls.references.kcl.child import READ, Child, Switches, drawn
 from impls.references.kcl.wire import PROFILES
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The exit status of the role that was asked for."""
-    parser = argparse.ArgumentParser(prog="python -m impls.references.kcl", description="The reference child or host.")
+def main(arguments: list[str] | None = None, prog: str = "python -m impls.references.kcl") -> int:
+    """The exit status of the role that was asked for; `prog` is what the command is called."""
+    parser = argparse.ArgumentParser(prog=prog, description="The reference child or host.")
     parser.add_argument("role", choices=("child", "host"))
     parser.add_argument("--profile", choices=tuple(PROFILES), default="kcl1-seed")
     parser.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help=Switches.__doc__)

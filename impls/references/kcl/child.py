@@ -247,7 +247,10 @@ class Child:
     def checkpoint(self, number: str | None) -> Running:
         """Ask for a checkpoint and wait for its result. Raises Refused, Ended."""
         yield from self.say(self.request(number))
-        self.result((yield from self.next_line()))
+        line = yield from self.next_line()
+        while line is not None and not line.strip():  # a blank line is nothing here either
+            line = yield from self.next_line()
+        self.result(line)
 
     def result(self, line: bytes | None) -> None:
         """What came for a checkpoint. Raises Refused, Ended."""

@@ -70,11 +70,9 @@ def show(file: Path) -> int:
     return 1 if "errors" in found else 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the role that the command line names."""
-    parser = argparse.ArgumentParser(
-        prog="python -m impls.references.msgpack", description="The references for MessagePack."
-    )
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m impls.references.msgpack") -> int:
+    """Run the role that the command line names; `prog` is what the command is called."""
+    parser = argparse.ArgumentParser(prog=prog, description="The references for MessagePack.")
     roles = parser.add_subparsers(dest="role", required=True)
     listing = "Switches: " + "; ".join(f"{name}={'|'.join(map(str, values))}" for name, values in SWITCHES.items())
     server = roles.add_parser("server", help="a MessagePack-RPC server", epilog=listing)

@@ -19,6 +19,8 @@ from impls.references.msgpack.switches import Switches, draw
 
 EXACT = 1 << 53
 TIMESTAMP = -1
+DEEPEST = 256
+"""Containers around a value at most: each is three in its JSON, and Python's own reader and writer bear 1,000."""
 
 
 class Refusal(Exception):
@@ -29,7 +31,7 @@ class Decoding(Unpacker):
     """Reads a vector as the switches say."""
 
     def __init__(self, codec: Any) -> None:
-        super().__init__(codec.switches.max_depth)
+        super().__init__(min(codec.switches.max_depth, DEEPEST))
         self.switches = codec.switches
 
     def number(self, value: float) -> Any:

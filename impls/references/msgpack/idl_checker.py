@@ -153,7 +153,11 @@ class Checker:
                 self.complain("id-zero", "ids begin with 1", member.at)
             if member.number >= 1 << 15 and self.choices.long_ids == "refuse":
                 self.complain("id-long", "ids end with 32767", member.at)
-            if argument and (member.mod or member.kind.nullable) and self.choices.argument_modifiers == "refuse":
+            if (
+                argument
+                and (member.mod or self.real(member.kind).nullable)
+                and self.choices.argument_modifiers == "refuse"
+            ):
                 self.complain("modifier", "an argument has no modifier", member.word)
             self.kind(member.kind)
             if member.value is not None:

@@ -43,9 +43,9 @@ def serve(options: argparse.Namespace) -> None:
     served.run()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the role that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m impls.references.pulsar", description="The references for Pulsar.")
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m impls.references.pulsar") -> int:
+    """Run the role that the command line names; `prog` is what the command is called."""
+    parser = argparse.ArgumentParser(prog=prog, description="The references for Pulsar.")
     roles = parser.add_subparsers(dest="role", required=True)
     listing = {
         name: "Switches: " + "; ".join(f"{key}={'|'.join(map(str, values))}" for key, values in switches.items())

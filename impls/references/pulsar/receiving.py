@@ -82,8 +82,11 @@ class Receiver:
             if failed.code is None and not channel.hung_up:
                 Task(self.give_back(channel))
             raise
-        if self.closed or channel.hung_up:
+        if channel.hung_up:
             raise Failed("closed meanwhile")
+        if self.closed:
+            Task(self.give_back(channel))
+            return
         self.opened(channel)
 
     async def give_back(self, channel: Channel) -> None:
@@ -258,15 +261,18 @@ class Receiver:
         self.flush()
         dropped = len(self.queue)
         self.queue.clear()
-        listed = self.kind in SHARED and self.switches.redeliver == "list"
-        body: Message = {"consumer_id": self.id}
-        if listed:
-            if not self.unacked:
-                return
-            body["message_ids"] = [self.ids[each] for each in self.unacked]
-        self.channel.say("REDELIVER_UNACKNOWLEDGED_MESSAGES", body)
+        if self.kind not in SHARED or self.switches.redeliver == "all":
+            self.ask_again([])
+        elif self.unacked:
+            self.ask_again([self.ids[each] for each in self.unacked])
         if dropped:
             self.used(dropped)
+
+    def ask_again(self, messages: list[Message]) -> None:
+        """Ask for these messages again, without any for all."""
+        if self.channel is not None:
+            listed: Message = {"message_ids": messages} if messages else {}
+            self.channel.say("REDELIVER_UNACKNOWLEDGED_MESSAGES", {"consumer_id": self.id, **listed})
 
     # The end
 

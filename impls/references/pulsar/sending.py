@@ -72,8 +72,11 @@ class Sender:
                 # The broker may have it open all the same; it need not answer before we try again.
                 Task(self.give_back(channel))
             raise
-        if self.closed or channel.hung_up:
+        if channel.hung_up:
             raise Failed("closed meanwhile")
+        if self.closed:
+            Task(self.give_back(channel))
+            return
         self.opened(channel, answer)
 
     async def give_back(self, channel: Channel) -> None:
@@ -115,7 +118,7 @@ class Sender:
     def flush(self) -> None:
         """Send what was collected, once the producer is open."""
         if self.channel is None:
-            if self.resting:
+            if self.resting and self.batch:
                 self.come_again()
             return
         batch, self.batch = self.batch, []

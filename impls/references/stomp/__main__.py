@@ -79,9 +79,8 @@ def serve(server: Server, port: int) -> None:
     front.run()
 
 
-def client(arguments: Sequence[str]) -> int:
+def client(arguments: Sequence[str], name: str) -> int:
     """Run the client until its stdin ends."""
-    name = "python -m impls.references.stomp client"
     parser = arguments_of(name, "The reference STOMP client, told by JSON lines.", dict(CLIENT_SWITCHES))
     options = parser.parse_args(arguments)
     try:
@@ -93,14 +92,13 @@ def client(arguments: Sequence[str]) -> int:
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the server, or the client, as the command line says."""
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m impls.references.stomp") -> int:
+    """Run the server, or the client, as the command line says; `prog` is what the command is called."""
     given = sys.argv[1:] if arguments is None else [*arguments]
     if given[:1] == ["client"]:
-        return client(given[1:])
-    name = "python -m impls.references.stomp"
+        return client(given[1:], f"{prog} client")
     what = "The reference STOMP server on a loopback port. `client` as the first argument runs the client instead."
-    parser = arguments_of(name, what, dict(SWITCHES))
+    parser = arguments_of(prog, what, dict(SWITCHES))
     parser.add_argument("--port", type=int, default=61613, help="0 takes a free one")
     options = parser.parse_args(given)
     try:

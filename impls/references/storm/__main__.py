@@ -17,11 +17,9 @@ from impls.references.storm.child import Bolt, Child, Spout
 from impls.references.storm.freedoms import Switches, drawn
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The exit status of the role that was asked for."""
-    parser = argparse.ArgumentParser(
-        prog="python -m impls.references.storm", description="The reference children and hosts."
-    )
+def main(arguments: list[str] | None = None, prog: str = "python -m impls.references.storm") -> int:
+    """The exit status of the role that was asked for; `prog` is what the command is called."""
+    parser = argparse.ArgumentParser(prog=prog, description="The reference children and hosts.")
     parser.add_argument("role", choices=("bolt", "spout", "bolt-host", "spout-host"))
     parser.add_argument("--profile", default="seed", help="seed, and extensions joined by +")
     parser.add_argument("--switch", action="append", default=[], metavar="NAME=VALUE", help=Switches.__doc__)

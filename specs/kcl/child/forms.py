@@ -128,6 +128,14 @@ def the_answer_to_a_checkpoint_gets_no_status(m: Case) -> str:
     return "the answer to a checkpoint was answered by a status" if wrong else ""
 
 
+@form(MISUSES, on="status", when=(WORKING,), if_=lambda m: bool(m.conv.later), which=lambda m: MISUSED[m.conv.misuse])
+def actions_are_done_in_order(m: Case) -> str:
+    """What was sent behind an open action is done behind it (catalogue of invalid inputs)."""
+    answers = m.what.get("responseFor")
+    early = answers != m.conv.action and any(frame.action == answers for frame in m.conv.later)
+    return f"the status for {answers} came before that for {m.conv.action}, which was sent first" if early else ""
+
+
 def _misnamed(m: Case) -> str:
     answers, action = m.what.get("responseFor"), m.conv.action
     return "" if answers == action else f"the status for {action} has responseFor {answers!r:.80}"

@@ -299,14 +299,21 @@ def a_host_may_decide_by_itself(m: Case) -> bool:
 
 
 @form(NUMBER_IN_ITS_MEMBER, on="answer", when=(ASKING,))
-def the_number_travels_in_its_member(m: Case) -> str:
-    """Under the name of the profile (Action messages; K-3), since KCL 1.7.2 beside subSequenceNumber."""
+def the_number_travels_in_its_member(m: Case) -> Any:
+    """Under the name of the profile (Action messages; K-3), since KCL 1.7.2 beside subSequenceNumber. The text does not
+    know that one: that it is the one that was asked for is a recommendation (K-45)."""
     own = m.config.wire.number
     other = "sequenceNumber" if own == "checkpoint" else "checkpoint"
     if own not in m.members and other in m.members:
         return f"a checkpoint answer carries its number in {other}"
-    lacks = m.config.wire.rich and m.config.asked and "subSequenceNumber" not in m.members
-    return "a checkpoint answer has no subSequenceNumber" if lacks else ""
+    if not m.config.wire.rich or not m.config.asked:
+        return ""
+    if "subSequenceNumber" not in m.members:
+        return "a checkpoint answer has no subSequenceNumber"
+    asked, given = m.conv.sub, m.members["subSequenceNumber"]
+    if m.conv.must_refuse is not None or not isinstance(asked, int) or same_number(asked, given):
+        return ""
+    return Broken(f"the answer has the subSequenceNumber {given!r:.80}, asked for was {asked}", level="SHOULD")
 
 
 def _is_odd(m: Case) -> Oddity:

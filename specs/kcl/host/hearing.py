@@ -23,6 +23,9 @@ BIG = 1 << 20
 """Octets from which on a line counts as a flood."""
 
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
 class Line(Enum):
     """What a message of the child is to a host."""
 
@@ -50,6 +53,9 @@ def lines(config: Config, conv: Conv, frame: Message | Text, *, soon: bool = Fal
                 yield from lines(config, known, inner)
             return
         yield Allow(odd(conv, _kind(frame)))
+        behind = read(frame.data.removeprefix(BYTE_ORDER_MARK))
+        if isinstance(behind, Message):  # RFC 8259, 8.1: who parses JSON may pass over the mark
+            yield from lines(config, odd(conv, _kind(frame)), behind)
         return
     if soon:
         conv = odd(conv, Oddity.STATUS_TOO_SOON if frame.action == "status" else Oddity.REQUEST_TOO_SOON)
@@ -111,7 +117,8 @@ def asking(config: Config, conv: Conv, frame: Message, must_refuse: Oddity | Non
     number = frame.members.get(config.wire.number)
     requests = conv.requests if must_refuse else (*conv.requests, number)
     phase = MACHINE.move(conv.phase, "checkpoint")
-    after = conv._replace(phase=phase, number=number, asked=conv.asked + 1, requests=requests, tail=b"")
+    sub = frame.members.get("subSequenceNumber")
+    after = conv._replace(phase=phase, number=number, sub=sub, asked=conv.asked + 1, requests=requests, tail=b"")
     return after._replace(must_refuse=must_refuse)
 
 

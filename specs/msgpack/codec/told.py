@@ -81,6 +81,9 @@ def _map(value: Map, told: Any) -> str:
     if not isinstance(pairs, list) or len(pairs) != len(value.pairs):
         return READ
     left = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+    texts = {pair[0]: pair[1] for pair in left if isinstance(pair[0], str)}
+    if texts.keys() == {key for key, _ in value.pairs if isinstance(key, str)} and len(texts) == len(pairs):
+        return next((found for key, part in value.pairs if (found := differs(part, texts[key]))), "")
     worst = ""
     for key, part in value.pairs:
         mine = [pair for pair in left if not differs(key, pair[0])]

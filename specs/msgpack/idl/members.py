@@ -46,9 +46,9 @@ class Members(Kinds):
                 self.free("a large id")
             elif each.id >= SHORT_ID:
                 self.free("an id of more than 15 bits")
-            if argument and (each.mod or each.type.null):
-                self.free("modifiers of arguments")
             kind = self.type(each.type, span)
+            if argument and (each.mod or kind.null):  # an alias may be nullable
+                self.free("modifiers of arguments")
             if each.default is not None:
                 self.default(each, kind, each.default)
             found.append(each._replace(type=kind))

@@ -43,7 +43,7 @@ class _Document(Members):
     def function(self, each: Function) -> Function:
         span = (each.at, each.end)
         ret = self.type(each.ret, (each.at, each.name_at), result=True)
-        known = {*self.types, *BUILTINS, *(name for name, _ in self.services)}
+        known = {*self.types, *BUILTINS}
         for name, at in each.throws:
             found = self.types.get(name)
             if not isinstance(found, Message) or found.kind != "exception":

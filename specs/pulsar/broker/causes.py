@@ -89,16 +89,6 @@ ENDED = Causes("ended")
 ENDING = "the broker closed a connection on which nothing was wrong"
 
 
-@ENDED.cause(Misuse.STRANGE_ACK.requirement, could=lambda case: Misuse.STRANGE_ACK in case.before.said)
-def a_strange_ack_was_said(case: Case) -> str | Named:
-    """An ACK of what is unknown, or known already."""
-    if any(case.conn.requests.values()) or not case.conn.consumers:
-        return ""
-    others = Misuse.ACK_OF_OTHERS in case.before.said
-    also = (Misuse.ACK_OF_OTHERS.requirement,) if others else ()
-    return Named(Misuse.STRANGE_ACK.requirement, f"{ENDING}: a strange ACK was said", also=also)
-
-
 @ENDED.cause(Asked.TOPICS.requirement, could=lambda case: any(case.conn.requests.values()))
 def a_request_is_open(case: Case) -> str | Named:
     """Instead of an answer came the end."""

@@ -158,6 +158,23 @@ def _while_nobody_was_there(case: Any) -> bool:
     )  # fmt: skip
 
 
+def _confirmed_to_nobody(case: Any) -> bool:
+    return case.entry.fate is Fate.STORED and _while_nobody_was_there(case)
+
+
+@MISSING.cause(PERSISTED, could=_confirmed_to_nobody, also=LOST)
+def confirmed_and_gone_while_nobody_was_there(case: Any) -> str:
+    """It had a receipt, and one that was sent later and also waited for the consumers that are there was kept: so the
+    subscription survived, and the message did not."""
+    entries, members = case.before.entries, case.sub.members
+    opened = min(consumer.opened for key in members if (consumer := case.before.consumer(key)) is not None)
+    kept = any(
+        place.pushed == 1 and place.owner in members and case.entry.at < entries[at].at < opened
+        for at, place in case.sub.places.items()
+    )
+    return _why(case, "it had been confirmed, and one that was sent later was kept") if kept else ""
+
+
 @MISSING.cause(SURVIVES_CONSUMERS, could=_while_nobody_was_there, also=LOST)
 def published_while_nobody_was_there(case: Any) -> str:
     """It was published while the subscription had no consumer."""

@@ -15,6 +15,7 @@ from specs.pulsar.states import (
     FORBIDDEN,
     RECEIPTS,
     Again,
+    Asked,
     Consumer,
     Fate,
     Id,
@@ -101,13 +102,19 @@ def attached(state: State, key: Key) -> State:
     return state.put_consumer(key, consumer._replace(phase="open", opened=state.clock))
 
 
+def _asked_again(state: State, key: Key) -> bool:
+    """True while a SUBSCRIBE with the id of this consumer is open: permits before its answer may not count (P-77)."""
+    requests = state.conn(key[0]).requests.values()
+    return any(each.asked is Asked.SUBSCRIBE_IN_USE and each.about == -1 - key[1] for some in requests for each in some)
+
+
 def flowed(state: State, key: Key, permits: int) -> State:
     """FLOW was said."""
     consumer = state.consumer(key)
     if consumer is None:
         return state
     granted = consumer.granted + permits
-    sure = consumer.sure + (permits if consumer.phase == "open" else 0)
+    sure = consumer.sure + (permits if consumer.phase == "open" and not _asked_again(state, key) else 0)
     window = max(consumer.window, granted - consumer.used)
     return state.put_consumer(
         key, consumer._replace(granted=granted, sure=sure, window=window, flows=consumer.flows + 1)
@@ -137,8 +144,9 @@ def acked(state: State, key: Key, body: Any) -> State:
         return state
     wanted: dict[int, bool] = {}
     cumulative = body.ack_type == 1
-    if cumulative and (sub.kind not in SINGLE or len(body.message_id) != 1):
+    if cumulative and len(body.message_id) != 1:
         return state
+    certain_kind = not cumulative or sub.kind in SINGLE  # on Shared it may be ignored, or carried out (P-71)
     for each in body.message_id:
         at = found(state, sub, consumer.sub[0], message_id(each))
         if cumulative:
@@ -146,7 +154,7 @@ def acked(state: State, key: Key, body: Any) -> State:
             for other in sub.places:
                 there = state.entries[other].id
                 if there is not None and there <= upto:
-                    wanted[other] = at is not None and sub.places[at].owner == key
+                    wanted[other] = certain_kind and at is not None and sub.places[at].owner == key
         elif at is not None:
             if each.ack_set or (each.HasField("batch_index") and each.batch_index >= 0):
                 known = state.conn(key[0]).spoken >= RECEIPTS

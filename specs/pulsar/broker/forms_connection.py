@@ -279,16 +279,36 @@ def _unprovoked(case: Case) -> bool:
     return not (conn.midway and (not keepalive or conn.up + 100 >= keepalive))
 
 
+def _after_a_strange_ack(case: Case) -> bool:
+    """True where an ACK of what is unknown, or known already, is all that could have ended a connection; at rest, where
+    one that has consumers is still there."""
+    if Misuse.STRANGE_ACK not in case.before.said:
+        return False
+    if case.event is None:
+        return any(each.phase is Phase.LIVE and each.consumers for each in case.before.conns.values())
+    return bool(case.conn.consumers) and not any(case.conn.requests.values()) and _unprovoked(case)
+
+
+@form(Misuse.STRANGE_ACK.requirement, on="ends, rest", if_=_after_a_strange_ack)
+def strange_acks_do_no_harm(case: Case) -> Broken | str:
+    """An ACK of what is unknown, or known already, has no effect (follows from the seed, "Ack")."""
+    if case.event is None:
+        return ""
+    others = Misuse.ACK_OF_OTHERS in case.before.said
+    return Broken(f"{ENDING}: a strange ACK was said", steady=_untold(case),
+                  also=(Misuse.ACK_OF_OTHERS.requirement,) if others else ())  # fmt: skip
+
+
+def _untold(case: Case) -> bool:
+    """True on a connection that is too old to be told that what it has open was closed."""
+    return case.conn.version < CLOSES and bool(case.conn.producers or case.conn.consumers)
+
+
 @form(SIGNS, on="ends, rest", if_=_unprovoked, causes=ENDED)
 def a_connection_stays_on_which_nothing_is_wrong(case: Case) -> Broken | str:
     """Who answers is not closed (seed, "Keep Alive"). Who is too old to be told that the broker closed what it has open
     loses the connection: always is not that."""
-    conn = case.conn
-    return (
-        ""
-        if case.event is None
-        else Broken(ENDING, steady=conn.version < CLOSES and bool(conn.producers or conn.consumers))
-    )
+    return "" if case.event is None else Broken(ENDING, steady=_untold(case))
 
 
 # -- at rest -----------------------------------------------------------------------------------------------------------

@@ -33,11 +33,17 @@ def _of_nobody(case: Case) -> str:
     return Misuse.SEND_OF_NOBODY.requirement if odd is Misuse.SEND_OF_NOBODY else RECEIPT
 
 
-@form(f"{RECEIPT} {Misuse.SEND_BEHIND_CLOSE.requirement} {Misuse.SEND_OF_NOBODY.requirement}", on="SEND_RECEIPT",
-      if_=lambda case: case.producer is None, which=_of_nobody)  # fmt: skip
+def _not_there(case: Case) -> bool:
+    """True for a receipt without a producer, and where a SEND of a producer that is not there is refused instead."""
+    return case.producer is None and (case.kind == "SEND_RECEIPT" or _of_nobody(case) != RECEIPT)
+
+
+@form(f"{RECEIPT} {Misuse.SEND_BEHIND_CLOSE.requirement} {Misuse.SEND_OF_NOBODY.requirement}",
+      on="SEND_RECEIPT, SEND_ERROR", if_=_not_there, which=_of_nobody)  # fmt: skip
 def a_receipt_names_a_producer(case: Case) -> str:
     """Nothing is accepted from a producer that is not there, or was closed (seed, "CloseProducer")."""
-    return f"receipt for producer {case.body.producer_id}, which is not open"
+    number = case.body.producer_id
+    return f"receipt for producer {number}, which is not open" if case.kind == "SEND_RECEIPT" else ""
 
 
 @form(Fate.FAILED.value, on="SEND_ERROR", if_=lambda case: case.producer is None)

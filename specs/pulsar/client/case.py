@@ -10,15 +10,13 @@ from specs.events import Noise
 from specs.lazy import lazy
 from specs.pulsar.batches import messages, unbatch
 from specs.pulsar.client.machine import COMMANDS, Life, Phase, Stage
-from specs.pulsar.client.state import ClientState, Endpoint, Line, Name, Payload, Pushed, Redirect, Refusal, base
+from specs.pulsar.client.state import ClientState, Endpoint, Line, Payload, Redirect, Refusal, base
 from specs.pulsar.frames import Frame
 
 MANY = 200
 """Messages that a batch of a client has at most."""
 SMALL = 1 << 16
 """A size that reads so when its octets are turned round, and over the limit when they are not, was turned round."""
-PATIENCE = 4
-"""Redirects in a row after which a client may give up."""
 GIVES_UP_MS = 1000
 """How long a client waits for us at least before it may say that what it was told has failed."""
 
@@ -85,20 +83,24 @@ class Living(Case):
 
 
 class Look(Enum):
-    """A LOOKUP of a topic: the first one, one that follows a redirect, or one that begins anew after that."""
+    """A LOOKUP of a topic: the first one, one that follows a redirect, one that begins anew after that, or one behind
+    answers that may not have been heard."""
 
     FIRST = "first"
     FOLLOWS = "follows"
     ANEW = "anew"
+    UNKNOWN = "unknown"
 
 
 class Acked(NamedTuple):
-    """One id of an ACK: what was to be refused of it, and why it may not be acknowledged ("" if it may)."""
+    """One id of an ACK: what was to be refused of it, and why it may not be acknowledged ("" if it may). `upto`: all
+    before it is meant as well; `part`: only a part of its entry is."""
 
     entry: tuple[int, int]
     refusal: Refusal | None
     wrong: str
     upto: bool
+    part: bool
 
 
 class Content(Enum):
@@ -153,6 +155,8 @@ class Said(Case):
     def look(self) -> Look:
         """Which LOOKUP of its topic this is."""
         redirect = self.redirect
+        if self.state.sought(self.body.topic):
+            return Look.UNKNOWN
         if redirect is None:
             return Look.FIRST
         return Look.ANEW if redirect.followed and not self.body.authoritative else Look.FOLLOWS
@@ -177,14 +181,19 @@ class Said(Case):
 
     @lazy
     def partition(self) -> tuple[int | None, int | None]:
-        """Which partition the topic is, and how many partitions the topic has; None where there is none, or unknown."""
+        """Which partition the topic is, and how many partitions the topic has; None where there is none, or unknown.
+        What is made again is what it was, whatever was told of the topic since."""
         topic, partition = base(self.body.topic)
+        if self.state.sought(topic) or self.before is not None:
+            return partition, None
         return partition, self.state.partitions.get(topic if partition is not None else self.body.topic)
 
     @property
     def elsewhere(self) -> frozenset[str]:
         """The addresses that lookups named for the topic, where it matters which one is gone to."""
         named = self.state.named.get(self.body.topic, frozenset())
+        if self.state.sought(self.body.topic):
+            return frozenset()
         return named if self.line.place or self.state.address not in named else frozenset()
 
     # -- FLOW, ACK
@@ -209,8 +218,21 @@ class Said(Case):
                 wrong = f"the message {entry} was refused, nothing is wrong with it"
             elif refusal is None:
                 wrong = self._early(entry, upto=upto, part=part)
-            found.append(Acked(entry, refusal, wrong, upto))
+            found.append(Acked(entry, refusal, wrong, upto, part))
         return found
+
+    def settled(self, each: Acked) -> frozenset[tuple[int, int]]:
+        """The entries that one id of an ACK acknowledges wholly."""
+        end, upto = self.consumer, each.upto and each.refusal is None
+        if end is None:
+            return frozenset()
+        before = {entry for entry, topic in self.state.pushed.items() if topic == end.topic and entry < each.entry}
+        return frozenset((before if upto else set()) | (set() if each.part else {each.entry}))
+
+    @property
+    def again_ids(self) -> frozenset[tuple[int, int]]:
+        """The entries that are asked for again; none for all of them."""
+        return frozenset((each.ledgerId, each.entryId) for each in self.body.message_ids)
 
     @lazy
     def refusing(self) -> tuple[str, str, tuple[str, ...]]:
@@ -357,7 +379,7 @@ class Said(Case):
             if at is None:
                 return Match.UNASKED, f"a message that nobody asked for: {item.payload[:60]!r}", (), keys
             told = left.pop(at)
-            if partition is None and any(one.topic == topic for one in left[:at]):
+            if partition is None and any(one.topic == topic and one.owed for one in left[:at]):
                 return Match.EARLY, "messages are not sent in the order of the application", (), keys
             given = {each.key: each.value for each in item.meta.properties}
             if given != told.properties or len(item.meta.properties) != len(told.properties):
@@ -395,121 +417,3 @@ class Garbled(Case):
 
 
 _GARBAGE = {"over-limit": "exceeds", "command-size": "miscounts"}
-
-
-class Outcome(Enum):
-    """What the client reports of what it was told to do."""
-
-    DONE = "done"
-    FAILED = "failed"
-    EXCUSED = "failed, as it may"
-    NOTHING = "there was no message"
-    MESSAGE = "a message that was pushed"
-    STRANGE = "a message that was not pushed"
-
-
-class Reported(Case):
-    """What the client reports of what it was told first."""
-
-    def __init__(self, state: ClientState, value: Any) -> None:
-        super().__init__(state)
-        self.about = None
-        self.op, self.given = state.told[0]
-        self.value = value
-
-    @lazy
-    def told(self) -> Any:
-        """What it reports as done."""
-        return self.value["ok"]
-
-    @lazy
-    def outcome(self) -> Outcome:
-        """What is reported."""
-        if not isinstance(self.value, dict) or "ok" not in self.value:
-            return Outcome.EXCUSED if self._excused() else Outcome.FAILED
-        if self.op != "receive":
-            return Outcome.DONE
-        if self.told is None:
-            return Outcome.NOTHING
-        return Outcome.STRANGE if self.found is None else Outcome.MESSAGE
-
-    @property
-    def takes_no_login(self) -> bool:
-        """True for the report that the client makes no connection with the credentials that it was given."""
-        return self.op == "connect" and self.state.login is not None
-
-    def _excused(self) -> bool:
-        state = self.state
-        if self.takes_no_login or self.given.get("_again"):
-            return True
-        if state.left or not isinstance(self.value, dict) or self.value.get("error") == "unsupported":
-            return True
-        if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
-            return True
-        lost = any(end.stage is Stage.LOST for end in state.endpoints)
-        return lost or any(line.over for line in state.lines.values())
-
-    # -- producer, subscribe
-
-    @property
-    def made(self) -> str:
-        """What was to be made."""
-        return "producer" if self.op == "producer" else "consumer"
-
-    @lazy
-    def opened(self) -> list[Endpoint]:
-        """What there is of it."""
-        return [end for _, end in self.state.of_topic(self.made, str(self.given.get("topic")))
-                if end.stage is not Stage.CLOSED]  # fmt: skip
-
-    @property
-    def wanted(self) -> int:
-        """How many there should be."""
-        return max(self.state.partitions.get(str(self.given.get("topic")), 0), 1)
-
-    # -- send, await
-
-    @property
-    def refused(self) -> bool:
-        """True for a message that we refused, of which no other one of the same octets had a receipt."""
-        given = self.given
-        text = (
-            given.get("payload_hex", "") if self.op == "send" else self.state.sending.get(str(given.get("handle")), "")
-        )
-        sent = [each for end in self.state.endpoints for each in end.sent if each.payload.hex() == text]
-        return any(each.refused for each in sent) and not any(each.receipted for each in sent)
-
-    # -- receive
-
-    @property
-    def topic(self) -> str:
-        """The topic of the consumer that was to receive."""
-        return self.state.handles.get(str(self.given.get("consumer")), ("consumer", ""))[1]
-
-    @lazy
-    def found(self) -> tuple[int, int] | None:
-        """The consumer, and the place in its queue, of the message that the application was given."""
-        payload = bytes.fromhex(self.told.get("payload_hex", ""))
-        for at, end in self.state.of_topic("consumer", self.topic):
-            for i, each in enumerate(end.queue):
-                if each.payload == payload:
-                    return at, i
-        return None
-
-    @lazy
-    def message(self) -> Pushed | None:
-        """The message that reached the application, or the first one that should have and did not."""
-        if self.outcome is Outcome.MESSAGE and self.found is not None:
-            at, i = self.found
-            return self.state.endpoints[at].queue[i]
-        for _, end in self.state.of_topic("consumer", self.topic):
-            for each in end.queue:
-                if each.sure and end.stage is Stage.OPEN:
-                    return each
-        return None
-
-    @property
-    def name(self) -> Name:
-        """Which message was received."""
-        assert self.message is not None
-        return self.message.name

@@ -10,8 +10,10 @@ from typing import Any
 from specs.causes import Causes, Named
 from specs.codec import Malformed
 from specs.pulsar.batches import unbatch
-from specs.pulsar.client.case import Case, Outcome, Reported
-from specs.pulsar.client.forms_commands import FOLLOWED, THERE
+from specs.pulsar.client.case import Case
+from specs.pulsar.client.case_reports import Outcome, Reported
+from specs.pulsar.client.forms_commands import FOLLOWED
+from specs.pulsar.client.forms_making import THERE
 from specs.pulsar.client.oddities import HARMLESS, PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
 
 MATCHED = "PULSAR-REQ-03"

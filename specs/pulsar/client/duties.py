@@ -9,12 +9,14 @@ from collections.abc import Iterator
 
 from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.causes import HUNG_UP, NOTHING_FOLLOWS, SUBSCRIBED_ELSEWHERE
+from specs.pulsar.client.effects_again import unwanted
+from specs.pulsar.client.forms_again import WANTED_AGAIN
 from specs.pulsar.client.forms_commands import ACKS, PERMITS, PONG, REFUSALS
 from specs.pulsar.client.forms_reports import TAKES, UNDISTURBED
 from specs.pulsar.client.forms_sends import ASCENDING, IN_ORDER, RESENT
 from specs.pulsar.client.machine import ENDPOINT, FIRST, MISUSED, Stage
 from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, UNPARSABLE, Oddity
-from specs.pulsar.client.state import ClientState, Endpoint
+from specs.pulsar.client.state import ClientState, Endpoint, base
 from specs.rules import Due
 
 CLOSINGS = " ".join((
@@ -23,6 +25,8 @@ CLOSINGS = " ".join((
 ))  # fmt: skip
 """The requirements by which a connection has to end: a row of invalid input, and what it is a case of beside it."""
 UNREFUSED = " ".join((REFUSALS, *(each.row for each in Oddity if each.unread and each is not Oddity.NO_CONSUMER)))
+MANY_REDIRECTS = 10
+"""Whoever was redirected more often than this in a row may follow no further: loops have to end (LOOK-07, P-81)."""
 SUBSCRIBES_AGAIN, CREATES_AGAIN = "PULSAR-SUB-03", "PULSAR-CLP-06"
 """After every connect the client subscribes again. A producer that the broker closed is looked up and created again."""
 
@@ -37,6 +41,14 @@ def _held_up(state: ClientState) -> bool:
     return (
         state.waits or state.doubt or state.beyond or bool(state.told and state.too_large(*state.told[0]))
     )  # fmt: skip
+
+
+def _gave_up(state: ClientState, topic: str) -> bool:
+    """True where the client may have given a topic up, or one of its partitions, behind too many redirects."""
+    return any(
+        base(name)[0] == base(topic)[0] and not each.followed and each.nth > MANY_REDIRECTS
+        for name, each in state.redirects.items()
+    )
 
 
 @BOOK.duty(UNDISTURBED, met_by="", causes=HUNG_UP)
@@ -83,7 +95,10 @@ def to_do_what_it_was_told(state: ClientState) -> Due | str:
     """Beside the wire: what the application asks for is done, or fails."""
     if not state.told or _held_up(state) or state.lacks_receipt:
         return ""
-    op = state.told[0][0]
+    op, given = state.told[0]
+    handle = state.handles.get(str(given.get("producer", given.get("consumer"))), ("", ""))
+    if _gave_up(state, str(given.get("topic", handle[1]))):
+        return ""
     return Due(f"{op}: nothing follows", requirement=TAKES if op == "receive" else FIRST)
 
 
@@ -114,7 +129,7 @@ def to_make_again_what_was_lost(state: ClientState) -> Iterator[Due]:
     if not any(end.stage is Stage.LOST for end in state.endpoints) or not _may_come_back(state):
         return
     for at, end in enumerate(state.endpoints):
-        if _comes_back(state, end):
+        if _comes_back(state, end) and not _gave_up(state, end.topic):
             again = SUBSCRIBES_AGAIN if end.cut else SUBSCRIBED_ELSEWHERE
             rule = CREATES_AGAIN if end.kind == "producer" else again
             yield Due(f"a {end.kind} on {end.topic} was not created again", about=at, requirement=rule, forgive=_buried)
@@ -134,12 +149,12 @@ def to_send_again(state: ClientState) -> Iterator[Due]:
     if not any(end.resend for end in state.endpoints) or not _may_come_back(state):
         return
     for at, end in enumerate(state.endpoints):
-        if end.stage is Stage.OPEN and end.resend:
+        if end.stage is Stage.OPEN and end.resend and not end.guessed:
             yield Due(f"the message {end.resend[0]} was not sent again", about=at, forgive=_unsent)
 
 
 def _unsent(state: ClientState) -> ClientState:
-    return state._replace(endpoints=tuple(end._replace(resend=()) for end in state.endpoints), payloads=())
+    return state._replace(endpoints=tuple(end._replace(resend=()) for end in state.endpoints)).freed()
 
 
 @BOOK.duty(UNREFUSED, met_by="")
@@ -167,14 +182,26 @@ def to_acknowledge(state: ClientState) -> Due | str:
     return Due(why, forgive=lambda state: state._replace(unacked=()))
 
 
+@BOOK.duty(WANTED_AGAIN, met_by="REDELIVER_UNACKNOWLEDGED_MESSAGES")
+def to_ask_again(state: ClientState) -> Iterator[Due]:
+    """What the application wants again is asked for (follows from the seed, RedeliverUnacknowledgedMessages)."""
+    if state.left or _held_up(state):
+        return
+    for at, end in enumerate(state.endpoints):
+        line = state.line(end.line)
+        if end.wanted and end.stage is Stage.OPEN and not line.over and not line.misuse:
+            why = f"the application wants {min(end.wanted)} again, and it was not asked for"
+            yield Due(why, about=at, forgive=unwanted)
+
+
 @BOOK.duty(IN_ORDER, met_by="")
 def to_send(state: ClientState) -> Due | str:
     """What the application sent is sent (follows from the seed, Send)."""
-    if not state.payloads or state.told or state.odd or _gone(state) or _held_up(state):
+    if not any(each.owed for each in state.payloads) or state.told or state.odd or _gone(state) or _held_up(state):
         return ""
     if any(end.stage is not Stage.OPEN for end in state.endpoints):
         return ""
-    return Due("a message that the application sent was not sent", forgive=lambda state: state._replace(payloads=()))
+    return Due("a message that the application sent was not sent", forgive=ClientState.freed)
 
 
 @BOOK.duty(PERMITS, met_by="")
@@ -187,5 +214,5 @@ def to_permit(state: ClientState) -> Iterator[Due]:
             continue
         if not end.granted:
             yield Due(f"no permits for {end.topic}", about=at, level="SHOULD")
-        elif end.pushed and end.granted <= end.pushed and not state.doubt and not any(each.sure for each in end.queue):
+        elif end.pushed and end.granted <= end.pushed and not (state.doubt or end.waits):
             yield Due(f"all messages were taken, and no more were permitted for {end.topic}", about=at, level="SHOULD")

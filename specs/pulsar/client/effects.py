@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from specs.events import Quiet
 from specs.pulsar.client.book import BOOK, SURVIVAL
-from specs.pulsar.client.case import Ended, Living, Look, Outcome, Reported, Said, Turn
+from specs.pulsar.client.case import Ended, Living, Look, Said, Turn
+from specs.pulsar.client.case_reports import Outcome, Reported
+from specs.pulsar.client.effects_again import asked_again, none_left, taken_once, unwanted
 from specs.pulsar.client.effects_said import over
 from specs.pulsar.client.machine import ASKED, COMMANDS, ENDPOINT, MISUSED, REQUESTS, SPOILT, Stage
 from specs.pulsar.client.state import FAMILY, ClientState, Endpoint, HangUp, Line, Request, Sent, base
 from specs.rules import Predicate
 
-_WITH_EFFECT = {*REQUESTS, "SEND", "FLOW", "ACK", "PING", "PONG"}
+_WITH_EFFECT = {*REQUESTS, "SEND", "FLOW", "ACK", "REDELIVER_UNACKNOWLEDGED_MESSAGES", "PING", "PONG"}
 OTHERS = tuple(kind for kind in (*COMMANDS, "foreign") if kind not in _WITH_EFFECT)
 """What a client says without any effect that is remembered."""
 
 
 def _effect(*actions: str) -> Predicate:
-    """Register an effect. Nothing that the client says counts where the connection may have to end, but that it asked
-    for a producer or consumer there."""
+    """Register an effect. Nothing that the client says counts where the connection may have to end, but what it asked
+    for there."""
 
     def registered(after: Predicate) -> Predicate:
         def guarded(case: Said) -> Turn:
@@ -30,10 +32,24 @@ def _effect(*actions: str) -> Predicate:
 
 
 def _beside(case: Said) -> ClientState:
+    if case.kind == "SEND":
+        return _sent_beside(case)
+    line: Line = case.line
+    if case.kind in ("LOOKUP", "PARTITIONED_METADATA"):
+        return case.state.with_line(case.number, line._replace(sought=line.sought | {case.body.topic}))
     if case.kind not in ("PRODUCER", "SUBSCRIBE"):
         return case.state
-    line: Line = case.line
     return case.state.with_line(case.number, line._replace(beside=line.beside | {case.body.topic}))
+
+
+def _sent_beside(case: Said) -> ClientState:
+    """Which of its messages a producer has sent is not known any more."""
+    state = case.state
+    for at, end in enumerate(state.endpoints):
+        here = end.line == case.number and end.id == case.body.producer_id
+        if end.kind == "producer" and (here or end.topic in case.line.beside):
+            state = state.with_endpoint(at, end._replace(guessed=True))
+    return state
 
 
 @BOOK.effect("CONNECT")
@@ -129,7 +145,10 @@ def a_producer_or_consumer_is_made(case: Said) -> ClientState:
         for nth, end in enumerate(state.endpoints)
         if end.needless and (end.kind, end.topic) == (case.made, body.topic)
     )
-    end = Endpoint(case.made, body.topic, case.number, case.made_id, body.request_id, size=size, others=others)
+    end = Endpoint(
+        case.made, body.topic, case.number, case.made_id, body.request_id, size=size, others=others,
+        guessed=any(body.topic in line.beside for line in state.lines.values()),
+    )  # fmt: skip
     return state._replace(endpoints=(*state.endpoints, end))
 
 
@@ -164,7 +183,17 @@ def messages_are_acknowledged(case: Said) -> ClientState:
             upto = each.upto and each.refusal is None
             keep = tuple(one for one in state.unacked if not (one == each.entry or (upto and one <= each.entry)))
             state = state._replace(unacked=keep)
+        state = state._replace(acked=state.acked | case.settled(each))
     return state
+
+
+@_effect("REDELIVER_UNACKNOWLEDGED_MESSAGES")
+def messages_are_asked_for_again(case: Said) -> ClientState:
+    """They are not wanted any more, and may have been dropped."""
+    at = case.state.endpoint("consumer", case.number, case.body.consumer_id, Stage.OPEN)
+    if at is None:
+        return case.state
+    return case.state.with_endpoint(at, asked_again(case.state.endpoints[at], case.again_ids))
 
 
 @_effect("SEND")
@@ -174,14 +203,18 @@ def a_message_is_sent(case: Said) -> ClientState:
     if at is None or end is None or case.meta is None:
         return state
     if case.chunked:
-        return state._replace(doubt=True, payloads=())
+        return state._replace(doubt=True).freed()
+    if end.guessed:
+        gone = [item.payload for item in case.contents[0]]
+        return state._replace(payloads=tuple(each for each in state.payloads if each.payload not in gone))
     if end.resend:
         return state.with_endpoint(at, end._replace(resend=end.resend[1:]))
     items, unreadable = case.contents
     _, _, payloads, keys = case.fit
     if unreadable:  # it may bring any of what has to be sent
-        payloads = ()
-    sent = Sent(case.body.sequence_id, max(len(items), 1), items[0].payload if items else b"")
+        payloads = state.freed().payloads
+    payload, head = (items[0].payload, items[0].head) if items else (b"", None)
+    sent = Sent(case.body.sequence_id, max(len(items), 1), payload, head)
     return state._replace(payloads=payloads, keys=keys).with_endpoint(at, end._replace(sent=(*end.sent, sent)))
 
 
@@ -225,22 +258,22 @@ def reported(case: Reported) -> ClientState:
         end, name = state.endpoints[at], case.name
         sure = end.queue[i].sure
         queue = end.queue[i + 1 :] if sure else (*end.queue[:i], *end.queue[i + 1 :])
-        state = state.with_endpoint(
-            at,
-            end._replace(
-                queue=queue, alone=end.alone or not end.queue[i].crowded, crowded=end.crowded or end.queue[i].crowded
-            ),
+        taker = end._replace(
+            queue=queue, alone=end.alone or not end.queue[i].crowded, crowded=end.crowded or end.queue[i].crowded
         )
+        state = state.with_endpoint(at, taker if sure else taken_once(taker, name))
         return state._replace(refs={**state.refs, str(case.told.get("ref")): (case.topic, name)})
-    return state
+    return none_left(state, case.topic) if case.outcome is Outcome.NOTHING else state
 
 
 def forgiven(state: ClientState, op: str) -> ClientState:
     """What a command that failed would have led to is not due."""
     if op == "ack":
         return state._replace(unacked=())
+    if op == "redeliver":
+        return unwanted(state)
     if op in ("send", "send_async", "await"):  # who says that it failed need not send it again
         for at, end in enumerate(state.endpoints):
             state = state.with_endpoint(at, end._replace(resend=()))
-        return state._replace(payloads=())
+        return state.freed()
     return state

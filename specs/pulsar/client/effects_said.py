@@ -9,6 +9,7 @@ from typing import Any
 from specs.codec import Malformed
 from specs.events import Noise
 from specs.pulsar.batches import MAX_PAYLOAD, ZLIB, Single, messages
+from specs.pulsar.client.effects_again import pushed_again
 from specs.pulsar.client.machine import ENDPOINT as ENDPOINTS
 from specs.pulsar.client.machine import Stage
 from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, Oddity, Unreadable
@@ -126,9 +127,12 @@ def _lost(state: ClientState, at: int, action: str, *, forced: bool) -> ClientSt
     resend = tuple(sent.sequence for sent in end.sent if not sent.receipted)
     queue = tuple(each._replace(sure=False) for each in end.queue)
     stage = ENDPOINTS.move(end.stage, action)
+    if end.kind == "consumer":  # an acknowledgement that was on its way may be lost with it: its message comes again
+        unacked = tuple(entry for entry in state.unacked if state.pushed.get(entry) != end.topic)
+        state = state._replace(unacked=unacked)
     return state.with_endpoint(at, end._replace(
         stage=stage, granted=0, pushed=0, queue=queue, resend=resend, forced=forced, cut=action == "cuts",
-        taken=end.taken or action == "takes",
+        taken=end.taken or action == "takes", fresh=frozenset(), wanted=frozenset(), recalled=False,
     ))  # fmt: skip
 
 
@@ -251,12 +255,16 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
     body = frame.body
     entry = (body.message_id.ledgerId, body.message_id.entryId)
     at = state.endpoint("consumer", number, body.consumer_id, Stage.OPEN)
+    if at is not None:
+        state = pushed_again(state, entry)
+        state = state._replace(pushed={**state.pushed, entry: state.endpoints[at].topic})
     if frame.odd or frame.metadata() is None:
         oddity = Oddity.NO_PAYLOAD if not frame.rest and frame.headers is None else (
             Oddity.OTHER_MAGIC if frame.rest[:2] == b"\x0e\x09" else Oddity.METADATA_SIZE
         )  # fmt: skip
         row = () if oddity is Oddity.OTHER_MAGIC else (oddity.row,)
-        return _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", *row, SIZES)
+        must = () if at is None else (*row, SIZES)  # whoever ignores a MESSAGE by its consumer reads no further
+        return _spoilt(state._replace(doubt=True), number, oddity, "a MESSAGE whose sizes lie", *must)
     if at is None:
         return tried(state, Oddity.NO_CONSUMER)._replace(odd=True, unread=(*state.unread, Oddity.NO_CONSUMER))
     end = state.endpoints[at]
@@ -264,7 +272,6 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
         state = tried(state, Oddity.NO_CHECKSUM)
     if end.pushed >= end.granted:  # whoever has no room for it may drop it, or end the connection
         state = tried(state._replace(doubt=True), Oddity.OVER_PERMITS)
-    state = state._replace(pushed={**state.pushed, entry: end.topic})
     unreadable, as_oddity, items = _opened(frame)
     if unreadable is not None and as_oddity is not None:
         return _hidden(state, at, frame, Refusal(entry, unreadable, as_oddity), items)
@@ -280,11 +287,15 @@ def _queued(state: ClientState, at: int, frame: Frame, items: list[Single]) -> C
     crowded = any(other.alive and other is not end and other.line == end.line for other in state.endpoints)
     queue = list(end.queue)
     for n, item in enumerate(items):
-        key = item.meta.partition_key if item.meta.HasField("partition_key") else None
-        properties = tuple((each.key, each.value) for each in item.meta.properties)
+        key, properties = item.head
         name = Name(entry, n if batched else -1, len(items))
-        queue.append(Pushed(name, item.payload, key, properties, batched, oddity=oddity, crowded=crowded))
-    return state.with_endpoint(at, end._replace(queue=tuple(queue), pushed=end.pushed + len(items)))
+        # what was acknowledged of a batch before it came again need not be given again
+        sure = (entry, n) not in state.parts
+        one = Pushed(name, item.payload, key, properties, batched, sure, oddity, crowded)
+        queue.append(one.dropped(asked=False) if end.recalled else one)
+    return state.with_endpoint(
+        at, end._replace(queue=tuple(queue), pushed=end.pushed + len(items), fresh=end.fresh | {entry})
+    )
 
 
 def _hidden(state: ClientState, at: int, frame: Frame, refusal: Refusal, items: list[Single]) -> ClientState:

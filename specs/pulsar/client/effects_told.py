@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.events import Fact
+from specs.pulsar.client.effects_again import is_due, wanted_again
 from specs.pulsar.client.effects_said import over
 from specs.pulsar.client.machine import ENDPOINT, Stage
 from specs.pulsar.client.state import ClientState, Name, Payload
@@ -36,6 +37,9 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
     state = state._replace(told=(*state.told, (op, given)))
     if op == "connect" and "auth_method" in given:
         state = state._replace(login=(str(given["auth_method"]), str(given.get("auth_data", ""))))
+    if op in ("producer", "subscribe"):
+        made = ("producer" if op == "producer" else "consumer", str(given.get("topic")))
+        return state._replace(asked_for={**state.asked_for, made: (*state.asked_for.get(made, ()), given)})
     if op in ("send", "send_async"):
         topic = str(state.handles.get(str(given.get("producer")), ("", ""))[1])
         payload = bytes.fromhex(given.get("payload_hex", ""))
@@ -44,6 +48,8 @@ def told(state: ClientState, number: int, op: str, value: Any) -> ClientState:
     if op == "ack":
         found = state.refs.get(str(given.get("ref")))
         return state if found is None else _acknowledged(state, found[1], given)
+    if op == "redeliver":
+        return wanted_again(state, state.handles.get(str(given.get("consumer")), ("", ""))[1])
     if op == "close":
         return _closing(state, given)
     return state._replace(left=True) if op == "disconnect" else state
@@ -69,16 +75,33 @@ def _acknowledged(state: ClientState, name: Name, given: dict[str, Any]) -> Clie
 
 
 def _acknowledging(state: ClientState, name: Name, *, cumulative: bool) -> ClientState:
-    """The application acknowledges: of a batch, the entry is due when all of it is acknowledged."""
+    """The application acknowledges: of a batch, the entry is due when all of it is acknowledged. What is
+    before the end of a cumulative one is due as well, be it by one ACK or by one for each."""
     entry, nth, count = name
-    done = state.parts | {(entry, nth)}
+    done, anew = state.parts | {(entry, nth)}, state.anew | {(entry, nth)}
     released, wholly = state.released | {entry}, state.wholly
     if cumulative:
         given = {each.entry for _, each in state.refs.values()}
         released |= {each for each in given if each <= entry}
         wholly |= {each for each in given if each < entry}
         done |= {(entry, n) for n in range(nth)}
-    whole = nth < 0 or (cumulative and nth == count - 1) or all((entry, n) in done for n in range(count))
-    unacked = (*state.unacked, entry) if whole and entry not in state.wholly else state.unacked
+        anew |= {(entry, n) for n in range(nth)}
+    end = nth < 0 or (cumulative and nth == count - 1)
+    whole = end or all((entry, n) in done for n in range(count))
+    due = (entry,) if (end or all((entry, n) in anew for n in range(count))) and is_due(state, entry) else ()
+    before = _before(state, entry) if due and cumulative else ()
+    unacked = (*state.unacked, *before, *due)
     wholly |= {entry} if whole else set()
-    return state._replace(parts=done, released=released, wholly=wholly, unacked=unacked)
+    again = state.again - set(due)
+    return state._replace(parts=done, anew=anew, again=again, released=released, wholly=wholly, unacked=unacked)
+
+
+def _before(state: ClientState, entry: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    """What the application was given before this one by the same consumer, and has not acknowledged yet; nothing where
+    the consumer was made again, or asked for everything again, since what came before that comes again."""
+    topic = state.pushed.get(entry)
+    again = any(end.forced or end.cut or end.taken or end.repeats for end in state.endpoints if end.topic == topic)
+    if again or any(line.over for line in state.lines.values()):
+        return ()
+    given = {name.entry for _, name in state.refs.values() if state.pushed.get(name.entry) == topic}
+    return tuple(sorted(each for each in given - state.wholly if each < entry))

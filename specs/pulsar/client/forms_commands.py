@@ -6,10 +6,9 @@ Source: 001_c0ea8805bb7ed422.txt, "Keep Alive", "Lookup", "Partitioned topics", 
 
 from __future__ import annotations
 
-import re
-
 from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.case import Look, Said
+from specs.pulsar.client.forms_making import CONSUMER_IDS
 from specs.pulsar.client.machine import TALKING, Stage
 from specs.pulsar.client.oddities import Unreadable
 from specs.rules import Broken
@@ -23,18 +22,11 @@ PONG = "PULSAR-KA-01"
 """Every PING is answered by a PONG."""
 FOLLOWED = "PULSAR-LOOK-04"
 """A redirect is followed to the address that it names, with the authority that it names."""
-THERE = "PULSAR-LOOK-05"
-"""What was found is opened at the address that the lookup named."""
-CONSUMER_IDS = "PULSAR-SUB-04"
-"""A consumer_id is that of one consumer of the connection."""
-PARTITIONED, PLAIN = "PULSAR-PART-02", "PULSAR-PART-03"
-"""A topic with partitions is one producer or consumer for each; one without is used itself."""
 PERMITS = "PULSAR-FLOW-07"
 """A client grants more as the application takes messages."""
 ACKS = "PULSAR-ACK-13"
 """A client acknowledges what it has been given, after its application did."""
 REFUSALS = " ".join(dict.fromkeys(each.refused for each in Unreadable))
-MAKES = "PRODUCER, SUBSCRIBE"
 
 
 @BOOK.form("PULSAR-AUTH-03", on="CONNECT", if_=lambda case: case.state.login is not None, goes_on=True)
@@ -89,118 +81,6 @@ def a_redirected_lookup_asks_at_the_address_it_was_given(case: Said) -> str:
     """Redirect: ask again at that URL (seed, Lookup)."""
     place = case.redirect.place if case.redirect else ""
     return f"redirected to {place}, asked again at another address" if case.state.astray(case.number, (place,)) else ""
-
-
-# -- PRODUCER, SUBSCRIBE -----------------------------------------------------------------------------------------------
-
-
-_COMPLETE = re.compile(r"[a-z-]+://[^/]+/[^/]+/.+")
-"""A complete name: kind of topic, property (or tenant), perhaps cluster, namespace, topic."""
-
-
-def _short(case: Said) -> str:
-    topic = case.body.topic
-    return "" if _COMPLETE.fullmatch(topic) else f"{case.kind} for {topic!r:.100}, which is no complete name"
-
-
-@BOOK.form("PULSAR-PROD-14", on=MAKES, when=TALKING, if_=lambda case: case.kind == "PRODUCER", goes_on=True)
-def a_producer_is_for_a_topic_by_its_complete_name(case: Said) -> str:
-    """`topic`: the complete name of the topic on which a producer is made (seed, Producer); P-66."""
-    return _short(case)
-
-
-@BOOK.form("PULSAR-SUB-14", on=MAKES, when=TALKING, if_=lambda case: case.kind == "SUBSCRIBE", goes_on=True)
-def a_consumer_is_for_a_topic_by_its_complete_name(case: Said) -> str:
-    """`topic`: the complete name of the topic on which a consumer is made (seed, Subscribe); P-66."""
-    return _short(case)
-
-
-def _asked_before(case: Said) -> Stage | None:
-    """How the same producer stands that was asked for on this connection and got no answer, or was closed then."""
-    at = case.state.endpoint("producer", case.number, case.made_id)
-    if at is None or case.kind != "PRODUCER" or case.state.endpoints[at].topic != case.body.topic:
-        return None
-    return case.state.endpoints[at].stage
-
-
-@BOOK.form(
-    "PULSAR-PROD-11", on=MAKES, when=TALKING, if_=lambda case: _asked_before(case) in (Stage.ASKED, Stage.CLOSED)
-)
-def a_producer_that_was_not_answered_is_closed_before_it_is_asked_for_again(case: Said) -> str:
-    """Unanswered PRODUCER: CLOSE_PRODUCER before trying again (the newer protocol page)."""
-    return "a producer is asked for again without CLOSE_PRODUCER" if _asked_before(case) is Stage.ASKED else ""
-
-
-def _taken(case: Said) -> str:
-    used = case.state.endpoint(case.made, case.number, case.made_id, Stage.ASKED, Stage.PENDING, Stage.OPEN)
-    return f"the {case.made} id {case.made_id} is used twice" if used is not None else ""
-
-
-@BOOK.form("PULSAR-PROD-03", on=MAKES, when=TALKING, if_=lambda case: case.kind == "PRODUCER")
-def a_producer_id_is_that_of_one_producer(case: Said) -> str:
-    """Producer_id is unique among the live ones of a connection (seed, Producer)."""
-    return _taken(case)
-
-
-@BOOK.form(CONSUMER_IDS, on=MAKES, when=TALKING, if_=lambda case: case.kind == "SUBSCRIBE")
-def a_consumer_id_is_that_of_one_consumer(case: Said) -> str:
-    """Consumer_id is unique among the live ones of a connection (seed, Subscribe)."""
-    return _taken(case)
-
-
-@BOOK.form(PARTITIONED, on=MAKES, when=TALKING, if_=lambda case: bool(case.partition[1]))
-def of_a_topic_with_partitions_each_is_used(case: Said) -> str:
-    """N > 0: one producer or consumer per -partition-i, i = 0..n-1 (seed, Partitioned)."""
-    partition, count = case.partition
-    if partition is None:
-        return f"{case.kind} for a topic with {count} partitions"
-    beyond = count is not None and partition >= count and case.body.topic not in case.state.partitions
-    return f"{case.kind} for partition {partition} of {count}" if beyond else ""
-
-
-@BOOK.form(PLAIN, on=MAKES, when=TALKING, if_=lambda case: case.partition[1] == 0)
-def a_topic_without_partitions_is_used_itself(case: Said) -> str:
-    """N = 0: the topic itself is used (follows from the seed, Partitioned)."""
-    partition, _ = case.partition
-    beyond = partition is not None and case.body.topic not in case.state.partitions
-    return f"{case.kind} for partition {partition} of 0" if beyond else ""
-
-
-@BOOK.form("PULSAR-LOOK-01", on=MAKES, when=TALKING)
-def a_lookup_precedes_each_creation(case: Said) -> str:
-    """A lookup precedes each creation or re-creation of a producer or consumer (seed, Lookup)."""
-    return "" if case.state.looked.get(case.body.topic) else f"{case.kind} without a lookup of {case.body.topic}"
-
-
-@BOOK.form(THERE, on=MAKES, when=TALKING, if_=lambda case: bool(case.elsewhere))
-def what_was_looked_up_is_opened_where_it_is(case: Said) -> str:
-    """Connect: open the producer or consumer at that URL (seed, LookupResponse)."""
-    named = case.elsewhere
-    if not case.state.astray(case.number, named):
-        return ""
-    return f"{case.kind} at another address than the lookup named, which is {', '.join(sorted(named))}"
-
-
-@BOOK.form("PULSAR-PART-04", on=MAKES, when=TALKING, if_=lambda case: case.before is not None)
-def the_number_of_partitions_is_asked_at_first_only(case: Said) -> str:
-    """Asked at first creation only, not on reconnect (seed, Partitioned)."""
-    again = case.before is not None and case.state.endpoints[case.before].recounted
-    return "the number of partitions is asked again after a reconnect" if again else ""
-
-
-def _former_name(case: Said) -> str:
-    return "" if case.before is None or case.kind != "PRODUCER" else case.state.endpoints[case.before].name
-
-
-@BOOK.form("PULSAR-PROD-07", on=MAKES, when=TALKING, if_=lambda case: bool(_former_name(case)))
-def a_producer_made_again_keeps_its_name(case: Said) -> str:
-    """The client lets the broker name it first and reuses the name after a reconnect (seed, Producer)."""
-    name = _former_name(case)
-    return (
-        ""
-        if case.body.producer_name == name
-        else f"created again with the name {case.body.producer_name!r}, it had {name!r}"
-    )
 
 
 # -- FLOW --------------------------------------------------------------------------------------------------------------

@@ -7,9 +7,11 @@ be). Source: 001_c0ea8805bb7ed422.txt, "Producer", "Flow control", "Batch messag
 from __future__ import annotations
 
 from specs.pulsar.client.book import BOOK
-from specs.pulsar.client.case import GIVES_UP_MS, Case, Outcome, Reported
+from specs.pulsar.client.case import GIVES_UP_MS, Case
+from specs.pulsar.client.case_reports import Outcome, Reported
 from specs.pulsar.client.causes import BATCH_GIVEN, FAILED, HUNG_UP, MATCHED, NOT_GIVEN, NOT_PUSHED
-from specs.pulsar.client.forms_commands import PARTITIONED, PLAIN
+from specs.pulsar.client.forms_again import WANTED_AGAIN
+from specs.pulsar.client.forms_making import PARTITIONED, PLAIN
 from specs.pulsar.client.forms_sends import IN_ORDER, PRODUCER_FIRST, READY, SAME_PROPERTIES, WHOLE_PAYLOAD
 from specs.pulsar.client.machine import Stage
 from specs.pulsar.client.oddities import Oddity
@@ -21,6 +23,8 @@ TAKES = "PULSAR-FLOW-08"
 UNDISTURBED = "PULSAR-KA-09"
 """PING and PONG do not disturb other traffic, and nothing else ends a connection on which nothing is wrong."""
 MAKES = ("producer", "subscribe")
+BESIDE = ("receive", "redeliver")
+"""What a client is told to do without any request that would be answered."""
 REFUSALS = {"producer": Oddity.PRODUCER_REFUSED, "subscribe": Oddity.SUBSCRIBE_REFUSED}
 
 
@@ -64,9 +68,16 @@ def to_receive_does_not_fail(case: Reported) -> str:
 
 
 @BOOK.form(MATCHED, on="reports", causes=FAILED, freed_by=LIBERTIES,
-           if_=lambda case: case.op != "receive" and case.outcome is not Outcome.EXCUSED)  # fmt: skip
+           if_=lambda case: case.op not in BESIDE and case.outcome is not Outcome.EXCUSED)  # fmt: skip
 def what_was_answered_well_does_not_fail(case: Reported) -> str:
     """Answers are matched by id (follows from the seed, Producer)."""
+    return _fails(case)
+
+
+@BOOK.form(WANTED_AGAIN, on="reports", freed_by=LIBERTIES,
+           if_=lambda case: case.op == "redeliver" and case.wants and case.outcome is not Outcome.EXCUSED)  # fmt: skip
+def to_ask_again_does_not_fail(case: Reported) -> str:
+    """A consumer can ask for what is not acknowledged (seed, RedeliverUnacknowledgedMessages)."""
     return _fails(case)
 
 
@@ -88,7 +99,9 @@ def _whose(case: Reported) -> str:
 def _is_made_beside(case: Reported) -> bool:
     """True when it was asked for on a connection that what we said may have ended, and on which the client goes on."""
     wanted = case.given.get("topic", case.topic)
-    return any(base(topic)[0] == wanted for line in case.state.lines.values() for topic in line.beside)
+    return case.state.sought(wanted) or any(
+        base(topic)[0] == wanted for line in case.state.lines.values() for topic in line.beside
+    )
 
 
 @BOOK.form(f"{PARTITIONED} {PRODUCER_FIRST} {MATCHED}", on="reports", which=_whose, unless=_is_made_beside)

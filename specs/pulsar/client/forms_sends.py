@@ -9,6 +9,7 @@ from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.case import Content, Match, Said
 from specs.pulsar.client.forms_frames import OLD_BROKER
 from specs.pulsar.client.machine import TALKING, Stage
+from specs.pulsar.client.state import Sent
 
 EARLIEST_MS, LATEST_MS = 1_577_836_800_000, 4_102_444_800_000
 """2020 and 2100: no clock that runs shows another publish time. In seconds or microseconds it is far outside."""
@@ -191,11 +192,22 @@ def the_command_says_how_many_messages_there_are(case: Said) -> str:
 # -- sequence ids ------------------------------------------------------------------------------------------------------
 
 
+@BOOK.excuse(on="SEND", when=TALKING, if_=lambda case: case.producer.guessed)
+def what_follows_messages_that_were_not_judged_is_not_judged(case: Said) -> bool:
+    """Behind what may end a connection nothing on it is judged, so a SEND there may have been the last or the next."""
+    return True
+
+
+def _known(case: Said) -> Sent | None:
+    """What was sent before with this sequence id."""
+    return next((sent for sent in case.producer.sent if sent.sequence == case.body.sequence_id), None)
+
+
 @BOOK.form(RESENT, on="SEND", when=TALKING, if_=lambda case: case.again, also=ASCENDING)
 def what_had_no_receipt_is_sent_again_as_it_was(case: Said) -> str:
     """Messages without receipt are sent again after a reconnect, same ids, in order (follows from the seed)."""
     end, sequence = case.producer, case.body.sequence_id
-    known = next((sent for sent in end.sent if sent.sequence == sequence), None)
+    known = _known(case)
     if sequence not in end.resend and known is not None and known.receipted:
         return f"the message {sequence} was sent again although its receipt came"
     if sequence != end.resend[0]:
@@ -204,6 +216,18 @@ def what_had_no_receipt_is_sent_again_as_it_was(case: Said) -> str:
     if known is not None and items and known.payload != items[0].payload:
         return f"the message {sequence} was sent again with another payload"
     return ""
+
+
+@BOOK.form(SAME_PROPERTIES, on="SEND", when=TALKING, if_=lambda case: case.again)
+def what_is_sent_again_keeps_its_properties_and_key(case: Said) -> str:
+    """Properties survive (seed, Metadata): the message is the same."""
+    known, items = _known(case), case.contents[0]
+    if known is None or not items or known.payload != items[0].payload or known.head is None:
+        return ""
+    (key, properties), (given_key, given) = known.head, items[0].head
+    if (key or None, properties) == (given_key or None, given):
+        return ""
+    return f"the message {known.sequence} was sent again with {given_key!r:.60} {given!r:.200}, not {key!r:.60}"
 
 
 def _first_in_a_name(case: Said) -> bool:

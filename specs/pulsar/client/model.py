@@ -12,7 +12,17 @@ from typing import Any
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.pulsar.client import case as cases
-from specs.pulsar.client import duties, effects, forms_commands, forms_frames, forms_reports, forms_sends
+from specs.pulsar.client import (
+    case_reports,
+    duties,
+    effects,
+    forms_again,
+    forms_commands,
+    forms_frames,
+    forms_making,
+    forms_reports,
+    forms_sends,
+)
 from specs.pulsar.client.book import BOOK, SURVIVAL
 from specs.pulsar.client.effects_said import no_frame, over, said
 from specs.pulsar.client.effects_told import noted, told
@@ -20,7 +30,7 @@ from specs.pulsar.client.machine import COMMANDS
 from specs.pulsar.client.state import ClientState
 from specs.rules import Finding
 
-RULES = (forms_frames, forms_commands, forms_sends, forms_reports, duties, effects)
+RULES = (forms_frames, forms_commands, forms_making, forms_again, forms_sends, forms_reports, duties, effects)
 """Modules whose declarations fill the rulebooks."""
 _KNOWN = frozenset(("CONNECT", *COMMANDS))
 
@@ -120,7 +130,7 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
 def _reported(state: ClientState, value: Any) -> Outcome:
     if not state.told:
         return Allow(state)
-    case = cases.Reported(state, value)
+    case = case_reports.Reported(state, value)
     found = BOOK.ask("reports", case)
     after = effects.reported(case)
     return _after(found, after, BOOK.met(case, "reports") if found.breach is None else ())

@@ -35,7 +35,8 @@ class Line(NamedTuple):
     `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirements by which
     it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at
     least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to.
-    `beside`: topics of producers and consumers that it asked for where nothing is judged any more."""
+    `beside`: topics of producers and consumers that it asked for where nothing is judged any more, and `sought`: those
+    that it looked up there, or whose partitions it asked for."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
@@ -54,6 +55,7 @@ class Line(NamedTuple):
     low: int = 0
     place: str = ""
     beside: frozenset[str] = frozenset()
+    sought: frozenset[str] = frozenset()
 
     @property
     def over(self) -> bool:
@@ -74,12 +76,14 @@ class Line(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A SEND of a producer. `many`: how many messages it carries. `receipted`: its receipt came; `refused`: SEND_ERROR
+    """A SEND of a producer. `many`: how many messages it carries, and `payload` and `head` the payload of the first
+    and its key and properties, None when it cannot be read. `receipted`: its receipt came; `refused`: SEND_ERROR
     did."""
 
     sequence: int
     many: int
     payload: bytes
+    head: tuple[str | None, tuple[tuple[str, str], ...]] | None = None
     receipted: bool = False
     refused: bool = False
 
@@ -95,7 +99,8 @@ class Name(NamedTuple):
 @quick_replace
 class Pushed(NamedTuple):
     """A message that was pushed to a consumer. `sure`: it must reach the application, if anything does. `oddity`:
-    what was unusual in how it came."""
+    what was unusual in how it came. `left`: it waited for the application when that wanted everything again, so that
+    the client may have dropped it, or not; `asked`: it was asked for again."""
 
     name: Name
     payload: bytes
@@ -105,6 +110,16 @@ class Pushed(NamedTuple):
     sure: bool = True
     oddity: Oddity | None = None
     crowded: bool = False
+    left: bool = False
+    asked: bool = False
+
+    def dropped(self, *, asked: bool) -> Pushed:
+        """The same message, where the client may drop it because it comes again."""
+        return self._replace(sure=False, left=True, asked=asked) if self.sure or self.left else self
+
+    def kept(self) -> Pushed:
+        """The same message, which the client did not ask for: it still has it."""
+        return self._replace(sure=True, left=False) if self.left and not self.asked else self
 
 
 @quick_replace
@@ -117,7 +132,11 @@ class Endpoint(NamedTuple):
     lost, the number of partitions of its topic was asked for again. `taken`: the broker closed it once. `alone`: the
     application got a message of it that came while its connection had no other producer or consumer, and `crowded`:
     one that came while it had. `needless`: it was to be closed when it was lost, so it need not come back, and may, for
-    what was to be sent before. `others`: the places of such ones; it may be one of them."""
+    what was to be sent before. `others`: the places of such ones; it may be one of them. `guessed`: it sent
+    something where nothing is judged, so which of its messages are sent, and with which sequence ids, is not known.
+    `fresh`: entries that were pushed to it since it was made. `wanted`: those of them that its application wants again
+    and that were not asked for yet. `recalled`: the application wanted everything again, and the client may still drop
+    what it has for that; `repeats`: it did so once."""
 
     kind: str
     topic: str
@@ -142,11 +161,21 @@ class Endpoint(NamedTuple):
     crowded: bool = False
     needless: bool = False
     others: tuple[int, ...] = ()
+    guessed: bool = False
+    fresh: frozenset[tuple[int, int]] = frozenset()
+    wanted: frozenset[tuple[int, int]] = frozenset()
+    recalled: bool = False
+    repeats: bool = False
 
     @property
     def following(self) -> int | None:
         """The sequence id that is next; None where nobody knows."""
         return self.sent[-1].sequence + self.sent[-1].many if self.sent else self.next
+
+    @property
+    def waits(self) -> bool:
+        """True while a message may wait for the application."""
+        return any(each.sure or each.left for each in self.queue)
 
     @property
     def alive(self) -> bool:
@@ -163,12 +192,13 @@ class Refusal(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """A message that the client was told to send, and did not send yet."""
+    """A message that the client was told to send, and did not send yet. `owed`: it must; it may in any case."""
 
     topic: str
     payload: bytes
     key: str | None
     properties: Mapping[str, str]
+    owed: bool = True
 
 
 class Redirect(NamedTuple):
@@ -199,14 +229,16 @@ class ClientState(NamedTuple):
     less what was created since; `named`: the addresses that were named then. `redirects`: the open redirects by
     topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose acknowledgement
     was asked for and not seen. `released`: all that was acknowledged by the application, of batches in `parts`, and
-    `wholly` what nothing is left of. `pushed`: on which topic what was pushed. `refused`: what must be acknowledged
+    `wholly` what nothing is left of; `anew`: the parts that were acknowledged since their entry was pushed last, and
+    `again`: entries that were pushed again when parts of them were. `acked`: what the client has acknowledged since.
+    `pushed`: on which topic what was pushed. `refused`: what must be acknowledged
     with a validation_error. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said
     what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed. `left`:
     it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not
     reach the application. `address` and `other`: where the tester listens. `accepted`: connections that the client
     is known to have opened. `hung`: how the client hung up without a reason; a client that died does so too, and
     that is known a moment later. `login`: the method and the data of the credentials that the client was given. `idle`:
-    for how long nothing was said, at most."""
+    for how long nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -224,6 +256,9 @@ class ClientState(NamedTuple):
     parts: frozenset[Any] = frozenset()
     released: frozenset[Any] = frozenset()
     wholly: frozenset[Any] = frozenset()
+    anew: frozenset[Any] = frozenset()
+    again: frozenset[tuple[int, int]] = frozenset()
+    acked: frozenset[tuple[int, int]] = frozenset()
     pushed: Mapping[Any, str] = {}
     odd: bool = False
     doubt: bool = False
@@ -238,6 +273,11 @@ class ClientState(NamedTuple):
     hung: HangUp | None = None
     login: tuple[str, str] | None = None
     idle: int = 0
+    asked_for: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {}
+
+    def freed(self) -> ClientState:
+        """Nothing that the client was told to send has to be sent any more."""
+        return self._replace(payloads=tuple(each._replace(owed=False) for each in self.payloads))
 
     @property
     def waits(self) -> bool:
@@ -278,6 +318,11 @@ class ClientState(NamedTuple):
         """True when we closed a producer or consumer, and not its connection."""
         return any(end.kind == kind and end.taken for end in self.endpoints)
 
+    def sought(self, topic: str) -> bool:
+        """True when the client looked a topic up, or asked for its partitions, where nothing is judged: what it heard
+        there, and whether it did, is not known."""
+        return any(topic in line.sought for line in self.lines.values())
+
     @property
     def distrusts(self) -> bool:
         """True when a client may have had enough of a broker: it cannot read what it gets, or was told of an error
@@ -316,9 +361,10 @@ class ClientState(NamedTuple):
         return self._replace(endpoints=(*self.endpoints[:at], end, *self.endpoints[at + 1 :]))
 
     def endpoint(self, kind: str, number: int, name: int, *stages: Stage) -> int | None:
-        """The index of the producer or consumer of this id on this connection, in one of these stages (none: in
-        any)."""
-        for at, end in enumerate(self.endpoints):
+        """The index of the last producer or consumer of this id on this connection, in one of these stages (none: in
+        any): an id is free again when what had it is closed."""
+        for at in reversed(range(len(self.endpoints))):
+            end = self.endpoints[at]
             if end.id == name and end.line == number and end.kind == kind and (not stages or end.stage in stages):
                 return at
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from specs.model import ANYTHING, Allow, Outcome
@@ -9,7 +10,7 @@ from specs.rules import Finding, Rulebook
 from specs.stomp.machine import MACHINE
 from specs.stomp.registry import REQUIREMENTS
 
-BOOK = Rulebook("server", REQUIREMENTS, MACHINE, lambda state: [conn.phase for conn in state.conns.values()])
+BOOK = Rulebook("server", REQUIREMENTS, MACHINE, parts=attrgetter("conns"))
 
 
 def outcome(found: Finding, after: Any, covers: tuple[str, ...] = ()) -> Outcome:

@@ -207,7 +207,7 @@ def _send(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     claims: tuple[str, ...] = ()
     if conn.txs:
         claims = (ids.TXN_10,) if len(conn.txs) > 1 else (ids.TXN_11,) if frame.get("transaction") is None else ()
-    if any(name in SERVERS_OWN for name, _ in frame.headers):
+    if frame.has_any(SERVERS_OWN):
         return refusals.SERVERS_HEADER, claims
     return None, claims
 
@@ -349,11 +349,12 @@ def _ack(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return refusals.NACKED, ()  # it may be the other one that is acknowledged, or both
     if delivery.fate == "out" and delivery.tx is None:
         before = _acked_before(state, delivery, conn)
+        within, plain = (ids.ACK_06, ids.ACK_01) if frame.command == "ACK" else (ids.NACK_04, ids.NACK_01)
         if frame.get("transaction") is not None:
-            return None, ((ids.ACK_06,) if frame.command == "ACK" else (ids.NACK_04,)) + before
-        if frame.command == "NACK":
-            return None, (*before, ids.NACK_01)
-        return None, before + ((ids.ACK_01, ids.ACK_07) if conn.version == "1.2" else (ids.ACK_01,))
+            return None, (within, *before, plain)
+        if frame.command == "NACK" or conn.version != "1.2":
+            return None, (*before, plain)
+        return None, (*before, plain, ids.ACK_07)
     if delivery.tx is not None:
         return refusals.HELD_BY_TX, ()
     if any(d.fate in ("nacked", "freed") or d.mode == "auto" or d.sub != delivery.sub for d in others):

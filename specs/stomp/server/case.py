@@ -7,16 +7,18 @@ rules read the result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import Any
 
+from specs.lazy import lazy
 from specs.stomp import ids
 from specs.stomp.frames import Frame
 from specs.stomp.headers import RESERVED, SPECIAL, TAG, blank_ended
 from specs.stomp.machine import Phase
+from specs.stomp.server.calls import offered
 from specs.stomp.server.effects_said import shared
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub
-from specs.values import quick_replace
 
 LEASE_MS = 10_000
 """How long a delivery is the client's for sure while its connection lives: nothing forbids a server to take back what
@@ -43,22 +45,16 @@ class Copy(Enum):
     AGAIN = "it came before, and nothing justifies that it comes again"
 
 
-@quick_replace
-class Case(NamedTuple):
+class Case:
     """A server's frame or an end on connection `number`, or the silence after it.
 
     `about`: the client frame that it is about, in this reading. `suspects`: frames for which the server may end the
     connection; `unanswered`: those that may explain an end which nothing explains. `text`: the symptom in words. Of a
     MESSAGE, `sub` is its subscription, `sent` what it delivers, `match` and `copy` how that was found, and `last` the
     delivery of the same message before it; `header` is a user header that differs, `special` what is about its
-    user headers (see `special`).
+    user headers (see `special`). It is made for one event and judged at once.
     """
 
-    state: State
-    number: int
-    conn: Conn
-    frame: Frame = NOTHING
-    about: Pending | None = None
     suspects: tuple[Pending, ...] = ()
     unanswered: tuple[Pending, ...] = ()
     text: str = ""
@@ -72,42 +68,71 @@ class Case(NamedTuple):
     profile: str = ""
     during: str = ""
 
-    @property
-    def phase(self) -> Phase:
-        """Where the connection stands."""
-        return self.conn.phase
+    def __init__(
+        self, state: State, number: int, conn: Conn, frame: Frame = NOTHING, about: Pending | None = None, **more: Any
+    ) -> None:
+        self.state, self.number, self.conn, self.frame, self.about = state, number, conn, frame, about
+        self.phase = conn.phase
+        if about is not None:
+            self.subject = about
+        for name, value in more.items():
+            setattr(self, name, value)
 
-    @property
+    def but(self, **changes: Any) -> Case:
+        """A case that is the same but for these fields."""
+        known = {name: value for name, value in vars(self).items() if name in Case.__annotations__}
+        mine = {name: getattr(self, name) for name in ("state", "number", "conn", "frame", "about")}
+        return Case(**(mine | known | changes))
+
+    @lazy
     def wanted(self) -> str | None:
         """The receipt that the server's frame names."""
         found: str | None = self.frame.get("receipt-id")
         return found
 
-    @property
+    @lazy
     def subject(self) -> Pending:
         """The client frame that it is about, where there must be one."""
         assert self.about is not None
         return self.about
 
-    @property
+    @lazy
     def message(self) -> Message:
         """The message that it is about, where there must be one."""
         assert self.sent is not None
         return self.sent
 
-    @property
+    @lazy
     def subscription(self) -> Sub:
         """The subscription that it is about, where there must be one."""
         assert self.sub is not None
         return self.sub
 
-    @property
+    @lazy
+    def asked(self) -> list[Pending]:
+        """The client frames that ask for the receipt which the server's frame names."""
+        wanted = self.wanted
+        return [p for p in self.conn.pending if p.receipt == wanted]
+
+    @lazy
+    def offer(self) -> Sequence[str]:
+        """The versions that a CONNECT offers, if that can be read."""
+        return offered(self.subject.frame) or ()
+
+    @lazy
+    def sender(self) -> Conn:
+        """The connection that sent the message."""
+        return self.state.conns[self.message.conn]
+
+    @lazy
+    def user(self) -> list[tuple[str, str]]:
+        """The headers of a SEND that are the application's."""
+        return [pair for pair in self.message.frame.headers if pair[0] not in RESERVED]
+
+    @lazy
     def others(self) -> list[Conn]:
         """Every other connection."""
-        conns = self.state.conns
-        if len(conns) == 1 and self.number in conns:  # nearly always
-            return []
-        return [conn for number, conn in conns.items() if number != self.number]
+        return [conn for number, conn in self.state.conns.items() if number != self.number]
 
 
 def may_be_refused(conn: Conn) -> tuple[Pending, ...]:
@@ -138,7 +163,8 @@ def too_much_elsewhere(case: Case) -> bool:
 
 def beyond_limits(conn: Conn) -> bool:
     """True when what was sent on it may be too much for the server."""
-    return any(isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02 for p in conn.pending)
+    pending = conn.pending
+    return bool(pending) and any(isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02 for p in pending)
 
 
 # -- MESSAGE -----------------------------------------------------------------------------------------------------------
@@ -152,9 +178,12 @@ def of_message(state: State, number: int, conn: Conn, frame: Frame) -> Case:
     match, sent = _match(state, sub, frame)
     if sent is None:
         return Case(state, number, conn, frame, sub=sub, match=match)
-    case = Case(state, number, conn, frame, sub=sub, match=match, sent=sent, last=_before(sub, state, sent))
-    copy = _copy(case)
-    return case if copy is Copy.MAY else case._replace(copy=copy)
+    case = Case(state, number, conn, frame)
+    case.sub = case.subscription = sub
+    case.sent = case.message = sent
+    case.match, case.last = match, _before(sub, state, sent)
+    case.copy = _copy(case)
+    return case
 
 
 def _subscription(conn: Conn, frame: Frame) -> Sub | None:
@@ -244,9 +273,8 @@ _PLAIN: frozenset[str] = frozenset()
 _USUAL = frozenset({"user"})
 
 
-def special(sent: Frame) -> frozenset[str]:
+def special(user: Sequence[tuple[str, str]]) -> frozenset[str]:
     """What is special about the user headers of a SEND: that it has some ("user"), and what might be done to them."""
-    user = [pair for pair in sent.headers if pair[0] not in RESERVED]
     if not user:
         return _PLAIN
     text = "".join([name + value for name, value in user])

@@ -39,11 +39,18 @@ class Claimed(Causes):
         return found
 
     def rivals(self, case: Case) -> tuple[str, ...]:
-        """See `Causes.rivals`: where a claim is blamed, the others of the same frame may be the reason as well."""
-        named, frame = self.likeliest(case), _claimant(case)
-        if named is None or frame is None or named.requirement not in frame.claims:
+        """See `Causes.rivals`: where a claim is blamed, the others of the same frame may be the reason as well; where
+        no frame is, since several may be meant, what each of them claims."""
+        named = self.likeliest(case)
+        if named is None:
             return ()
-        return tuple(f"{name} {named.kind}" for name in frame.claims if name != named.requirement)
+        if named.kind == whatever.__name__:
+            kind, frames = claimed_by_a_frame.__name__, [p for p in case.unanswered if p.serial >= case.conn.vouched]
+        else:
+            kind, frame = named.kind, _claimant(case)
+            frames = [frame] if frame is not None and named.requirement in frame.claims else []
+        claims = dict.fromkeys(name for frame in frames for name in frame.claims)
+        return tuple(f"{name} {kind}" for name in claims if name != named.requirement)
 
 
 def _claimant(case: Case) -> Pending | None:
@@ -222,14 +229,14 @@ def shown(state: State, pending: Pending) -> bool:
     return pending.frame.command == "SUBSCRIBE" and any(d.sub == pending.serial for d in state.deliveries.values())
 
 
-def unanswered(case: Case) -> Case:
-    """The case of an end that nothing explains: of what may explain it, the frame that it names, or else what it did
-    not answer, the latest first."""
+def unanswered(case: Case) -> None:
+    """Put into the case of an end that nothing explains what may explain it: the frame that it names, or else what it
+    did not answer, the latest first."""
     conn, named = case.conn, case.about
     found = [named] if named is not None else [p for p in reversed(conn.pending) if not shown(case.state, p)]
     if not found and conn.connect is not None and conn.connect.due:
         found = [conn.connect]
-    return case._replace(unanswered=tuple(found))
+    case.unanswered = tuple(found)
 
 
 def _before_an_answer(case: Case) -> bool:
@@ -243,7 +250,7 @@ def _before_an_answer(case: Case) -> bool:
 )
 def connect_was_refused(case: Case) -> str | Named:
     """Before CONNECTED it is CONNECT that was refused."""
-    named = NOT_CONNECTED.likeliest(case._replace(about=case.conn.connect))
+    named = NOT_CONNECTED.likeliest(case.but(about=case.conn.connect))
     return named or Named(ids.CONNECT_02, case.text, "plainly", (), level="MUST")
 
 

@@ -294,6 +294,10 @@ def _nacked_beside(case: Case) -> bool:
 BODY = Causes("another body")
 
 
+def _has_a_nul(case: Case) -> bool:
+    return b"\0" in case.message.frame.body
+
+
 def _cut_at_nul(case: Case) -> bool:
     body = case.message.frame.body
     return b"\0" in body and case.frame.body == body.partition(b"\0")[0]
@@ -305,12 +309,12 @@ def bodies(case: Case) -> str:
     return f"the body is {got[:60]!r} ({len(got)} octets), sent was {was[:60]!r} ({len(was)} octets)"
 
 
-@BODY.cause(ids.CLEN_04, also=ids.BODY_02, could=lambda case: b"\0" in case.message.frame.body)
+@BODY.cause(ids.CLEN_04, also=ids.BODY_02, where=_has_a_nul)
 def length_not_stated(case: Case) -> str:
     return bodies(case) if _cut_at_nul(case) and case.frame.get("content-length") is None else ""
 
 
-@BODY.cause(ids.CLEN_01, also=ids.BODY_02, could=lambda case: b"\0" in case.message.frame.body)
+@BODY.cause(ids.CLEN_01, also=ids.BODY_02, where=_has_a_nul)
 def cut_at_nul(case: Case) -> str:
     return bodies(case) if _cut_at_nul(case) else ""
 
@@ -344,7 +348,9 @@ def nul_not_the_end(case: Case) -> str:
     return bodies(case) if got.startswith(was + b"\0") else ""
 
 
-HEADER = Causes("a user header that was altered or lost")
+HEADER = Causes(
+    "a user header that was altered or lost", turns_on=lambda case: (case.special, case.conn.version == "1.0")
+)
 
 
 def headers(case: Case) -> str:

@@ -9,7 +9,6 @@ from specs.causes import Causes, Named
 from specs.stomp import ids
 from specs.stomp.machine import Phase
 from specs.stomp.server.case import Case
-from specs.stomp.states import Conn
 
 MISSING = Causes("a message that never came")
 _ENDED = (Phase.CLOSING, Phase.LEFT, Phase.CLOSED)
@@ -56,26 +55,23 @@ def not_delivered_again(case: Case) -> Named:
     return Named(name, text, "not_delivered_again", (), level, steady=True)
 
 
-def _sender(case: Case) -> Conn:
-    return case.state.conns[case.message.conn]
-
-
 def _sender_left(case: Case) -> bool:
-    return _sender(case).phase in _ENDED and not case.message.sure and case.subscription.conn != case.message.conn
+    return case.sender.phase in _ENDED and not case.message.sure and case.subscription.conn != case.message.conn
 
 
 @MISSING.circumstance(
-    "STOMP-1.2-DISC-09", also=ids.DISC_07, says="its sender's DISCONNECT was receipted", level="SHOULD"
-)
+    "STOMP-1.2-DISC-09", also=ids.DISC_07, says="its sender's DISCONNECT was receipted", level="SHOULD",
+    where=_sender_left,
+)  # fmt: skip
 def vouched_for_at_the_end(case: Case) -> bool:
     """The RECEIPT of DISCONNECT says that the SEND was received. It may have been, and then to go on with it is a
     recommendation: nobody can tell."""
-    return _sender_left(case) and _sender(case).farewell
+    return case.sender.farewell
 
 
-@MISSING.circumstance(ids.DISC_07, says="its sender had disconnected in order", level="SHOULD")
+@MISSING.circumstance(ids.DISC_07, where=_sender_left, says="its sender had disconnected in order", level="SHOULD")
 def sender_had_left(case: Case) -> bool:
-    return _sender_left(case)
+    return True
 
 
 @MISSING.circumstance(ids.REPEAT_01)
@@ -88,40 +84,36 @@ def _in_tx(case: Case) -> bool:
     return case.message.tx is not None
 
 
-@MISSING.circumstance(ids.TXN_07, also=ids.SUB_05)
+@MISSING.circumstance(ids.TXN_07, where=_in_tx, also=ids.SUB_05)
 def same_transaction_id_elsewhere(case: Case) -> bool:
     others = (conn for number, conn in case.state.conns.items() if number != case.message.conn)
-    return (
-        _in_tx(case)
-        and _sender(case).version == "1.2"
-        and any(case.message.tx in (*conn.txs, *conn.old_txs) for conn in others)
-    )
+    return case.sender.version == "1.2" and any(case.message.tx in (*conn.txs, *conn.old_txs) for conn in others)
 
 
-@MISSING.circumstance(ids.TXN_09, also=ids.SUB_05)
+@MISSING.circumstance(ids.TXN_09, where=_in_tx, also=ids.SUB_05)
 def transaction_id_used_again(case: Case) -> bool:
-    return _in_tx(case) and _sender(case).version == "1.2" and _sender(case).old_txs.count(str(case.message.tx)) > 1
+    return case.sender.version == "1.2" and case.sender.old_txs.count(str(case.message.tx)) > 1
 
 
-@MISSING.circumstance(ids.TXN_06, also=ids.SUB_05, level="SHOULD")
+@MISSING.circumstance(ids.TXN_06, where=_in_tx, also=ids.SUB_05, level="SHOULD")
 def transaction_begun_twice(case: Case) -> bool:
     """The client broke a rule itself: what comes of that is a recommendation."""
-    return _in_tx(case) and f"begun twice {case.message.conn} {case.message.tx}" in case.state.history
+    return f"begun twice {case.message.conn} {case.message.tx}" in case.state.history
 
 
-@MISSING.circumstance(ids.TXN_10, also=ids.SUB_05)
+@MISSING.circumstance(ids.TXN_10, where=_in_tx, also=ids.SUB_05)
 def beside_another_transaction(case: Case) -> bool:
-    return _in_tx(case) and len({*_sender(case).old_txs, *_sender(case).txs}) > 1
+    return len({*case.sender.old_txs, *case.sender.txs}) > 1
 
 
-@MISSING.circumstance(ids.TXN_03, also=ids.SUB_05)
+@MISSING.circumstance(ids.TXN_03, where=_in_tx, also=ids.SUB_05)
 def in_a_transaction(case: Case) -> bool:
-    return _in_tx(case)
+    return True
 
 
 @MISSING.circumstance(ids.TXN_11, also=ids.SUB_05)
 def beside_a_transaction(case: Case) -> bool:
-    return not _in_tx(case) and bool(_sender(case).old_txs or _sender(case).txs)
+    return not _in_tx(case) and bool(case.sender.old_txs or case.sender.txs)
 
 
 @MISSING.circumstance(ids.BODY_03, also=ids.SUB_05)
@@ -143,33 +135,35 @@ def another_subscription_removed(case: Case) -> bool:
 
 @MISSING.circumstance(ids.SUB_04, also=ids.SUB_05)
 def same_subscription_id_elsewhere(case: Case) -> bool:
-    return any(case.subscription.id in conn.subs for conn in case.others)
+    return case.subscription.id in [name for conn in case.others for name in conn.subs]
 
 
 def _stopped(case: Case) -> bool:
     """Earlier messages came to the subscription, and later ones did not."""
     sub = case.subscription
-    came = [d.message for d in case.state.deliveries.values() if d.sub == sub.serial] if sub.ack == "auto" else []
+    if sub.ack != "auto":
+        return False
+    came = [d.message for d in case.state.deliveries.values() if d.sub == sub.serial]
     return bool(came) and max(came) <= case.message.serial
 
 
-@MISSING.circumstance("STOMP-1.2-SUB-08", also=ids.SUB_05)
+@MISSING.circumstance("STOMP-1.2-SUB-08", where=_stopped, also=ids.SUB_05)
 def stopped_without_acks(case: Case) -> bool:
-    return _stopped(case) and not case.subscription.stated
+    return not case.subscription.stated
 
 
-@MISSING.circumstance("STOMP-1.2-ACKMODE-01", also=ids.SUB_05)
+@MISSING.circumstance("STOMP-1.2-ACKMODE-01", where=_stopped, also=ids.SUB_05)
 def stopped_in_auto_mode(case: Case) -> bool:
-    return _stopped(case) and case.subscription.stated
+    return case.subscription.stated
 
 
 @MISSING.circumstance(ids.RECEIPT_05, also=ids.SUB_05, says="a later frame of its sender was receipted")
 def vouched_for(case: Case) -> bool:
     """The RECEIPT of a later frame says that the SEND was received, and its sender is still there. Only 1.2 says so."""
-    there = case.subscription.ack == "auto" and case.subscription.serial < case.message.serial
-    if _sender(case).version != "1.2":
+    sent, sub, sender = case.message, case.subscription, case.sender
+    if sender.version != "1.2" or sent.sure or sub.ack != "auto":
         return False
-    return not case.message.sure and _sender(case).alive and there and case.message.serial < _sender(case).vouched
+    return sub.serial < sent.serial < sender.vouched and sender.alive
 
 
 def received_before(case: Case) -> tuple[str, ...]:
@@ -186,7 +180,7 @@ def received_before(case: Case) -> tuple[str, ...]:
     there = {sub.serial: sub for conn in state.conns.values() for sub in conn.subs.values()}
     for sent in come:
         found = there.get(state.deliveries[sent.deliveries[0]].sub)
-        if found is not None and vouched_for(case._replace(state=state, sent=sent, sub=found)):
+        if found is not None and vouched_for(case.but(state=state, sent=sent, sub=found)):
             return (ids.RECEIPT_05,)
     return ()
 
@@ -194,4 +188,4 @@ def received_before(case: Case) -> tuple[str, ...]:
 @MISSING.circumstance("STOMP-1.2-RECEIPT-04", also=ids.SUB_05, says="it was receipted before that subscription began")
 def there_to_be_had(case: Case) -> bool:
     """The RECEIPT of its SEND said that it waits for who subscribes now."""
-    return case.message.sure and case.message.serial < case.subscription.serial and _sender(case).version != "1.0"
+    return case.message.sure and case.message.serial < case.subscription.serial and case.sender.version != "1.0"

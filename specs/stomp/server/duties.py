@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
@@ -38,41 +37,37 @@ _READING = (Phase.OPEN, *_SESSION)
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
-@BOOK.duty(ids.CLEN_01, met_by="", also=ids.BODY_02)
-def whole_body(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.CLEN_01, met_by="", also=ids.BODY_02, each=True)
+def whole_body(number: int, conn: Conn) -> Due | str:
     """STOMP 1.2, Header content-length: the body has as many octets as it says; what follows tells what is missing."""
-    for number, conn in state.conns.items():
-        if conn.torn:
-            yield Due(conn.torn, about=(number, None))
+    return Due(conn.torn, about=(number, None)) if conn.torn else ""
 
 
-@BOOK.duty(ids.CONNECT_02, met_by="CONNECTED, ERROR, close", when=_CONNECTING, causes=NOT_CONNECTED, shows=UNPROVOKED)
-def answer_to_connect(state: State) -> Iterator[Due]:
+@BOOK.duty(
+    ids.CONNECT_02, met_by="CONNECTED, ERROR, close", when=_CONNECTING, each=True, causes=NOT_CONNECTED,
+    shows=UNPROVOKED,
+)  # fmt: skip
+def answer_to_connect(number: int, conn: Conn) -> Due | str:
     """L43-49: a server that accepts the connection answers with CONNECTED."""
-    for number, conn in state.conns.items():
-        if conn.phase in _CONNECTING and conn.connect is not None and conn.connect.call is None:
-            yield Due("no answer to CONNECT", about=(number, conn.connect), level="MUST")
+    if conn.connect is None or conn.connect.call is not None:
+        return ""
+    return Due("no answer to CONNECT", about=(number, conn.connect), level="MUST")
 
 
-@BOOK.duty(ids.CONNECT_04, met_by="CONNECTED, ERROR, close", when=_CONNECTING)
-def rejected_with_an_error(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.CONNECT_04, met_by="CONNECTED, ERROR, close", when=_CONNECTING, each=True)
+def rejected_with_an_error(number: int, conn: Conn) -> Due | str:
     """L54-56: a server may reject the connection, and should say why in an ERROR."""
-    for number, conn in state.conns.items():
-        connect = conn.connect if conn.phase in _CONNECTING else None
-        if connect is not None and isinstance(connect.call, Free):
-            yield Due("CONNECT was neither accepted nor refused", about=(number, connect))
+    if conn.connect is None or not isinstance(conn.connect.call, Free):
+        return ""
+    return Due("CONNECT was neither accepted nor refused", about=(number, conn.connect))
 
 
-@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR", when=(Phase.FAILED,))
-def close_after_error(state: State) -> Iterator[Due]:
+@BOOK.duty("STOMP-1.2-ERROR-01", met_by="close after ERROR", when=(Phase.FAILED,), each=True)
+def close_after_error(number: int, conn: Conn) -> Due | str:
     """L230-232: the server must close the connection just after it has sent the ERROR."""
-    for number, conn in state.conns.items():
-        if conn.phase is Phase.FAILED and conn.version == "1.2":
-            yield Due(
-                "the connection stayed open after ERROR",
-                about=(number, None),
-                forgive=partial(_given_up, number),
-            )
+    if conn.version != "1.2":
+        return ""
+    return Due("the connection stayed open after ERROR", about=(number, None), forgive=partial(_given_up, number))
 
 
 def _given_up(number: int, state: State) -> State:
@@ -80,78 +75,83 @@ def _given_up(number: int, state: State) -> State:
     return put(state, number, conn._replace(phase=MACHINE.move(conn.phase, CLOSES)))
 
 
-@BOOK.duty(_REFUSED, met_by="ERROR, close", when=(*_CONNECTING, *_READING))
-def refusal_of_a_frame(state: State) -> Iterator[Due]:
+@BOOK.duty(_REFUSED, met_by="ERROR, close", when=(*_CONNECTING, *_READING), each=True)
+def refusal_of_a_frame(number: int, conn: Conn) -> Due | str:
     """What a client frame calls for is declared in refusals.py, and calls.py says when."""
-    for number, conn in state.conns.items():
-        found = _refused(conn)
-        if found is not None and isinstance(found.call, Refusal):
-            call = found.call
-            name, *also = named(call, call.ignored, unanswered=True)
-            yield Due(
-                f"neither ERROR nor a close ({call.why or found.frame.command})",
-                about=(number, found),
-                kind=found.frame.command if found.frame.command.isalpha() else "",
-                requirement=name,
-                level=call.ignored,
-                also=tuple(also),
-            )
+    found = _refused(conn)
+    if found is None or not isinstance(found.call, Refusal):
+        return ""
+    call = found.call
+    name, *also = named(call, call.ignored, unanswered=True)
+    return Due(
+        f"neither ERROR nor a close ({call.why or found.frame.command})",
+        about=(number, found),
+        kind=found.frame.command if found.frame.command.isalpha() else "",
+        requirement=name,
+        level=call.ignored,
+        also=tuple(also),
+    )
 
 
 def _refused(conn: Conn) -> Pending | None:
     """The first frame that had to be refused and was not yet."""
     if conn.phase in _CONNECTING:
         return conn.connect
-    if conn.doom is None or conn.phase not in _READING:
+    if conn.doom is None:
         return None
     return next(p for p in conn.pending if p.call is conn.doom)
 
 
-@BOOK.duty(ids.INV_16, met_by="ERROR, close", when=_READING, also=ids.CLEN_02)
-def refusal_of_octets(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.INV_16, met_by="ERROR, close", when=_READING, also=ids.CLEN_02, each=True)
+def refusal_of_octets(number: int, conn: Conn) -> Due | str:
     """STOMP 1.2, Header content-length: NUL must follow the body. 1.0 says that so many octets should be read."""
-    for number, conn in state.conns.items():
-        if conn.lost == ids.CLEN_02 and conn.doom is None and conn.phase in _READING:
-            why = "octets follow the body where NUL must stand, and the connection stayed open"
-            yield Due(why, about=(number, None), level="SHOULD" if conn.version == "1.0" else None)
+    if conn.lost != ids.CLEN_02 or conn.doom is not None:
+        return ""
+    why = "octets follow the body where NUL must stand, and the connection stayed open"
+    return Due(why, about=(number, None), level="SHOULD" if conn.version == "1.0" else None)
 
 
-@BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close", when=_SESSION)
-def answer_to_too_much(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.INV_39, met_by="RECEIPT, ERROR, close", when=_SESSION, each=True)
+def answer_to_too_much(number: int, conn: Conn) -> list[Due]:
     """STOMP 1.2, Size Limits: a frame beyond the limits gets an ERROR and a close, or is taken."""
-    for number, conn in state.conns.items():
-        for p in conn.pending:
-            if isinstance(p.call, Free) and p in _receipts(conn):
-                why = f"a {p.frame.command} of enormous size was neither receipted nor refused"
-                yield Due(why, about=(number, p), level="SHOULD", forgive=partial(_not_asked, number, p))
+    return [
+        Due(
+            f"a {p.frame.command} of enormous size was neither receipted nor refused",
+            about=(number, p),
+            level="SHOULD",
+            forgive=partial(_not_asked, number, p),
+        )
+        for p in _receipts(conn)
+        if isinstance(p.call, Free)
+    ]
 
 
-@BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", when=_SESSION, causes=NO_RECEIPT, shows=UNPROVOKED)
-def receipt(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.RECEIPT_01, met_by="RECEIPT", when=_SESSION, each=True, causes=NO_RECEIPT, shows=UNPROVOKED)
+def receipt(number: int, conn: Conn) -> list[Due]:
     """L194-212, L250-254: a frame that asks for a receipt gets it once it was processed."""
-    for number, conn in state.conns.items():
-        if conn.pending:
-            for p in _receipts(conn):
-                if p.call is None:
-                    yield Due(
-                        f"no RECEIPT for {p.frame.command} with receipt {p.receipt!r:.60}",
-                        about=(number, p),
-                        kind=p.frame.command,
-                        forgive=partial(_not_asked, number, p),
-                    )
+    return [
+        Due(
+            f"no RECEIPT for {p.frame.command} with receipt {p.receipt!r:.60}",
+            about=(number, p),
+            kind=p.frame.command,
+            forgive=partial(_not_asked, number, p),
+        )
+        for p in _receipts(conn)
+        if p.call is None
+    ]
 
 
-def _receipts(conn: Conn) -> Iterator[Pending]:
-    """Frames whose RECEIPT is due, unless they are too large: not those behind a refused frame, nor those of an open or
-    aborted transaction."""
-    if conn.phase not in _SESSION or conn.lost:
-        return
-    for p in conn.pending:
+def _receipts(conn: Conn) -> list[Pending]:
+    """Frames whose RECEIPT is due, and those that may be too large for one: not those behind a refused frame, nor those
+    of an open or aborted transaction."""
+    found: list[Pending] = []
+    for p in () if conn.lost else conn.pending:
         if isinstance(p.call, Refusal):
-            return
+            break
         asked = p.call is None or (isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02)
         if asked and p.receipt is not None and p.due and (p.tx is None or p.tx not in conn.txs):
-            yield p
+            found.append(p)
+    return found
 
 
 def _not_asked(number: int, pending: Pending, state: State) -> State:
@@ -164,21 +164,24 @@ def _not_asked(number: int, pending: Pending, state: State) -> State:
 # -- deliveries --------------------------------------------------------------------------------------------------------
 
 
-@BOOK.duty(ids.SUB_05, met_by="MESSAGE", when=(Phase.LIVE,), causes=MISSING)
-def copy_for_each_subscriber(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
+def copy_for_each_subscriber(state: State) -> list[Due]:
     """L119-127: messages that come to a subscribed destination are delivered as MESSAGE. With fan-out, to everyone."""
+    found: list[Due] = []
     for serial, sub_serial in state.due:
         sub = _sub(state, sub_serial)
         if sub is None or sub.closing or sub.vague or not idle(state, sub):
             continue
         message = state.messages[serial]
         if message.kind is None or message.kind.copies or alone(state, sub):
-            yield _delivery(message, sub)
+            found.append(_delivery(message, sub))
+    return found
 
 
-@BOOK.duty(ids.SUB_05, met_by="MESSAGE", when=(Phase.LIVE,), causes=MISSING)
-def message_for_any_of_them(state: State) -> Iterator[Due]:
+@BOOK.duty(ids.SUB_05, met_by="MESSAGE", causes=MISSING)
+def message_for_any_of_them(state: State) -> list[Due]:
     """L119-127: at a queue every subscriber is free to take a message, and one of them must get it."""
+    found: list[Due] = []
     for place, queue in state.waiting.items():
         if not queue:
             continue
@@ -191,7 +194,8 @@ def message_for_any_of_them(state: State) -> Iterator[Due]:
                 continue
             own = message.kind is not None and message.kind.own
             if own or all(sub.conn != message.conn for sub in takers):
-                yield _delivery(message, takers[0])
+                found.append(_delivery(message, takers[0]))
+    return found
 
 
 def _delivery(message: Message, sub: Sub) -> Due:
@@ -241,11 +245,13 @@ def idle(state: State, sub: Sub) -> bool:
 _BY_BODY = {rule.body: rule for rule in BOOK.duties}
 
 
-def met(duty: Callable[[State], Any], case: Case) -> tuple[str, ...]:
+def met(duty: Callable[..., Any], case: Case) -> tuple[str, ...]:
     """What the role shows by meeting a duty: it, and every cause that could have been blamed."""
     rule: Rule = _BY_BODY[duty]
-    causes = (each.credits(case) for each in (rule.causes, rule.shows) if each is not None)
-    return (*rule.requirements, *rule.also, *chain.from_iterable(causes))
+    covers = rule.requirements + rule.also
+    for causes in (rule.causes, rule.shows):
+        covers += causes.credits(case) if causes is not None else ()
+    return covers
 
 
 def refused(case: Case) -> tuple[str, ...]:

@@ -44,18 +44,26 @@ def failed(state: State, number: int) -> State:
 def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
     """The state once a frame was receipted."""
     frame = pending.frame
-    rest = tuple(p for p in conn.pending if p is not pending)
+    rest = tuple([p for p in conn.pending if p is not pending])
     # frames before it were received; those that asked for nothing need not be remembered
     forgotten = [p for p in rest if p.receipt is None and p.call is None and p.serial < pending.serial]
     if forgotten:
-        rest = tuple(p for p in rest if p not in forgotten)
+        rest = tuple([p for p in rest if p not in forgotten])
     parted = frame.command == "DISCONNECT" and not pending.late
+    subs = conn.subs
+    if frame.command == "SUBSCRIBE":
+        key = frame.get("id")
+        key = f"\0{frame.get('destination')}" if key is None else key
+        sub = subs.get(key)
+        if sub is not None:
+            subs = {**subs, key: _in_force(state, sub)}
     conn = conn._replace(
         phase=MACHINE.move(conn.phase, GOODBYE if parted else "RECEIPT"),
         pending=rest,
         answered=(*conn.answered, pending.receipt or ""),
         hushed=conn.hushed or any(p.frame.command in ("ACK", "NACK") for p in forgotten),
         within=conn.within if pending.tx is None else conn.within | {pending.receipt or ""},
+        subs=subs,
         doom=None if isinstance(pending.call, Refusal) and pending.call is conn.doom else conn.doom,
         farewell=conn.farewell or parted,
         vouched=max(conn.vouched, pending.serial),
@@ -63,13 +71,7 @@ def processed(state: State, number: int, conn: Conn, pending: Pending) -> State:
     )
     if frame.command not in state.receipted and (pending.receipt or "").isalnum():
         state = state._replace(receipted=state.receipted | {frame.command})
-    if frame.command == "SUBSCRIBE":
-        key = frame.get("id")
-        key = f"\0{frame.get('destination')}" if key is None else key
-        sub = conn.subs.get(key)
-        if sub is not None:
-            conn = conn._replace(subs={**conn.subs, key: _in_force(state, sub)})
-    elif frame.command == "UNSUBSCRIBE":
+    if frame.command == "UNSUBSCRIBE":
         conn = _unsubscribed(state, conn, frame)
     return _settled(put(state, number, conn), pending)
 
@@ -89,9 +91,11 @@ def _unsubscribed(state: State, conn: Conn, frame: Frame) -> Conn:
 
 
 def _settled(state: State, pending: Pending) -> State:
-    """What a RECEIPT says of the messages of its frame, and of the deliveries that it acknowledged."""
+    """What a RECEIPT says of the messages of its frame, and of the deliveries that it acknowledged. That of a SEND in a
+    transaction says nothing of its COMMIT."""
     frame, settled = pending.frame, f"{pending.serial}"
-    sure = pending.sends if frame.command == "COMMIT" else (pending.serial,) if frame.command == "SEND" else ()
+    alone = frame.command == "SEND" and pending.tx is None
+    sure = pending.sends if frame.command == "COMMIT" else (pending.serial,) if alone else ()
     if sure:
         known = {s: state.messages[s]._replace(sure=True) for s in sure if s in state.messages}
         state = state._replace(messages={**state.messages, **known})

@@ -314,13 +314,20 @@ def _begin(state: State, number: int, conn: Conn, pending: Pending, behind: Refu
     if not tx:
         return state
     opened = conn.txs.get(tx)
-    if opened is None and pending.call is not None:
+    if opened is None and pending.call is not None and _is_open_elsewhere(state, number, tx):
         state = _shared(state, tx)
     if opened is None:
         opened = Tx(tx, reused=tx in conn.old_txs, doubtful=pending.call is not None)
     else:
         state = state._replace(history=state.history | {f"begun twice {number} {tx}"})
     return put(state, number, conn._replace(txs={**conn.txs, tx: opened}))
+
+
+def _is_open_elsewhere(state: State, number: int, tx: str) -> bool:
+    """True when another connection has a transaction of this name, or had one in 1.0, where it does not end with the
+    connection. One that was committed or aborted is over, here and there: the identifier bound frames to that one."""
+    others = [conn for key, conn in state.conns.items() if key != number and conn.version != "1.2"]
+    return any(tx in conn.txs or (conn.version == "1.0" and tx in conn.old_txs) for conn in others)
 
 
 def _shared(state: State, tx: str) -> State:

@@ -18,7 +18,6 @@ from specs.stomp import ids
 from specs.stomp.headers import WHOLE, sayable_in_1_0
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
-from specs.stomp.server.calls import offered
 from specs.stomp.server.case import Case
 from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
 from specs.stomp.server.causes_missing import received_before
@@ -91,7 +90,7 @@ def without_offer_the_session_is_1_0(case: Case) -> str:
 
 def _readable(case: Case) -> bool:
     """The client offered versions in a canonical list."""
-    return case.subject.frame.get("accept-version") is not None and bool(offered(case.subject.frame))
+    return case.subject.frame.get("accept-version") is not None and bool(case.offer)
 
 
 @BOOK.form(
@@ -112,7 +111,7 @@ def names_the_version(case: Case) -> str:
 def highest_common_version(case: Case) -> str:
     """STOMP 1.2, Protocol Negotiation: the server answers with the highest version that both speak."""
     version, best = case.frame.get("version"), case.conn.version
-    if version not in (offered(case.subject.frame) or ()):
+    if version not in case.offer:
         return f"CONNECTED says version {version!r:.40}, which was not offered"
     if version != best and not isinstance(case.subject.call, Free):
         return f"CONNECTED says version {version!r:.40}, the highest version in common is {best}"
@@ -219,7 +218,7 @@ def receipt_names_its_frame(case: Case) -> str:
 
 
 def _asked(case: Case) -> bool:
-    return case.wanted in [p.receipt for p in case.conn.pending]
+    return bool(case.asked)
 
 
 @BOOK.form(
@@ -302,8 +301,7 @@ def _is_plain(case: Case) -> bool:
 def received(case: Case, shown: tuple[str, ...]) -> Iterable[Outcome]:
     """Judge a RECEIPT: one reading for each frame that it may be about, since they may come in any order."""
     found = BOOK.ask("RECEIPT", case)
-    wanted = case.wanted
-    asked = [p for p in case.conn.pending if p.receipt == wanted]
+    asked = case.asked
     if found.breach is not None:
         return (outcome(found, _taken_for_one(case, asked)),)
     if not asked:

@@ -172,7 +172,7 @@ def _behind(case: Case) -> bool:
     return behind and _blamed(case) and case.conn.version == "1.2"
 
 
-@BOOK.form(ids.ERROR_02, on="ERROR", if_=_behind)
+@BOOK.form(ids.ERROR_02, on="ERROR", if_=_behind, same_as="nothing_behind_a_refused_frame_is_done")
 def nothing_behind_it_was_done(case: Case) -> str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
     behind = [m for m in case.state.messages.values() if m.conn == case.number and m.behind and m.deliveries]
@@ -368,12 +368,13 @@ def what_is_refused_gets_an_error(case: Case) -> Broken | str:
 def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge an ERROR, after which the connection is over."""
     conn, wanted = case.conn, case.wanted
-    case = case._replace(suspects=may_be_refused(conn))
+    case.suspects = may_be_refused(conn)
     if wanted is not None and conn.version != "1.0":
         asked = (*conn.pending, *([conn.connect] if conn.connect else []))
-        case = case._replace(about=next((p for p in asked if p.receipt == wanted), None))
+        case = case.but(about=next((p for p in asked if p.receipt == wanted), None))
     legal = "for a legal frame" if case.suspects else "in a legal session"
-    case = unanswered(case._replace(text=f"{_what(case)} {legal}"))
+    case.text = f"{_what(case)} {legal}"
+    unanswered(case)
     found = BOOK.ask("ERROR", case)
     return outcome(found, failed(case.state, case.number), shown + _shown_by_the_end(case))
 
@@ -385,7 +386,7 @@ def _shown_by_the_end(case: Case) -> tuple[str, ...]:
         return met(refusal_of_octets, case)
     if _excused(case) or not case.suspects:
         return ()
-    return refused(case) + of_a_freedom(case._replace(about=gravest(case)))
+    return refused(case) + of_a_freedom(case.but(about=gravest(case)))
 
 
 def closed(state: State, event: Closed) -> Outcome:
@@ -413,8 +414,9 @@ def closed(state: State, event: Closed) -> Outcome:
         kept += BOOK.ask(FAREWELL, case).covers
     else:
         text = f"closed after {conn.mute_ms} ms of silence, agreed were {conn.mine_ms} ms"
-        case = case if _given_up(case) else case._replace(text="closed the connection in a legal session")
-        found = BOOK.ask(topic, unanswered(case if case.text else case._replace(text=text)))
+        case.text = text if _given_up(case) else "closed the connection in a legal session"
+        unanswered(case)
+        found = BOOK.ask(topic, case)
     if topic == _PARTED and owing is None:
         kept += tuple(name for p in conn.pending if p.frame.command == "DISCONNECT" for name in p.claims)
     if conn.phase is Phase.FAILED and conn.version == "1.2":
@@ -424,8 +426,11 @@ def closed(state: State, event: Closed) -> Outcome:
 
 def _unexplained(case: Case, earlier: Conn, text: str) -> Case:
     """The case of a close behind a DISCONNECT: what may explain it stands before that."""
-    found = unanswered(case._replace(conn=earlier, text=text))
-    return found._replace(conn=case.conn)
+    before = Case(case.state, case.number, earlier)
+    unanswered(before)
+    found = Case(case.state, case.number, case.conn)
+    found.suspects, found.unanswered, found.text = case.suspects, before.unanswered, text
+    return found
 
 
 def idle(state: State) -> Iterator[str]:

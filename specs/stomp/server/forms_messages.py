@@ -14,7 +14,7 @@ from specs.model import ANYTHING, Allow, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
 from specs.stomp.frames import Frame
-from specs.stomp.headers import RESERVED, sayable_in_1_0
+from specs.stomp.headers import sayable_in_1_0
 from specs.stomp.machine import MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, Copy, Match, of_message, special
@@ -195,7 +195,7 @@ def _sent_behind(case: Case) -> bool:
     return case.message.behind is not None
 
 
-@BOOK.form(ids.ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind)
+@BOOK.form(ids.ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind, same_as="nothing_behind_it_was_done")
 def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused. Earlier versions do not say so."""
     behind = case.message.behind
@@ -283,21 +283,19 @@ def user_headers_as_they_were_sent(case: Case) -> Broken | str:
     return Broken(headers(case), None if case.conn.version != "1.0" else "SHOULD")
 
 
-def _other_header(frame: Frame, sent: Frame) -> tuple[str, str]:
+def _other_header(case: Case) -> tuple[str, str]:
     """The first user header of a SEND that its MESSAGE does not have with the value that was given first."""
-    seen: set[str] = set()
-    for name, value in sent.headers:
-        if name not in RESERVED and name not in seen:
-            seen.add(name)
-            if frame.get(name) != value:
-                return name, value
+    frame, sent = case.frame, case.message.frame
+    for name, value in case.user:
+        if frame.get(name) != value == sent.get(name):
+            return name, value
     return "", ""
 
 
 _OWN = frozenset({"message-id", "ack", "subscription"})
 
 
-@BOOK.form(ids.SEND_09, on=_OF_SEND, if_=lambda case: any(name in _OWN for name, _ in case.message.frame.headers))
+@BOOK.form(ids.SEND_09, on=_OF_SEND, if_=lambda case: case.message.frame.has_any(_OWN))
 def has_handles_of_the_servers_own(case: Case) -> str:
     """L225-231: message-id and ack are the server's."""
     ack, sent = case.frame.get("ack"), case.message.frame
@@ -344,7 +342,6 @@ def ack_is_its_own(case: Case) -> str:
 def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[str, ...]) -> Outcome:
     """Judge one MESSAGE on a connection that may get any."""
     case = of_message(state, number, conn, frame)
-    phase = MACHINE.move(conn.phase, "MESSAGE")
     found = BOOK.ask("MESSAGE", case)
     if found.breach is not None or found.unjudged or case.sub is None or (case.sent is None and found.lapses):
         # it was delivered all the same, if it is known what and to whom; otherwise nobody knows what is still owed
@@ -354,13 +351,13 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
     if case.sent is None:
         # nothing is owed any more to a subscription that may be busy with it
         subs = {**conn.subs, case.sub.id: case.sub._replace(vague=True)}
-        return Allow(put(state, number, conn._replace(phase=phase, subs=subs)))
+        return Allow(put(state, number, conn._replace(phase=MACHINE.move(conn.phase, "MESSAGE"), subs=subs)))
     sent = case.sent.frame
     if case.copy is Copy.MAY and _may_be_torn(case):
         torn = f"the body is empty, sent was {sent.body[:60]!r} ({len(sent.body)} octets)"
         return Allow(put(state, number, conn._replace(torn=torn)))
     if not case.sent.loose:
-        case = case._replace(header=_other_header(frame, sent), special=special(sent))
+        case.header, case.special = _other_header(case), special(case.user)
     of_send = BOOK.ask(_OF_SEND, case)
     after = delivered(state, number, conn, case.subscription, frame, case.message)
     if of_send.breach is not None or of_send.unjudged:
@@ -368,7 +365,7 @@ def message(state: State, number: int, conn: Conn, frame: Frame, shown: tuple[st
         unclear = of_send.breach is not None and of_send.breach.requirement in _HANDLES
         return outcome(of_send, ANYTHING if unclear and case.subscription.ack != "auto" else after)
     # which of two names it meant is the server's affair, and so is all that follows
-    return outcome(of_send, ANYTHING if of_send.leans else after, (*shown, *found.covers, *_credited(case)))
+    return outcome(of_send, ANYTHING if of_send.leans else after, shown + found.covers + _credited(case))
 
 
 def _may_be_torn(case: Case) -> bool:
@@ -378,13 +375,15 @@ def _may_be_torn(case: Case) -> bool:
     return empty and sent.frame.body[:1] == b"\0" and not sent.loose
 
 
-def _credited(case: Case) -> Iterator[str]:
+def _credited(case: Case) -> tuple[str, ...]:
     """What a delivery shows besides: the duty that it meets, and freedoms of which it makes use."""
     sent, sub = case.message, case.subscription
+    shown: tuple[str, ...] = ()
     if (sent.serial, sub.serial) in case.state.due or sent.serial in case.state.waiting.get(sent.destination, ()):
-        yield from met(copy_for_each_subscriber, case)
+        shown = met(copy_for_each_subscriber, case)
     if sent.tx is not None or case.last is not None or len(case.frame.headers) > 4:
-        yield from BOOK.ask(OF_MESSAGES, case).covers
+        shown += BOOK.ask(OF_MESSAGES, case).covers
+    return shown
 
 
 def unseen(state: State) -> Iterator[str]:

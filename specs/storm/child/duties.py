@@ -9,7 +9,7 @@ from specs.storm import ids
 from specs.storm.child.book import BOLT, BOLT_MISUSES, BOOKS, BOTH, MISUSED, MISUSES, SPOUT
 from specs.storm.child.causes import MISSING, UNANSWERED, UNCALLED, UNDONE, UNHANDED, UNSET
 from specs.storm.machine import DEAFS, SETUPS, BoltPhase, SpoutPhase
-from specs.storm.states import Misuse, Owing, Task
+from specs.storm.states import Conv, Misuse, Owing, Task
 from specs.storm.values import shown
 
 
@@ -99,13 +99,41 @@ def _without(s: Owing) -> Owing:
     return s._replace(conv=s.conv._replace(tasks=tuple(t for t in s.conv.tasks if t is not _first(s))))
 
 
+PASSED_OVER = {misuse: MISUSED[misuse] for misuse in (Misuse.NO_MESSAGE, Misuse.LACKING, Misuse.BLANK)}
+"""What a bolt skips or ends at: nothing of it is left once the bolt goes on."""
+
+
+@BOLT.duty(" ".join(PASSED_OVER.values()), met_by="settle, exits")
+def what_comes_behind_invalid_input_is_worked_on(s: Owing) -> Due | str:
+    """A bolt that answers a heartbeat behind it has skipped it, and goes on with what is sent next (S-23)."""
+    conv = s.conv
+    idle = conv.phase is BoltPhase.RUN and conv.goes_on and not conv.blocked and not conv.raising
+    if conv.misuse not in PASSED_OVER or not idle or not s.config.scripted:
+        return ""
+    lost = next((task.id for task in conv.tasks if task.id in conv.behind and _wants_settling(conv, task)), None)
+    if lost is None:
+        return ""
+    return Due(f"it goes on after {conv.misuse.value}, and does nothing for the tuple {shown(lost)} behind it",
+               kind=conv.misuse.name, requirement=PASSED_OVER[conv.misuse], level="SHOULD",
+               forgive=_without_behind)  # fmt: skip
+
+
+def _wants_settling(conv: Conv, task: Task) -> bool:
+    return task.id in conv.open and any(due.kind in ("ack", "fail") and due.id == task.id for due in task.due)
+
+
+def _without_behind(s: Owing) -> Owing:
+    return s._replace(conv=s.conv._replace(behind=()))
+
+
 @BOLT.duty(ids.TUPLES_REACH_USER_CODE_IN_ORDER, met_by="observed", causes=UNCALLED)
 def user_code_is_called_for_each_tuple(s: Owing) -> Due | str:
     """Every tuple reaches user code (Bolts)."""
     task = _first(s)
     if task is None or task.seen is None:
         return ""
-    return Due(f"user code was not called for the tuple {shown(task.id)}", kind="uncalled", forgive=_without)
+    return Due(f"user code was not called for the tuple {shown(task.id)}", kind="uncalled", level=_level(task),
+               forgive=_without)  # fmt: skip
 
 
 @BOLT.duty(ids.SETTLED_IN_THE_END, met_by="settle", causes=MISSING)
@@ -115,7 +143,8 @@ def what_user_code_acks_is_acked(s: Owing) -> Due | str:
     if task is None or task.seen is not None or not task.due or task.due[0].kind == "emit":
         return ""
     due = task.due[0]
-    return Due(f"the {due.kind} of {shown(due.id)} did not come", kind=due.kind, level="MUST", forgive=_without)
+    return Due(f"the {due.kind} of {shown(due.id)} did not come", kind=due.kind, level=_level(task) or "MUST",
+               forgive=_without)  # fmt: skip
 
 
 @BOLT.duty(ids.TUPLES_REACH_USER_CODE_IN_ORDER, met_by="emit", causes=MISSING)
@@ -124,7 +153,13 @@ def what_user_code_emits_is_emitted(s: Owing) -> Due | str:
     task = _first(s)
     if task is None or task.seen is not None or not task.due or task.due[0].kind != "emit":
         return ""
-    return Due(f"the emit of {shown(task.due[0].values)} did not come", kind="emit", forgive=_without)
+    return Due(f"the emit of {shown(task.due[0].values)} did not come", kind="emit", level=_level(task),
+               forgive=_without)  # fmt: skip
+
+
+def _level(task: Task) -> str | None:
+    """The text does not say that the id of a settled tuple may come again (S-39)."""
+    return "SHOULD" if task.again else None
 
 
 @BOLT.duty(ids.RAISED_CODE_SHOWS, met_by="settle, exits")
@@ -214,6 +249,20 @@ def user_code_is_called_for_each_command(s: Owing) -> Due | str:
     if not _is_known(s) or all(task.seen is None for task in s.conv.tasks):
         return ""
     return Due(f"{s.conv.command} was answered, and user code was not called for it", kind="uncalled")
+
+
+@SPOUT.duty(PASSED_OVER[Misuse.NO_MESSAGE], met_by="observed")
+def user_code_is_called_for_a_command_behind_invalid_input(s: Owing) -> Due | str:
+    """A spout that has answered both has skipped what was no message, and goes on with the command (S-23)."""
+    conv = s.conv
+    answered = conv.phase is SpoutPhase.IDLE and not conv.blocked and not conv.junk and not conv.raising
+    if conv.misuse is not Misuse.NO_MESSAGE or not answered or not s.config.scripted:
+        return ""
+    if all(task.seen is None for task in conv.tasks):
+        return ""
+    return Due(f"{conv.command} behind {conv.misuse.value} was answered, and user code was not called for it",
+               kind=conv.misuse.name, level="SHOULD",
+               forgive=lambda s: s._replace(conv=s.conv._replace(tasks=())))  # fmt: skip
 
 
 @SPOUT.duty(ids.SPOUT_LISTS_REACH_THEIR_EMIT, met_by="task ids")

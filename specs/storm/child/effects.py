@@ -96,7 +96,8 @@ def a_tuple_is_settled(m: Case) -> Conv:
 def a_heartbeat_is_answered(m: Case) -> Conv:
     conv = m.conv
     if conv.unanswered:
-        return conv._replace(unanswered=conv.unanswered - 1, late=min(conv.late, conv.unanswered - 1))
+        late = min(conv.late, conv.unanswered - 1)
+        return conv._replace(unanswered=conv.unanswered - 1, late=late, goes_on=conv.goes_on or conv.called)
     return conv._replace(spare=max(0, conv.spare - 1), extras=conv.extras + 1)
 
 

@@ -93,7 +93,8 @@ def _moved(config: Config, conv: Conv, action: str, to: Any = None) -> Any:
 
 
 def _misused(conv: Conv, misuse: Misuse, why: str, **more: Any) -> Sent:
-    return Sent(conv._replace(misuse=misuse, excused=True, **more), why)
+    afresh: dict[str, Any] = {"behind": (), "called": False, "goes_on": False}
+    return Sent(conv._replace(misuse=misuse, excused=True, **afresh, **more), why)
 
 
 def _text(config: Config, conv: Conv, frame: Text) -> Sent:
@@ -139,20 +140,22 @@ def _tuple(config: Config, conv: Conv, value: Mapping[str, Any]) -> Sent:
         why = f"a tuple without {', '.join(missing) or 'values'}"
         return _misused(conv, Misuse.LACKING, why, open=(*conv.open, *_name(Message(value))))
     if is_heartbeat(value):
-        return Sent(conv._replace(unanswered=conv.unanswered + 1, beats=conv.beats | {name}))
+        called = conv.called or (conv.misuse is not None and not conv.unanswered)
+        return Sent(conv._replace(unanswered=conv.unanswered + 1, beats=conv.beats | {name}, called=called))
     if not isinstance(name, str):
         return _misused(
             conv, Misuse.NUMBER_ID, f"the id of a tuple is {shown(name)}", open=(*conv.open, name, str(name))
         )
     if name in conv.open:
         return Sent(conv, f"the id {name!r:.60} is live already", known=False)
-    task = scripts.of_tuple(config, value)
+    task = scripts.of_tuple(config, value)._replace(again=name in conv.settled)
     tasks = (*conv.tasks, task) if config.scripted else conv.tasks
     return Sent(
         conv._replace(
             open=(*conv.open, name),
             settled=conv.settled - {name},
             tasks=tasks,
+            behind=conv.behind if conv.misuse is None else (*conv.behind, name),
             spare=conv.spare + 1,
             raised=conv.raised + task.raising,
             excused=conv.excused or task.raising,

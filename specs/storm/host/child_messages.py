@@ -100,7 +100,7 @@ def _pid(config: Config, conv: HostConv, value: Any) -> Heard:
         extra = isinstance(value, Mapping) and "command" in value
         return Heard(run._replace(skipped=(Row.PID,) if extra else ()))
     if value == {}:
-        return Heard(run._replace(maybe=Row.PID), "there is no process id")
+        return Heard(run._replace(maybe=Row.PID, skipped=(Row.PID,)), "there is no process id")
     return _fails(conv, Row.NO_CHILD, f"{shown(value)} is no process id", skipped=(Row.PID,))
 
 

@@ -41,7 +41,8 @@ def a_child_that_is_of_no_use_is_given_up(s: Owing) -> Due | str:
     conv, row = s.conv, s.conv.failing
     if row is None or not _is_up(conv):
         return ""
-    why = f"{UNNOTICED.get(row, f'the child said what means nothing ({row.value})')}, and it does not say so"
+    noticed = UNNOTICED.get(row, f"the child said something that means nothing ({row.value})")
+    why = f"{noticed}, and the host does not say so"
     must = row in PASSED_OVER or (row is Row.NO_CHILD and conv.left)
     also = tuple(ROWS[skipped] for skipped in conv.skipped if skipped is not row)
     return Due(why, kind=row.name, requirement=ROWS[row], level=None if must else "SHOULD", also=also)
@@ -69,7 +70,10 @@ def what_stands_beside_messages_holds_up_nothing(s: Owing) -> Due | str:
         return ""
     row = conv.skipped[-1]
     below = next(_owed(s._replace(conv=conv._replace(skipped=()))), None)
-    return "" if below is None else Due(f"{below}; {row.value} came before", kind=row.name, requirement=ROWS[row])
+    if below is None:
+        return ""
+    level = "SHOULD" if row is conv.maybe is Row.PID else None  # it may be refused: that it is not is S-22's
+    return Due(f"{below}; {row.value} came before", kind=row.name, requirement=ROWS[row], level=level)
 
 
 def _owed(s: Owing) -> Iterator[str]:

@@ -8,7 +8,7 @@ from specs.storm.host.book import BOLT_HOST, BOTH, SPOUT_HOST
 from specs.storm.host.case import SEEN, Case, Commands, Lists, Shown, Tuples
 from specs.storm.host.child_messages import emitted, logged
 from specs.storm.host.forms_beside import log_at
-from specs.storm.states import HostConv
+from specs.storm.states import HostConv, Row
 
 
 @BOTH.effect("nonsense")
@@ -33,9 +33,14 @@ def an_emit_has_its_task_ids(m: Case) -> HostConv:
     return conv._replace(lowest=at) if kind is Lists.RIGHT else conv
 
 
+def met(conv: HostConv) -> HostConv:
+    """The child is spoken to: what came in place of its process id was taken for it."""
+    return conv._replace(skipped=tuple(row for row in conv.skipped if row is not Row.PID))
+
+
 @BOLT_HOST.effect("tuple")
 def a_tuple_is_live(m: Case) -> HostConv:
-    conv, (kind, at) = m.conv, m.given
+    conv, (kind, at) = met(m.conv), m.given
     if kind is not Tuples.GIVEN:
         return conv
     live = conv.waiting[at]._replace(wire=m.get("id"))
@@ -45,12 +50,12 @@ def a_tuple_is_live(m: Case) -> HostConv:
 
 @BOLT_HOST.effect("heartbeat")
 def a_heartbeat_waits_for_its_sync(m: Case) -> HostConv:
-    return m.conv._replace(beats=m.conv.beats + 1, seen=m.conv.seen + 1, idle_ms=0)
+    return met(m.conv)._replace(beats=m.conv.beats + 1, seen=m.conv.seen + 1, idle_ms=0)
 
 
 @SPOUT_HOST.effect("command")
 def a_command_is_open(m: Case) -> HostConv:
-    conv, command = m.conv, m.get("command")
+    conv, command = met(m.conv), m.get("command")
     after = conv._replace(command=command, quiet_ms=0, most_ms=0, held=(), answered=False)
     for message in conv.held:  # what the child said after its sync is read now
         emits = message.get("command") == "emit"

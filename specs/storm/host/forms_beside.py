@@ -31,7 +31,9 @@ NEVER_LENIENT = (Row.CRLF, Row.FLOOD, Row.NO_UTF8, Row.TWICE, Row.ODD_NUMBER, Ro
 def nothing_is_made_of_what_means_nothing(m: Case) -> Any:
     """It is a failure (catalogue of invalid inputs). To make something of it is a recommendation missed: nothing that
     a right child says comes out wrong by that (S-22)."""
-    return Broken(f"{m.what}; it came of what means nothing: {m.row.value}", level="SHOULD", ends=True)  # type: ignore[union-attr]
+    nonsense = m.row.value if m.row is not None else ""
+    why = f"{m.what}; the child had said something that means nothing: {nonsense}"
+    return Broken(why, level="SHOULD", ends=True)
 
 
 def is_lenient(m: Case) -> bool:
@@ -59,10 +61,10 @@ def what_means_nothing_has_no_effect(m: Case) -> Any:
     if m.action in _ENDINGS:
         return ""
     if m.shown[0] is Shown.MISTAKEN:
-        return f"{_what(m)} came of what is none: {_rows(m)[0].value}"
+        return f"{_what(m)} was made of a message that is not one: {_rows(m)[0].value}"
     if m.shown[0] is not Shown.NONSENSE:
         return ""
-    why = f"{_what(m)} came of what means nothing: {_rows(m)[0].value}"
+    why = f"{_what(m)} was made of a message that means nothing: {_rows(m)[0].value}"
     return Broken(why, level="SHOULD", ends=True) if is_lenient(m) else why
 
 

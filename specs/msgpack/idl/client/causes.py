@@ -79,7 +79,7 @@ def _way(way: Way) -> Callable[[Case], bool]:
 
 
 def _wrong(case: Case) -> str:
-    return f"its result was wanted: {case.report_said}"
+    return f"the result is not reported as it was answered: {case.report_said}"
 
 
 def _unread(case: Case) -> str:

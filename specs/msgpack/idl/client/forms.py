@@ -117,7 +117,7 @@ def an_error_is_a_failure(case: Case) -> str:
 )  # fmt: skip
 def a_result_that_is_none_of_its_type_is_a_failure(case: Case) -> str:
     """message: required, nullable, and the built-in types."""
-    return "" if case.failed else f"its result is none of its type: {case.report_said}"
+    return "" if case.failed else f"the result is not of its type, so that the call must fail: {case.report_said}"
 
 
 def _caught_as(case: Case) -> frozenset[str | None]:
@@ -156,7 +156,7 @@ def an_exception_is_caught_as_its_nearest_known_base(case: Case) -> str:
              goes_on=True)  # fmt: skip
 def a_result_is_reported_as_it_was_answered(case: Case) -> str:
     """message: a value of a declared type."""
-    return "" if case.fits else f"its result was wanted: {case.report_said}"
+    return "" if case.fits else f"the result is not reported as it was answered: {case.report_said}"
 
 
 # -- ends --------------------------------------------------------------------------------------------------------------

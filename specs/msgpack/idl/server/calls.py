@@ -19,6 +19,8 @@ from specs.msgpack.states import Config
 ANY = ("any",)
 ERROR = ("error",)
 DEFAULT = {"do": "default"}
+Formers = tuple[tuple[tuple[str, Any], ...], ...]
+"""What each function did, at each time before something else was assigned."""
 
 
 class Call(NamedTuple):
@@ -49,7 +51,7 @@ class Call(NamedTuple):
 
 
 def called(
-    config: Config, app: Served, behaviours: Mapping[str, Any], former: tuple[tuple[tuple[str, Any], ...], ...],
+    config: Config, app: Served, behaviours: Mapping[str, Any], former: Formers,
     body: tuple[Any, ...], *, wide: bool,
 ) -> Call:  # fmt: skip
     """What a request calls for. `behaviours` are those of now, `former` those that there were before."""
@@ -66,9 +68,7 @@ def called(
     how: set[Way] = {Way.WIDE} if wide else set()
     rule = found.rule
     for slot in found.slots:
-        if behaviours.get(slot.key, DEFAULT).get("do") == "default":
-            for before in former:
-                early += _outcome(app, slot, {**dict(before), slot.key: DEFAULT}, params, config.echo_form)[0]
+        early += _early(app, slot, behaviours, former, params, config.echo_form)
         alternatives, narrower = _outcome(app, slot, behaviours, params, config.echo_form)
         wanted += alternatives
         foreign += _elsewhere(app, slot, behaviours, params, config.echo_form)
@@ -78,7 +78,7 @@ def called(
     if found.refused and ERROR not in wanted:
         wanted.append(ERROR)
     short = method.count(":") < 2 and not app.anonymous
-    declared = tuple(_declared(config, app, behaviours, method, params)) if short else ()
+    declared = tuple(_declared(config, app, behaviours, former, method, params)) if short else ()
     name = method.partition(":")[0]
     inherited = any(name in names for names in app.inherited.values())
     return Call(number, method, tuple(wanted), rule, tuple(early), tuple(foreign), tuple(newer), frozenset(how),
@@ -102,10 +102,10 @@ def _version(app: Served, params: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _declared(
-    config: Config, app: Served, behaviours: Mapping[str, Any], method: str, params: tuple[Any, ...]
+    config: Config, app: Served, behaviours: Mapping[str, Any], former: Formers, method: str, params: tuple[Any, ...]
 ) -> Iterator[Any]:
     """What a name without scope or version means by what the server declares: the default scope, and the version that
-    is declared or the newest, or nothing."""
+    is declared or the newest, or nothing. When what an older version does is found out is another question (ML-29)."""
     choice, scope = config.declares("bare_name"), app.default
     name, colon, rest = method.partition(":")
     if not name or (colon and not rest):  # ML-17
@@ -122,6 +122,16 @@ def _declared(
             yield ERROR
         if slot is not None:
             yield from _outcome(app, slot, behaviours, params, config.echo_form)[0]
+            yield from _early(app, slot, behaviours, former, params, config.echo_form)
+
+
+def _early(
+    app: Served, slot: Slot, behaviours: Mapping[str, Any], former: Formers, params: tuple[Any, ...], first: int
+) -> Iterator[Any]:
+    """What a function that is left to an older version came to while that version did something else."""
+    if behaviours.get(slot.key, DEFAULT).get("do") == "default":
+        for before in former:
+            yield from _outcome(app, slot, {**dict(before), slot.key: DEFAULT}, params, first)[0]
 
 
 def _elsewhere(

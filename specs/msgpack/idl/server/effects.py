@@ -9,8 +9,11 @@ from specs.msgpack.idl.server.machine import At, ServerState
 
 def refused_with(case: Case) -> list[tuple[str, str]]:
     """The name of a function without a scope that this answer refuses, with the form of it; [] for none. An error may
-    also be what the function came to, and then it is none."""
+    also be what the function came to, and then it is none; and what an older version did before another function was
+    assigned refuses no form (ML-29)."""
     call = case.answered
+    if case.fits_early:
+        return []
     name, *rest = call.method.split(":")
     if not rest or not rest[-1] or not any(want[0] == "value" for want in call.wanted):
         return []

@@ -1,0 +1,88 @@
+"""Silences of the hunt that are listened to for longer, beside it: what was missing may only have been late.
+
+Where conversations can be held beside each other that costs the hunt nothing but an open connection. Where they cannot,
+the hunt stands still for it, once it is known that playing the conversation again does not show it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from impls.driver.drive import Recording
+from impls.driver.link import MemoryTransport
+from impls.driver.vigil import Heard
+from specs.events import Quiet
+from specs.model import Blame, Judgement
+from specs.plan import Plan
+from strategies.common import Program
+from suites.lanes import Lanes
+from suites.pursuit import Property
+from suites.sightings import VIGILS
+
+if TYPE_CHECKING:
+    from suites.hunt import Hunter
+
+BELIEVED_MS: Final = 10_000.0
+"""Silence after which even a slow implementation will not answer any more."""
+ANSWERED: Final = 10
+"""So many other conversations have to pass meanwhile: where nobody is answered, all of them wait for a machine that is
+busy with something else."""
+
+
+class Vigils:
+    """Those of one hunt. `passed` counts its conversations that showed nothing wrong."""
+
+    def __init__(self, hunter: Hunter, believed_ms: float) -> None:
+        self._hunter, self._believed_ms = hunter, believed_ms
+        self._memory = isinstance(hunter.setting.transport, MemoryTransport)
+        self.lanes = Lanes(VIGILS) if hunter.beside else None
+        self.passed = 0
+
+    def wanted(self, judgement: Judgement) -> bool:
+        """True when the connections of a conversation are to be kept open (`Setting.lingers`)."""
+        sightings = self._hunter.sightings
+        for _, _, blame in self._hunter.counted(judgement):
+            if sightings.wants_to_listen(blame.breach):
+                return self.lanes is not None or self._memory or sightings.of(blame.breach).rare
+        return False
+
+    def keep(
+        self, prop: Property, program: Program, plan: Plan, recording: Recording, blamed: list[tuple[str, str, Blame]]
+    ) -> None:
+        """Listen on, where the connections of a conversation were kept open for that."""
+        vigil, recording.vigil = recording.vigil, None
+        if vigil is None:
+            return
+        last = len(recording.events) - 1
+        seen = next((each for each in blamed if each[2].at == last), None)
+        if seen is None or not self._hunter.sightings.wants_to_listen(seen[2].breach):
+            vigil.close()
+            return
+        breach, passed, deadline = seen[2].breach, self.passed, self._hunter.ground.deadline
+        self._hunter.sightings.begin(breach)
+
+        def over(heard: Heard) -> None:
+            alone = self._memory or self.lanes is None
+            if heard == "nothing" and not alone and self.passed < passed + ANSWERED:
+                heard = "ended"
+            self._hunter.sightings.heard(breach, heard)
+            self._hunter.suspects.listened(prop, program, plan, recording, seen, heard)
+
+        if self.lanes is not None:
+            self.lanes.submit(lambda: vigil.listen(self._believed_ms, deadline.over), over)
+            return
+        before = time.monotonic()
+        over(vigil.listen(self._believed_ms, deadline.over))
+        self._hunter.suspects.stood_still(time.monotonic() - before)
+
+
+def silent(recording: Recording, blame: Blame) -> bool:
+    """True when all the patience had run out before something was blamed: it may only have been slow."""
+    return any(isinstance(event, Quiet) and event.final and event.ms for event in recording.events[: blame.at + 1])
+
+
+def late(recording: Recording, blame: Blame) -> bool:
+    """True when it was blamed in a pause of ours: something did not come at the time at which it was due."""
+    event = recording.events[blame.at] if blame.at < len(recording.events) else None
+    return isinstance(event, Quiet) and not event.final

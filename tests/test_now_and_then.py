@@ -1,0 +1,216 @@
+"""What shows once in 13 or 100 times is found, named by its duty, and counted; what is only late is never a fault."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import count
+
+import pytest
+
+from bench.flickering import KINDS, OFTEN, SELDOM, now_and_then
+from bench.ontime import judge
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.driver.vigil import Vigil
+from impls.references.stomp.reference import Frame, Session
+from records.rows import FaultRow
+from reports.often import interval, rate, shown
+from specs.model import Breach
+from specs.protocol import find
+from strategies.stomp import sessions
+from suites.hunt import Hunter, Property
+from suites.investigate import Investigator
+from suites.sightings import Sightings, home_of
+from tests.mutants.kit import server_of
+
+STOMP = find("stomp")
+LEARNT = {
+    "supports": ("1.0", "1.1", "1.2"),
+    "queue": {"keeps": True, "redelivers": True},
+    "topic": {"own": True},
+}
+PROPERTY = Property("sessions", sessions.sessions(), sessions.interpret)
+NAMED = {"message": "STOMP-1.2-SUB-05", "receipt": "STOMP-1.2-RECEIPT-01", "header": "STOMP-1.2-MSG-02"}
+RANGE = {"message": 4.0, "receipt": 1.5, "header": 1.5}
+"""How far what is counted may lie from the interval: a message that is lost is missed once, and counted by those who
+would have got it."""
+LOADED_S = 30.0
+PLANS = {OFTEN: 60, SELDOM: 220}
+
+
+def hunted(session, plans, *, prop=PROPERTY, seed=1):
+    """What is told of a server after so many conversations, by requirement, and the hunter."""
+    found, counted = [], []
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
+    setting = Setting(STOMP, config, "server", MemoryTransport(server_of(session)))
+    binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
+    hunter = Hunter(
+        setting, binding, investigate=Investigator(shrink_s=0.2), run_seed=seed, report=found.append,
+        counted=counted.append,
+    )  # fmt: skip
+    hunter.prepare()
+    pursuit = hunter.pursuit(prop)
+    while pursuit.tally.plans < plans:
+        hunter.play_one(pursuit, next(pursuit.draws))
+    hunter.finish()
+    return found, {fault.requirement: fault for fault in counted}, hunter
+
+
+@pytest.mark.parametrize("every", [OFTEN, SELDOM])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_what_comes_and_goes_is_named_counted_and_never_a_pass(kind, every):
+    found, counted, _ = hunted(now_and_then(KINDS[kind], every, seed=3), PLANS[every])
+    name = NAMED[kind]
+    told = [fault for fault in found if fault.requirement == name]
+    assert told
+    graver = [fault for fault in found if fault.level == "MUST" and fault.verdict == "fail"]
+    assert {fault.requirement for fault in graver} <= {name}
+    low, high = interval(counted[name].shown, counted[name].chances)
+    assert low / RANGE[kind] <= 1 / every <= high * RANGE[kind]
+
+
+@pytest.mark.parametrize("every", [OFTEN, SELDOM])
+def test_a_receipt_that_is_lost_now_and_then_fails(every):
+    found, _, _ = hunted(now_and_then(KINDS["receipt"], every, seed=5), PLANS[every])
+    assert [f.level for f in found if f.requirement == NAMED["receipt"] and f.verdict == "fail"] == ["MUST"]
+
+
+class LateReceipts(Session):
+    """One RECEIPT in thirteen comes when somebody else has to be answered, or after three seconds."""
+
+    chance = random.Random(11)
+    kept: tuple[float, str] | None = None
+
+    def on_receipt(self, frame: Frame) -> None:
+        if frame.command in ("SEND", "SUBSCRIBE") and self.kept is None and self.chance.random() * OFTEN < 1:
+            self.kept = self.server.now + 3000, frame.first["receipt"]
+        else:
+            super().on_receipt(frame)
+
+    def due(self) -> float:
+        return min(super().due(), self.kept[0] if self.kept else float("inf"))
+
+    def tick(self) -> None:
+        if self.kept is not None and self.kept[0] <= self.server.now:
+            (_, receipt), self.kept = self.kept, None
+            self.receipt(receipt)
+        super().tick()
+
+
+def test_what_is_late_now_and_then_is_no_fault():
+    found, _, hunter = hunted(LateReceipts, 80)
+    assert [fault for fault in found if fault.verdict == "fail"] == []
+    assert [fault.requirement for fault in found if fault.requirement == NAMED["receipt"]] == []
+    assert hunter.setting.patience_ms > 3000  # and it was learnt that it is slow
+    assert any(symptom.late and not symptom.lost for symptom in hunter.sightings.all())
+
+
+def test_one_conversation_alone_proves_nothing():
+    """The second one may never come; the first is told as a suspicion, and not as a failure."""
+
+    class Once(Session):
+        sends = count(1)
+
+        def on_receipt(self, frame: Frame) -> None:
+            if frame.command != "SEND" or next(self.sends) != 20:
+                super().on_receipt(frame)
+
+    found, _, _ = hunted(Once, 40)
+    (fault,) = [fault for fault in found if fault.requirement == NAMED["receipt"]]
+    assert fault.verdict == "inconclusive"
+    assert "in no repetition" in fault.unsettled
+
+
+def test_a_steady_fault_is_found_beside_one_that_comes_and_goes_and_shows_in_the_same_way():
+    """A RECEIPT is lost now and then, and each whose name has to be escaped: playing that again shows it each time."""
+
+    class Both(now_and_then(KINDS["receipt"], OFTEN, seed=2)):
+        def on_receipt(self, frame: Frame) -> None:
+            if frame.first["receipt"].isalnum():
+                super().on_receipt(frame)
+
+    found, _, _ = hunted(Both, 120)
+    assert "STOMP-1.2-ENC-03" in {f.requirement for f in found if f.verdict == "fail" and f.reproduced == f.tried}
+
+
+def test_a_missing_answer_has_its_home_where_it_is_broken_in_any_case():
+    aside = Breach("server", "A-02", "nothing came", also=("A-01",), duty="A-01 SEND")
+    assert home_of(aside) == "A-01"
+    assert home_of(Breach("server", "A-02", "nothing came", duty="A-01 SEND")) == "A-02"
+    assert home_of(Breach("server", "A-02", "a wrong header", kind="wrong")) == "A-02"
+    sightings = Sightings()
+    sightings.note({"A-01": 3}, [aside, Breach("server", "A-01", "nothing came", duty="A-01 SUBSCRIBE")])
+    assert sightings.rate(sightings.of(aside)) == (2, 5)
+
+
+@pytest.mark.parametrize(("late_ms", "heard"), [(None, "nothing"), (400.0, "late"), (-1.0, "ended")])
+def test_a_silence_is_listened_to(late_ms, heard):
+    """`late_ms`: the answer comes then; -1: the connection ends."""
+
+    class Muted(Session):
+        def on_receipt(self, frame: Frame) -> None:
+            return None
+
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
+    transport = MemoryTransport(server_of(Muted))
+    link = transport.open()
+    link.send(b"CONNECT\naccept-version:1.2\nhost:/\n\n\0")
+    assert link.take()
+    session = next(iter(transport._server.sessions.values()))
+    wait = transport.wait
+
+    def waited(links, ms):
+        wait(links, ms)
+        if late_ms is not None and transport.now() >= late_ms:
+            session.receipt("r") if late_ms > 0 else session.end()
+
+    transport.wait = waited
+    vigil = Vigil(transport, [(link, STOMP.decoder("server", config, {}))], STOMP.beat)
+    before = transport.now()
+    assert vigil.listen(1000) == heard
+    assert transport.now() - before >= (1000 if heard == "nothing" else 0)
+    assert not transport._server.sessions
+
+
+def test_connections_stay_open_only_where_that_is_asked_for():
+    class Muted(Session):
+        def on_receipt(self, frame: Frame) -> None:
+            return None
+
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
+    asked = []
+    for lingers in (None, lambda judgement: bool(asked.append(judgement)), lambda judgement: True):
+        transport = MemoryTransport(server_of(Muted))
+        setting = Setting(STOMP, config, "server", transport, lingers=lingers)
+        recording = drive(STOMP.smoke(config), setting, "l-")
+        assert recording.judgement.verdict == "fail"
+        assert (recording.vigil is not None) == bool(transport._server.sessions)
+        recording.close()
+        assert not transport._server.sessions
+    assert [judgement.verdict for judgement in asked] == ["fail"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "chances", "told"),
+    [
+        (4, 52, "shown 4 of 52 times (about 1 in 13; between 1 in 6 and 1 in 33)"),
+        (1, 2, "shown 1 of 2 times (9 to 91 %)"),
+        (0, 9, ""),
+        (0, 0, ""),
+        (3, 2, ""),
+    ],
+)
+def test_a_rate_is_told_as_one_in_so_many(seen, chances, told):
+    assert rate(seen, chances) == told
+    fault = FaultRow(requirement="A-01", reproduced=1, tried=4, shown=seen, chances=chances)
+    assert shown(fault) == (told or "1 of 4 (5 to 70 %)")
+
+
+@pytest.mark.parametrize("fault", ["receipt-13", "message-100"])
+def test_over_tcp_a_run_keeps_its_time_and_says_how_often(fault):
+    found = judge("stomp", fault, 10)
+    assert found.wall_s < 1.5 * 10 + 5 + LOADED_S
+    assert found.judged > 150
+    assert found.failing + found.suspected
+    assert re.search(r"\d of \d+ times \(|no time", found.tail)
