@@ -101,6 +101,9 @@ test_faults_of_extensions = hunts(
         "service BuiltInService",
     ),
 )
+test_widths = hunts(
+    "The ends of every type of integers as defaults, and the numbers behind them.", idl.widths(), idl.bounds
+)
 test_lines = hunts("Where the fault of a plain document is said to be.", idl.documents("message", most=5), idl.lines)
 test_forgetting = hunts(
     "What one document declares is unknown to the next.", idl.documents(most=5), idl.forgetting, 0.7
