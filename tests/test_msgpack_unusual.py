@@ -13,9 +13,10 @@ from specs.events import Fact, Said
 from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
 from specs.plan import Plan, SendBytes, Wait
+from tests.msgpack_verdicts import END, verdict
 from tests.mutants.msgpack_kit import PROFILES
 from tests.test_msgpack_mutants import config_for, judged
-from tests.test_msgpack_readings import END, TAG, TOLD, verdict
+from tests.test_msgpack_readings_idl_server import TAG, TOLD
 
 
 def parsed(text, answer, *more, want=""):
