@@ -80,6 +80,16 @@ def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     return script.plan()
 
 
+def commented(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One document with comments in every second place, and nothing else between its words there, in some layouts."""
+    style, seed, *_ = program.head
+    script = Script(config, hurry=hurry)
+    document = built(program.ops, extensions_of(config.profile))
+    for n in range(4):
+        script.ask(printed(document, style | 3, seed + n, free=config.one_line, dense=True))
+    return script.plan()
+
+
 def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """A document, and then the same one without one of its definitions, which must be known no more."""
     style, _, which, other = program.head
