@@ -13,7 +13,7 @@ test_producing = hunts(
 )
 test_consuming = hunts(
     "Messages, batches, acknowledgements.",
-    serving.conversations("consumer", "receive", "many", "ping", "leave"),
+    serving.conversations("consumer", "receive", "many", "beside", "ping", "leave"),
     serving.interpret,
 )
 test_again = hunts(
@@ -49,3 +49,4 @@ test_unanswered = hunts(
 )
 test_silences = hunts("Brokers that do not answer PING.", oddities.oddities(), oddities.muted)
 test_large = hunts("A message of nearly 5 MiB.", oddities.oddities(), oddities.large, 0.3)
+test_many = hunts("More messages of one producer than an octet counts.", oddities.oddities(), oddities.many_sends, 0.3)
