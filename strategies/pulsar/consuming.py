@@ -86,7 +86,7 @@ def many(d: Desk, op: Op) -> None:
 
 def beside(d: Desk, op: Op) -> None:
     """Two consumers side by side on a connection: three messages for each, in turns, one of them without a payload.
-    Each acknowledges in a way of its own. Then comes one more, if it is permitted."""
+    Each acknowledges in a way of its own, before and after one more, if that is permitted."""
     a, b, c, e, f = op.args
     while len(d.ears) < 2:
         kind = KINDS[a % 2 * 2 if d.ears else a % 3]  # what is shared is acknowledged one by one
@@ -103,35 +103,43 @@ def beside(d: Desk, op: Op) -> None:
     for n in range(6):
         which = n % 2 if e % 2 else n // 3
         keys[which].append(d.receive(pair[which][0]))
+    late = []
     for which, (ear, _, _) in enumerate(pair):
-        _WAYS[(e // 2 + which * (1 + f // 4 % 3)) % len(_WAYS)](d, ear, keys[which])
-    for ear, _, nth in pair:
+        way = _WAYS[(e // 2 + which * (1 + f // 4 % 2)) % len(_WAYS)]
+        late.append(way(d, ear, keys[which]))
+    for (ear, _, nth), left in zip(pair, late, strict=True):
         d.push(nth)
         d.ack(ear, d.receive(ear))
+        d.ack(ear, *left)
+    if c // 2 % 2:
+        _ping_while_it_waits(d, pair[a % 2][0])
 
 
-def _up_to_the_second(d: Desk, ear: str, keys: Sequence[str]) -> None:
+def _ping_while_it_waits(d: Desk, ear: str) -> None:
+    """The application waits for a message that does not come."""
+    d.do("receive", {"consumer": Ref("handle", ear), "timeout_ms": Ref("idle", IDLE_MS)})
+    d.say("PING", "now")
+
+
+def _up_to_the_second(d: Desk, ear: str, keys: Sequence[str]) -> Sequence[str]:
+    """What is not acknowledged is left until another one is: so it is seen whether all before that is meant."""
     d.ack(ear, keys[1], cumulative=True)
-    d.ack(ear, keys[2])
+    return keys[2:]
 
 
-def _up_to_the_first(d: Desk, ear: str, keys: Sequence[str]) -> None:
-    """The last one before the second, so that it is seen whether all before it is meant."""
-    d.ack(ear, keys[0], cumulative=True)
-    d.ack(ear, keys[2])
-    d.ack(ear, keys[1])
-
-
-def _backwards(d: Desk, ear: str, keys: Sequence[str]) -> None:
+def _backwards(d: Desk, ear: str, keys: Sequence[str]) -> Sequence[str]:
     d.ack(ear, keys[2])
     d.ack(ear, *keys[:2])
+    return ()
 
 
-def _in_one_breath(d: Desk, ear: str, keys: Sequence[str]) -> None:
+def _in_one_breath(d: Desk, ear: str, keys: Sequence[str]) -> Sequence[str]:
     d.ack(ear, *keys)
+    return ()
 
 
-_WAYS = (_up_to_the_second, _backwards, _in_one_breath, _up_to_the_first)
+_WAYS = (_up_to_the_second, _backwards, _in_one_breath)
+"""How a consumer acknowledges three messages. Each answers those that it leaves for later."""
 
 
 def spend(d: Desk, op: Op) -> None:
@@ -152,13 +160,11 @@ def ping(d: Desk, op: Op) -> None:
     if b % 3:
         ear, nth = ear_of(d, op)
         if b % 3 == 1:
-            given = {"consumer": Ref("handle", ear), "timeout_ms": Ref("idle", IDLE_MS)}
-            d.do("receive", given)
-        else:
-            d.push(nth)
+            _ping_while_it_waits(d, ear)
+            return
+        d.push(nth)
         d.say("PING", "now")
-        if b % 3 == 2:
-            d.receive(ear)
+        d.receive(ear)
     elif d.pens or d.ears:
         for n in range(1 + a % 3):
             d.say("PING", "turn" if n == 0 else "now")

@@ -12,7 +12,7 @@ from specs.pulsar.frames import NOBODY, SECOND, Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
 from strategies.pulsar.consuming import KEYS, beside, consumer, ear_of, leave, many, ping, receive, spend
-from strategies.pulsar.desk import Desk
+from strategies.pulsar.desk import Desk, Nth
 from strategies.pulsar.wanting import again
 from strategies.pulsar.writer import PROPERTIES
 
@@ -69,21 +69,22 @@ def _send(d: Desk, op: Op) -> None:
 
 
 def _async(d: Desk, op: Op) -> None:
-    """Several sends that are open together; receipts in order."""
+    """Several sends that are open together, perhaps the second one without a payload; receipts in order."""
     pen = _pen(d, op)
     first = d.sends
-    for n in range(1 + op.args[1] % 5):
+    count = 2 + op.args[1] % 4
+    for n in range(count):
         d.send(
             pen,
-            None,
-            KEYS[op.args[2] % len(KEYS)] if n % 2 else None,
+            None if n != 1 or op.args[3] // 2 % 2 else b"",
+            KEYS[(op.args[2] + 1) % len(KEYS)] if n % 2 else None,
             op="send_async",
             when="turn" if n == 0 else "now",
         )
     d.wait()
     if op.args[3] % 2:
         d.ping()
-    d.receipt(1 + op.args[1] % 5)
+    d.receipt(count)
     for n in range(first, d.sends):
         d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
 
@@ -101,7 +102,7 @@ def _spoiled(d: Desk, op: Op) -> None:
         d.receive(ear)
 
 
-def _unreadable(d: Desk, op: Op, nth: int) -> None:
+def _unreadable(d: Desk, op: Op, nth: Nth) -> None:
     match op.args[1] % 11:
         case 10:
             lies = ({"payload_size": 1000}, {"payload_size": -5})[op.args[2] % 2]
@@ -156,7 +157,7 @@ def _strays(d: Desk, op: Op) -> None:
 def _drop(d: Desk, op: Op) -> None:
     """The connection is cut, perhaps with messages under way."""
     if not d.pens and not d.ears:
-        made = ear_of if op.args[0] % 4 == 3 else _pen
+        made = ear_of if op.args[0] % 4 > 1 else _pen
         made(d, op)
     if op.args[4] % 3 == 2:  # what was made later comes back, too
         more = consumer if d.ears else _producer

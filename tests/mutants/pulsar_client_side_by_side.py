@@ -48,7 +48,7 @@ def _second(self: Receiver) -> bool:
     return self.channel is not None and self.id != next(iter(self.channel.receivers), self.id)
 
 
-client("second-acks-one-for-all", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("beside", 0, 0, 0, 6, 0)))(
+client("second-acks-one-for-all", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("beside", 0, 0, 0, 4, 0)))(
     "Only the first consumer of a connection acknowledges all up to a message where it is told to.",
     on(Receiver, "say_ack").takes(kind=lambda self, kind: 0 if _second(self) else kind),
 )
