@@ -195,8 +195,8 @@ EARLY_MS = 100
 
 
 def _was_silent(case: Case) -> bool:
-    """True when the tester was silent for a while for certain, before or now. While it writes a frame in pieces it is not
-    silent, though it hears nothing."""
+    """True when the tester was silent for a while for certain, before or now. While it writes a frame in pieces it is
+    not silent, though it hears nothing."""
     return case.state.rested_ms >= _SILENCE_MS
 
 
