@@ -35,12 +35,19 @@ NOTHING: Final = Program((), ())
 
 @dataclass(slots=True)
 class Replay:
-    """How one conversation went: `shown` in `tried` plays; `last` is the recording that showed it, and its blame."""
+    """How one conversation went: `shown` in `tried` plays; `last` is the recording that showed it, and its blame.
+    `strayed` are plays besides that something else ended before it came to the failure, so that they tell nothing."""
 
     stored: Stored
     tried: int = 0
     shown: int = 0
+    strayed: int = 0
     last: tuple[Recording, Blame] | None = None
+
+    @property
+    def plays(self) -> int:
+        """How often it was played."""
+        return self.tried + self.strayed
 
     @property
     def least(self) -> int:
@@ -71,10 +78,10 @@ class Replays:
 
     def _wanted(self, replay: Replay) -> bool:
         if self._settling:
-            return replay.tried < SETTLING
+            return replay.plays < SETTLING
         if replay.shown:
-            return replay.shown == replay.tried < replay.least
-        return replay.tried < ENOUGH_PASSES
+            return replay.shown == replay.tried < replay.least and replay.plays < ENOUGH_PASSES
+        return replay.plays < ENOUGH_PASSES
 
     def _round(self, replays: Sequence[Replay], over: Callable[[], bool]) -> None:
         """Play each once, beside each other where the implementation bears that."""
@@ -104,13 +111,18 @@ class Replays:
         """Count what a play showed."""
         if self._hunter.ground.deadline.over():
             return  # it may have been cut short
-        shown = next((blame for blame in recording.judgement.faults if self._is_it(replay.stored, blame)), None)
-        replay.tried += 1
+        judgement = recording.judgement
+        shown = next((blame for blame in judgement.faults if self._is_it(replay.stored, blame)), None)
         if shown is not None:
-            replay.shown += 1
+            replay.tried, replay.shown = replay.tried + 1, replay.shown + 1
             replay.last = recording, shown
-        elif replay.stored.requirement not in recording.judgement.covered:
+        elif replay.stored.requirement in judgement.covered:
+            replay.tried += 1
+        elif judgement.verdict == "pass":
+            replay.tried += 1
             self.tally.note({replay.stored.requirement: 1})
+        else:
+            replay.strayed += 1
         known = None if replay.stored.suspected else shown
         self._hunter.judge(self._pursuit(replay.stored), NOTHING, replay.stored.plan, recording, known)
 
