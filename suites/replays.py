@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 from impls.driver.drive import Recording
 from reports.result import ENOUGH_PASSES
-from specs.model import Blame
+from specs.model import Blame, Breach
 from specs.plan import Plan
 from strategies.common import Program
 from suites.case import SEVERAL
 from suites.hunt import Fault, Hunter, Property, Pursuit, Tally
 from suites.lanes import Lanes
 from suites.programs import Stored
+from suites.sightings import home_of
 
 NAME: Final = "the conversations of the baseline"
 SETTLING: Final = 3
@@ -167,4 +168,13 @@ class Replays:
             kind=stored.fingerprint.partition(" ")[2],
             set_aside=stored.set_aside,
             sort=stored.sort,
+            rivals=_rivals(stored, blame.breach),
         )
+
+
+def _rivals(stored: Stored, breach: Breach) -> tuple[str, ...]:
+    """What else may be the reason, as it is told of the same failure when it is found (`suites.case`): a failure that
+    is accepted under one name must not fail under another one as well."""
+    if stored.requirement == breach.requirement:
+        return breach.rivals
+    return (breach.fingerprint,) if stored.requirement in (home_of(breach), breach.otherwise) else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -18,8 +19,12 @@ SHOWN = Judgement("fail", (Blame(Breach("server", "X-1", "x", kind="rule"), 3),)
 HELD = Judgement("pass", covered=Counter({"X-1": 1}))
 NOT_REACHED = Judgement("pass", covered=Counter({"X-2": 1}))
 """What a server does that is mended in another way than was thought of."""
-ENDED_BEFORE = Judgement("fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 1),), covered=Counter({"X-3": 1}))
-ENDED_BEHIND = Judgement("fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 9),), covered=Counter({"X-1": 1}))
+ENDED_BEFORE = Judgement(
+    "fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 1),), covered=Counter({"X-3": 1})
+)
+ENDED_BEHIND = Judgement(
+    "fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 9),), covered=Counter({"X-1": 1})
+)
 UNDECIDED = Judgement("inconclusive")
 
 
@@ -81,3 +86,17 @@ def test_while_a_baseline_is_made_each_is_played_a_few_times_whatever_happens(mo
     monkeypatch.setattr(Replays, "_fault", lambda self, replay: None)
     found = replayed(SHOWN, ENDED_BEFORE, SHOWN, settling=True, monkeypatch=monkeypatch)
     assert found == (SETTLING - 1, SETTLING - 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "duty", "rivals"),
+    [("X-1", "", ("X-2 rule",)), ("X-7", "X-7 owed", ("X-1 rule",)), ("X-8", "X-7 owed", ())],
+)
+def test_what_may_be_the_reason_as_well_is_told_of_a_known_failure_too(requirement, duty, rivals):
+    breach = Breach("server", "X-1", "x", also=("X-7",), kind="rule", duty=duty, rivals=("X-2 rule",))
+    hunter = Hunter()
+    hunter.binding[requirement] = SimpleNamespace(statement="x")
+    replays = Replays(hunter, [replace(KEPT, requirement=requirement)])
+    (replay,) = replays.replays
+    replay.tried, replay.shown, replay.last = 1, 1, (SimpleNamespace(), Blame(breach, 3))
+    assert replays._fault(replay).rivals == rivals
