@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 from impls.driver.drive import Recording
 from reports.result import ENOUGH_PASSES
-from specs.model import Blame
+from specs.model import Blame, Breach
 from specs.plan import Plan
 from strategies.common import Program
 from suites.case import SEVERAL
 from suites.hunt import Fault, Hunter, Property, Pursuit, Tally
 from suites.lanes import Lanes
 from suites.programs import Stored
+from suites.sightings import home_of
 
 NAME: Final = "the conversations of the baseline"
 SETTLING: Final = 3
@@ -35,12 +36,19 @@ NOTHING: Final = Program((), ())
 
 @dataclass(slots=True)
 class Replay:
-    """How one conversation went: `shown` in `tried` plays; `last` is the recording that showed it, and its blame."""
+    """How one conversation went: `shown` in `tried` plays; `last` is the recording that showed it, and its blame.
+    `strayed` are plays besides that something else ended before it came to the failure, so that they tell nothing."""
 
     stored: Stored
     tried: int = 0
     shown: int = 0
+    strayed: int = 0
     last: tuple[Recording, Blame] | None = None
+
+    @property
+    def plays(self) -> int:
+        """How often it was played."""
+        return self.tried + self.strayed
 
     @property
     def least(self) -> int:
@@ -71,10 +79,10 @@ class Replays:
 
     def _wanted(self, replay: Replay) -> bool:
         if self._settling:
-            return replay.tried < SETTLING
+            return replay.plays < SETTLING
         if replay.shown:
-            return replay.shown == replay.tried < replay.least
-        return replay.tried < ENOUGH_PASSES
+            return replay.shown == replay.tried < replay.least and replay.plays < ENOUGH_PASSES
+        return replay.plays < ENOUGH_PASSES
 
     def _round(self, replays: Sequence[Replay], over: Callable[[], bool]) -> None:
         """Play each once, beside each other where the implementation bears that."""
@@ -104,13 +112,18 @@ class Replays:
         """Count what a play showed."""
         if self._hunter.ground.deadline.over():
             return  # it may have been cut short
-        shown = next((blame for blame in recording.judgement.faults if self._is_it(replay.stored, blame)), None)
-        replay.tried += 1
+        judgement = recording.judgement
+        shown = next((blame for blame in judgement.faults if self._is_it(replay.stored, blame)), None)
         if shown is not None:
-            replay.shown += 1
+            replay.tried, replay.shown = replay.tried + 1, replay.shown + 1
             replay.last = recording, shown
-        elif replay.stored.requirement not in recording.judgement.covered:
+        elif replay.stored.requirement in judgement.covered:
+            replay.tried += 1
+        elif judgement.verdict == "pass":
+            replay.tried += 1
             self.tally.note({replay.stored.requirement: 1})
+        else:
+            replay.strayed += 1
         known = None if replay.stored.suspected else shown
         self._hunter.judge(self._pursuit(replay.stored), NOTHING, replay.stored.plan, recording, known)
 
@@ -155,4 +168,13 @@ class Replays:
             kind=stored.fingerprint.partition(" ")[2],
             set_aside=stored.set_aside,
             sort=stored.sort,
+            rivals=_rivals(stored, blame.breach),
         )
+
+
+def _rivals(stored: Stored, breach: Breach) -> tuple[str, ...]:
+    """What else may be the reason, as it is told of the same failure when it is found (`suites.case`): a failure that
+    is accepted under one name must not fail under another one as well."""
+    if stored.requirement == breach.requirement:
+        return breach.rivals
+    return (breach.fingerprint,) if stored.requirement in (home_of(breach), breach.otherwise) else ()

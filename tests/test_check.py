@@ -235,6 +235,15 @@ def test_a_check_of_a_testee_ends_in_its_time(code, tmp_path):
     assert (found.code, len(found.wrong)) == (1, 1), found.text
 
 
+def test_one_that_chatters_and_stops_in_a_line_is_told_once(tmp_path):
+    (tmp_path / "testee.py").write_text(
+        "import time; print('starting'); print('still star', end='', flush=True); time.sleep(99)"
+    )
+    found = program(manifest(tmp_path, "stomp", "client", ["{python}", "testee.py"]), "--within=5")
+    assert (found.code, len(found.wrong)) == (1, 1), found.text
+    assert "it writes to stdout what is no JSON object: starting" in found.text
+
+
 @pytest.mark.parametrize("name", CROOKED)
 def test_each_way_to_break_the_contract_is_told(name, tmp_path):
     code, words = CROOKED[name]

@@ -77,7 +77,10 @@ def test_a_baseline_makes_a_gate_that_does_not_flicker(gate, tmp_path):
 
     status, mended, shown = gate("Session", "--budget=4", "--seed=5")
     assert status == 1
-    assert set(mended["stale"]) == set(entries), shown[-2000:]
+    # what is only suspected of being the same failure under another name has an entry as well, which is never stale
+    lasting = {name for name, entry in entries.items() if not entry.get("sometimes")}
+    assert set(mended["stale"]) == lasting, shown[-2000:]
+    assert "STOMP-1.2-TXN-04" in lasting
     assert "its own conversation passed" in next(iter(mended["stale"].values()))
 
 

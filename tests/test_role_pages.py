@@ -93,7 +93,8 @@ def test_a_manifest_judges_the_reference(page, tmp_path):
     (tmp_path / "it.toml").write_text(told, encoding="utf-8")
     for budget in BUDGETS:
         verdict, judged, told = judged_by(tmp_path, budget)
-        assert verdict in ("pass", "inconclusive"), told
+        assert verdict in ("pass", "inconclusive", "error"), told
+        assert verdict != "error" or "took all the time" in told, told  # on a busy machine; it gets more of it
         if verdict == "pass" and judged >= 10:
             return
     pytest.fail(f"in {BUDGETS[-1]} s too little was judged: {told}")

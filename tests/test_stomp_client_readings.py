@@ -89,6 +89,13 @@ def test_a_server_without_heart_beats_is_never_left():
     assert blamed(*LIVE, Closed(0, "client")) == [("CLI-15", None)]
 
 
+def test_the_time_in_which_a_frame_was_written_in_pieces_was_no_silence():
+    pieces = Fact(0, "server", "written", ("in pieces",))
+    written = (*SUBSCRIBED, pieces, message(1), Quiet(0, 400), Closed(0, "client"))
+    assert blamed(*written) == [("FRAME-06", None)]
+    assert "STOMP-1.2-CLI-12" not in judged(*written).covered
+
+
 def test_an_application_may_leave_as_it_likes_and_should_do_it_well():
     assert blamed(*LIVE, told("disconnect"), Closed(0, "client"), OK) == [("DISC-02", None)]
     bye = (*LIVE, told("disconnect"), client("DISCONNECT", receipt="r"))

@@ -27,6 +27,7 @@ PIECE_S, PIECES_S = 0.3, 0.02
 LEAVE_S = 0.5
 """How long what a program had kept back may take to come once its stdin has ended."""
 SHOWN = 80
+NO_ANSWER = "write to stderr what is no answer"
 _NOTHING = object()
 
 
@@ -172,6 +173,8 @@ class Dialogue:
 
     def _silence(self, op: str, within_s: float) -> tuple[str, str]:
         """What to say of one that does not answer: whether it has begun to, or keeps its answer back."""
+        if self._inbox and (chatter := self.faults.pop(NO_ANSWER, "")):
+            return chatter, NO_ANSWER  # what it has begun to say is likely to be no answer either
         if self._inbox:
             return f"began to answer {op!r} and did not end the line", "end each answer with a line feed"
         if unread.of_pipe(self.program.stdin):
@@ -237,7 +240,7 @@ class Dialogue:
             said = None
         if not isinstance(said, dict):
             shown = printable(line[:SHOWN].decode("utf-8", "backslashreplace"))
-            self.fault(f"writes to stdout what is no JSON object: {shown}", "write to stderr what is no answer")
+            self.fault(f"writes to stdout what is no JSON object: {shown}", NO_ANSWER)
         elif isinstance(said.get("event"), str):
             self.events.append(said)
         elif "id" not in said:

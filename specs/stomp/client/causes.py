@@ -195,8 +195,9 @@ EARLY_MS = 100
 
 
 def _was_silent(case: Case) -> bool:
-    """True when the tester was silent for a while, before or now."""
-    return case.state.waited_ms >= _SILENCE_MS
+    """True when the tester was silent for a while for certain, before or now. While it writes a frame in pieces it is
+    not silent, though it hears nothing."""
+    return case.state.rested_ms >= _SILENCE_MS
 
 
 def _beatless(case: Case) -> bool:
@@ -208,7 +209,7 @@ def _beatless(case: Case) -> bool:
 @HUNG_UP.cause("STOMP-1.2-HB-02", could=_beatless, also=PATIENT)
 def no_heart_beats_were_agreed_on(case: Case) -> str:
     """STOMP 1.2, Heart-beating: no header is the same as 0,0."""
-    mute = case.state.mute_ms
+    mute = case.state.still_ms
     return f"{case.text} after {mute} ms in which the server was silent, as it may be" if mute >= _SILENCE_MS else ""
 
 
@@ -230,9 +231,9 @@ def it_allows_no_margin(case: Case) -> str:
 def the_server_kept_its_beats(case: Case) -> str:
     """STOMP 1.2, Heart-beating: none are owed where one side said 0, and else one in n milliseconds."""
     state = case.state
-    if state.mute_ms < _SILENCE_MS:
+    if state.still_ms < _SILENCE_MS:
         return ""
-    return f"{case.text} after {state.mute_ms} ms of silence, agreed were {state.theirs_ms} ms (0: no heart-beats)"
+    return f"{case.text} after {state.still_ms} ms of silence, agreed were {state.theirs_ms} ms (0: no heart-beats)"
 
 
 @HUNG_UP.cause(" ".join(_RANKED), which=lambda case: _marked(case, *_RANKED), also=LIVES_ON)

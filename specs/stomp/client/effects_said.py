@@ -22,7 +22,7 @@ too far."""
 def said(state: ClientState, frame: Frame) -> ClientState:
     """The tester has said a frame, or line ends."""
     how = state.written | ({ids.FRAME_06} if state.parted else frozenset())
-    state = state._replace(mute_ms=0, written=frozenset())
+    state = state._replace(mute_ms=0, still_ms=0, written=frozenset())
     if frame == BEAT:
         if state.phase is K.OVER:
             return state
@@ -118,7 +118,7 @@ def _behind(state: ClientState, frame: Frame) -> ClientState:
 
 def garbled(state: ClientState, event: Noise) -> ClientState:
     """Octets that are no frame: from here on nothing can be read."""
-    state = state._replace(mute_ms=0)
+    state = state._replace(mute_ms=0, still_ms=0)
     if state.phase is K.OVER:
         return state
     late = event.why == "content-length-mismatch" and state.phase is K.LIVE and state.version != "1.0"  # E-35
@@ -129,6 +129,8 @@ def garbled(state: ClientState, event: Noise) -> ClientState:
 
 def silent(state: ClientState, event: Quiet) -> ClientState:
     """Time has passed in which nothing was said by the client, and at most so much in which the tester said nothing."""
-    mute = state.mute_ms + max(event.ms, event.elapsed)
-    waited = max(state.waited_ms, mute) if state.phase is K.LIVE else state.waited_ms
-    return state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=mute, waited_ms=waited)
+    mute, still = state.mute_ms + max(event.ms, event.elapsed), state.still_ms + event.ms
+    state = state._replace(silent_ms=state.silent_ms + event.ms, mute_ms=mute, still_ms=still)
+    if state.phase is not K.LIVE:
+        return state
+    return state._replace(waited_ms=max(state.waited_ms, mute), rested_ms=max(state.rested_ms, still))
