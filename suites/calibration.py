@@ -115,7 +115,7 @@ class Calibration:
         discover = _discovery(self.protocol)
         if discover is None:
             return
-        ground, deadly = Ground(self.settle, "ask", self.deadline), count()
+        ground, deadly = Ground(self.settle, f"{self.mark}ask", self.deadline), count()
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
