@@ -13,7 +13,7 @@ from specs.protocol import find
 from specs.pulsar.batches import unbatch
 from specs.pulsar.client.forms_making import _COMPLETE
 from strategies.common import Op, Program
-from strategies.pulsar import serving
+from strategies.pulsar import consuming, serving
 from strategies.pulsar.desk import Desk
 
 PULSAR = find("pulsar")
@@ -83,7 +83,7 @@ def receiving(*numbers):
 @pytest.mark.parametrize("how", ["ignore", "again", "fail"])
 @pytest.mark.parametrize("kind", [0, 2, 7])
 def test_what_is_acknowledged_twice_may_be_acknowledged_again_or_not(how, kind):
-    found = judged("", receiving(0, kind, 0, serving.TWICE, 0), acked_before=how)
+    found = judged("", receiving(0, kind, 0, consuming.TWICE, 0), acked_before=how)
     assert (found.verdict, found.faults) == ("pass", ())
 
 
@@ -95,8 +95,8 @@ def pushed(program):
 def test_a_batch_may_have_a_key_beside_those_of_its_messages():
     (batch, *_) = pushed(receiving(0, 7, 0, 0, 0))
     assert batch.meta["partition_key"] == "outer"
-    assert [single.meta.partition_key for single in unbatch(batch.payload, 3)] == ["k0", "k1", "k2"]
+    assert [single.meta.partition_key for single in unbatch(batch.payload, 3)] == ["K0", "K1", "K2"]
     (plain, *_) = pushed(receiving(0, 3, 0, 0, 0))
     assert "partition_key" not in plain.meta
-    assert [single.meta.partition_key for single in unbatch(plain.payload, 3)] == ["", "k1", ""]
+    assert [single.meta.partition_key for single in unbatch(plain.payload, 3)] == ["", "K1", ""]
     assert judged("", receiving(0, 7, 0, 0, 0)).covered["PULSAR-BAT-07"] >= 3

@@ -26,11 +26,12 @@ class PulsarMemory:
     sequence id). `pushed`: the id of the nth MESSAGE of (connection, consumer, n). `unacked`: the next id pushed to
     (connection, consumer) that this Ref did not give yet. `held`: all ids pushed to it. Of a client: `request`, the id
     of the nth request of (connection, kind, n); `asked`, a field of it; `fed`, the consumer's id while it has permits,
-    and `again`, while it also wants the message of this ledger and entry again;
-    `count`, how many partitions it was told of before; `patience`, the key as it is while more was pushed than its
-    application got; `acked`, what answers the oldest ACK that asks for it; `ping`, what answers a PING. Of a broker:
-    `redirect` and `connect`, the HOST:PORT that the last answer to a LOOKUP of a topic named, if it was such an answer;
-    `redirected`, whether to ask there with authority."""
+    and `again`, while it also wants the message of this ledger and entry again (of these three, a topic in place of n
+    is the last consumer of it); `count`, how many partitions it was told of before; `patience`, the key as it is while
+    more was pushed than its application got, and `idle`, while nothing is left of it; `acked`, what answers the oldest
+    ACK that asks for it; `ping`, what answers a PING. Of a broker: `redirect` and `connect`, the HOST:PORT that the
+    last answer to a LOOKUP of a topic named, if it was such an answer; `redirected`, whether to ask there with
+    authority."""
 
     def __init__(self, config: Config, fresh: str) -> None:
         self._config, self._fresh = config, fresh
@@ -155,8 +156,8 @@ class PulsarMemory:
                 return self._pushed.get(key) or None
             case "asked":
                 conn, kind, nth, name = key
-                found = self._asked.get((conn, kind), [])
-                return getattr(found[nth], name) if -len(found) <= nth < len(found) else None
+                found = self._nth(conn, kind, nth)
+                return None if found is None else getattr(found, name)
             case "fed":
                 return self._permitted(*key)
             case "again":
@@ -196,6 +197,8 @@ class PulsarMemory:
             case "count":  # of partitions, as it was told before, of the topic that is asked for
                 topic = self._open("open", key, "PARTITIONED_METADATA", "topic")
                 return None if topic is None else self._counts.get(topic, 0)
+            case "idle":
+                return key if self._under_way <= 0 else None
             case "patience":  # how long to wait for a message, where there may be one
                 return key if self._under_way > 0 else None
             case "handle":
@@ -211,10 +214,18 @@ class PulsarMemory:
                 return f"pulsar://{self._elsewhere}" if self._elsewhere else None
         return None
 
-    def _permitted(self, conn: int, kind: str, nth: int) -> int | None:
-        """The id of the nth consumer that a client asked for, while it has permits."""
+    def _nth(self, conn: int, kind: str, nth: int | str) -> Any:
+        """The nth request of a kind, or the last one for a topic; None when there is none."""
         found = self._asked.get((conn, kind), [])
-        name = int(found[nth].consumer_id) if -len(found) <= nth < len(found) else None
+        if isinstance(nth, str):
+            topic = self.topic(nth)
+            return next((body for body in reversed(found) if body.topic == topic), None)
+        return found[nth] if -len(found) <= nth < len(found) else None
+
+    def _permitted(self, conn: int, kind: str, nth: int | str) -> int | None:
+        """The id of the nth consumer that a client asked for, while it has permits."""
+        found = self._nth(conn, kind, nth)
+        name = None if found is None else int(found.consumer_id)
         return name if name is not None and self._fed.get((conn, name), 0) > 0 else None
 
     def _named(self, key: str, response: int) -> str | None:

@@ -18,6 +18,11 @@ PLACES = ((5, 0), (5, 0), (300, 127), (1 << 31, 0), ((1 << 32) + 7, 1 << 31), ((
 """Where messages are stored: a ledger, and behind which entry of it."""
 
 
+Nth = int | str
+"""Which consumer of a connection: its place among those that were asked for, or its topic, where their order is not
+known because a client has made them again."""
+
+
 class Desk:
     """Collects the steps of a broker. `at` is the connection that is used, `home` the one to the address that the
     client was given, where it looks topics up; whatever ends or leads away leads to the next one."""
@@ -31,7 +36,8 @@ class Desk:
         self.entries = self.handles = self.sends = 0
         self.ledger, self.first = PLACES[head[1] % len(PLACES)]
         self.pens: list[tuple[str, str]] = []
-        self.ears: list[tuple[str, str, int]] = []
+        self.ears: list[tuple[str, str, Nth]] = []
+        self.permits: dict[str, int] = {}
         self.shared: set[str] = set()
         self.subscribed = self.refs = 0
         self.given: dict[int, Draft] = {}
@@ -209,19 +215,20 @@ class Desk:
             self.success()
             self.lookup()
         self.success()
+        self.permits[key] = permits
         if kind == "Shared":
             self.shared.add(key)
         self.ears.append((key, topic, self.subscribed))
         self.subscribed += max(partitions, 1)
         return key
 
-    def ear_id(self, nth: int) -> Ref:
-        """The id of the nth consumer of the connection."""
+    def ear_id(self, nth: Nth) -> Ref:
+        """The id of the nth consumer of the connection, or of the last one of a topic."""
         return Ref("asked", (self.at, "SUBSCRIBE", nth, "consumer_id"))
 
     def push(
         self,
-        nth: int,
+        nth: Nth,
         payload: bytes | None = None,
         *,
         messages: int = 0,
@@ -238,20 +245,21 @@ class Desk:
         broker: bytes | None = None,
         outer: str = "",
     ) -> None:
-        """MESSAGE to the nth consumer of the connection; `messages`: a batch of so many, with the key `outer` beside
-        those that each of them has then."""
+        """MESSAGE to a consumer of the connection; `messages`: a batch of so many, with the key `outer` beside those
+        that each of them has then. The second of three and more has no payload."""
         self.entries += 1
         payload = f"m{self.entries}".encode() if payload is None else payload
         pairs = [{"key": name, "value": value} for name, value in properties]
         headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
         if messages:
             heads: list[dict[str, Any]] = [
-                {"partition_key": f"k{n}"} if n % 2 else {"properties": pairs} for n in range(messages)
+                {"partition_key": f"K{n}"} if n % 2 else {"properties": pairs} for n in range(messages)
             ]
             if outer:
                 headers["partition_key"] = outer
-                heads = [{**head, "partition_key": f"k{n}"} for n, head in enumerate(heads)]
-            payload = batch([(head, payload + b"/%d" % n) for n, head in enumerate(heads)])
+                heads = [{**head, "partition_key": f"K{n}"} for n, head in enumerate(heads)]
+            empty = 1 if messages > 2 else -1
+            payload = batch([(head, b"" if n == empty else payload + b"/%d" % n) for n, head in enumerate(heads)])
             headers["num_messages_in_batch"] = messages
         else:
             headers |= {"properties": pairs} if pairs else {}
@@ -277,7 +285,7 @@ class Desk:
         self.given[self.entries] = made
         self.steps.append(Say(self.at, made, when=when))
 
-    def push_again(self, nth: int, entry: int, when: str = "turn") -> None:
+    def push_again(self, nth: Nth, entry: int, when: str = "turn") -> None:
         """MESSAGE once more, if the nth consumer of the connection has asked for what it got as this entry."""
         made = self.given[entry]
         which = made.fields["message_id"]

@@ -10,6 +10,9 @@ from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.desk import Desk
 
+SENDS = 258
+"""Messages after which a count of 8 bits has begun anew."""
+
 
 def oddities() -> SearchStrategy[Program]:
     """Programs of one oddity."""
@@ -24,10 +27,12 @@ def oddly(  # noqa: PLR0915 - one oddity after the other
     d = Desk(config, head, hurry=hurry)
     which = head[1] % 8
     if which == 0:
-        d.version = (0, 1, 3, 4, 5, 6)[head[2] % 6]
+        known, d.version = d.version, (0, 1, 3, 4, 5, 6)[head[2] % 6]
         pen = d.producer("t")
         d.send(pen)
         d.receipt()
+        d.version = known
+        _comes_back(d, pen, 5)
     elif which == 1:
         d.version = (5, 11, 3, 8, 1, 0)[head[2] % 6]
         ear = d.consumer("t")
@@ -107,11 +112,27 @@ def _changes(d: Desk, which: int, how: int) -> None:
     d.send(pen)
     d.receipt()
     d.version, d.fields = (known, {"max_message_size": 1000}) if small else (after, {})
+    _comes_back(d, pen, *((1500, 5) if small else (5, 6)))
+
+
+def _comes_back(d: Desk, pen: str, *sizes: int) -> None:
+    """The connection is cut; what is sent then, of these sizes, goes to the broker as it is now."""
     d.drop()
-    for size in (1500, 5) if small else (5, 6):
+    for size in sizes:
         d.send(pen, b"x" * size)
         d.again()
         d.receipt()
+
+
+def many_sends(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """More messages of one producer than an octet can count."""
+    d = Desk(config, program.head, hurry=hurry)
+    pen = d.producer("t")
+    for n in range(SENDS):
+        d.send(pen, b"%d" % n)
+        d.receipt()
+    d.wait()
+    return d.plan()
 
 
 def large(program: Program, config: Config, *, hurry: bool = False) -> Plan:

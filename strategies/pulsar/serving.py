@@ -11,19 +11,14 @@ from specs.pulsar.batches import batch, compress
 from specs.pulsar.frames import NOBODY, SECOND, Draft, draft
 from specs.pulsar.states import Config
 from strategies.common import Op, Program, programs
-from strategies.pulsar.desk import Desk
+from strategies.pulsar.consuming import KEYS, beside, consumer, ear_of, leave, many, ping, receive, spend
+from strategies.pulsar.desk import Desk, Nth
 from strategies.pulsar.wanting import again
 from strategies.pulsar.writer import PROPERTIES
 
-PERMITS = (10, 1, 2, 4, 100)
-MANY = (1, 2, 3, 4, 2, 3, 4, 12)
 LAST = (0, 1, 7, 255, (1 << 31) - 1, (1 << 32) - 1, (1 << 32) + 5, 1 << 40)
 ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
-TWICE = 5
-"""Of fourteen ways to receive, the one in which the first message of a batch is acknowledged as often as it has
-messages, and no other."""
-KEYS: tuple[str | None, ...] = (None, "k", "k1", "é", "")
 KEYED = ("aa", "a a", "aba", "a b a", "aab", " aa", "abcab", "ab ba")
 """Keys of messages that are sent one after the other, a letter each; a blank is none. Each pattern has one again."""
 
@@ -41,23 +36,14 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
             OPS[op.kind][1](d, op)
     d.wait()
     d.do("disconnect", {})
-    for kind in ("CLOSE_PRODUCER", "CLOSE_CONSUMER"):
-        d.success(kind, 2)
+    for kind, there in (("CLOSE_PRODUCER", d.pens), ("CLOSE_CONSUMER", d.ears)):
+        d.success(kind, max(2, len(there)))
     d.wait()
     return d.plan()
 
 
 def _pen(d: Desk, op: Op) -> str:
     return d.pens[op.args[0] % len(d.pens)][0] if d.pens else d.producer(("t", "t-1")[op.args[0] % 2])
-
-
-def _ear(d: Desk, op: Op) -> tuple[str, int]:
-    if not d.ears:
-        d.consumer(
-            "t", permits=PERMITS[op.args[4] % len(PERMITS)], kind=("Exclusive", "Shared", "Failover")[op.args[4] % 3]
-        )
-    key, _, nth = d.ears[op.args[0] % len(d.ears)]
-    return key, nth
 
 
 def _producer(d: Desk, op: Op) -> None:
@@ -72,89 +58,40 @@ def _producer(d: Desk, op: Op) -> None:
 def _send(d: Desk, op: Op) -> None:
     _, b, c, e, f = op.args
     pen = _pen(d, op)
-    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6] if b % 8 != 5 else b""
+    payload = (None, None, None, b"\x0e\x01\x00\x00", bytes(range(256)), b"A" * 3000)[b % 6] if b % 4 != 1 else b""
     if payload:
         d.sends += 1
         payload += str(d.sends).encode()
     d.send(pen, payload, KEYS[c % len(KEYS)], dict(PROPERTIES[e % len(PROPERTIES)]) if f % 2 else {})
+    if f % 8 > 5:
+        d.ping()
     d.receipt()
 
 
 def _async(d: Desk, op: Op) -> None:
-    """Several sends that are open together; receipts in order."""
+    """Several sends that are open together, perhaps the second one without a payload; receipts in order."""
     pen = _pen(d, op)
     first = d.sends
-    for n in range(1 + op.args[1] % 5):
+    count = 2 + op.args[1] % 4
+    for n in range(count):
         d.send(
             pen,
-            None,
-            KEYS[op.args[2] % len(KEYS)] if n % 2 else None,
+            None if n != 1 or op.args[3] // 2 % 2 else b"",
+            KEYS[(op.args[2] + 1) % len(KEYS)] if n % 2 else None,
             op="send_async",
             when="turn" if n == 0 else "now",
         )
     d.wait()
     if op.args[3] % 2:
         d.ping()
-    d.receipt(1 + op.args[1] % 5)
+    d.receipt(count)
     for n in range(first, d.sends):
         d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
 
 
-def _consumer(d: Desk, op: Op) -> None:
-    a, b, c, e, _ = op.args
-    d.consumer(
-        f"y{d.handles}",
-        ("s", "s-1")[e % 2],
-        ("Exclusive", "Shared", "Failover")[a % 3],
-        PERMITS[b % len(PERMITS)],
-        name=Ref("name", "reader") if c % 3 == 1 else "",
-    )
-
-
-def _receive(d: Desk, op: Op) -> None:
-    """A message pushed, received and perhaps acknowledged."""
-    _, b, c, e, f = op.args
-    ear, nth = _ear(d, op)
-    messages = (0, 0, 1, 3)[b % 4]
-    if f % 4 == 3:
-        messages = 0
-    unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
-    empty = b"" if c % 16 == 13 and not messages else None
-    d.push(nth, empty, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
-           key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen,
-           outer="outer" if messages and b % 8 > 3 else "")  # fmt: skip
-    for n in range(max(messages, 1)):
-        key = d.receive(ear)
-        if e % 14 == TWICE:
-            for _ in range(0 if n else max(messages, 2)):
-                d.ack(ear, key)
-        elif e % 2:
-            d.ack(ear, key, cumulative=e % 7 == 3)
-
-
-def _many(d: Desk, op: Op) -> None:
-    """As many messages as permitted, at once. Some are acknowledged, perhaps the first of those with all before it."""
-    ear, nth = _ear(d, op)
-    many = MANY[op.args[1] % len(MANY)]
-    for n in range(many):
-        d.push(nth, when="turn" if n == 0 else "now")
-    cumulative = op.args[3] % 3 == 2
-    for n in range(many):
-        key = d.receive(ear)
-        if op.args[2] >> n & 1:
-            d.ack(ear, key, cumulative=cumulative)
-            cumulative = False
-
-
-def _ping(d: Desk, op: Op) -> None:
-    if d.pens or d.ears:
-        for n in range(1 + op.args[0] % 3):
-            d.say("PING", "turn" if n == 0 else "now")
-
-
 def _spoiled(d: Desk, op: Op) -> None:
     """A message that cannot be read, perhaps twice, and a good one behind it."""
-    ear, nth = _ear(d, op)
+    ear, nth = ear_of(d, op)
     for _ in range(op.args[3] % 3 if op.args[4] % 2 else 0):
         d.push(nth)
         d.receive(ear)
@@ -165,7 +102,7 @@ def _spoiled(d: Desk, op: Op) -> None:
         d.receive(ear)
 
 
-def _unreadable(d: Desk, op: Op, nth: int) -> None:
+def _unreadable(d: Desk, op: Op, nth: Nth) -> None:
     match op.args[1] % 11:
         case 10:
             lies = ({"payload_size": 1000}, {"payload_size": -5})[op.args[2] % 2]
@@ -194,7 +131,7 @@ def _unreadable(d: Desk, op: Op, nth: int) -> None:
 def _strays(d: Desk, op: Op) -> None:
     """What a client must ignore."""
     if not d.ears and not d.pens:
-        _ear(d, op)
+        ear_of(d, op)
     match op.args[1] % 6:
         case 0:
             d.push(0, who=4242)
@@ -209,7 +146,7 @@ def _strays(d: Desk, op: Op) -> None:
         case _:
             d.say("CLOSE_CONSUMER", consumer_id=4242, request_id=NOBODY)
     if d.ears:
-        ear, nth = _ear(d, op)
+        ear, nth = ear_of(d, op)
         d.push(nth)
         d.receive(ear)
     else:
@@ -220,10 +157,11 @@ def _strays(d: Desk, op: Op) -> None:
 def _drop(d: Desk, op: Op) -> None:
     """The connection is cut, perhaps with messages under way."""
     if not d.pens and not d.ears:
-        _pen(d, op)
-    if op.args[4] % 3 == 2:  # what was made later comes back, too
-        made = _consumer if d.ears else _producer
+        made = ear_of if op.args[0] % 4 > 1 else _pen
         made(d, op)
+    if op.args[4] % 3 == 2:  # what was made later comes back, too
+        more = consumer if d.ears else _producer
+        more(d, op)
     both = d.pens and op.args[4] % 3 == 1  # one before and one behind: numbers must go on
     if both:
         d.send(d.pens[-1][0])
@@ -251,8 +189,10 @@ def _drop(d: Desk, op: Op) -> None:
         d.wait()
         d.send(d.pens[-1][0])
         d.receipt()
-    d.ears = [(key, topic, nth) for nth, (key, topic, _) in enumerate(d.ears[:1])]
+    d.ears = [(key, topic, topic) for key, topic, _ in d.ears]  # in which order they come back nobody knows
     d.wait()
+    if d.ears:
+        spend(d, op)
     if op.args[3] % 4 == 1:
         d.ping()
         d.wait()
@@ -267,26 +207,25 @@ def _closed(d: Desk, op: Op) -> None:
             d.send(d.pens[-1][0])
             d.receipt()
         if op.args[3] % 2 and not d.ears:  # with something else on it, the connection has every reason to stay
-            _ear(d, op)
+            ear_of(d, op)
         d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
         d.lookup()
         d.created()
         d.send(d.pens[-1][0])
         d.receipt()
-    elif not d.ears or len(d.ears) == 1:
-        ear, nth = _ear(d, op)
+    else:
+        ear, nth = ear_of(d, op)
         d.say("CLOSE_CONSUMER", consumer_id=d.ear_id(nth), request_id=NOBODY)
         d.lookup()
         d.success()
-        d.push(-1)
-        d.receive(ear)
-        d.ears[0] = (d.ears[0][0], d.ears[0][1], -1)
+        d.ears = [(key, topic, topic if key == ear else place) for key, topic, place in d.ears]
+        spend(d, op)
     d.wait()
 
 
 def _broken(d: Desk, op: Op) -> None:
     """What may end the connection: whatever the client does, it stays alive. Nothing is asked of it then."""
-    ear, nth = _ear(d, op)
+    ear, nth = ear_of(d, op)
     if d.over:
         return
     d.over = True
@@ -446,28 +385,17 @@ def _close(d: Desk, op: Op) -> None:
             _producer(d, op)
 
 
-def _leave(d: Desk, op: Op) -> None:
-    """The client closes the first of its consumers, and makes another beside those that are left."""
-    if len(d.ears) > 1:
-        key, _, _ = d.ears.pop(0)
-        d.do("close", {"consumer": Ref("handle", key)})
-        d.success("CLOSE_CONSUMER")
-        _consumer(d, op)
-        ear, _, nth = d.ears[-1]
-        d.push(nth)
-        d.ack(ear, d.receive(ear))
-
-
 Doing = Callable[[Desk, Op], None]
 OPS: Mapping[str, tuple[int, Doing]] = {
     "producer": (3, _producer),
     "send": (8, _send),
     "async": (4, _async),
-    "consumer": (3, _consumer),
-    "receive": (8, _receive),
-    "many": (3, _many),
+    "consumer": (3, consumer),
+    "receive": (8, receive),
+    "many": (3, many),
+    "beside": (3, beside),
     "again": (3, again),
-    "ping": (2, _ping),
+    "ping": (2, ping),
     "spoiled": (4, _spoiled),
     "strays": (3, _strays),
     "drop": (3, _drop),
@@ -476,6 +404,6 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "elsewhere": (2, _elsewhere),
     "partitioned": (2, _partitioned),
     "close": (1, _close),
-    "leave": (1, _leave),
+    "leave": (2, leave),
     "broken": (4, _broken),
 }

@@ -8,13 +8,14 @@ ROLES = ("client",)
 test_conversations = hunts("Producers and consumers, in every way.", serving.conversations(), serving.interpret, 2)
 test_producing = hunts(
     "Producers, sends, receipts.",
-    serving.conversations("producer", "send", "async", "close", "ping"),
+    serving.conversations("async", "send", "producer", "close", "ping"),
     serving.interpret,
 )
 test_consuming = hunts(
     "Messages, batches, acknowledgements.",
-    serving.conversations("consumer", "receive", "many", "ping", "leave"),
+    serving.conversations("beside", "many", "receive", "consumer", "ping", "leave"),
     serving.interpret,
+    2,
 )
 test_again = hunts(
     "Messages that the application wants again.",
@@ -26,6 +27,7 @@ test_reconnecting = hunts(
     "Connections that are cut, producers and consumers that the broker closes.",
     serving.conversations("drop", "closed", "producer", "consumer", "send", "receive", most=5, evenly=True),
     serving.interpret,
+    1.5,
 )
 test_discovery = hunts(
     "Redirects, other addresses, partitions.",
@@ -43,9 +45,10 @@ test_breaks = hunts(
     serving.interpret,
 )
 test_oddities = hunts("Old versions, small limits, octets that are no frame.", oddities.oddities(), oddities.oddly)
-test_orders = hunts("Requests that are open together.", oddities.oddities(), oddities.out_of_order)
+test_orders = hunts("Requests that are open together.", oddities.oddities(), oddities.out_of_order, 0.3)
 test_unanswered = hunts(
-    "PRODUCER that is not answered, brokers that fall silent.", oddities.oddities(), oddities.swallowing
+    "PRODUCER that is not answered, brokers that fall silent.", oddities.oddities(), oddities.swallowing, 0.3
 )
-test_silences = hunts("Brokers that do not answer PING.", oddities.oddities(), oddities.muted)
+test_silences = hunts("Brokers that do not answer PING.", oddities.oddities(), oddities.muted, 0.5)
 test_large = hunts("A message of nearly 5 MiB.", oddities.oddities(), oddities.large, 0.3)
+test_many = hunts("More messages of one producer than an octet counts.", oddities.oddities(), oddities.many_sends, 0.3)
