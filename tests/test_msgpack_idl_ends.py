@@ -61,3 +61,10 @@ def test_a_correct_client_and_a_correct_codec_pass(kind, number, misfit):
     config = config_for("codec")
     found, faults = judged(typed.interpret(program(kind, number), config), "codec", IdlCodec, config)
     assert found.verdict == "pass", faults
+
+
+@pytest.mark.parametrize("interpret", [idl.bounds, idl.commented])
+def test_a_program_without_ops_means_something(interpret):
+    config = config_for("idl")
+    found, faults = judged(interpret(Program((0, 0, 0, 0), ()), config), "idl", Idl, config)
+    assert found.verdict == "pass", faults

@@ -193,7 +193,8 @@ def widths() -> SearchStrategy[Program]:
 def bounds(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     """The ends of every type of integers as defaults, and the numbers behind them; a document where nobody claims to
     know defaults."""
-    extensions, (op, *_) = extensions_of(config.profile), program.ops
+    extensions = extensions_of(config.profile)
+    op = program.ops[0] if program.ops else Op("field")  # a shorter program has none
     if "def" not in extensions:
         return legal(Program((*program.head, 0, 0, 0), (Op("message", op.args),)), config, hurry=hurry)
     script = Script(config, hurry=hurry)
