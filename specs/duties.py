@@ -46,6 +46,7 @@ class Duties(Forms):
         self._owed_by: dict[int, tuple[Any, list[str]]] = {}
         """The part of each number that was last asked, and what it owes."""
         self._meeting: dict[str, list[Rule]] = {}
+        self._by_body: dict[Callable[..., Any], Rule] = {}
 
     def duty(
         self,
@@ -76,6 +77,7 @@ class Duties(Forms):
                 shows=shows, patient=patient, each=each,
             )  # fmt: skip
             self.duties.append(rule)
+            self._by_body[body] = rule
             self._whole += [] if each else [rule]
             return body
 
@@ -144,10 +146,14 @@ class Duties(Forms):
         covers: tuple[str, ...] = ()
         for rule, due in self._open(rules, case.state) if rules else ():
             if case.about is None or case.about is due.about:
-                covers += (due.requirement or rule.requirements[0], *rule.also, *due.also)
-                for causes in (rule.causes, rule.shows):
-                    covers += causes.credits(case) if causes is not None else ()
+                covers += _credits(rule, (due.requirement or rule.requirements[0],), case) + due.also
         return covers
+
+    def met_one(self, body: Callable[..., Any], case: Any, *by: str) -> tuple[str, ...]:
+        """What an action credits by meeting the duty that `body` declares, where who asks knows that it does, so that
+        the state is not asked. `by`: the requirements by which it was owed, if that were not all of it."""
+        rule = self._by_body[body]
+        return _credits(rule, by or rule.requirements, case)
 
     def missed(self, duty: Duty, case: Any, how: str = "") -> Breach:
         """The breach of a duty that was not met, laid on the likeliest cause. `how` says what happened instead."""
@@ -181,6 +187,14 @@ class Duties(Forms):
             if action not in duty.rule.on:
                 return self.missed(duty, case, how)
         return None
+
+
+def _credits(rule: Rule, by: tuple[str, ...], case: Any) -> tuple[str, ...]:
+    """What meeting a duty shows: the requirements by which it was owed, and every cause that could have been blamed."""
+    covers = by + rule.also
+    for causes in (rule.causes, rule.shows):
+        covers += causes.credits(case) if causes is not None else ()
+    return covers
 
 
 def _found(rule: Rule, found: Any) -> Iterator[Duty]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import secrets
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,6 +74,8 @@ class Calibration:
     deadline: Deadline = field(default_factory=Deadline)
     settle: Settle = lambda recording: ""
     """Starts an implementation again that died in a conversation of discovery; see `suites.ground`."""
+    mark: str = field(default_factory=lambda: secrets.token_hex(3))
+    """What names begin with: a server that was not started here may keep what an earlier run left in its queues."""
     bears: int = 0
     """How many conversations at once make no difference to it; 0 when it is one at a time."""
     dumb: bool = False
@@ -112,7 +115,7 @@ class Calibration:
         discover = _discovery(self.protocol)
         if discover is None:
             return
-        ground, deadly = Ground(self.settle, "ask", self.deadline), count()
+        ground, deadly = Ground(self.settle, f"{self.mark}ask", self.deadline), count()
 
         def play(plan: Plan, config: Any) -> tuple[Any, Any]:
             rest_s = sum(step.ms for step in plan.steps if isinstance(step, Wait)) / 1000
@@ -154,7 +157,7 @@ class Calibration:
 
     def _drive(self, plan: Plan, setting: Setting, fresh: str) -> Recording:
         """Drive one plan. Raises TimeUp when there was no time for all of it: it would teach us what is not so."""
-        recording = drive(plan, replace(setting, ends=self.deadline.over), fresh)
+        recording = drive(plan, replace(setting, ends=self.deadline.over), f"{self.mark}{fresh}")
         if self.deadline.over():
             raise TimeUp
         return recording

@@ -84,6 +84,9 @@ class Session:
         self._troubles = 0
         self._faults: set[str] = set()
         self._replayed = False
+        self._nth = 0
+        """Rounds that are over. Names are not used a second time: a server that was not started here keeps what is in
+        its queues."""
         self._told: dict[str, dict[str, str]] = {}
         """By requirement, the sorts of failure that were reported, and how each was found."""
         self._begun = datetime.now(UTC)
@@ -190,7 +193,7 @@ class Session:
                 counted=self._counted,
                 trouble=self.note,
                 settle=self.started.settle,
-                prefix=f"{self.run[-8:]}{self.worker}",
+                prefix=f"{self.run[-8:]}{self.worker}" + (f"r{self._nth}n" if self._nth else ""),
                 deadline=self.deadline.within(max(0.0, self.deadline.left() - CLOSING_S)),
                 lanes=Lanes(min(WIDTH, self.bears)) if self.bears else None,
                 at_once=self.bears,
@@ -220,6 +223,7 @@ class Session:
         budget_s = self.options.budget_s
         self.programs, self._hunter = joined(self.programs, map(of_fault, self.hunter().found)), None
         self._replayed = False
+        self._nth += 1
         self.keeper.anew()
         self.deadline.anew(of_budget(budget_s, 0.0).left() + budget_s)
         try:

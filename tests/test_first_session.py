@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from test_cli import run
 
+from impls.driver.link import MemoryTransport
 from impls.launching.manifest import Implementation, Start, resolve
 from impls.references.msgpack import reference as msgpack
 from impls.references.stomp import reference as stomp
 from records.reader import read
 from records.rows import TroubleRow
 from specs.protocol import find
+from suites import calibration, ground
 from suites.head import RunOptions
 from suites.properties import properties
 from suites.schedule import Share
@@ -211,3 +213,34 @@ def test_a_run_without_time_for_a_conversation_says_so(tmp_path):
     opened.hunt([Share(prop, 1.0)], 1.0, lambda hunter: None)
     opened.close()
     assert "took all the time; --budget=" in " ".join(opened.remarks)
+
+
+def test_no_name_is_used_again_by_a_run_that_looks_on(tmp_path, monkeypatch):
+    (impl,) = (each for each in resolve("reference") if (each.protocol, each.role) == ("stomp", "server"))
+    names, drive = [], ground.drive
+    monkeypatch.setattr(
+        ground, "drive", lambda plan, setting, fresh: (names.append(fresh), drive(plan, setting, fresh))[1]
+    )
+    opened = Session(impl, RunOptions(budget_s=60.0), tmp_path, "run")
+    opened.open()
+    for _ in range(3):
+        for _ in range(12):
+            opened.hunter().play(opened.hunter().smoke())
+        opened._begin_anew()
+    opened.close()
+    assert not opened.trouble
+    assert len(names) >= 36
+    assert len(set(names)) == len(names)
+
+
+def test_discovery_uses_names_of_its_own_in_each_run(monkeypatch):
+    (impl,) = (each for each in resolve("reference") if (each.protocol, each.role) == ("stomp", "server"))
+    names, drive = [], calibration.drive
+    monkeypatch.setattr(
+        calibration, "drive", lambda plan, setting, fresh: (names.append(fresh), drive(plan, setting, fresh))[1]
+    )
+    for _ in range(2):
+        transport = MemoryTransport(stomp.Server)
+        calibration.Calibration(impl, find("stomp"), transport, 1000.0).meet()
+    half = len(names) // 2
+    assert set(names[:half]).isdisjoint(names[half:])

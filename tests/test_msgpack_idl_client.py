@@ -17,8 +17,8 @@ from specs.plan import Control
 from specs.protocol import find
 from strategies.msgpack import calling, discover
 from tests import drawing
+from tests.msgpack_verdicts import verdict
 from tests.mutants.msgpack_kit import PROFILES
-from tests.test_msgpack_readings import verdict
 
 MSGPACK, ROLE = find("msgpack"), "idl-client"
 END = Quiet(1000, final=True)

@@ -13,9 +13,12 @@ from specs.events import Fact, Said
 from specs.msgpack.frames import encode, request, response
 from specs.msgpack.lines import Ask, Line
 from specs.plan import Plan, SendBytes, Wait
+from tests.msgpack_verdicts import END, verdict
+from tests.mutants.every import key_of
+from tests.mutants.hunted import hunter_for
 from tests.mutants.msgpack_kit import PROFILES
-from tests.test_msgpack_mutants import config_for, judged
-from tests.test_msgpack_readings import END, TAG, TOLD, verdict
+from tests.test_msgpack_mutants import MUTANTS, config_for, judged
+from tests.test_msgpack_readings_idl_server import TAG, TOLD
 
 
 def parsed(text, answer, *more, want=""):
@@ -183,3 +186,17 @@ def test_a_size_beyond_all_bounds_may_be_refused_before_what_it_announces_has_co
 def test_a_size_that_everybody_takes_may_not(rest):
     assert begun(rest, 255) == ("MP-FMT-10",)
     assert begun(rest, 256) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "learnt"),
+    [
+        ("msgpack-codec-ready-line", {"way": "filter"}),
+        ("msgpack-idl-server-made-from-zero", {"layout": "array-1"}),
+    ],
+)
+def test_what_is_wrong_with_every_answer_is_judged_and_not_taken_for_a_freedom(name, learnt):
+    """A line behind each answer, and messages that are written otherwise than they are read."""
+    mutant = next(each for each in MUTANTS if key_of(each) == name)
+    config = hunter_for(mutant, lambda fault: None).setting.config
+    assert {key: getattr(config, key) for key in learnt} == learnt

@@ -97,6 +97,7 @@ def house(spark, tmp_path_factory):
     warehouse = module.Warehouse(spark, str(root / "warehouse"))
     first = ingest(warehouse, [str(root / "results")], quiet)
     before = crooked.differences(warehouse, crooked.truth(root / "results"))
+    known = [commit.again for commit in warehouse.live()]
     again = ingest(warehouse, [str(root / "results")], quiet)
     folder.write(grown)
     many, module.MANY = module.MANY, 1
@@ -105,7 +106,7 @@ def house(spark, tmp_path_factory):
     finally:
         module.MANY = many
     return {"root": root, "warehouse": warehouse, "spoilt": spoilt, "first": first, "before": before, "again": again,
-            "second": second}  # fmt: skip
+            "second": second, "known": known}  # fmt: skip
 
 
 def test_spark_and_the_plain_summary_agree_on_every_verdict(house):
@@ -123,7 +124,8 @@ def test_the_same_results_twice_are_nothing_new(house):
 def test_a_file_that_has_grown_is_read_again_and_merging_keeps_everything(house):
     assert house["second"].files == 1
     assert house["second"].runs == 1
-    assert len(house["warehouse"].live()) == 1
+    assert house["known"] == [False]
+    assert [commit.again for commit in house["warehouse"].live()] == [True]
     assert crooked.differences(house["warehouse"], crooked.truth(house["root"] / "results")) == []
 
 
@@ -186,7 +188,7 @@ def test_what_dies_on_the_way_leaves_nothing_behind(spark, tmp_path, monkeypatch
         if len(calls) == point:
             raise Killed
 
-    def uncommitted(*arguments):
+    def uncommitted(*arguments, **named):
         raise Killed
 
     with monkeypatch.context() as patched:

@@ -69,6 +69,29 @@ def test_going_by_the_last_of_repeated_headers_is_a_recommendation_missed(name):
     assert [fault for fault, _ in found[1]] == ["REPEAT-01"]
 
 
+@pytest.mark.parametrize(
+    ("lengths", "body", "fault"),
+    [
+        (("10", "3"), b"0123456789", None),
+        (("10", "3"), b"012", ("REPEAT-01", None)),
+        (("10", "3"), b"01234", ("BODY-02", None)),
+        (("10", "3"), b"abc", ("BODY-02", None)),
+        (("10", "10"), b"012", ("BODY-02", None)),
+        (("10",), b"012", ("BODY-02", None)),
+    ],
+)
+def test_a_body_by_a_content_length_that_is_not_the_first_is_a_recommendation_missed(lengths, body, fault):
+    values = [("content-length", value) for value in lengths]
+    subscribe = client("SUBSCRIBE", ("id", "0"), ("destination", TOPIC), ("receipt", "r"))
+    found = verdict(
+        *session("1.2"), subscribe, server("RECEIPT", ("receipt-id", "r")),
+        client("SEND", ("destination", TOPIC), ("k", "1"), *values, body=b"0123456789"),
+        server("MESSAGE", ("destination", TOPIC), ("k", "1"), ("message-id", "m"), ("subscription", "0"),
+               ("content-length", str(len(body))), body=body),
+    )  # fmt: skip
+    assert found[1] == ([fault] if fault else [])
+
+
 def test_a_plan_is_written_without_its_second_content_length():
     (feature,) = (feature for feature in FEATURES if feature.name == "lengths")
     start, place = b"SEND\ndestination:", Ref("topic", "a")

@@ -70,17 +70,18 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
         progress(f"folding {len(days)} runs")
         runs = schemas.sent(warehouse.spark, days.items(), schemas.text("run", "day"))
         fresh = read.drop("day").join(F.broadcast(runs), "run")
-        folded = fold(warehouse, runs, fresh, overturned(warehouse.rejudged())).persist()
+        earlier = warehouse.holding(runs)
+        folded = fold(warehouse, runs, fresh, overturned(warehouse.rejudged()), earlier).persist()
         kept.append(folded)
         counted = F.col("kind") == CoverageRow.kind
         traces = _named(fresh, listed)
-        parts = told_of(warehouse, folded) | {
+        parts = told_of(warehouse, folded, again=bool(earlier)) | {
             "rows": fresh.where(~counted), "sheets": fresh.where(counted), "quarantine": _aside(read, new),
             "ledger": new, "held": runs, "traces": _traces(warehouse.spark, traces),
         }  # fmt: skip
         count = sum(row.many for row in told if row.run is not None)
         warehouse.write_all(batch, parts)
-        warehouse.commit(batch, parts, count)
+        warehouse.commit(batch, parts, count, again=bool(earlier))
     finally:
         for frame in kept:
             frame.unpersist()
@@ -90,10 +91,11 @@ def ingest(warehouse: Warehouse, sources: Sequence[str], progress: Callable[[str
     return Ingested(files=len(files), rows=count, runs=len(days), aside=aside, traces=len(traces))
 
 
-def fold(warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: DataFrame) -> DataFrame:
-    """What `runs` amount to, as folding.folded: from `fresh` rows and those of earlier batches, without the faults
-    that are `gone`."""
-    earlier = warehouse.holding(runs)
+def fold(
+    warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: DataFrame, earlier: Sequence[str]
+) -> DataFrame:
+    """What `runs` amount to, as folding.folded: from `fresh` rows and those of the batches that hold them `earlier`,
+    without the faults that are `gone`."""
     before = [
         warehouse.batches(table, earlier).join(F.broadcast(runs.select("run")), "run", "leftsemi")
         for table in ("rows", "sheets")
@@ -103,11 +105,11 @@ def fold(warehouse: Warehouse, runs: DataFrame, fresh: DataFrame | None, gone: D
     return folding.folded(rows, gone.join(F.broadcast(runs.select("run")), "run", "leftsemi"))
 
 
-def told_of(warehouse: Warehouse, folded: DataFrame) -> dict[str, DataFrame]:
-    """What a batch says of runs that are `folded`, table by table."""
+def told_of(warehouse: Warehouse, folded: DataFrame, *, again: bool) -> dict[str, DataFrame]:
+    """What a batch says of runs that are `folded`, table by table; `again` when one of them is in an earlier batch."""
     parts = {table: folding.part(folded, table) for table in folding.PARTS}
     # What takes longest is begun first.
-    return {"versions": versions.renewed(warehouse, parts), **parts}
+    return {"versions": versions.renewed(warehouse, parts, again=again), **parts}
 
 
 def overturned(rejudged: DataFrame) -> DataFrame:

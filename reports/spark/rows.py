@@ -235,13 +235,15 @@ class Version:
 class Commit:
     """A batch that readers may see, the tables that it has a part of, and the batches that it stands in place of.
 
-    `rows` is how many rows of records, or conversations, it was made from.
+    `rows` is how many rows of records, or conversations, it was made from. `again` is false when none of its runs was
+    in a batch before it: then nobody has to look for what it stands in place of.
     """
 
     batch: str
     tables: tuple[str, ...]
     replaces: tuple[str, ...]
     rows: int
+    again: bool = True
 
 
 def _ledger() -> StructType:

@@ -37,15 +37,10 @@ def known(warehouse: Warehouse) -> DataFrame:
     return summed(*(warehouse.newest(name) for name in FROM))
 
 
-def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame]) -> DataFrame:
-    """The rows of `versions` that belong to a batch: `parts` is what it says of its runs, table by table."""
-    mine, before = parts["runs"].select("run", *VERSION), warehouse.newest("runs").select("run", *VERSION)
-    if warehouse.summed():
-        before = before.join(F.broadcast(mine.select("run")), "run", "leftsemi")
-    else:  # a release without this table may have taken a version its only run
-        older = warehouse.versions().select(F.lit("").alias("run"), *VERSION)
-        before = before.unionByName(older)
-    told = mine.withColumn("mine", F.lit(True)).unionByName(before.withColumn("mine", F.lit(False))).collect()
+def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame], *, again: bool) -> DataFrame:
+    """The rows of `versions` that belong to a batch: `parts` is what it says of its runs, table by table, and `again`
+    says that one of them may be in an earlier batch."""
+    told = _touching(warehouse, parts["runs"].select("run", *VERSION), again=again).collect()
     of, spark = schemas.text(*VERSION), warehouse.spark
     touched = sorted({(row.slug, row.version) for row in told})
     asked = schemas.sent(spark, touched, of)
@@ -54,11 +49,25 @@ def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame]) -> DataFrame:
     own = F.broadcast(schemas.sent(spark, [(row.run,) for row in told if row.mine], schemas.text("run")))
 
     def now(table: str) -> DataFrame:
-        known = warehouse.newest(table).where(near).join(own, "run", "left_anti").unionByName(parts[table])
-        return known.join(F.broadcast(asked), [*VERSION], "leftsemi")
+        known = warehouse.newest(table).where(near)
+        others = known.join(own, "run", "left_anti") if again else known
+        return others.unionByName(parts[table]).join(F.broadcast(asked), [*VERSION], "leftsemi")
 
     # A version that has lost its only run gets a row too: one that is empty.
     return asked.join(summed(*(now(name) for name in FROM)), [*VERSION], "left")
+
+
+def _touching(warehouse: Warehouse, mine: DataFrame, *, again: bool) -> DataFrame:
+    """The runs of a batch, with their versions, and those versions of which the same runs were before."""
+    told = mine.withColumn("mine", F.lit(True))
+    if warehouse.summed() and not again:
+        return told
+    before = warehouse.newest("runs").select("run", *VERSION)
+    if warehouse.summed():
+        before = before.join(F.broadcast(mine.select("run")), "run", "leftsemi")
+    else:  # a release without this table may have taken a version its only run
+        before = before.unionByName(warehouse.versions().select(F.lit("").alias("run"), *VERSION))
+    return told.unionByName(before.withColumn("mine", F.lit(False)))
 
 
 def summed(runs: DataFrame, settled: DataFrame, faults: DataFrame) -> DataFrame:

@@ -66,9 +66,12 @@ class Warehouse:
                     raise
                 rows = []
             commits = [
-                Commit(batch=row.batch, tables=tuple(row.tables), replaces=tuple(row.replaces), rows=row.rows)
+                Commit(
+                    batch=row.batch, tables=tuple(row.tables), replaces=tuple(row.replaces), rows=row.rows,
+                    again=row.again is not False,  # an older release did not say it
+                )
                 for row in rows
-            ]
+            ]  # fmt: skip
             gone = {name for commit in commits for name in commit.replaces}
             self._live = tuple(sorted((c for c in commits if c.batch not in gone), key=lambda c: c.batch))
         return self._live
@@ -97,7 +100,7 @@ class Warehouse:
         commits = [commit for commit in self.live() if "runs" in commit.tables]
         names = tuple(commit.batch for commit in commits)
         if self._older[0] != names:
-            older = self._told_again(commits) if len(names) > 1 else []
+            older = self._told_again(commits) if any(commit.again for commit in commits[1:]) else []
             frame = schemas.sent(self.spark, older, schemas.text("run", "batch")) if older else None
             self._older = names, frame
         return self._older[1]
@@ -198,9 +201,12 @@ class Warehouse:
             for written in [pool.submit(self.write, batch, table, rows) for table, rows in parts.items()]:
                 written.result()
 
-    def commit(self, batch: Batch, tables: Iterable[str], rows: int, replaces: Sequence[str] = ()) -> None:
-        """Let readers see a batch that has written its part of `tables`; `rows` says how large it is."""
-        told = [(batch.name, list(tables), list(replaces), rows)]
+    def commit(
+        self, batch: Batch, tables: Iterable[str], rows: int, replaces: Sequence[str] = (), *, again: bool = True
+    ) -> None:
+        """Let readers see a batch that has written its part of `tables`; `rows` says how large it is, and `again`
+        whether one of its runs may be in an earlier batch too."""
+        told = [(batch.name, list(tables), list(replaces), rows, again)]
         one = schemas.sent(self.spark, told, schemas.of(Commit)).coalesce(1)
         one.write.mode("append").parquet(f"{self.root}/commits")
         self._live = None
@@ -229,7 +235,9 @@ class Warehouse:
             # What a file costs to open is the same however little is in it: each day gets one.
             merged[table] = once.repartition("day") if table in DAILY else once.coalesce(1)
         self.write_all(batch, merged)
-        self.commit(batch, merged, sum(commit.rows for commit in self.live() if commit.batch in small), small)
+        parts = [commit for commit in self.live() if commit.batch in small]
+        again = any(commit.again for commit in parts)
+        self.commit(batch, merged, sum(commit.rows for commit in parts), small, again=again)
         folder = self.folder()
         if folder is not None:
             self._sweep(folder, {commit.batch for commit in self.live()})

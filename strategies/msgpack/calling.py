@@ -5,7 +5,7 @@ Source: 004_4ca5b084f7ea0751.txt, client side, exceptions, message, meta service
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -18,8 +18,10 @@ from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.states import ARGUMENTS, NULLABLE, Config
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
 from strategies.common import Op, Program, programs
+from strategies.msgpack import needed
 from strategies.msgpack.calls import ERRORS
 from strategies.msgpack.documents import Dice
+from strategies.msgpack.needed import Swept
 from strategies.msgpack.serving import World
 from strategies.msgpack.shapes import PLAIN, Kind, bound, too_large
 from strategies.msgpack.writer import pieces
@@ -41,19 +43,22 @@ OLD = 31
 
 class Calling(World):
     """What one plan calls. Functions that may have no result are there in every service, and `same`, which takes and
-    gives a value of one type. A quarter of the documents have no point that may be refused. `widths`: there is a
-    function for each type of integers."""
+    gives a value of one type. A quarter of the documents have no point that may be refused. `kinds` are those of what
+    is called: where all types are gone through, there is a function for each."""
 
     more = "  string? perhaps()\n  list<int?>? numbers()\n"
 
-    def __init__(self, config: Config, *numbers: int, widths: bool = False) -> None:
+    def __init__(self, config: Config, *numbers: int, kinds: Set[str] = frozenset()) -> None:
         config = replace(config, taken=frozenset()) if numbers[-1] % 4 == 3 else config
         if NULLABLE not in config.taken:
             self.more = self.more.replace("int?>", "int>")
         self.same = Dice(numbers[-1] // 4, *numbers).pick(PLAIN)
         self.more += f"  {self.same} same(1: {self.same} a)\n"
-        if widths:
-            self.more += "".join(f"  {n} {n}Of(1: {n} a)\n  map<{n}, bool> {n}Keys()\n" for n in INTEGERS)
+        self.which = numbers[-1] // 4
+        self.more += needed.WIDTHS if "widths" in kinds else ""
+        if "missing" in kinds:
+            self.declared = needed.musts(self.which, defaults="def" in config.extensions)
+            self.more += needed.MUSTS
         super().__init__(config, *numbers)
 
     def slots(self) -> list[tuple[str, int]]:
@@ -258,18 +263,22 @@ def _nothing(t: Teller, op: Op) -> None:
     t.answer(None, result)
 
 
+def _swept(t: Teller, op: Op, rows: Sequence[Swept]) -> None:
+    """All of some rows."""
+    place = t.place(*op.args)
+    for row in rows:
+        t.call(place, row.function, [] if row.kind is None else [t.world.shapes.told(row.argument, row.kind)])
+        t.answer(None, row.result)
+
+
 def _widths(t: Teller, op: Op) -> None:
-    """The ends of every type of integers, as arguments and as results, and the numbers behind them, as results; and the
-    same as keys."""
-    place, beyond = t.place(*op.args), op.args[2] % 3
-    for name, (low, high) in INTEGERS.items():
-        for n, number in enumerate((high, low)):
-            t.call(place, f"{name}Of", [t.world.shapes.told(number, Kind(name))])
-            behind = bound(number + ((1, -1)[n] if n < beyond else 0))
-            t.answer(None, behind)
-            if n == op.args[3] % 2:
-                t.call(place, f"{name}Keys")
-                t.answer(None, v.Map(((behind, True),)))
+    """The ends of every type of integers, and the numbers behind them."""
+    _swept(t, op, needed.widths(op.args[3]))
+
+
+def _missing(t: Teller, op: Op) -> None:
+    """Messages with a field of each type, and without it."""
+    _swept(t, op, needed.missing(t.world.which, op.args[3], t.world.shapes.base))
 
 
 def _many(t: Teller, op: Op) -> None:
@@ -295,9 +304,9 @@ _OPS: Mapping[str, Callable[[Teller, Op], None]] = {
     "call": _call, "versions": _versions, "error": _error, "throw": _throw, "arguments": _arguments, "echo": _echo,
     "result": _result, "left out": _left_out, "bad result": _bad_result, "nothing": _nothing, "meta": _meta,
     "many": _many, "same": _same,
-    "widths": _widths,
+    "widths": _widths, "missing": _missing,
 }  # fmt: skip
-SHAPED = frozenset(("echo", "result", "left out", "bad result"))
+SHAPED = frozenset(("echo", "result", "left out", "bad result", "missing"))
 """What takes messages, which are judged in the layouts that are known."""
 
 
@@ -309,8 +318,8 @@ def calls(*kinds: str, most: int = 10) -> SearchStrategy[Program]:
 def interpret(program: Program, config: Config, *, hurry: bool = False, wires: Sequence[int] = (0, 0, 1)) -> Plan:
     """The plan that a program means. A client does one thing after the other, so that nothing is hurried."""
     head = program.head
-    widths = any(op.kind == "widths" for op in program.ops)
-    teller = Teller(Calling(config, *head[1:], widths=widths), wire=wires[head[0] % len(wires)])
+    kinds = {op.kind for op in program.ops}
+    teller = Teller(Calling(config, *head[1:], kinds=kinds), wire=wires[head[0] % len(wires)])
     for op in program.ops:
         _OPS["call" if op.kind in SHAPED and not config.layout else op.kind](teller, op)
     return teller.plan()

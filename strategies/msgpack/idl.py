@@ -11,6 +11,7 @@ from functools import partial
 from hypothesis.strategies import SearchStrategy
 
 from specs.msgpack.idl.compiler.case import extensions_of
+from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say, Step
@@ -76,6 +77,16 @@ def legal(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         script.ask(text)
     if shape in (4, 7):
         script.ask(text)
+    return script.plan()
+
+
+def commented(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """One document with comments in every second place, and nothing else between its words there, in some layouts."""
+    style, seed, *_ = program.head
+    script = Script(config, hurry=hurry)
+    document = built(program.ops, extensions_of(config.profile))
+    for n in range(4):
+        script.ask(printed(document, style | 3, seed + n, free=config.one_line, dense=True))
     return script.plan()
 
 
@@ -172,6 +183,34 @@ def wrong(program: Program, config: Config, *, hurry: bool = False, only: Sequen
     if other % 16 == 9:
         script.ask(text)
     return script.plan()
+
+
+def widths() -> SearchStrategy[Program]:
+    """Where defaults stand whose type is one of integers."""
+    return programs({"field": 2, "argument": 1, "alias": 1}, head=1, most=1)
+
+
+def bounds(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """The ends of every type of integers as defaults, and the numbers behind them; a document where nobody claims to
+    know defaults."""
+    extensions, (op, *_) = extensions_of(config.profile), program.ops
+    if "def" not in extensions:
+        return legal(Program((*program.head, 0, 0, 0), (Op("message", op.args),)), config, hurry=hurry)
+    script = Script(config, hurry=hurry)
+    place = op.kind if op.kind != "alias" or "td" in extensions else "field"
+    rows = [(name, end, step) for name, ends in INTEGERS.items() for end, step in zip(ends, (-1, 1), strict=True)]
+    at = program.head[0] % len(rows)
+    for distance in (0, 1):
+        for name, end, step in (*rows[at:], *rows[:at]):
+            script.ask(_WITH_DEFAULT[place].format(name=name, number=end + distance * step))
+    return script.plan()
+
+
+_WITH_DEFAULT = {
+    "field": f"message M{TAG} {{{{\n  1: optional {{name}} x = {{number}}\n}}}}\n",
+    "argument": f"service S{TAG}: 0 {{{{\n  int f(1: {{name}} x = {{number}})\n}}}}\n",
+    "alias": f"typedef {{name}} T{TAG}\nmessage M{TAG} {{{{\n  1: optional T{TAG} x = {{number}}\n}}}}\n",
+}
 
 
 def lines(program: Program, config: Config, *, hurry: bool = False) -> Plan:

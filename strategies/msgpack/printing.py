@@ -20,9 +20,9 @@ _TRAPS = ("/**/", "/**/", "/**/", "/***/", "/* * */", "/*/ */", "/* /*/ */ */", 
 LINE_BODIES = (*BODIES, " /* ", " */ ", "/*", " /* */ ", "/")
 
 
-def _block_comment(dice: Dice, newlines: bool) -> str:
-    depth = 1 + dice.pick((0, 0, 0, 1, 1, 2, 3, 12, 39))
-    if depth == 1 and dice.roll(3) == 2:
+def _block_comment(dice: Dice, newlines: bool, *, dense: bool = False) -> str:
+    depth = 1 + dice.pick((0, 0, 0, 1) if dense else (0, 0, 0, 1, 1, 2, 3, 12, 39))
+    if dice.roll(2) if dense else depth == 1 and dice.roll(3) == 2:
         return str(dice.pick(_TRAPS))
     text = ""
     for _ in range(depth):
@@ -43,10 +43,11 @@ def _is_word(token: str) -> bool:
 
 class Layout:
     """How a document is printed. `style` bits: 1 comments, 2 no unneeded blanks, 4 CR LF, 8 no final line end, 16
-    blanks of all kinds, 32 line breaks anywhere (or nowhere) where that has no meaning. 0 is the plain form."""
+    blanks of all kinds, 32 line breaks anywhere (or nowhere) where that has no meaning. 0 is the plain form. `dense`:
+    a comment in every second place where one may stand."""
 
-    def __init__(self, style: int, seed: int, *, free: bool) -> None:
-        self.style = style if free else style & ~32
+    def __init__(self, style: int, seed: int, *, free: bool, dense: bool = False) -> None:
+        self.style, self.dense = style if free else style & ~32, dense
         self.dice = Dice(seed % 255 + 1, style)
         self.free = free and bool(style & 32)
 
@@ -65,12 +66,12 @@ class Layout:
             text += str(dice.pick((" ", "\t", "  ", "\t ")))
         if self.free and not line and dice.roll(6) == 0:
             text += str(dice.pick(("\n", "\n\n", " \n\t")))
-        if self.style & 1 and dice.roll(7) == 0:
-            if self.free and not line and dice.roll(3) == 0:
+        if self.style & 1 and dice.roll(2 if self.dense else 7) == 0:
+            if self.free and not line and dice.roll(9 if self.dense else 3) == 0:
                 text += str(dice.pick(("#", "//"))) + str(dice.pick(LINE_BODIES)) + "\n"
             else:
                 text = ("" if self.style & 2 and before[-1:] != "/" else text or " ") + _block_comment(
-                    dice, self.free and not line
+                    dice, self.free and not line, dense=self.dense
                 )
         return text
 
@@ -98,9 +99,9 @@ class Layout:
         return text
 
 
-def printed(document: Document, style: int = 0, seed: int = 0, *, free: bool = False) -> str:
+def printed(document: Document, style: int = 0, seed: int = 0, *, free: bool = False, dense: bool = False) -> str:
     """The text of a document; `free`: line breaks have no meaning, but for typespecs, which end with their line."""
-    layout = Layout(style, seed, free=free)
+    layout = Layout(style, seed, free=free, dense=dense)
     text = layout.end() if style & 1 else ""
     for block in document.blocks:
         line = bool(block.facts.get("line"))

@@ -54,9 +54,10 @@ def thrown(name: str) -> dict[str, Any]:
 
 class World:
     """What one plan serves, drawn from a few numbers: two services in some versions, an application of up to three
-    scopes, and a behaviour for each slot. `more` are further functions of every service."""
+    scopes, and a behaviour for each slot. `more` are further functions of every service, `declared` messages."""
 
     more = ""
+    declared = ""
 
     def __init__(self, config: Config, *numbers: int) -> None:
         self.config = config
@@ -139,7 +140,7 @@ class World:
 
     def idl(self) -> str:
         """The document."""
-        text = EXCEPTIONS + self.shapes.idl()
+        text = EXCEPTIONS + self.shapes.idl() + self.declared
         say = self.dice.pick(("1: int a, 2: string b", "2: string b, 1: int a"))
         pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:

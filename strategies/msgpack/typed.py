@@ -17,19 +17,20 @@ from specs.msgpack.lines import Ask
 from specs.msgpack.states import Config
 from specs.plan import Plan, Say
 from strategies.common import Op, Program, programs
-from strategies.msgpack import sweeps
+from strategies.msgpack import needed, sweeps
 from strategies.msgpack.documents import Dice
 from strategies.msgpack.serving import shapes_for
 from strategies.msgpack.shapes import Kind, Shapes, bound, too_large
 
+ASKED = {
+    "decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2, "widths": 1, "inside": 1,
+    "missing": 1,
+}  # fmt: skip
 
-def messages() -> SearchStrategy[Program]:
-    """Values and what is nearly one."""
-    return programs(
-        {"decode": 4, "encode": 2, "short": 4, "nil": 3, "large": 3, "more": 2, "wide": 2, "widths": 1, "inside": 1},
-        head=3,
-        most=6,
-    )
+
+def messages(*kinds: str, most: int = 6) -> SearchStrategy[Program]:
+    """Values and what is nearly one: of some kinds, of all when none is named."""
+    return programs({kind: ASKED[kind] for kind in kinds} if kinds else ASKED, head=3, most=most)
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -40,12 +41,12 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     steps: list[Say] = []
     for op in program.ops:
         first = 1 + len(steps)
-        asks = _SWEEPS[op.kind](shapes, first) if op.kind in _SWEEPS else [_ask(shapes, op, first)]
+        asks = _SWEEPS[op.kind](shapes, op, first) if op.kind in _SWEEPS else [_ask(shapes, op, first)]
         steps += [Say(0, ask, (), "now" if hurry else "turn") for ask in asks]
     return Plan(tuple(steps))
 
 
-def _widths(shapes: Shapes, first: int) -> list[Ask]:
+def _widths(shapes: Shapes, op: Op, first: int) -> list[Ask]:
     """The ends of every type of integers and the numbers behind them, as fields and as keys."""
     found: list[Ask] = []
     gap = (None,) * (1 - shapes.base)
@@ -57,7 +58,7 @@ def _widths(shapes: Shapes, first: int) -> list[Ask]:
     return found
 
 
-def _inside(shapes: Shapes, first: int) -> list[Ask]:
+def _inside(shapes: Shapes, op: Op, first: int) -> list[Ask]:
     """A message within a message, in a list and in a map: short, with nil, with more than there is, with something in
     its gap, with a number that is too large."""
     found: list[Ask] = []
@@ -76,7 +77,19 @@ def _inside(shapes: Shapes, first: int) -> list[Ask]:
     return found
 
 
-_SWEEPS: Mapping[str, Callable[[Shapes, int], list[Ask]]] = {"widths": _widths, "inside": _inside}
+def _missing(shapes: Shapes, op: Op, first: int) -> list[Ask]:
+    """Messages with a field of each type, and without it."""
+    which, rule = op.args[0], "DEF-04" if shapes.defaults else "ENC-05"
+    idl = {"idl": needed.musts(which, defaults=shapes.defaults)}
+    return [
+        Ask(first + n, "decode", encoded(row.result), "idl", row.function.capitalize(), idl, "value", rule)
+        for n, row in enumerate(needed.missing(which, op.args[1], shapes.base))
+    ]
+
+
+_SWEEPS: Mapping[str, Callable[[Shapes, Op, int], list[Ask]]] = {
+    "widths": _widths, "inside": _inside, "missing": _missing,
+}  # fmt: skip
 
 
 def _ask(shapes: Shapes, op: Op, number: int) -> Ask:

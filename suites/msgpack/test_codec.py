@@ -39,3 +39,15 @@ test_messages = hunts(
     1.5,
     deals=sweeps.ROW_DEALT,
 )
+test_ends = hunts(
+    "Messages with the ends of every type of integers, and messages in others.",
+    typed.messages("widths", "inside", most=1),
+    typed.interpret,
+    deals=sweeps.ROW_DEALT,
+)
+test_missing = hunts(
+    "Messages with a field of each type, and without it.",
+    typed.messages("missing", most=1),
+    typed.interpret,
+    deals=sweeps.ROW_DEALT,
+)

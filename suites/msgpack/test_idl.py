@@ -15,6 +15,7 @@ test_services = hunts(
     idl.legal,
     2,
 )
+test_comments = hunts("Documents full of comments.", idl.documents(most=5), idl.commented)
 test_mutations = hunts("Documents with one fault, whichever.", idl.documents(most=3), idl.wrong, 4)
 test_faults_of_types = hunts(
     "Fields and types that are wrong.",
@@ -100,6 +101,9 @@ test_faults_of_extensions = hunts(
         "scope _",
         "service BuiltInService",
     ),
+)
+test_widths = hunts(
+    "The ends of every type of integers as defaults, and the numbers behind them.", idl.widths(), idl.bounds
 )
 test_lines = hunts("Where the fault of a plain document is said to be.", idl.documents("message", most=5), idl.lines)
 test_forgetting = hunts(

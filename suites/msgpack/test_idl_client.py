@@ -32,4 +32,13 @@ test_failures = hunts(
 test_many_calls = hunts(
     "So many calls that ids need two octets.", calling.calls("many", most=1), calling.interpret, 0.5
 )
-test_widths = hunts("The ends of every type of integers.", calling.calls("widths", most=1), calling.interpret, 0.5)
+test_widths = hunts(
+    "The ends of every type of integers, and the numbers behind them.",
+    calling.calls("widths", most=1),
+    calling.interpret,
+)
+test_missing = hunts(
+    "Messages with a field of each type, and without it.",
+    calling.calls("missing", most=1),
+    calling.interpret,
+)

@@ -309,6 +309,20 @@ def bodies(case: Case) -> str:
     return f"the body is {got[:60]!r} ({len(got)} octets), sent was {was[:60]!r} ({len(was)} octets)"
 
 
+def _later_lengths(frame: Frame) -> list[str]:
+    first, *later = [value for name, value in frame.headers if name == "content-length"] or [""]
+    return [value for value in later if value != first]
+
+
+@BODY.cause(ids.REPEAT_01, also=ids.INV_20, could=lambda case: bool(_later_lengths(case.message.frame)))
+def by_a_later_length(case: Case) -> str:
+    """STOMP 1.2, Repeated Header Entries: that the first one counts is a recommendation, and so is what follows."""
+    found = len(case.frame.body)
+    by_it = any(str(found) == value for value in _later_lengths(case.message.frame))
+    right = case.message.frame.body.startswith(case.frame.body)
+    return f"{bodies(case)}, as a content-length says that is not the first" if by_it and right else ""
+
+
 @BODY.cause(ids.CLEN_04, also=ids.BODY_02, where=_has_a_nul)
 def length_not_stated(case: Case) -> str:
     return bodies(case) if _cut_at_nul(case) and case.frame.get("content-length") is None else ""

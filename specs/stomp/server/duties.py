@@ -7,13 +7,12 @@ a lost subscriber held) nothing is owed; docs/ambiguities.md says which reading 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.rules import Due, Rule
+from specs.rules import Due
 from specs.stomp import ids
 from specs.stomp.machine import CLOSES, MACHINE, Phase
 from specs.stomp.server.book import BOOK
@@ -242,22 +241,14 @@ def idle(state: State, sub: Sub) -> bool:
 
 # -- what becomes of them ----------------------------------------------------------------------------------------------
 
-_BY_BODY = {rule.body: rule for rule in BOOK.duties}
-
-
-def met(duty: Callable[..., Any], case: Case) -> tuple[str, ...]:
-    """What the role shows by meeting a duty: it, and every cause that could have been blamed."""
-    rule: Rule = _BY_BODY[duty]
-    covers = rule.requirements + rule.also
-    for causes in (rule.causes, rule.shows):
-        covers += causes.credits(case) if causes is not None else ()
-    return covers
-
 
 def refused(case: Case) -> tuple[str, ...]:
     """What an end shows of a frame that had to be refused: `refusal_of_a_frame` is met."""
     call = gravest(case).call
-    return tuple(filter(None, (call.requirement, *call.also, call.spares))) if isinstance(call, Refusal) else ()
+    if not isinstance(call, Refusal):
+        return ()
+    spared = (call.spares,) if call.spares else ()
+    return BOOK.met_one(refusal_of_a_frame, case, call.requirement, *call.also, *spared)
 
 
 def owed(state: State) -> Iterator[str]:

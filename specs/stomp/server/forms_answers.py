@@ -21,7 +21,7 @@ from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case
 from specs.stomp.server.causes import GIVEN_UP, UNASKED, cut_short, is_no_stomp
 from specs.stomp.server.causes_missing import received_before
-from specs.stomp.server.duties import answer_to_connect, met, receipt
+from specs.stomp.server.duties import answer_to_connect, receipt
 from specs.stomp.server.effects_heard import entered, processed
 from specs.stomp.server.refusals import REFUSALS, named
 from specs.stomp.states import Free, Pending, Refusal, State
@@ -194,7 +194,7 @@ def connected(case: Case, shown: tuple[str, ...]) -> Outcome:
     """Judge a CONNECTED, and enter the session."""
     case = Case(case.state, case.number, case.conn, case.frame, case.conn.connect)
     found = BOOK.ask("CONNECTED", case)
-    agreed = met(answer_to_connect, case) if case.subject.call is None else ()
+    agreed = BOOK.met_one(answer_to_connect, case) if case.subject.call is None else ()
     kept = MACHINE.kept("server", case.phase, case)
     after = entered(case.state, case.number, case.conn, case.frame)
     return outcome(found, after, shown + kept + of_a_freedom(case) + agreed)
@@ -290,7 +290,7 @@ def _agreed_receipt(case: Case) -> tuple[str, ...]:
     if case.subject.call is not None:
         return case.subject.claims
     beating = case.conn.mine_ms and case.conn.lives
-    return met(receipt, case) + received_before(case) + (tuple(GIVEN_UP.credits(case)) if beating else ())
+    return BOOK.met_one(receipt, case) + received_before(case) + (tuple(GIVEN_UP.credits(case)) if beating else ())
 
 
 def _is_plain(case: Case) -> bool:

@@ -15,7 +15,7 @@ from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, gravest, may_be_refused
 from specs.stomp.server.causes import GIVEN_UP, UNPROVOKED, alone_kept_alive, unanswered
-from specs.stomp.server.duties import close_after_error, met, refusal_of_octets, refused
+from specs.stomp.server.duties import close_after_error, refusal_of_octets, refused
 from specs.stomp.server.effects_heard import failed
 from specs.stomp.server.effects_said import left, put, undone
 from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
@@ -383,7 +383,7 @@ def _shown_by_the_end(case: Case) -> tuple[str, ...]:
     """What the end shows of octets that were no frame, or of the gravest of several frames: that it was refused as it
     had to be, or a permission that was used."""
     if case.conn.lost == ids.CLEN_02:
-        return met(refusal_of_octets, case)
+        return BOOK.met_one(refusal_of_octets, case)
     if _excused(case) or not case.suspects:
         return ()
     return refused(case) + of_a_freedom(case.but(about=gravest(case)))
@@ -420,7 +420,7 @@ def closed(state: State, event: Closed) -> Outcome:
     if topic == _PARTED and owing is None:
         kept += tuple(name for p in conn.pending if p.frame.command == "DISCONNECT" for name in p.claims)
     if conn.phase is Phase.FAILED and conn.version == "1.2":
-        kept += met(close_after_error, case)
+        kept += BOOK.met_one(close_after_error, case)
     return outcome(found, after, kept + _shown_by_the_end(case))
 
 

@@ -31,7 +31,7 @@ from specs.stomp.server.causes_messages import (
     taken_without_id,
     told,
 )
-from specs.stomp.server.duties import copy_for_each_subscriber, met
+from specs.stomp.server.duties import copy_for_each_subscriber
 from specs.stomp.server.effects_heard import delivered
 from specs.stomp.server.effects_said import put, shared
 from specs.stomp.server.permissions import OF_MESSAGES
@@ -380,7 +380,7 @@ def _credited(case: Case) -> tuple[str, ...]:
     sent, sub = case.message, case.subscription
     shown: tuple[str, ...] = ()
     if (sent.serial, sub.serial) in case.state.due or sent.serial in case.state.waiting.get(sent.destination, ()):
-        shown = met(copy_for_each_subscriber, case)
+        shown = BOOK.met_one(copy_for_each_subscriber, case)
     if sent.tx is not None or case.last is not None or len(case.frame.headers) > 4:
         shown += BOOK.ask(OF_MESSAGES, case).covers
     return shown
