@@ -176,19 +176,22 @@ def _permits(w: Writer, n: Numbers) -> None:
 
 
 def _strangers(w: Writer, n: Numbers) -> None:
-    """Things about consumers that are not there: no harm."""
+    """Things about consumers that are not there, twice each, and of one sort on a connection: no harm."""
     line, pen = ready(w, n)
     ghost = 4242
-    said = (
-        draft("FLOW", consumer_id=ghost, messagePermits=10),
-        draft("REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=ghost),
-        draft("ACK", consumer_id=ghost, ack_type=0, message_id=[{"ledgerId": 1, "entryId": 1}]),
-        draft("CLOSE_CONSUMER", consumer_id=ghost, request_id=w.request(line)),
-        draft("CLOSE_PRODUCER", producer_id=ghost, request_id=w.request(line)),
-        draft("UNSUBSCRIBE", consumer_id=ghost, request_id=w.request(line)),
-    )
-    w.say(line, said[n[0] % len(said)])
-    w.say(line, said[n[1] % 3])
+    for at in range(1 + n[1] % 6):
+        w.settle()  # whoever is not served any more knows after what
+        alone = w.another() if at else line
+        for _ in range(2):
+            said = (
+                draft("FLOW", consumer_id=ghost, messagePermits=10),
+                draft("REDELIVER_UNACKNOWLEDGED_MESSAGES", consumer_id=ghost),
+                draft("ACK", consumer_id=ghost, ack_type=0, message_id=[{"ledgerId": 1, "entryId": 1}]),
+                draft("CLOSE_CONSUMER", consumer_id=ghost, request_id=w.request(alone)),
+                draft("CLOSE_PRODUCER", producer_id=ghost, request_id=w.request(alone)),
+                draft("UNSUBSCRIBE", consumer_id=ghost, request_id=w.request(alone)),
+            )
+            w.say(alone, said[(n[0] + at) % len(said)])
     w.send(pen)
     w.wait()
 

@@ -106,15 +106,16 @@ def listed(w: Writer, op: Op, aim: Aim) -> None:
 
 
 def seek(w: Writer, op: Op, aim: Aim) -> None:
-    """Back to a message, or to the beginning; the broker closes the consumer, which comes again."""
+    """Back to a message, or to the beginning, mostly with some messages behind it; the broker closes the consumer,
+    which comes again."""
     if w.config.profile != "modern":
         return
     _, b, c, d, e = op.args
     ear = an_ear(w, op, aim)
     line = w.of(ear.line)
-    if b & 8:
-        for each in _chosen(ear, _several(w, op, ear), e):
-            w.ack(ear, each)
+    many = _several(w, op, ear) if b & 8 or d & 1 else 0
+    for each in _chosen(ear, many if b & 8 else 0, e):
+        w.ack(ear, each)
     w.settle()
     at = (0, 1, 2, 3, -1, -2, -3, 4)[b % 8]
     given: dict[str, Any] = {"message_id": Ref("pushed", (ear.line, ear.id, at)) if c % 2 else EARLIEST}

@@ -38,6 +38,7 @@ from specs.protocol import names as protocols
 from suites.deadline import Deadline, TimeUp, of_budget
 from suites.hunt import Fault, Hunter
 from suites.investigate import Investigator
+from suites.pursuit import Pursuit
 from tests.mutants.every import ALL, key_of
 from tests.properties import properties
 
@@ -156,17 +157,19 @@ class _Chase:
 def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: float = SLICE_S) -> Row:
     """Hunt one mutant until it is reported as it should be, or for `budget_s` seconds."""
     chase, begun, worked = _Chase(mutant), time.monotonic(), time.process_time()
-    turn, plans, broken = 0, 0, ""
+    turn, broken, pursuits = 0, "", list[Pursuit]()
     try:
         hunter = hunter_for(mutant, chase.report, seed, of_budget(budget_s, 0.0))
         cases = properties(mutant.protocol, mutant.role)
+        pursuits += [hunter.pursuit(prop, weight) for prop, weight in cases]  # kept: each turn draws other programs
+        hunter.prepare()
         while time.monotonic() - begun < budget_s:
-            for prop, weight in cases:
+            for pursuit in pursuits:
                 left = budget_s - (time.monotonic() - begun)
                 if left <= 0:
                     break
-                again = replace(prop, name=f"{prop.name} {turn}")  # a name of its own: other programs in each turn
-                plans += hunter.hunt(again, min(left, slice_s * GROWTH**turn * weight)).plans
+                hunter.pursue(pursuit, min(left, slice_s * GROWTH**turn * pursuit.weight))
+                hunter.finish()
             turn += 1
     except (_Found, TimeUp):
         pass
@@ -186,7 +189,7 @@ def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: f
         others=others,
         turn=turn,
         witness=int(mutant.history),
-        plans=plans,
+        plans=sum(pursuit.tally.plans for pursuit in pursuits),
         why=broken,
         unseen=mutant.unseen,
     )

@@ -215,7 +215,7 @@ def with_ordering_key(w: Writer) -> None:
     w.send(pen)
 
 
-@mutant("ordering-key-dropped", "MD-03", with_ordering_key, accept="CHK-11")
+@mutant("ordering-key-dropped", "MD-03", with_ordering_key, profile="modern", accept="CHK-11")
 class OrderingKeyDropped(Rewriting):
     """Leaves out the key by which consumers are chosen."""
 
