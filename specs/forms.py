@@ -72,7 +72,7 @@ class Forms:
 
         `requirements` is one full id, or the closed set from which `which(case)` picks ("" : it does not apply); of
         several without `which`, the one that the profile of the case has. With `causes` a breach is laid on the
-        likeliest of them, and on `requirements` when none has evidence. `same_as`: the name of another rule that finds
+        likeliest of them, and on `requirements` when none has evidence. `same_as`: the names of other rules that find
         the same failure where it shows at another time.
         """
 
@@ -216,7 +216,7 @@ class Forms:
         level = broken.level or rule.level
         steady = rule.steady if broken.steady is None else broken.steady
         kind, why, otherwise = rule.body.__name__, broken.why, broken.otherwise
-        rivals: tuple[str, ...] = (f"{name} {rule.same_as}",) if rule.same_as else ()
+        rivals = tuple(f"{name} {each}" for each in rule.same_as.split())
         if rule.causes is not None:
             named = rule.causes.likeliest(case)
             if named is not None:

@@ -11,7 +11,7 @@ from strategies.pulsar.desk import Desk, Nth
 from strategies.pulsar.writer import PROPERTIES
 
 KINDS = ("Exclusive", "Shared", "Failover")
-PERMITS = (10, 1, 2, 4, 100)
+PERMITS = (10, 1, 2, 4, 3)
 FEW = (3, 10, 3, 1, 2)
 """Permits of consumers that get three messages each: as a rule they are used up then."""
 MANY = (1, 2, 3, 4, 2, 3, 4, 12)

@@ -203,10 +203,10 @@ def _closed(d: Desk, op: Op) -> None:
     if op.args[1] % 2:
         if not d.pens:
             _pen(d, op)
-        if op.args[2] % 2:  # its numbers must go on
+        if op.args[2] % 4:  # its numbers must go on
             d.send(d.pens[-1][0])
             d.receipt()
-        if op.args[3] % 2 and not d.ears:  # with something else on it, the connection has every reason to stay
+        if op.args[3] % 3 and not d.ears:  # with something else on it, the connection has every reason to stay
             ear_of(d, op)
         d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
         d.lookup()

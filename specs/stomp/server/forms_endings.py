@@ -172,7 +172,10 @@ def _behind(case: Case) -> bool:
     return behind and _blamed(case) and case.conn.version == "1.2"
 
 
-@BOOK.form(ids.ERROR_02, on="ERROR", if_=_behind, same_as="nothing_behind_a_refused_frame_is_done")
+@BOOK.form(
+    ids.ERROR_02, on="ERROR", if_=_behind,
+    same_as="nothing_behind_a_refused_frame_is_done what_has_no_effect_is_not_seen",
+)  # fmt: skip
 def nothing_behind_it_was_done(case: Case) -> str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
     behind = [m for m in case.state.messages.values() if m.conn == case.number and m.behind and m.deliveries]

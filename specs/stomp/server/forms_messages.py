@@ -141,7 +141,10 @@ def transactions_end_apart(case: Case) -> Broken:
     return Broken(why, also=(case.message.never,))
 
 
-@BOOK.form(_NEVERS, on=f"{_OF_SEND}, {_UNSEEN}", which=lambda case: case.message.never)
+@BOOK.form(
+    _NEVERS, on=f"{_OF_SEND}, {_UNSEEN}", which=lambda case: case.message.never,
+    same_as="nothing_behind_it_was_done nothing_behind_a_refused_frame_is_done",
+)  # fmt: skip
 def what_has_no_effect_is_not_seen(case: Case) -> Broken | str:
     """STOMP 1.2, ABORT, DISCONNECT, ERROR: what was undone, refused or sent too late has no effect."""
     if not case.frame.command:
@@ -195,7 +198,10 @@ def _sent_behind(case: Case) -> bool:
     return case.message.behind is not None
 
 
-@BOOK.form(ids.ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind, same_as="nothing_behind_it_was_done")
+@BOOK.form(
+    ids.ERROR_02, on=f"{_OF_SEND}, {_UNSEEN}", if_=_sent_behind,
+    same_as="nothing_behind_it_was_done what_has_no_effect_is_not_seen",
+)  # fmt: skip
 def nothing_behind_a_refused_frame_is_done(case: Case) -> Broken | str:
     """STOMP 1.2, ERROR: the connection is over with the frame that was refused. Earlier versions do not say so."""
     behind = case.message.behind
