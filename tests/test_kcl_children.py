@@ -11,6 +11,7 @@ from impls.references.kcl.child import Child, Switches
 from impls.references.kcl.memory import Children, Session
 from specs.events import Said
 from specs.kcl.frames import Message, Text
+from specs.lag import Lagged
 from specs.model import judge
 from strategies.common import Op, Program
 from strategies.kcl import discover, misuse, sessions
@@ -325,3 +326,19 @@ def test_actions_that_are_sent_ahead_are_done_in_order_or_refused(kind, blamed):
     faults = judged("child", Some, write).faults
     levels = {(fault.breach.requirement, fault.breach.level or "SHOULD") for fault in faults}
     assert levels == blamed
+
+
+@pytest.mark.parametrize(
+    ("named", "faults"),
+    [("processRecords", []), ("shutdown", [("KCL-INV-CHILD-08", None)]), ("other", [("KCL-STAT-01", None)])],
+)
+def test_a_status_that_overtakes_another_is_no_status_with_a_wrong_name(named, faults):
+    """High Level Description: a status says that the most recent action is done, and no host sends one before."""
+    batch = {"action": "processRecords", "records": [{"data": "", "partitionKey": "k", "sequenceNumber": "1"}]}
+    talk = [("host", {"action": "initialize", "shardId": "s"}), ("child", _status("initialize")), ("host", batch)]
+    talk += [("host", {"action": "shutdown", "reason": "ZOMBIE"}), ("child", _status(named))]
+    config = KCL.hasty(KCL.configure("child", "kcl1-seed", {"scripted": False}, {}))
+    events = [Said(0, by, Message(members)) for by, members in talk]
+    for model in (KCL.model, Lagged(KCL.model, "host")):
+        found = judge(model, config, events, "child").faults
+        assert [(fault.breach.requirement, fault.breach.level) for fault in found] == faults

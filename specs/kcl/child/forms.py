@@ -129,11 +129,13 @@ def the_answer_to_a_checkpoint_gets_no_status(m: Case) -> str:
 
 
 @form(MISUSES, on="status", when=(WORKING,), if_=lambda m: bool(m.conv.later), which=lambda m: MISUSED[m.conv.misuse])
-def actions_are_done_in_order(m: Case) -> str:
-    """What was sent behind an open action is done behind it (catalogue of invalid inputs)."""
+def actions_are_done_in_order(m: Case) -> Broken | str:
+    """What was sent behind an open action is done behind it (catalogue of invalid inputs). No host sends it before the
+    status has come, which is about the most recent action (High Level Description): so nothing else is broken."""
     answers = m.what.get("responseFor")
     early = answers != m.conv.action and any(frame.action == answers for frame in m.conv.later)
-    return f"the status for {answers} came before that for {m.conv.action}, which was sent first" if early else ""
+    why = f"the status for {answers} came before that for {m.conv.action}, which was sent first"
+    return Broken(why, ends=True) if early else ""
 
 
 def _misnamed(m: Case) -> str:
