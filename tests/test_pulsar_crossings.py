@@ -436,3 +436,13 @@ def test_a_lookup_that_followed_its_redirect_may_begin_anew(follows, blamed):
     if follows:
         events += [Fact(1, "client", "through", "127.0.0.1:2"), *hello(1), look(1, 2, True)]
     assert followed(*events, look(0, 3, False)) == blamed
+
+
+@pytest.mark.parametrize("name", ["asked", "asked-18"])
+@pytest.mark.parametrize(("which", "found"), [(0, 4), (3, None), ("ear", 4), ("nowhere", None)])
+def test_a_consumer_of_a_client_is_meant_by_number_or_by_topic(name, which, found):
+    memory = PulsarMemory(Config(role="client"), "f")
+    memory.note(said(0, "client", "CONNECT", client_version="c", protocol_version=19))
+    memory.note(said(0, "client", "SUBSCRIBE", topic=memory.topic("ear"), consumer_id=4, request_id=1))
+    more = ("consumer_id",) if name == "asked" else ()
+    assert memory.resolve(Ref(name, (0, "SUBSCRIBE", which, *more))) == found

@@ -191,9 +191,9 @@ class PulsarMemory:
                 return given.get("ref") if isinstance(given, dict) else None
             case "asked-18":  # of a client that understands broker entry metadata
                 said = self._asked.get((key[0], "CONNECT"), [])
-                found = self._asked.get((key[0], key[1]), [])
+                found = self._nth(*key)
                 young = bool(said) and said[0].protocol_version >= 18
-                return found[key[2]].consumer_id if young and -len(found) <= key[2] < len(found) else None
+                return found.consumer_id if young and found is not None else None
             case "count":  # of partitions, as it was told before, of the topic that is asked for
                 topic = self._open("open", key, "PARTITIONED_METADATA", "topic")
                 return None if topic is None else self._counts.get(topic, 0)
