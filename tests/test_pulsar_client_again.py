@@ -10,7 +10,7 @@ from specs.events import Closed, Fact
 from specs.pulsar.batches import batch
 from specs.pulsar.frames import NOBODY
 from tests.test_pulsar_client_machine import at, consumer, looked_up, verdict
-from tests.test_pulsar_crossings import END, flow, reported, told
+from tests.test_pulsar_crossings import END, flow, reported, told, way
 from tests.test_pulsar_freedoms import META, TOPIC, hello, said
 
 AGAIN = "REDELIVER_UNACKNOWLEDGED_MESSAGES"
@@ -87,6 +87,29 @@ GIVEN = [*OPENED, pushed(1), pushed(2), *taken(1, 2)]
 )
 def test_all_that_the_application_wants_again_is_asked_for(said_then, blamed):
     assert verdict(*GIVEN, *WANTS, *said_then, END) == blamed
+
+
+@pytest.mark.parametrize(("receipted", "blamed"), [(False, set()), (True, {WANTED})])
+def test_a_call_behind_a_send_that_waits_for_its_receipt_is_not_due(receipted, blamed):
+    lookup, create = way(0, 9, "PRODUCER")
+    sent = {**META, "sequence_id": 0, "producer_name": "p", "publish_time": 1_700_000_000_000}
+    talk = [
+        *GIVEN,
+        told("producer", topic=TOPIC),
+        *lookup,
+        *create,
+        reported("p"),
+        told("send", producer="p", payload_hex="6d"),
+        said(0, "client", "SEND", sent, b"m", producer_id=0, sequence_id=0),
+        told("redeliver", consumer="c"),
+    ]
+    if receipted:
+        talk += [
+            said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=id_of(8)),
+            reported("5:8:-1"),
+            reported(None),
+        ]
+    assert verdict(*talk, END) == blamed
 
 
 def test_what_is_acknowledged_need_not_be_asked_for_and_should_not():

@@ -184,8 +184,9 @@ def to_acknowledge(state: ClientState) -> Due | str:
 
 @BOOK.duty(WANTED_AGAIN, met_by="REDELIVER_UNACKNOWLEDGED_MESSAGES")
 def to_ask_again(state: ClientState) -> Iterator[Due]:
-    """What the application wants again is asked for (follows from the seed, RedeliverUnacknowledgedMessages)."""
-    if state.left or _held_up(state):
+    """What the application wants again is asked for (follows from the seed, RedeliverUnacknowledgedMessages): not while
+    a send that the application called before it waits for its SEND_RECEIPT."""
+    if state.left or _held_up(state) or state.lacks_receipt:
         return
     for at, end in enumerate(state.endpoints):
         line = state.line(end.line)
