@@ -89,27 +89,22 @@ def test_all_that_the_application_wants_again_is_asked_for(said_then, blamed):
     assert verdict(*GIVEN, *WANTS, *said_then, END) == blamed
 
 
-@pytest.mark.parametrize(("receipted", "blamed"), [(False, set()), (True, {WANTED})])
-def test_a_call_behind_a_send_that_waits_for_its_receipt_is_not_due(receipted, blamed):
+@pytest.mark.parametrize(
+    ("call", "rule"), [(told("redeliver", consumer="c"), WANTED), (told("ack", consumer="c", ref="r1"), ACKED)]
+)
+def test_a_call_behind_a_send_that_waits_for_its_receipt_is_not_due(call, rule):
+    """It is due when the receipt has come, and when the call returned before the send began."""
     lookup, create = way(0, 9, "PRODUCER")
     sent = {**META, "sequence_id": 0, "producer_name": "p", "publish_time": 1_700_000_000_000}
-    talk = [
-        *GIVEN,
-        told("producer", topic=TOPIC),
-        *lookup,
-        *create,
-        reported("p"),
+    made = [*GIVEN, told("producer", topic=TOPIC), *lookup, *create, reported("p")]
+    send = [
         told("send", producer="p", payload_hex="6d"),
         said(0, "client", "SEND", sent, b"m", producer_id=0, sequence_id=0),
-        told("redeliver", consumer="c"),
     ]
-    if receipted:
-        talk += [
-            said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=id_of(8)),
-            reported("5:8:-1"),
-            reported(None),
-        ]
-    assert verdict(*talk, END) == blamed
+    receipt = said(0, "broker", "SEND_RECEIPT", producer_id=0, sequence_id=0, message_id=id_of(8))
+    assert verdict(*made, *send, call, END) == set()
+    assert verdict(*made, *send, call, receipt, reported("5:8:-1"), reported(None), END) == {rule}
+    assert verdict(*made, call, reported(None), *send, END) == {rule}
 
 
 def test_what_is_acknowledged_need_not_be_asked_for_and_should_not():

@@ -43,6 +43,11 @@ def _held_up(state: ClientState) -> bool:
     )  # fmt: skip
 
 
+def _behind_a_send(state: ClientState, op: str) -> bool:
+    """True while a call of the application waits behind its send, which waits for our SEND_RECEIPT."""
+    return state.lacks_receipt and any(each[0] == op for each in state.told[1:])
+
+
 def _gave_up(state: ClientState, topic: str) -> bool:
     """True where the client may have given a topic up, or one of its partitions, behind too many redirects."""
     return any(
@@ -176,7 +181,9 @@ def believed(state: ClientState) -> ClientState:
 @BOOK.duty(ACKS, met_by="")
 def to_acknowledge(state: ClientState) -> Due | str:
     """What the application acknowledged is acknowledged (seed, Ack)."""
-    if not state.unacked or state.left or _held_up(state) or any(end.stage is Stage.LOST for end in state.endpoints):
+    if not state.unacked or state.left or _held_up(state) or _behind_a_send(state, "ack"):
+        return ""
+    if any(end.stage is Stage.LOST for end in state.endpoints):
         return ""
     why = f"the application's acknowledgement of {state.unacked[0]} was not sent"
     return Due(why, forgive=lambda state: state._replace(unacked=()))
@@ -184,9 +191,8 @@ def to_acknowledge(state: ClientState) -> Due | str:
 
 @BOOK.duty(WANTED_AGAIN, met_by="REDELIVER_UNACKNOWLEDGED_MESSAGES")
 def to_ask_again(state: ClientState) -> Iterator[Due]:
-    """What the application wants again is asked for (follows from the seed, RedeliverUnacknowledgedMessages): not while
-    a send that the application called before it waits for its SEND_RECEIPT."""
-    if state.left or _held_up(state) or state.lacks_receipt:
+    """What the application wants again is asked for (follows from the seed, RedeliverUnacknowledgedMessages)."""
+    if state.left or _held_up(state) or _behind_a_send(state, "redeliver"):
         return
     for at, end in enumerate(state.endpoints):
         line = state.line(end.line)
