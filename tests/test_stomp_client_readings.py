@@ -227,9 +227,8 @@ TWO = (*LIVE, told("begin", transaction="t"), OK, told("begin", transaction="u")
 @pytest.mark.parametrize("name", ["u", "x7"])
 def test_transactions_may_begin_in_another_order_than_they_were_told(name):
     """Whoever begins one with what is first done in it begins the second first, by its name or by an id of its own."""
-    lazy = (
-        *TWO, told("commit", transaction="u"), client("BEGIN", transaction=name), client("COMMIT", transaction=name), OK,
-    )  # fmt: skip
+    frames = client("BEGIN", transaction=name), client("COMMIT", transaction=name)
+    lazy = (*TWO, told("commit", transaction="u"), *frames, OK)
     assert blamed(*lazy, END) == []
     assert blamed(*lazy, told("abort", transaction="t"), client("ABORT", transaction=name), OK, END) == [
         ("CLI-13", None)

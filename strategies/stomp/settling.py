@@ -2,7 +2,8 @@
 
 One connection, one to three subscriptions in equal or different modes, some messages each; acknowledgements in a drawn
 order, some in a transaction with a SEND; then the connection ends and a collector takes what comes again, perhaps to
-lose it in its turn, or another one takes it that holds what was sent later. General sessions reach this seldom; every fault in what an ACK settles shows here.
+lose it in its turn; or another one takes it that holds what was sent later. General sessions reach this seldom; every
+fault in what an ACK settles shows here.
 Source: 003_30478fd2f19f0da0.txt L148-181; STOMP 1.2, ACK, NACK.
 """
 

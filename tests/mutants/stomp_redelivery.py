@@ -83,8 +83,8 @@ def _inherited(w: plans.Writer) -> None:
     "ack-covers-what-was-sent-earlier",
     "ACKMODE-04",
     _inherited,
-    accept="ACK-02 ACKMODE-03",
-    switches={"queue_order": "idle-first"},
+    accept="ACK-02 ACKMODE-03 ACKMODE-07 NACK-03",
+    switches={"queue_order": "idle-first", "nack": "discard"},
 )
 class AckCoversWhatWasSentEarlier(Session):
     """A cumulative ACK settles what comes again, though it was delivered after the message that is acknowledged."""
