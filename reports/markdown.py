@@ -119,7 +119,7 @@ def _one(found: Result) -> str:
     """A requirement in one line."""
     fault = found.fault
     times_told = f" ({shown(fault)})" if fault and fault.tried else ""
-    level = plain(found.failed_as or found.requirement.level, 20)
+    level = plain(found.told_as, 20)
     return f"**{plain(found.id, 80)}** {level}: {plain(found.message)}{times_told}"
 
 

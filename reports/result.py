@@ -120,6 +120,11 @@ class Result:
         return self.faults[0] if self.faults else None
 
     @property
+    def told_as(self) -> str:
+        """The level to show: that at which it failed, or is only suspected to fail."""
+        return self.failed_as or (_level(self.fault, self.requirement) if self.fault else self.requirement.level)
+
+    @property
     def fingerprints(self) -> tuple[str, ...]:
         """The sorts of failure of its own that were seen."""
         own = (fault for fault in self.faults if fault.requirement == self.id and fault.verdict != "inconclusive")

@@ -204,7 +204,7 @@ def _listed(found: tuple[Result, ...] | list[Result], width: int, results: Path 
     for entry in found[:MAX_LISTED]:
         fault = entry.fault
         times_told = f" ({shown(fault)})" if fault and fault.tried else ""
-        level = printable(entry.failed_as or entry.requirement.level, 20)
+        level = printable(entry.told_as, 20)
         yield from _prose("", f"{entry.id}  {level}: {entry.message}{times_told}", width)
         if entry.witness:
             yield f"      {_path(entry.witness, results)}"

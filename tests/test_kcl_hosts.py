@@ -4,7 +4,7 @@ import pytest
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
-from impls.references.kcl.host import Host, Hosts, HostSwitches, Session
+from impls.references.kcl.host import Failed, Host, Hosts, HostSwitches, Session
 from specs.kcl.frames import message
 from strategies.common import Op, Program
 from strategies.kcl import discover, hosting
@@ -250,3 +250,53 @@ def test_who_has_said_that_it_failed_may_answer_the_call_in_any_way(kind, blamed
     found = judged("host", lambda: Hosts(host=kind, switches=HostSwitches(fails="over")), write)
     assert ("KCL-STAT-05" in str(found.faults)) is blamed
     assert bool(found.faults) is blamed, found.faults
+
+
+class GivesUpAtOnce(Host):
+    """A child that asks for a checkpoint is given up, whenever it does."""
+
+    def checkpoint(self, members):
+        raise Failed("a checkpoint is asked for")
+
+
+def asked_inside(action, profile):
+    def make(kind, **switches):
+        config = config_of("host", profile)
+        w = hosting.Writer(config)
+        w.begin()
+        if action == "initialize":
+            w.checkpoint(None)
+        w.status()
+        w.batch([(b"data", "key")])
+        w.status()
+        w.final("ZOMBIE" if action == "leaseLost" else "TERMINATE")
+        if action != "initialize":
+            w.checkpoint(None)
+        w.status()
+        w.exit()
+        hosts = MemoryTransport(lambda: Hosts(profile, HostSwitches(**switches), host=kind))
+        return drive(w.plan(), Setting(KCL, config, "host", hosts), "r-").judgement
+
+    return make
+
+
+@pytest.mark.parametrize("fails", ["answer", "event", "both", "over"])
+@pytest.mark.parametrize(("action", "profile"), [("initialize", "kcl1-seed"), ("leaseLost", "kcl3")])
+def test_child_that_asks_where_no_checkpoint_is_allowed_may_be_given_up(action, profile, fails):
+    found = asked_inside(action, profile)(Host, windows=True, fails=fails)
+    assert (found.verdict, found.faults) == ("pass", ())
+
+
+def test_child_that_asks_in_its_time_may_not_be_given_up():
+    found = asked_inside("shardEnded", "kcl3")(GivesUpAtOnce)
+    assert (found.verdict, found.faults[0].breach.requirement) == ("fail", "KCL-PROC-04")
+
+
+def test_request_inside_initialize_must_not_be_left_without_an_answer():
+    class Passes(Host):
+        def checkpoint(self, members):
+            if self.action != "initialize":
+                super().checkpoint(members)
+
+    found = asked_inside("initialize", "kcl1-seed")(Passes)
+    assert [blame.breach.requirement for blame in found.faults] == ["KCL-INIT-07"]

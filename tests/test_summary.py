@@ -301,3 +301,11 @@ def test_a_fault_that_ends_most_conversations_is_told_as_an_obstacle():
     text = terminal.render(summary)
     assert "A-01 ended 80 of 100 conversations" in text
     assert "A-02 ended" not in text
+
+
+def test_what_is_only_suspected_is_told_at_the_level_of_the_suspicion() -> None:
+    suspicion = FaultRow(requirement="A-01", why="weak", level="SHOULD", verdict="inconclusive", unsettled="no time")
+    summary = summed(judged(), suspicion)
+    (found,) = summary.results
+    assert (found.requirement.level, found.failed_as, found.told_as) == ("MUST", None, "SHOULD")
+    assert "A-01  SHOULD: suspected, not settled: weak" in terminal.render(summary)

@@ -65,7 +65,7 @@ DATA = (
     b"a" * 58,  # more than one line of 76 characters, for who breaks lines
     b"{}",
     b'{"action":"status","responseFor":"processRecords"}',
-    b'{"wireproof":0}',
+    b'{"scripted":0}',  # a JSON object that carries no steps
     b"\n",
     b"line\r\nline",
     b"\xc3\xa4",

@@ -31,6 +31,7 @@ class HostSwitches:
     none. `sentinel`: initialize has TRIM_HORIZON, else null. `forward`: a checkpoint before the last one granted is
     refused, and one without a number where the profile has none, and one at the same is not tried again; `blank`:
     what means nothing is refused under no number. `guards`: it refuses by itself once the lease is lost.
+    `windows`: a child that asks where no checkpoint is allowed is given up, else it is answered by an error.
     """
 
     ascii_only: bool = False
@@ -46,8 +47,11 @@ class HostSwitches:
     forward: bool = False
     blank: bool = False
     guards: bool = False
+    windows: bool = False
 
 
+CLOSED = ("initialize", "leaseLost")
+"""Actions in which no checkpoint is allowed."""
 CHOICES: Mapping[str, Sequence[Any]] = {"error": ("null", "absent"), "fails": ("answer", "event", "both", "over")}
 
 
@@ -214,7 +218,9 @@ class Host:
         self.events.append(("answer", {"op": op, "ok": None}))
 
     def checkpoint(self, members: Mapping[str, Any]) -> None:
-        """The child asks for a checkpoint: try it, and answer."""
+        """The child asks for a checkpoint: try it, and answer. Raises Failed."""
+        if self.switches.windows and self.action in CLOSED:
+            raise Failed(f"a checkpoint is asked for while {self.action} is open")
         number = members.get(self.profile.number)
         error = self.tried(number, members)
         meant = number is None or isinstance(number, str)
@@ -230,7 +236,7 @@ class Host:
 
     def tried(self, number: Any, members: Mapping[str, Any]) -> str | None:
         """Why a checkpoint failed, None if it did not."""
-        if self.action in ("initialize", "leaseLost"):
+        if self.action in CLOSED:
             return "InvalidStateException"
         if number is not None and (not isinstance(number, str) or not number.isdecimal()):
             return "IllegalArgumentException"

@@ -119,6 +119,11 @@ class Case:
         return odd is Oddity.BAD_NUMBER and (self.conv.number == "" or not (at is None or self.conv.knows(at)))
 
 
+def asks_where_none_may(conv: Conv) -> bool:
+    """True where the child has asked for a checkpoint in an action that has no window for one (K-48)."""
+    return bool(conv.asked) and conv.phase in (WORKING, ASKING) and conv.action in CLOSED_TO_CHECKPOINTS
+
+
 def place(conv: Conv) -> int:
     """The place of the number that the open request is for."""
     return conv.numbers.place(conv.last if conv.number is None else conv.number)

@@ -7,9 +7,9 @@ from typing import Any
 from specs.kcl.child.case import FAILED
 from specs.kcl.frames import Message
 from specs.kcl.host.book import BOOK, STRANGE
-from specs.kcl.host.case import Case, fits, place, untried
+from specs.kcl.host.case import Case, asks_where_none_may, fits, place, untried
 from specs.kcl.scripts import Job, Latest, callback, job
-from specs.kcl.states import KNOWN, Conv, Oddity, Seen
+from specs.kcl.states import KNOWN, Conv, Failure, Oddity, Seen
 
 READS_ON = ("initialize", "processRecords")
 """Actions behind which a child reads on."""
@@ -98,10 +98,15 @@ def _spent(conv: Conv) -> tuple[Any, ...]:
     return conv.attempts if untried(conv, left) else tuple(left)
 
 
+def _given_up_for(conv: Conv) -> Failure | None:
+    """Why the child is given up, as far as that is known: nothing is owed to one that asked where none may (K-48)."""
+    return conv.failing or (Failure.REQUEST_OUTSIDE if asks_where_none_may(conv) else None)
+
+
 @BOOK.effect("closes")
 def closed(m: Case) -> Conv:
     """The child's STDIN has ended."""
-    return m.conv._replace(was=m.phase, waited_ms=0, unended=False)
+    return m.conv._replace(was=m.phase, waited_ms=0, unended=False, failing=_given_up_for(m.conv))
 
 
 @BOOK.effect("text", "endless")
@@ -137,7 +142,7 @@ def done(m: Case) -> Conv:
 @BOOK.effect("fails")
 def failed(m: Case) -> Conv:
     """It has given up, and said so; where that is the answer to its call, the call is over."""
-    after = m.conv._replace(failed=True)
+    after = m.conv._replace(failed=True, failing=_given_up_for(m.conv))
     return after._replace(call=None, sent=False) if m.op else after
 
 

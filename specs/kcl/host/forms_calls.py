@@ -20,7 +20,7 @@ from specs.kcl.host.book import (
     STATUS_ENDS_THE_CALL,
     TRIED_WHERE_ASKED,
 )
-from specs.kcl.host.case import Attempt, Case, untried
+from specs.kcl.host.case import Attempt, Case, asks_where_none_may, untried
 from specs.kcl.host.causes import GAVE_UP
 from specs.kcl.machine import ASKING, DEAF, ENDING, NEW, NONE_MEANS_THE_LAST, ONE_BY_ONE, READY, WORKING
 from specs.kcl.states import Failure, Oddity
@@ -49,7 +49,7 @@ IDS_OF_FAILURES = " ".join(dict.fromkeys(ids[0] for ids in FAILURES.values()))
 def _may_give_up(m: Case) -> bool:
     """True where the host has a reason to give up, or has said that it did."""
     conv = m.conv
-    return bool(conv.failing or conv.failed or conv.stray or conv.gone)
+    return bool(conv.failing or conv.failed or conv.stray or conv.gone or asks_where_none_may(conv))
 
 
 # -- starting, and the end of STDIN ------------------------------------------------------------------------------------
