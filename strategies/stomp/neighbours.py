@@ -145,7 +145,8 @@ def _a_receipt_and_a_transaction(s: _Stage) -> None:
 def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
-    s.sends(kind="queue", tx=s.name)
+    for _ in range(5):
+        s.sends(kind="queue", tx=s.name)
     s.tx("COMMIT", s.name)
     s.sends()
 
@@ -154,7 +155,8 @@ def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
 def _a_transaction_that_aborts_and_a_subscription(s: _Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
-    s.sends(kind="queue", tx=s.name)
+    for _ in range(3):
+        s.sends(kind="queue", tx=s.name)
     s.tx("ABORT", s.name)
     s.sends()
 

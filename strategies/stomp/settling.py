@@ -98,8 +98,9 @@ def _heir(writer: Writer, place: Ref) -> Line:
 def _inherits(writer: Writer, heir: Line) -> None:
     """What was sent earlier comes to it later, and must not be settled with what came before."""
     writer.wait()
-    writer.acknowledge(heir, heir.subs[0], 0, receipt=writer.receipt())
-    writer.wait()
+    for nth in range(2):
+        writer.acknowledge(heir, heir.subs[0], nth, receipt=writer.receipt())
+        writer.wait()
     writer.hang(heir)
 
 

@@ -419,3 +419,25 @@ class UnsubscribeEmptiesTransactions(Session):
         super().on_UNSUBSCRIBE(frame)
         for transaction in self.transactions.values():
             transaction.work[:] = [work for work in transaction.work if isinstance(work, Frame)]
+
+
+@plan
+def _heard_behind_an_abort(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    begin(w, line)
+    within(w, line)
+    within(w, line)
+    end(w, line, verb="ABORT")
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant("abort-of-several-unsubscribes", "TXN-11", _heard_behind_an_abort, accept="SUB-05 SUB-08 TXN-04 TXN-10")
+class AbortOfSeveralUnsubscribes(Session):
+    """When a transaction with several frames is aborted, its connection gets no more messages."""
+
+    def abort(self, transaction: Transaction) -> None:
+        if len(transaction.work) > 1:
+            for subscription in self.subscriptions.values():
+                self.server.broker.unsubscribe(subscription)
+        super().abort(transaction)
