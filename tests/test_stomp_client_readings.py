@@ -219,3 +219,35 @@ def test_a_frame_of_a_client_is_not_asked_for_what_its_version_cannot_write():
     live = (told("connect"), client("CONNECT", accept_version="1.1", host="/"), server("CONNECTED", version="1.1"), OK)
     assert blamed(*live, send, client("SEND", destination="/x", k="ab"), OK, END, version="1.1") == []
     assert blamed(*LIVE, send, client("SEND", destination="/x", k="ab")) == [("CLI-02", None)]
+
+
+TWO = (*LIVE, told("begin", transaction="t"), OK, told("begin", transaction="u"), OK)
+
+
+@pytest.mark.parametrize("name", ["u", "x7"])
+def test_transactions_may_begin_in_another_order_than_they_were_told(name):
+    """Whoever begins one with what is first done in it begins the second first, by its name or by an id of its own."""
+    frames = client("BEGIN", transaction=name), client("COMMIT", transaction=name)
+    lazy = (*TWO, told("commit", transaction="u"), *frames, OK)
+    assert blamed(*lazy, END) == []
+    assert blamed(*lazy, told("abort", transaction="t"), client("ABORT", transaction=name), OK, END) == [
+        ("CLI-13", None)
+    ]
+
+
+@pytest.mark.parametrize(("first", "second"), [("t", "u"), ("1", "2")])
+def test_a_transaction_that_was_begun_is_the_one_that_ends(first, second):
+    """What ends is known by the name that was told, or by the order where nothing else tells it."""
+    both = (
+        *LIVE, told("begin", transaction="t"), client("BEGIN", transaction=first), OK,
+        told("begin", transaction="u"), client("BEGIN", transaction=second), OK, told("commit", transaction="u"),
+    )  # fmt: skip
+    assert blamed(*both, client("COMMIT", transaction=second), OK, END) == []
+    assert blamed(*both, client("COMMIT", transaction=first), OK, END) == [("CLI-13", None)]
+
+
+@pytest.mark.parametrize("verb", ["COMMIT", "ABORT"])
+def test_the_end_of_a_transaction_that_was_never_to_begin_is_nobodys_fault(verb):
+    """Shrinking may leave out what began it: what is left must not be blamed on the client."""
+    assert blamed(*LIVE, told(verb.lower(), transaction="t"), client(verb, transaction="t"), OK, END) == []
+    assert blamed(*LIVE, client(verb, transaction="t"), END) == [("CLI-13", None)]

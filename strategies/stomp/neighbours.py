@@ -145,7 +145,8 @@ def _a_receipt_and_a_transaction(s: _Stage) -> None:
 def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
-    s.sends(kind="queue", tx=s.name)
+    for _ in range(5):
+        s.sends(kind="queue", tx=s.name)
     s.tx("COMMIT", s.name)
     s.sends()
 
@@ -154,7 +155,8 @@ def _a_transaction_that_commits_and_a_subscription(s: _Stage) -> None:
 def _a_transaction_that_aborts_and_a_subscription(s: _Stage) -> None:
     s.hears(s.name)
     s.tx("BEGIN", s.name)
-    s.sends(kind="queue", tx=s.name)
+    for _ in range(3):
+        s.sends(kind="queue", tx=s.name)
     s.tx("ABORT", s.name)
     s.sends()
 
@@ -295,6 +297,41 @@ def _two_that_hold_and_one_is_acknowledged(s: _Stage) -> None:
     s.collects(line, "b")
 
 
+@_scene
+def _two_of_one_topic_and_one_is_acknowledged(s: _Stage) -> None:
+    one, other = s.hears(s.name, mode="client"), s.hears(s.other, mode="client")
+    s.sends()
+    s.sends()
+    s.writer.wait()
+    s.acks(s.line, one, 1)
+    s.acks(s.line, other, 0)
+    s.acks(s.line, other, 1)
+
+
+@_scene
+def _two_of_one_queue_and_one_is_acknowledged(s: _Stage) -> None:
+    line = s.writer.connect(2 + s.number)
+    s.hears(s.name, line=line, kind="queue", mode="client")
+    other = s.hears(s.other, line=line, kind="queue", mode="client")
+    for _ in range(4):
+        s.sends(line=line, kind="queue")
+    s.writer.wait()
+    s.acks(line, other, 1)
+    s.collects(line)
+
+
+@_scene
+def _an_acknowledgement_in_a_transaction_and_another_subscription_that_ends(s: _Stage) -> None:
+    line = s.writer.connect(2 + s.number)
+    sub = s.holds(line, s.name, 2)
+    other = s.hears(s.other, line=line, key="b")
+    s.tx("BEGIN", s.name, line)
+    s.acks(line, sub, 0, s.name)
+    s.writer.unsubscribe(line, other, receipt=s.writer.receipt())
+    s.tx("COMMIT", s.name, line)
+    s.collects(line)
+
+
 # -- connections -------------------------------------------------------------------------------------------------------
 
 
@@ -342,3 +379,14 @@ def _two_that_hold_and_one_of_them_leaves(s: _Stage) -> None:
     s.collects(visitor, "b")
     s.acks(s.line, mine, 1)
     s.sends(kind="queue")
+
+
+@_scene
+def _one_that_acknowledges_what_another_holds(s: _Stage) -> None:
+    line, visitor = s.writer.connect(2 + s.number), s.writer.connect(_COLLECTOR + 1 + s.number)
+    s.holds(line, s.name, 2)
+    handle = s.writer.handle(line, s.name, 0)
+    s.writer.say(visitor, "ACK", [*handle, s.writer.receipt()])
+    s.writer.wait()
+    s.writer.hang(visitor)
+    s.collects(line)

@@ -2,7 +2,8 @@
 
 One connection, one to three subscriptions in equal or different modes, some messages each; acknowledgements in a drawn
 order, some in a transaction with a SEND; then the connection ends and a collector takes what comes again, perhaps to
-lose it in its turn. General sessions reach this seldom; every fault in what an ACK settles shows here.
+lose it in its turn; or another one takes it that holds what was sent later. General sessions reach this seldom; every
+fault in what an ACK settles shows here.
 Source: 003_30478fd2f19f0da0.txt L148-181; STOMP 1.2, ACK, NACK.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan
+from specs.plan import Plan, Ref
 from specs.stomp.states import Config
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Line, Sub, Writer
@@ -53,7 +54,10 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     if tx is not None and ending & 12:
         writer.say(line, "ABORT" if ending & 12 == 12 else "COMMIT", [("transaction", tx), writer.receipt()])
     writer.wait()
+    heir = _heir(writer, subs[0].place) if ending & 96 == 96 else None
     _end(writer, line, config, ending)
+    if heir is not None:
+        _inherits(writer, heir)
     _collected(writer, subs, ending)
     return writer.plan()
 
@@ -79,6 +83,25 @@ def _end(writer: Writer, line: Line, config: Config, ending: int) -> None:
         writer.disconnect(line)
     else:
         writer.hang(line, "reset" if ending & 16 else "close")
+
+
+def _heir(writer: Writer, place: Ref) -> Line:
+    """A connection that holds messages which were sent after those that the first one holds."""
+    heir = writer.connect(3)
+    writer.subscribe(heir, place, _ALL, receipt=writer.receipt())
+    for _ in range(2):
+        writer.send(heir, place, receipt=writer.receipt())
+    writer.wait()
+    return heir
+
+
+def _inherits(writer: Writer, heir: Line) -> None:
+    """What was sent earlier comes to it later, and must not be settled with what came before."""
+    writer.wait()
+    for nth in range(2):
+        writer.acknowledge(heir, heir.subs[0], nth, receipt=writer.receipt())
+        writer.wait()
+    writer.hang(heir)
 
 
 def _collected(writer: Writer, subs: list[Sub], ending: int) -> None:

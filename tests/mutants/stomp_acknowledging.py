@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.reference import Delivery, Frame, Message, Refused, Server, Session
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
-from tests.mutants.kit import QUEUE_2, acked, mutant, one, plan, taken
+from tests.mutants.kit import QUEUE_2, TOPIC, acked, mutant, one, plan, taken
 
 # -- what they name ----------------------------------------------------------------------------------------------------
 
@@ -243,6 +243,29 @@ class AckCrossesModes(Session):
     def settle_upto(self, delivery: Delivery) -> list[Delivery]:
         older = [d for d in self.unacked.values() if d.number < delivery.number]
         return [d for d in older if d.subscription.mode == "client-individual"] + super().settle_upto(delivery)
+
+
+@plan
+def _ack_across_copies(w: plans.Writer) -> None:
+    line = w.line()
+    first, second = (w.subscribe(line, TOPIC, "client", receipt=w.receipt()) for _ in range(2))
+    w.send(line, TOPIC, receipt=w.receipt())
+    w.wait()
+    w.acknowledge(line, second, 0, receipt=w.receipt())
+    w.acknowledge(line, first, 0, receipt=w.receipt())
+
+
+@mutant("ack-crosses-copies", "ACKMODE-07", _ack_across_copies, accept="ACK-02 ACKMODE-04")
+class AckCrossesCopies(Session):
+    """A cumulative ACK settles what other subscriptions of its connection were given from the same destination."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        place = delivery.subscription.destination
+        return [
+            each
+            for each in self.unacked.values()
+            if each.subscription.destination is place and each.number <= delivery.number
+        ]
 
 
 mutant(

@@ -372,3 +372,72 @@ class AckSettlesNamesakes(Session):
             for each in [*twin.unacked.values()][:1] if twin is not None else ():
                 other.release(each)
                 other.tolerate(each.key)
+
+
+@plan
+def _acknowledged_by_another(w: plans.Writer) -> None:
+    first, one = taken(w, "client-individual", slot=0)
+    w.say(w.line(1), "ACK", [*w.handle(first, one.id, 0), w.receipt()])
+
+
+@mutant("foreign-ack-settles", "ACK-03", _acknowledged_by_another, accept="ACK-04 INV-09 ACK-02 ROB-02")
+class ForeignAckSettles(Session):
+    """An ACK may name what another connection was given, and settles that."""
+
+    def on_settle(self, frame: Frame, accepted: bool) -> None:
+        key = self.key_of(frame)
+        for other in _others(self) if key not in self.unacked else ():
+            if key in other.unacked:
+                other.settle(other.unacked[key], accepted)
+                return
+        super().on_settle(frame, accepted)
+
+
+@plan
+def _acknowledged_beside_one_that_ends(w: plans.Writer) -> None:
+    line, one = taken(w, "client-individual", slot=0)
+    other = w.subscribe(line, QUEUE_2, receipt=w.receipt())
+    w.say(line, "BEGIN", [("transaction", "t")])
+    w.acknowledge(line, one, 0, tx="t")
+    w.unsubscribe(line, other, receipt=w.receipt())
+    w.say(line, "COMMIT", [("transaction", "t"), w.receipt()])
+    w.wait()
+    w.hang(line)
+    w.subscribe(w.line(9), one.place, receipt=w.receipt())
+
+
+@mutant(
+    "unsubscribe-empties-transactions",
+    "ACKMODE-08",
+    _acknowledged_beside_one_that_ends,
+    accept="ACK-05 ACK-06 TXN-03 UNSUB-05",
+)
+class UnsubscribeEmptiesTransactions(Session):
+    """UNSUBSCRIBE takes the acknowledgements of all subscriptions out of the open transactions."""
+
+    def on_UNSUBSCRIBE(self, frame: Frame) -> None:
+        super().on_UNSUBSCRIBE(frame)
+        for transaction in self.transactions.values():
+            transaction.work[:] = [work for work in transaction.work if isinstance(work, Frame)]
+
+
+@plan
+def _heard_behind_an_abort(w: plans.Writer) -> None:
+    line = w.line()
+    w.subscribe(line, TOPIC, receipt=w.receipt())
+    begin(w, line)
+    within(w, line)
+    within(w, line)
+    end(w, line, verb="ABORT")
+    w.send(line, TOPIC, receipt=w.receipt())
+
+
+@mutant("abort-of-several-unsubscribes", "TXN-11", _heard_behind_an_abort, accept="SUB-05 SUB-08 TXN-04 TXN-10")
+class AbortOfSeveralUnsubscribes(Session):
+    """When a transaction with several frames is aborted, its connection gets no more messages."""
+
+    def abort(self, transaction: Transaction) -> None:
+        if len(transaction.work) > 1:
+            for subscription in self.subscriptions.values():
+                self.server.broker.unsubscribe(subscription)
+        super().abort(transaction)

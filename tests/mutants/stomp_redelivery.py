@@ -59,6 +59,37 @@ mutant("redelivered-twice", "MSG-10", acked("client", 1), accept="ACK-02")(
 )
 
 
+@plan
+def _inherited(w: plans.Writer) -> None:
+    """What was sent first comes to the second connection last."""
+    first, second = w.line(), w.line(1)
+    w.subscribe(first, QUEUE, "client", receipt=w.receipt())
+    w.send(first, QUEUE, receipt=w.receipt())
+    w.wait()
+    heir = w.subscribe(second, QUEUE, "client", receipt=w.receipt())
+    w.send(second, QUEUE, receipt=w.receipt())
+    w.wait()
+    w.hang(first)
+    w.wait()
+    for nth in range(2):
+        w.acknowledge(second, heir, nth, receipt=w.receipt())
+
+
+@mutant(
+    "ack-covers-what-was-sent-earlier",
+    "ACKMODE-04",
+    _inherited,
+    accept="ACK-02 ACKMODE-03 ACKMODE-07 NACK-03",
+    switches={"queue_order": "idle-first", "nack": "discard"},
+)
+class AckCoversWhatWasSentEarlier(Session):
+    """A cumulative ACK settles what comes again, though it was delivered after the message that is acknowledged."""
+
+    def settle_upto(self, delivery: Delivery) -> list[Delivery]:
+        covered, held = super().settle_upto(delivery), delivery.subscription.unacked.values()
+        return [*covered, *(each for each in held if each.message.redelivered and each not in covered)]
+
+
 # -- flow --------------------------------------------------------------------------------------------------------------
 
 

@@ -78,6 +78,7 @@ class Caller(Speaker):
         self.subscriptions: dict[str, Subscription] = {}  # by name
         self.removed: dict[str, Subscription] = {}  # by id
         self.transactions: dict[str, str] = {}  # the id by name
+        self.unsaid: set[str] = set()  # names of transactions whose BEGIN is not sent yet
         self.settling: dict[str, list[tuple[Subscription, list[Delivery]]]] = {}  # by the name of the transaction
         self.inbox: list[Delivery] = []
         self.refs: dict[str, Delivery] = {}
@@ -121,7 +122,14 @@ class Caller(Speaker):
             return []
         if name not in self.transactions:
             raise Failed(f"there is no transaction {name!r}")
+        self.say_begin(name)
         return [("transaction", self.transactions[name])]
+
+    def say_begin(self, name: str) -> None:
+        """Send the BEGIN that was held back."""
+        if name in self.unsaid:
+            self.unsaid.remove(name)
+            self.frame_of_transaction("BEGIN", self.transactions[name], {})
 
     def do_subscribe(self, given: Mapping[str, Any]) -> Any:
         """Subscribe."""
@@ -255,9 +263,12 @@ class Caller(Speaker):
             raise Failed(f"there is a transaction {name!r} already")
         self.live()
         number = self.identity("tx", name, self.switches.transaction_ids)
-        done = self.frame_of_transaction("BEGIN", number, given)
+        late = self.switches.begins == "used" and not given.get("receipt")
+        done = None if late else self.frame_of_transaction("BEGIN", number, given)
         self.transactions[name] = number
         self.settling[name] = []
+        if late:
+            self.unsaid.add(name)
         return self.done(done)
 
     def do_commit(self, given: Mapping[str, Any]) -> Any:
@@ -274,6 +285,7 @@ class Caller(Speaker):
         name = given["transaction"]
         if name not in self.transactions:
             raise Failed(f"there is no transaction {name!r}")
+        self.say_begin(name)
         done = self.frame_of_transaction(command, self.transactions.pop(name), given)
         settled = self.settling.pop(name)
         if command == "ABORT":

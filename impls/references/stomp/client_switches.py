@@ -71,6 +71,9 @@ class ClientSwitches:
     invalid_utf8: str = switch("refuse", "replace")
     odd_content_length: str = switch("refuse", "accept")  # "+5", " 5", "005"
 
+    # Transactions (STOMP 1.2, BEGIN)
+    begins: str = switch("told", "used")  # BEGIN is sent when that is told, or before the first frame that needs it
+
     # Not drawn
     max_line: int = 64 * 1024
     max_headers: int = 1000

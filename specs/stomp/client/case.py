@@ -32,19 +32,22 @@ class Outcome(Enum):
 
 class Case:
     """One action of the client. `at` is the place of the send, subscription, transaction or message that it is about,
-    -1 when there is none; `about` the open duty that it meets. `text` says more, for people."""
+    -1 when there is none; `about` the open duty that it meets. `text` says more, for people. A reading of its own gives
+    the place (`at`)."""
 
     during = ""
     left: tuple[K, ...] = ()
 
-    def __init__(self, state: ClientState, action: str, frame: Frame = NOTHING, text: str = "") -> None:
+    def __init__(
+        self, state: ClientState, action: str, frame: Frame = NOTHING, text: str = "", at: int | None = None
+    ) -> None:
         self.state, self.action, self.frame, self.text = state, action, frame, text
         self.profile = state.config.version
         self.at = -1
         self.about: Any = self
         found = _FINDING.get(action)
         if found is not None:
-            self.at = found(state, frame)
+            self.at = found(state, frame) if at is None else at
             self.about = self._item() if self.at >= 0 else self
 
     def _item(self) -> Any:
@@ -213,9 +216,18 @@ def _unsubscribe(state: ClientState, frame: Frame) -> int:
     return -1
 
 
-def _begin(state: ClientState, frame: Frame) -> int:
+def begun(state: ClientState, frame: Frame) -> Sequence[int]:
+    """Which transactions a BEGIN may begin: the one that the application calls so, and else any that is not begun yet. A
+    library may begin one with what is first done in it, and so in another order than it was told (docs/ambiguities.md,
+    "When a frame is owed")."""
     left = [at for at, tx in enumerate(state.txs) if not tx.seen]
-    return _first([at for at in left if state.txs[at].nth not in state.failed], left)
+    sound = [at for at in left if state.txs[at].nth not in state.failed]
+    same = [at for at in sound if state.txs[at].name == frame.get("transaction")]
+    return same[:1] or sound or left[:1]
+
+
+def _begin(state: ClientState, frame: Frame) -> int:
+    return _first(begun(state, frame))
 
 
 def _end_of_tx(state: ClientState, frame: Frame) -> int:

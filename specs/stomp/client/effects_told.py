@@ -82,6 +82,11 @@ def _abort(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientStat
 
 
 def _finish(state: ClientState, nth: int, given: Mapping[str, Any], verb: str) -> ClientState:
+    """A transaction ends. One that the client was never told to begin is none of its affairs: only a plan from which
+    the beginning was left out, to make it shorter, says so."""
+    if not any(tx.name == given["transaction"] and tx.ends < 0 for tx in state.txs):
+        stray = Tx(nth, given["transaction"], verb=verb, ends=nth)
+        return state._replace(txs=(*state.txs, stray), failed=state.failed | {nth})
     txs = tuple(
         tx._replace(verb=verb, ends=nth) if tx.name == given["transaction"] and tx.ends < 0 else tx for tx in state.txs
     )

@@ -13,7 +13,7 @@ from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.model import ANYTHING, Allow, Breach, Outcome
 from specs.rules import Finding
 from specs.stomp.client.book import BOOK
-from specs.stomp.client.case import Case, Reported
+from specs.stomp.client.case import Case, Reported, begun
 from specs.stomp.client.effects_said import garbled, said, silent
 from specs.stomp.client.effects_told import told
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, SETTLING, WORK, K
@@ -37,18 +37,28 @@ class ClientModel:
         return BOOK.owed(state) if role == "client" else iter(())
 
     def step(self, state: ClientState, event: Event) -> Iterable[Outcome]:
-        """One reading always."""
+        """One reading, but for a BEGIN: an id that the client made does not say which transaction it begins."""
         if isinstance(event, Quiet):
             return (_quiet(silent(state, event), final=event.final),)
         if isinstance(event, Fact):
             return (_fact(state, event),)
         if event.by == "client":
-            return (_from_client(state, event),)
+            return _begins(state, event) or (_from_client(state, event),)
         if isinstance(event, Said):
             return (Allow(said(state, event.frame)._replace(parted=False)),)
         if isinstance(event, Noise):
             return (Allow(garbled(state, event)),)
         return (Allow(told(state, "drop", None)),)
+
+
+def _begins(state: ClientState, event: Event) -> tuple[Outcome, ...]:
+    """Several readings of a BEGIN, if there are several."""
+    if not isinstance(event, Said) or event.frame.command != "BEGIN" or state.lost:
+        return ()
+    places = begun(state, event.frame)
+    state = state._replace(silent_ms=0)
+    cases = [Case(state, "BEGIN", event.frame, at=at) for at in places] if len(places) > 1 else []
+    return tuple(BOOK.judge(case, "BEGIN", "frame") for case in cases)
 
 
 def _from_client(state: ClientState, event: Said | Noise | Closed) -> Outcome:
