@@ -160,6 +160,7 @@ def _meet(s: Serving, op: Op, ears: list[Ear]) -> bool:
     elif op.kind == "subscribe" and len(s.ears) < 8:
         other = Ear(f"s{len(s.ears)}", s.place(2 + b), "auto")
         s.ears.append(other)
+        ear = other if c & 16 else ear
         _asked(s, "subscribe", push, destination=other.place, sub=other.name, ack="auto")
     elif op.kind == "unsubscribe":
         other = s.subscribe(2 + c)

@@ -220,6 +220,28 @@ mutant("commits-another", "CLI-13", TX)(
         ]
     ),
 )
+mutant("commits-what-is-aborted", "CLI-13", plan(tell("begin", transaction="t1"), tell("abort", transaction="t1")))(
+    "A transaction that is to be aborted is committed.", on(Caller, "end_transaction").takes(command=lambda: "COMMIT")
+)
+
+
+@mutant(
+    "begins-a-name-once",
+    "CLI-13",
+    plan(*(tell(verb, transaction="t1") for verb in ("begin", "commit", "begin", "commit"))),
+    "TXN-12",
+)
+class BeginsANameOnce(Caller):
+    """A transaction with the name of an earlier one is not begun."""
+
+    def frame_of_transaction(self, command: str, number: str, given: Any) -> str | None:
+        known: set[str] = self.__dict__.setdefault("known", set())
+        if command == "BEGIN" and number in known:
+            return None
+        known.add(number)
+        return super().frame_of_transaction(command, number, given)
+
+
 mutant("nameless-transaction", "TXN-01", TX)("COMMIT has no transaction.", _said("COMMIT", drop="transaction"))
 mutant("nameless-begin", "TXN-01", TX)("BEGIN has no transaction.", _said("BEGIN", drop="transaction"))
 mutant("drops-headers", "CLI-02", header("v"))(
