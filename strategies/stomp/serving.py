@@ -98,7 +98,7 @@ def _nack(s: Serving, op: Op) -> None:
 def _tx(s: Serving, op: Op) -> None:
     """A transaction, or two that are open together. A name that was used before may be used again."""
     a, b, c, d, e = op.args
-    names = [f"t{n if a & 4 else s.fresh()}" for n in range(1 + a % 2)]
+    names = [s.called("t", n if a & 4 else s.fresh()) for n in range(1 + a % 2)]
     for name in names:
         s.do("begin", transaction=name)
         s.serve()
@@ -204,7 +204,8 @@ def play(s: Serving, ops: Sequence[Op]) -> None:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means. Head: ways of writing, nothing, how the session is opened, how RECEIPTs look."""
+    """The plan that a program means. Head: ways of writing, names, how the session is opened, how RECEIPTs
+    look."""
     s = Serving(config, program.head, hurry=hurry)
     s.connect()
     play(s, program.ops)
