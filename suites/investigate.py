@@ -122,7 +122,8 @@ class Investigator:
             return self._another_face(shown_as, explained=name in cleared or not hunter.sorts.isdisjoint(rivals))
         plans = ((short, shown_as), (first, case)) if short != first else ((first, case),)
         for plan, suspect in plans:
-            shown = self._confirmed(suspect, plan, hasty=hasty)
+            # what is as it was seen a moment ago need not be seen once more before it is waited for
+            shown = self._confirmed(suspect, plan, seen if len(plans) == 1 and is_silent(seen) else None, hasty=hasty)
             if shown is not None:
                 plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
                 suspect.proof.fault = suspect.told(
@@ -181,12 +182,14 @@ class Investigator:
         patient = self._patient(case) if is_silent(seen) else None
         return all(case.shown(smoke, patient if turn == 0 else None, kind) is not None for turn in range(REPEATS - 1))
 
-    def _confirmed(self, case: Case, plan: Plan, *, hasty: bool = False) -> tuple[Plan, Seen] | None:
+    def _confirmed(
+        self, case: Case, plan: Plan, seen: Seen | None = None, *, hasty: bool = False
+    ) -> tuple[Plan, Seen] | None:
         """`plan` and what it shows; a silence only if it holds with long patience, and without what is left to do of
         connections that were given up, in earlier conversations or in this one: who serves one after the other is busy
         with those first, and what is left of a subscription may take a message. Where there is time for one silence
         only, both are tried at once, and the plan is the one with rests."""
-        seen = case.again(plan)
+        seen = seen or case.again(plan)
         if seen is None or not is_silent(seen):
             return None if seen is None else (plan, seen)
         patient, smoke, calm = self._patient(case), case.hunter.smoke(), rested(plan)

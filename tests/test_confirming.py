@@ -274,6 +274,24 @@ def test_in_haste_a_rest_and_a_long_silence_are_tried_at_once():
     assert Investigator()._confirmed(case, plan)[0] == plan
 
 
+def test_a_silence_that_was_just_seen_is_believed_or_not_by_the_next_play(monkeypatch):
+    """Where nothing can be left out, a second look with little patience says nothing new, and takes what is left."""
+    hunter, prop, _ = hunting(lambda w: w.connect(0), Deaf)
+    program, waited = Program((0,), ()), []
+    plan = prop.plan(program, hunter.setting.config)
+    name = hunter.blamed(hunter.play(plan))[0][0]
+    play = investigate.Case.play
+
+    def noted(case, played, setting=None):
+        if played == plan:
+            waited.append((setting or case.setting).patience_ms)
+        return play(case, played, setting)
+
+    monkeypatch.setattr(investigate.Case, "play", noted)
+    assert hunter.suspects.investigate(hunter, prop, program, name, 0.0, True, Deadline()).fault is not None
+    assert waited[:2] == [hunter.setting.patience_ms, investigate.CONFIRM_MS]
+
+
 def test_repetitions_that_showed_nothing_are_counted(monkeypatch):
     hunter, prop, _ = hunting(lambda w: w.connect(0), Server)
     shown = iter([None, None, "x"])

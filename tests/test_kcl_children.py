@@ -10,7 +10,7 @@ from impls.driver.link import MemoryTransport
 from impls.references.kcl.child import Child, Switches
 from impls.references.kcl.memory import Children, Session
 from specs.events import Said
-from specs.kcl.frames import Message, Text
+from specs.kcl.frames import Message, Text, message
 from specs.lag import Lagged
 from specs.model import judge
 from strategies.common import Op, Program
@@ -342,3 +342,23 @@ def test_a_status_that_overtakes_another_is_no_status_with_a_wrong_name(named, f
     for model in (KCL.model, Lagged(KCL.model, "host")):
         found = judge(model, config, events, "child").faults
         assert [(fault.breach.requirement, fault.breach.level) for fault in found] == faults
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_checkpoint_is_a_sign_that_an_action_of_another_profile_is_known(asks):
+    class Newer(Child):
+        def dispatch(self, line):
+            if b"shardEnded" not in line:
+                yield from super().dispatch(line)
+            elif asks:  # its STDIN ends instead of the answer
+                yield from self.checkpoint(self.last)
+
+    def write(w):
+        w.batch([w.record(b"1")])
+        w.answers()
+        w.say(message("shardEnded"))
+        w.wait()
+
+    found = judged("child", lambda: Children(child=Newer), write)
+    blamed = [fault.breach.requirement for fault in found.faults]
+    assert blamed == ([] if asks else ["KCL-INV-CHILD-16"])

@@ -300,3 +300,23 @@ def test_request_inside_initialize_must_not_be_left_without_an_answer():
 
     found = asked_inside("initialize", "kcl1-seed")(Passes)
     assert [blame.breach.requirement for blame in found.faults] == ["KCL-INIT-07"]
+
+
+def test_answer_behind_a_failure_that_was_said_ends_the_call():
+    class SaysSoFirst(Host):
+        def answer(self):
+            if self.final:
+                self.events.append(("failed", {"why": "the child ended"}))
+            super().answer()
+
+    found = judged("host", lambda: Hosts(host=SaysSoFirst), asks(None))
+    assert (found.verdict, found.faults) == ("pass", ())
+
+    class SaysNoMore(SaysSoFirst):
+        def answer(self):
+            super().answer()
+            if self.final:
+                self.events.pop()
+
+    silent = judged("host", lambda: Hosts(host=SaysNoMore), asks(None))
+    assert [blame.breach.requirement for blame in silent.faults] == ["KCL-SHUT-13"]

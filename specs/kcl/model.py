@@ -319,7 +319,8 @@ def _seen_of_host(config: Config, conv: Conv, event: Fact) -> Outcome:
         if op == "checkpointer" and conv.settings:
             return Allow(conv._replace(settings=conv.settings - 1))
         if not op or (conv.failed and not (conv.failing and error is None)):
-            return Allow(conv)
+            over = isinstance(conv.call, Mapping) and conv.call.get("op") == op
+            return Allow(conv._replace(call=None, sent=False) if over else conv)  # K-42: it is over, however it ended
         if error == "unsupported":
             return Allow(ANYTHING)  # what it does not claim is not judged
         action = "done" if error is None or op == "start" else "fails"

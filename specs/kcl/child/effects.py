@@ -32,8 +32,8 @@ def requested(m: Case) -> Conv:
     steps, due = m.conv.steps, m.conv.due
     if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
         _, steps, due = m.request
-    asked = m.conv.asked + 1
-    return m.conv._replace(number=m.number, asked=asked, tail=b"", steps=steps, due=due)
+    asked, served = m.conv.asked + 1, m.conv.misuse is not None
+    return m.conv._replace(number=m.number, asked=asked, tail=b"", steps=steps, due=due, served=served)
 
 
 @BOOK.effect("observed")
