@@ -251,3 +251,10 @@ def test_the_end_of_a_transaction_that_was_never_to_begin_is_nobodys_fault(verb)
     """Shrinking may leave out what began it: what is left must not be blamed on the client."""
     assert blamed(*LIVE, told(verb.lower(), transaction="t"), client(verb, transaction="t"), OK, END) == []
     assert blamed(*LIVE, client(verb, transaction="t"), END) == [("CLI-13", None)]
+
+
+@pytest.mark.parametrize(("verb", "found"), [("ABORT", []), ("COMMIT", [("CLI-13", None)])])
+def test_a_transaction_that_was_to_be_aborted_is_not_committed(verb, found):
+    one = (*LIVE, told("begin", transaction="t"), client("BEGIN", transaction="t"), OK, told("abort", transaction="t"))
+    assert blamed(*one, client(verb, transaction="t"), OK, END) == found
+    assert blamed(*one, NO, client(verb, transaction="t"), END) == []

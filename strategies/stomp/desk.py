@@ -81,6 +81,25 @@ class Serving:
         self._serial += 1
         return self._serial
 
+    def called(self, kind: str, number: int) -> str:
+        """What a subscription or a transaction is called: plainly, with what has to be escaped, alike but for letter
+        case, or alike but for the end. Where a library takes ids from its user, these are they."""
+        how = self.flavour % 4 if self.version != "1.0" else 0
+        if how == 1 and not self.hurry:  # who speaks before CONNECTED has come does not know how to escape (E-33)
+            return f"{kind}:{number}\\c"
+        if how == 2:
+            return f"{kind.upper() if number % 2 else kind}{number // 2}"
+        return f"{kind}-{'long-' * 12}{number}" if how == 3 else f"{kind}{number}"
+
+    def numbered(self, letter: str, number: int) -> str:
+        """What a server calls a message, or its acknowledgement: any text (N-13), also one that looks like a number."""
+        how = self.flavour // 4 % 4
+        if how == 1:
+            return f"00{number}"
+        if how == 2:
+            return f"{2**64 + number}"
+        return f"{letter}{number}" + "x" * 90 * (how == 3)
+
     # -- what the client is told -------------------------------------------------------------------------------------
 
     def do(self, op: str, when: str | None = None, **given: Any) -> None:
@@ -182,7 +201,7 @@ class Serving:
         """The client subscribes."""
         if self.version == "1.0" and mode == "client-individual":
             mode = "client"
-        ear = Ear(f"s{len(self.ears)}", self.place(place), mode)
+        ear = Ear(self.called("s", len(self.ears)), self.place(place), mode)
         self.ears.append(ear)
         self.do("subscribe", destination=ear.place, sub=ear.name, ack=mode)
         self.serve()
@@ -248,10 +267,11 @@ class Serving:
         body = body if raw else b"#%d " % number + body
         odd = ("", "", "é", ":x", "\\c", " ")[form // 16 % 6] if self.version != "1.0" else ""
         known: list[tuple[str, Any]] = [
-            ("destination", ear.place), ("message-id", f"m{number}{odd}"), ("subscription", self.id_of(ear)),
+            ("destination", ear.place), ("message-id", self.numbered("m", number) + odd),
+            ("subscription", self.id_of(ear)),
         ]  # fmt: skip
         if ear.mode != "auto" or form & 8:
-            known.append(("ack", f"{number}a{odd}"))
+            known.append(("ack", f"{self.numbered('a', number)}{odd}"))
         if b"\0" in body or form % 2 == 0:
             known.append(("content-length", f"{len(body)}"))
         kind = TYPES[form // 2 % len(TYPES)]

@@ -96,9 +96,9 @@ def _nack(s: Serving, op: Op) -> None:
 
 
 def _tx(s: Serving, op: Op) -> None:
-    """A transaction, or two that are open together."""
+    """A transaction, or two that are open together. A name that was used before may be used again."""
     a, b, c, d, e = op.args
-    names = [f"t{s.fresh()}" for _ in range(1 + a % 2)]
+    names = [s.called("t", n if a & 4 else s.fresh()) for n in range(1 + a % 2)]
     for name in names:
         s.do("begin", transaction=name)
         s.serve()
@@ -118,7 +118,10 @@ def _tx(s: Serving, op: Op) -> None:
 
 
 def _unsubscribe(s: Serving, op: Op) -> None:
+    """One subscription ends, perhaps while a later one stays, and perhaps another one begins."""
     ear = s.ear(op.args[0])
+    if op.args[1] & 2 and len(s.ears) < 6:
+        s.subscribe(op.args[3], MODES[op.args[4] % 3])
     ear.ended = True
     s.do("unsubscribe", sub=ear.name)
     s.serve()
@@ -201,7 +204,8 @@ def play(s: Serving, ops: Sequence[Op]) -> None:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The plan that a program means. Head: ways of writing, nothing, how the session is opened, how RECEIPTs look."""
+    """The plan that a program means. Head: ways of writing, names, how the session is opened, how RECEIPTs
+    look."""
     s = Serving(config, program.head, hurry=hurry)
     s.connect()
     play(s, program.ops)
@@ -215,7 +219,7 @@ UNOFFERED = ("!9.9", "!2.0", "!1.3", "!0.9", "!1.20")
 
 def negotiations() -> SearchStrategy[Program]:
     """Versions that are offered, and chosen."""
-    return programs({"send": 2, "message": 2, "ack": 3, "tx": 1}, head=HEAD, most=3)
+    return programs({"send": 2, "message": 2, "ack": 3, "tx": 1, "words": 3}, head=HEAD, most=3)
 
 
 def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
@@ -238,6 +242,9 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
     s.version = wish
     if wish == "1.0":
         _raw_of_1_0(s, config)
+    elif opening & 32:
+        s.ear(0, "client-individual")
+        s.subscribe(1)
     play(s, [op for op in program.ops if op.kind != "message" or wish == config.version])
     s.end()
     return s.plan()

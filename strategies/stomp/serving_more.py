@@ -71,7 +71,7 @@ def _settled(s: Serving, a: int, b: int) -> None:
 
 def _open(s: Serving, a: int, b: int) -> None:
     """A transaction is open, with something in it."""
-    name = f"t{s.fresh()}"
+    name = s.called("t", s.fresh())
     s.do("begin", transaction=name)
     s.serve()
     s.send(tx=name)
@@ -158,8 +158,9 @@ def _meet(s: Serving, op: Op, ears: list[Ear]) -> bool:
         verb = "ack" if s.version == "1.0" else op.kind
         _asked(s, verb, push, ref=_taken(settling))
     elif op.kind == "subscribe" and len(s.ears) < 8:
-        other = Ear(f"s{len(s.ears)}", s.place(2 + b), "auto")
+        other = Ear(s.called("s", len(s.ears)), s.place(2 + b), "auto")
         s.ears.append(other)
+        ear = other if c & 16 else ear
         _asked(s, "subscribe", push, destination=other.place, sub=other.name, ack="auto")
     elif op.kind == "unsubscribe":
         other = s.subscribe(2 + c)
@@ -188,7 +189,7 @@ def _asked(s: Serving, name: str, push: Callable[[], None], **given: Any) -> Non
 
 def _transaction(s: Serving, push: Callable[[], None], b: int) -> None:
     """Each step of a transaction asks for a receipt."""
-    name = f"t{s.fresh()}"
+    name = s.called("t", s.fresh())
     _asked(s, "begin", push if b & 1 else _nothing, transaction=name)
     s.send(tx=name, receipt=bool(b & 2))
     _asked(s, "commit" if b & 4 else "abort", push if not b & 1 else _nothing, transaction=name)

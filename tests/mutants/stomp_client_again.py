@@ -153,6 +153,24 @@ mutant("deaf-while-settling", "CLI-03", meeting("ack"))(
                                                for d in self.refs.values())
     ),
 )  # fmt: skip
+
+
+@mutant("deaf-while-subscribing", "CLI-03", meeting("subscribe", 0, 0, 16))
+class DeafWhileSubscribing(Caller):
+    """A message of a subscription that comes before the RECEIPT of its SUBSCRIBE is lost."""
+
+    youngest = ""
+
+    def do_subscribe(self, given: Mapping[str, Any]) -> Any:
+        self.youngest = given["sub"]
+        return super().do_subscribe(given)
+
+    def message(self, channel: Channel, frame: Frame) -> None:
+        meant = self.meant(frame.first)
+        if meant is None or meant.name != self.youngest or not _waits(self):
+            super().message(channel, frame)
+
+
 mutant("transactions-wait-on", "CLI-03", meeting("tx"), "CLI-15")(
     "The RECEIPT of BEGIN, COMMIT and ABORT is not the one that is waited for.",
     on(Caller, "frame_of_transaction").gives(lambda found: found and f"{found}-tx"),

@@ -220,6 +220,28 @@ mutant("commits-another", "CLI-13", TX)(
         ]
     ),
 )
+mutant("commits-what-is-aborted", "CLI-13", plan(tell("begin", transaction="t1"), tell("abort", transaction="t1")))(
+    "A transaction that is to be aborted is committed.", on(Caller, "end_transaction").takes(command=lambda: "COMMIT")
+)
+
+
+@mutant(
+    "begins-a-name-once",
+    "CLI-13",
+    plan(*(tell(verb, transaction="t1") for verb in ("begin", "commit", "begin", "commit"))),
+    "TXN-12",
+)
+class BeginsANameOnce(Caller):
+    """A transaction with the name of an earlier one is not begun."""
+
+    def frame_of_transaction(self, command: str, number: str, given: Any) -> str | None:
+        known: set[str] = self.__dict__.setdefault("known", set())
+        if command == "BEGIN" and number in known:
+            return None
+        known.add(number)
+        return super().frame_of_transaction(command, number, given)
+
+
 mutant("nameless-transaction", "TXN-01", TX)("COMMIT has no transaction.", _said("COMMIT", drop="transaction"))
 mutant("nameless-begin", "TXN-01", TX)("BEGIN has no transaction.", _said("BEGIN", drop="transaction"))
 mutant("drops-headers", "CLI-02", header("v"))(
@@ -305,3 +327,39 @@ mutant("acks-by-last", "REPEAT-01", plan(_repeated_ack, wire=REPEAT), level="SHO
         lambda delivery, found: [(n, dict(delivery.frame.headers).get("ack", v) if n == "id" else v) for n, v in found]
     ),
 )
+
+# -- ids that are like others ------------------------------------------------------------------------------------------
+
+
+def _called(flavour: int, *plays: Any) -> Any:
+    """A witness in which ids and names look otherwise."""
+
+    def witness(config: Any) -> Any:
+        s = Serving(config, (0, flavour, 0, 0))
+        s.connect()
+        for play in plays:
+            play(s)
+        s.end()
+        return s.plan()
+
+    return witness
+
+
+mutant("ids-are-numbers", "ACK-03", _called(4, settle()), "ACKMODE-02 CLI-09")(
+    "What is acknowledged is named as a number, without the zeros that it begins with.",
+    on(Caller, "naming").gives(lambda found: [(n, str(int(v)) if v.isdecimal() else v) for n, v in found]),
+)
+mutant("ids-are-cut", "ACK-03", _called(12, settle()), "ACKMODE-02 CLI-09")(
+    "The id of an acknowledgement has 64 characters at most.",
+    on(Caller, "naming").gives(lambda found: [(n, v[:64]) for n, v in found]),
+)
+
+
+@mutant("subscriptions-in-any-case", "CLI-03", _called(2, subscribe(), lambda s: s.given(s.subscribe(1))), "SUB-05")
+class SubscriptionsInAnyCase(Caller):
+    """Ids of subscriptions are compared without regard to letter case."""
+
+    def meant(self, first: Any) -> Any:
+        wanted = first.get("subscription", "").lower()
+        alike = [each for each in self.subscriptions.values() if (each.id or "").lower() == wanted]
+        return alike[0] if alike else super().meant(first)

@@ -349,6 +349,8 @@ def what_is_ended_is_the_transaction_that_was_to_end(case: Case) -> str:
         begun = not any(tx.nth in case.state.failed for tx in case.state.txs)
         return f"{case.action} of {name!r}, which is no open transaction" if begun else ""
     ending = [tx for tx in case.state.txs if tx.verb == case.action and not tx.ended]
+    if case.tx.verb and case.tx.verb != case.action and case.tx.ends not in case.state.failed:
+        return f"{case.tx.name!r} was to be ended by {case.tx.verb}, and it is by {case.action}"
     if case.tx.verb == case.action or not ending:
         return ""
     return f"{ending[0].name!r} was to be ended by {case.action}, and it is {case.tx.name!r} that is"
