@@ -1,6 +1,6 @@
 """Add to the opening decks what shows the seeded faults that they do not show yet.
 
-    python -m tests.mutants.deck [PROTOCOL ...]
+    python -m tests.mutants.deck [--most N] [PROTOCOL[/ROLE] ...]
 
 `python -m suites.deck` makes a deck anew, with what judges every requirement and nothing else; here cards are added.
 
@@ -12,18 +12,16 @@ programs are played; each of them was drawn as every hunt draws.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from impls.launching.manifest import Implementation, resolve
 from specs.plan import Wait
 from specs.protocol import names
-from suites.cards import Card, load, path_of
+from suites.cards import Card, path_of, stored
 from suites.deck import judged_by, opened, written
 from suites.hunt import Hunter
 from suites.properties import properties
@@ -31,12 +29,14 @@ from suites.pursuit import Property
 from tests.mutants.every import of_protocol
 from tests.mutants.hunted import hunter_for
 
-ROUNDS, EACH = 4, 6
-"""How often programs are drawn, and how many of each property at a time."""
-SEARCH_S = 6.0
-"""How long a program is looked for that shows one fault which no other program of the deck shows."""
+TURNS = 6
+"""How many programs of each property are tried until one shows a fault, times the weight of the property."""
 REST_MS = 250
 """Programs that wait for longer are no cards: all of a deck is played in a short run."""
+MOST = 40
+"""Programs that are added to a deck at most, so that a short run draws others too."""
+
+Known = Mapping[str, tuple[Property, float]]
 
 
 class Victim:
@@ -55,69 +55,89 @@ class Victim:
         return any(name in self.mutant.blames for name, _, _ in self.hunter.blamed(recording))
 
 
-def sought(victim: Victim, known: Mapping[str, Property]) -> Card | None:
-    """A program that shows the fault, of any property; None when there is none within the time."""
-    until = time.monotonic() + SEARCH_S
-    draws = {key: victim.hunter.pursuit(prop).draws for key, prop in known.items()}
-    while True:
-        for key, prop in known.items():
-            card = Card(key, next(draws[key]), frozenset())
-            if victim.shown_by(prop, card):
-                return card
-            if time.monotonic() > until:
-                return None
+def turns(known: Known) -> Iterator[tuple[str, Property]]:
+    """The properties in turns by their weights, each TURNS times its weight."""
+    had = dict.fromkeys(known, 0.0)
+    while had:
+        key = min(had, key=lambda each: had[each])
+        prop, weight = known[key]
+        had[key] += 1 / weight
+        if had[key] > TURNS:
+            del had[key]
+        else:
+            yield key, prop
 
 
-def killers(impl: Implementation, cards: Iterable[Card], mutants: Iterable[Any], hunter: Hunter) -> list[Card]:
-    """Programs that show faults which `cards` do not: each time the one that shows most, the shortest first."""
-    known = {prop.key: prop for prop, _ in properties(impl.protocol, impl.role)}
-    victims = [Victim(mutant) for mutant in mutants if not mutant.unseen]
-    left = [v for v in victims if not any(v.shown_by(known[card.key], card) for card in cards)]
-    told = f"  {impl.role} {impl.profile}: {len(victims) - len(left)} of {len(victims)} faults are shown by the deck"
-    chosen: list[Card] = []
-    draws = {key: hunter.pursuit(prop).draws for key, prop in known.items()}
-    for _ in range(ROUNDS):
-        drawn = [Card(key, next(draws[key]), frozenset()) for key in draws for _ in range(EACH)]
-        drawn.sort(key=lambda card: len(card.program.ops))
-        shows = {card: {v for v in left if v.shown_by(known[card.key], card)} for card in dict.fromkeys(drawn)}
-        while shows:
-            best = max(shows, key=lambda card: len(shows[card] & set(left)))
-            if not shows[best] & set(left):
-                break
-            chosen.append(best)
-            left = [v for v in left if v not in shows[best]]
-    for victim in tuple(left):
-        card = next((card for card in chosen if victim.shown_by(known[card.key], card)), None) or sought(victim, known)
-        if card is not None:
-            left.remove(victim)
-            chosen += [] if card in chosen else [card]
-    sys.stdout.write(f"{told}, {len(chosen)} more programs leave {len(left)}\n")
+def sought(victim: Victim, known: Known) -> Card | None:
+    """The first program that shows the fault, as a hunt would draw it; None when none of the first does."""
+    draws = {key: victim.hunter.pursuit(prop).draws for key, (prop, _) in known.items()}
+    for key, prop in turns(known):
+        card = Card(key, next(draws[key]), frozenset())
+        if victim.shown_by(prop, card):
+            return card
+    return None
+
+
+def unshown(known: Known, cards: Iterable[Card], mutants: Iterable[Any]) -> list[Any]:
+    """The faults that no card shows. Each is played with a program of its own, which is forgotten behind it."""
+    deck, left = tuple(cards), []
+    for mutant in mutants:
+        victim = Victim(mutant)
+        if not any(victim.shown_by(known[card.key][0], card) for card in deck):
+            left.append(mutant)
+    return left
+
+
+def killers(known: Known, left: Iterable[Any], most: int) -> tuple[list[Card], int]:
+    """Programs that show these faults, those that show most of them first, and how many faults are left."""
+    victims, found = [Victim(mutant) for mutant in left], list[Card]()
+    for victim in victims:
+        if not any(victim.shown_by(known[card.key][0], card) for card in found):
+            card = sought(victim, known)
+            found += [] if card is None else [card]
+    shows = {card: {v for v in victims if v.shown_by(known[card.key][0], card)} for card in dict.fromkeys(found)}
+    chosen, open_ = list[Card](), set(victims)
+    while shows and len(chosen) < most:
+        best = max(shows, key=lambda card: (len(shows[card] & open_), -len(card.program.ops)))
+        if not shows[best] & open_:
+            break
+        chosen.append(best)
+        open_ -= shows[best]
+    return chosen, len(open_)
+
+
+def more(impl: Implementation, cards: Sequence[Card], mutants: Iterable[Any], hunter: Hunter, most: int) -> list[Card]:
+    """What is added to the deck of one reference."""
+    known = {prop.key: (prop, weight) for prop, weight in properties(impl.protocol, impl.role)}
+    victims = [mutant for mutant in mutants if not mutant.unseen]
+    left = unshown(known, cards, victims)
+    chosen, open_ = killers(known, left, most)
+    sys.stdout.write(
+        f"{impl.protocol} {impl.role} {impl.profile}: {len(victims) - len(left)} of {len(victims)} faults are shown by "
+        f"{len(cards)} programs, {len(chosen)} more leave {open_}\n"
+    )
     sys.stdout.flush()
-    return [Card(c.key, c.program, judged_by(hunter, known[c.key], c.program)) for c in chosen]
-
-
-def whole(impl: Implementation, mutants: Iterable[Any], folder: Path) -> list[Card]:
-    """The deck of one reference, and what is added to it."""
-    cards = load(impl.protocol, impl.role, impl.profile)
-    session = opened(impl, folder)
-    cards += killers(impl, cards, mutants, session.hunter())
-    session.close()
-    return cards
+    return [Card(c.key, c.program, judged_by(hunter, known[c.key][0], c.program)) for c in chosen]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Add to the decks of some protocols, or of all."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants.deck", description=__doc__.splitlines()[0])
-    parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}; all when left out")
-    asked = parser.parse_args(arguments).protocols or list(names())
-    for impl in (each for each in resolve("reference") if each.protocol in asked):
+    parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}, or one role, stomp/server; or all")
+    parser.add_argument("--most", type=int, default=MOST, help="how many programs are added to a deck at most")
+    options = parser.parse_args(arguments)
+    asked = set(options.protocols or names())
+    for impl in resolve("reference"):
+        if not {impl.protocol, f"{impl.protocol}/{impl.role}"} & asked:
+            continue
         mutants = [mutant for mutant in of_protocol(impl.protocol) if mutant.role == impl.role]
-        path = path_of(impl.protocol, impl.role)
-        stored = json.loads(path.read_text("utf-8")) if path.exists() else {}
-        decks = {profile: load(impl.protocol, impl.role, profile) for profile in stored}
+        decks = stored(impl.protocol, impl.role)
+        cards = decks.get(impl.profile, [])
         with tempfile.TemporaryDirectory() as folder:
-            decks[impl.profile] = whole(impl, mutants, Path(folder))
-        path.write_text(written(decks), encoding="utf-8")
+            session = opened(impl, Path(folder))
+            decks[impl.profile] = [*cards, *more(impl, cards, mutants, session.hunter(), options.most)]
+            session.close()
+        path_of(impl.protocol, impl.role).write_text(written(decks), encoding="utf-8")
     return 0
 
 
