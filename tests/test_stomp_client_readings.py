@@ -258,3 +258,19 @@ def test_a_transaction_that_was_to_be_aborted_is_not_committed(verb, found):
     one = (*LIVE, told("begin", transaction="t"), client("BEGIN", transaction="t"), OK, told("abort", transaction="t"))
     assert blamed(*one, client(verb, transaction="t"), OK, END) == found
     assert blamed(*one, NO, client(verb, transaction="t"), END) == []
+
+
+def test_what_is_done_in_a_transaction_may_be_kept_until_it_is_committed():
+    """A library may say all of a transaction at its COMMIT, and nothing of one that is aborted; but then it says it."""
+    kept = (
+        *LIVE, told("begin", transaction="t"), OK,
+        told("send", destination="/x", body_hex=b"1".hex(), headers={}, transaction="t"), OK,
+    )  # fmt: skip
+    said = Said(
+        0, "client", Frame("SEND", (("destination", "/x"), ("transaction", "t"), ("content-length", "1")), b"1")
+    )
+    frames = client("BEGIN", transaction="t"), said, client("COMMIT", transaction="t")
+    assert blamed(*kept, END) == []
+    assert blamed(*kept, told("abort", transaction="t"), OK, END) == []
+    assert blamed(*kept, told("commit", transaction="t"), OK, *frames, END) == []
+    assert blamed(*kept, told("commit", transaction="t"), OK, frames[0], frames[2], END) == [("CLI-15", None)]

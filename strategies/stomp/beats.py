@@ -42,7 +42,8 @@ class _Client:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """Head: for how long. Op: what is asked for, how the client shows life and in which form, what else it does."""
+    """Head: for how long. Op: what is asked for, how the client shows life and in which form, what else it does, and in
+    which version."""
     writer = Writer(config)
     if config.version == "1.0":
         return writer.plan()
@@ -61,11 +62,15 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def _client(writer: Writer, place: int, op: Op) -> _Client:
-    asked, life, form, does, _ = op.args
+    asked, life, form, does, version = op.args
     wanted = _ASKED[(asked + place) % len(_ASKED)]
     extra = [] if wanted is None else [("heart-beat", f"{wanted[0]},{wanted[1]}")]
+    claimed = writer.version
+    if version % 4 == 3 and "1.1" in writer.config.supports:  # 1.2 took heart-beats from it as they are
+        writer.version = min(claimed, "1.1")
     command = "STOMP" if form & 12 == 12 and writer.version == "1.2" else "CONNECT"
     line = writer.connect(place, command=command, extra=extra)
+    writer.version = claimed
     client = _Client(line, wanted[0] if wanted else 0, (life + place) % 4, form)
     if (does + place) % 3 == 1:
         writer.subscribe(client.line, PLACES[1], receipt=writer.receipt())

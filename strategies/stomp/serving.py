@@ -20,7 +20,7 @@ from strategies.stomp.desk import BODIES, HEAD, MODES, TYPES, Serving
 from strategies.stomp.writer import CRLF, REPEAT
 
 EVERYTHING: Mapping[str, int] = {
-    "message": 6, "send": 5, "burst": 2, "subscribe": 2, "ack": 4, "nack": 2, "tx": 3, "unsubscribe": 2, "eols": 2,
+    "message": 6, "send": 5, "burst": 2, "subscribe": 2, "ack": 4, "nack": 2, "tx": 3, "unsubscribe": 3, "eols": 2,
     "texts": 4, "words": 4, "many": 2, "again": 1, "alike": 2, "two": 2,
 }  # fmt: skip
 
@@ -96,9 +96,9 @@ def _nack(s: Serving, op: Op) -> None:
 
 
 def _tx(s: Serving, op: Op) -> None:
-    """A transaction, or two that are open together. A name that was used before may be used again."""
+    """A transaction, or two that are open together. A name may be used again."""
     a, b, c, d, e = op.args
-    names = [s.called("t", n if a & 4 else s.fresh()) for n in range(1 + a % 2)]
+    names = [s.called("t", s.fresh()) for _ in range(1 + a % 2)]
     for name in names:
         s.do("begin", transaction=name)
         s.serve()
@@ -115,6 +115,12 @@ def _tx(s: Serving, op: Op) -> None:
     for name in names if e & 1 else names[::-1]:
         s.do("commit" if d & 128 or e & 2 else "abort", transaction=name)
         s.serve()
+    if a & 8:
+        s.do("begin", transaction=names[0])
+        s.serve()
+        s.send(tx=names[0])
+        s.do("commit", transaction=names[0])
+        s.serve()
 
 
 def _unsubscribe(s: Serving, op: Op) -> None:
@@ -125,7 +131,7 @@ def _unsubscribe(s: Serving, op: Op) -> None:
     ear.ended = True
     s.do("unsubscribe", sub=ear.name)
     s.serve()
-    if op.args[1] % 2:
+    if op.args[1] % 4:
         s.given(s.subscribe(op.args[2], ear.mode))
 
 
@@ -237,12 +243,14 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
         s.do("send", destination=s.place(0), body_hex=b"early".hex(), headers={}, receipt=False)
         s.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
         return s.plan()
-    wish = offered[which // 4 % len(offered)]
+    wish = offered[which // 4 % (2 * len(offered) - 1) // 2]  # mostly an older one, if there is one
     s.connect(offered, "" if wish == "1.0" and which & 64 else wish)
     s.version = wish
     if wish == "1.0":
         _raw_of_1_0(s, config)
-    elif opening & 32:
+    if opening & 64 and wish != config.version:  # what versions write in several ways
+        _words(s, Op("words", (opening, style, which, 0, 0)))
+    if opening & 32 and wish != "1.0":
         s.ear(0, "client-individual")
         s.subscribe(1)
     play(s, [op for op in program.ops if op.kind != "message" or wish == config.version])

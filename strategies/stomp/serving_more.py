@@ -119,7 +119,7 @@ def returning(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 def meetings() -> SearchStrategy[Program]:
     """Commands that ask for a receipt, and messages that come before it does."""
-    kinds = {"send": 4, "subscribe": 2, "unsubscribe": 2, "ack": 3, "nack": 2, "tx": 3, "disconnect": 1}
+    kinds = {"send": 3, "subscribe": 3, "unsubscribe": 3, "ack": 3, "nack": 2, "tx": 3, "disconnect": 1}
     return programs(kinds, head=HEAD, most=5)
 
 

@@ -56,6 +56,19 @@ mutant("no-beats-for-stomp", "HB-04", _opened_by_stomp, accept="CONNECT-05")(
     "A session that was opened by STOMP gets no heart-beats, though CONNECTED promises them.",
     on(Session, "agree_on_beats").skips(when=lambda frame: frame.command == "STOMP"),
 )
+
+
+@plan
+def _opened_for_1_1(w: plans.Writer) -> None:
+    w.version = "1.1"
+    w.connect(0, extra=[("heart-beat", "0,500")])
+    w.wait(2000)
+
+
+mutant("no-beats-in-1.1", "HB-04", _opened_for_1_1)(
+    "A session of 1.1 gets no heart-beats, though CONNECTED promises them.",
+    on(Session, "agree_on_beats").skips(when=lambda self: self.version == "1.1"),
+)
 mutant("beats-stop", "HB-04", _agreed("0,500", 4000))(
     "Only the first three heart-beats are sent.", on(Session, "beat").skips(when=lambda calls: calls > 3)
 )

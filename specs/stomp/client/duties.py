@@ -70,10 +70,17 @@ def leaves_when_it_is_told(state: ClientState) -> Due | str:
 def sends_what_it_is_told(state: ClientState) -> Iterator[Due]:
     """L76-109: SEND."""
     for send in state.sends:
-        if not send.seen and _due(state, send.nth):
+        if not send.seen and _due(state, send.nth) and not _kept(state, send.tx):
             yield Due(
                 f"no SEND came for {send.body[:40]!r}", send, "SEND", forgive=partial(_without_send, nth=send.nth)
             )
+
+
+def _kept(state: ClientState, name: str) -> bool:
+    """True for what belongs to a transaction that is not committed: a library may keep it until then, and has nothing
+    to say when it is aborted."""
+    tx = next((tx for tx in reversed(state.txs) if tx.name == name), None) if name else None
+    return tx is not None and not (tx.verb == "COMMIT" and _due(state, tx.ends))
 
 
 def _without_send(state: ClientState, nth: int) -> ClientState:
@@ -114,7 +121,7 @@ def _of_tx(tx: Tx) -> Due:
 def settles_what_it_is_told(state: ClientState) -> Iterator[Due]:
     """L150-162: what was processed is acknowledged, and by NACK the client tells what was not, which is recommended."""
     for want in state.wants:
-        if not want.met and _due(state, want.nth):
+        if not want.met and _due(state, want.nth) and not _kept(state, want.tx):
             rule = ACKNOWLEDGES if want.verb == "ACK" else _NACKS
             why = f"no {want.verb} came for {state.pushes[want.at].frame.body[:40]!r}"
             forgive = partial(_met, nth=want.nth)
