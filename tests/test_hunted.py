@@ -4,7 +4,7 @@ import pytest
 
 from specs.protocol import names
 from tests.mutants.hunted import ALL, key_of, score_one, summary
-from tests.mutants.page import page
+from tests.mutants.page import joined, page
 
 
 def test_every_protocol_has_mutants_and_each_a_key_of_its_own():
@@ -37,3 +37,10 @@ def test_the_page_counts_the_faults_of_each_role_and_requirement():
     assert "| stomp, server | 1 | 1 | 0 | 0 | 0 | 0.5 |" in told
     assert "| **all** | 2 | 1 | 0 | 1 | 0 | 0.5 |" in told
     assert f"| {key_of(other)} | {other.requirement} | X-1 |" in told
+
+
+def test_scores_of_several_protocols_are_one_only_where_the_faults_had_the_same_time():
+    one, other = ({"budget_s": 10.0, "rows": [name]} for name in ("a", "b"))
+    assert joined([one, other])["rows"] == ["a", "b"]
+    with pytest.raises(ValueError, match="different budgets"):
+        joined([one, {**other, "budget_s": 5.0}])

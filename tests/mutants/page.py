@@ -2,6 +2,8 @@
 
 python -m tests.mutants --budget 10 --out score.json
 python -m tests.mutants.page score.json > docs/seeded-faults.md
+
+Scores of several protocols, each with `--protocol`, make one page: give all the files.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ report, on a machine with two cores that was busy with other work as well.
 
 `python -m tests.mutants --only STOMP-1.2-ACK-03` hunts those of one requirement, `wireproof --explain ID` lists them.
 """
+
+
+def joined(scores: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Several scores as one. Raises ValueError where the faults had not the same time."""
+    if len({score["budget_s"] for score in scores}) != 1:
+        raise ValueError("scores of different budgets make no page")
+    return {"budget_s": scores[0]["budget_s"], "rows": [row for score in scores for row in score["rows"]]}
 
 
 def page(score: Mapping[str, Any]) -> str:
@@ -60,4 +69,4 @@ def _table(first: str, groups: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    sys.stdout.write(page(joined([json.loads(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:]])))
