@@ -115,7 +115,7 @@ def _tx(s: Serving, op: Op) -> None:
     for name in names if e & 1 else names[::-1]:
         s.do("commit" if d & 128 or e & 2 else "abort", transaction=name)
         s.serve()
-    if a & 8 and not s.hurry:  # in a hurry the name is used again before it is seen what was begun with it first
+    if a & 8:
         s.do("begin", transaction=names[0])
         s.serve()
         s.send(tx=names[0])

@@ -217,13 +217,13 @@ def _unsubscribe(state: ClientState, frame: Frame) -> int:
 
 
 def begun(state: ClientState, frame: Frame) -> Sequence[int]:
-    """Which transactions a BEGIN may begin: the one that the application calls so, and else any that is not begun yet.
-    A library may begin one with what is first done in it, and so in another order than it was told
-    (docs/ambiguities.md, "When a frame is owed")."""
+    """Which transactions a BEGIN may begin: one that the application calls so, and else any that is not begun yet.
+    A library may begin one with what is first done in it, and so in another order than it was told, and one that is
+    empty or aborted never, whose name may be used again (docs/ambiguities.md, "When a frame is owed")."""
     left = [at for at, tx in enumerate(state.txs) if not tx.seen]
     sound = [at for at in left if state.txs[at].nth not in state.failed]
     same = [at for at in sound if state.txs[at].name == frame.get("transaction")]
-    return same[:1] or sound or left[:1]
+    return same or sound or left[:1]
 
 
 def _begin(state: ClientState, frame: Frame) -> int:

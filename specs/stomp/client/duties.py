@@ -11,7 +11,7 @@ from specs.stomp.client.book import ACKNOWLEDGES, BOOK, LIVES_ON, READS
 from specs.stomp.client.case import waiting
 from specs.stomp.client.causes import LOST, STUCK
 from specs.stomp.client.machine import CONNECTS, ENDS, LEAVES, REPORTS, SETTLING, K
-from specs.stomp.client.state import ClientState, Sub, Tx
+from specs.stomp.client.state import UNBEGUN, ClientState, Sub, Tx
 
 SHORT_MS = 100
 """A `receive` that waits no longer than this for a message that need not come has ended before patience is over."""
@@ -76,11 +76,13 @@ def sends_what_it_is_told(state: ClientState) -> Iterator[Due]:
             )
 
 
-def _kept(state: ClientState, name: str) -> bool:
+def _kept(state: ClientState, at: int | None) -> bool:
     """True for what belongs to a transaction that is not committed: a library may keep it until then, and has nothing
     to say when it is aborted."""
-    tx = next((tx for tx in reversed(state.txs) if tx.name == name), None) if name else None
-    return tx is not None and not (tx.verb == "COMMIT" and _due(state, tx.ends))
+    if at is None or at == UNBEGUN:
+        return False
+    tx = state.txs[at]
+    return not (tx.verb == "COMMIT" and _due(state, tx.ends))
 
 
 def _without_send(state: ClientState, nth: int) -> ClientState:

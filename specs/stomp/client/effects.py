@@ -86,7 +86,7 @@ def a_transaction_has_ended(case: Case) -> ClientState:
     tx = case.tx
     state = _asking(case, tx.ends) if tx.ends >= 0 else _forgiven(_asking(case, -1), ending)
     if case.action == "ABORT":
-        undone = {want.at for want in state.wants if want.tx == tx.name}
+        undone = {want.at for want in state.wants if want.tx == case.at}
         pushes = (push._replace(settled="") if at in undone else push for at, push in enumerate(state.pushes))
         state = state._replace(pushes=tuple(pushes))
     return state._replace(txs=_placed(state.txs, case.at, tx._replace(ended=True)))

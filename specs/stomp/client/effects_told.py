@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from specs.stomp.client.machine import DROPS, MACHINE, TOLD, K
-from specs.stomp.client.state import ClientState, Send, Sub, Told, Tx, Want
+from specs.stomp.client.state import UNBEGUN, ClientState, Send, Sub, Told, Tx, Want
 
 
 def told(state: ClientState, op: str, value: Any) -> ClientState:
@@ -38,7 +38,7 @@ def _anew(state: ClientState) -> ClientState:
 
 def _send(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientState:
     headers = tuple((given.get("headers") or {}).items())
-    body, tx = bytes.fromhex(given.get("body_hex") or ""), given.get("transaction") or ""
+    body, tx = bytes.fromhex(given.get("body_hex") or ""), _meant(state, given)
     return state._replace(sends=(*state.sends, Send(nth, given["destination"], body, headers, tx)))
 
 
@@ -65,8 +65,17 @@ def _settle(state: ClientState, nth: int, given: Mapping[str, Any], verb: str) -
     at = next((at for at in reversed(range(len(state.pushes))) if state.pushes[at].ref == given.get("ref")), -1)
     if at < 0 or given.get("ref") is None:
         return state
-    want = Want(nth, verb, at, given.get("transaction") or "", met=bool(state.pushes[at].settled))
+    want = Want(nth, verb, at, _meant(state, given), met=bool(state.pushes[at].settled))
     return state._replace(wants=(*state.wants, want))
+
+
+def _meant(state: ClientState, given: Mapping[str, Any]) -> int | None:
+    """The place of the transaction that a command is part of (see `Send`): the latest of that name, since a name may be
+    used again."""
+    name = given.get("transaction")
+    if not name:
+        return None
+    return next((at for at in reversed(range(len(state.txs))) if state.txs[at].name == name), UNBEGUN)
 
 
 def _begin(state: ClientState, nth: int, given: Mapping[str, Any]) -> ClientState:

@@ -14,6 +14,7 @@ from specs.stomp import ids
 from specs.stomp.client.book import ACKNOWLEDGES, AS_GIVEN, BODIES, BOOK, NAMES_ITS_OWN, REQUIRED
 from specs.stomp.client.case import Case, change
 from specs.stomp.client.machine import SETTLING, WORK, K
+from specs.stomp.client.state import UNBEGUN
 from specs.stomp.headers import SPECIAL, blank_ended
 
 MIME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(;.*)?", re.DOTALL)
@@ -167,26 +168,26 @@ def user_headers_are_added(case: Case) -> bool:
     return any(name != _TYPE for name, _ in case.send.headers)
 
 
-def _in(case: Case, name: str) -> str:
-    """Why a frame is not part of the transaction that the application named ("": of none)."""
+def _in(case: Case, at: int) -> str:
+    """Why a frame is not part of the transaction that the application meant."""
     said = case.frame.get("transaction")
-    tx = next((tx for tx in reversed(case.state.txs) if tx.name == name), None) if name else None
-    if tx is None or tx.nth in case.state.failed:
+    if at == UNBEGUN or case.state.txs[at].nth in case.state.failed:
         return ""
+    tx = case.state.txs[at]
     if said is None:
-        return f"{case.action} was to be part of the transaction {name!r} and is part of none"
+        return f"{case.action} was to be part of the transaction {tx.name!r} and is part of none"
     if tx.seen and not tx.ended and tx.wire == said:
         return ""
-    return f"{case.action} was to be part of the transaction {name!r} ({tx.wire!r}) and is part of {said!r}"
+    return f"{case.action} was to be part of the transaction {tx.name!r} ({tx.wire!r}) and is part of {said!r}"
 
 
-@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and bool(case.send.tx))
+@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and case.send.tx is not None)
 def a_send_is_part_of_its_transaction(case: Case) -> str:
     """L96; STOMP 1.2, BEGIN: the transaction header names the transaction that was begun."""
-    return _in(case, case.send.tx)
+    return "" if case.send.tx is None else _in(case, case.send.tx)
 
 
-@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and not case.send.tx)
+@form(NAMES_ITS_OWN, on="SEND", if_=lambda case: _told(case) and case.send.tx is None)
 def what_is_sent_outside_is_part_of_no_transaction(case: Case) -> str:
     """L96; STOMP 1.2, SEND: the transaction header makes the message part of a transaction."""
     said = case.frame.get("transaction")
@@ -316,11 +317,11 @@ def what_is_settled_was_delivered_and_is_open(case: Case) -> str:
     return f"{case.action} of a message behind its {settled}" if settled and case.version != "1.0" else ""
 
 
-@form(NAMES_ITS_OWN, on="ACK, NACK", if_=lambda case: case.known and case.want is not None and bool(case.want.tx))
+@form(NAMES_ITS_OWN, on="ACK, NACK", if_=lambda case: case.known and case.want is not None and case.want.tx is not None)
 def what_is_settled_in_a_transaction_names_it(case: Case) -> str:
     """L180-181; STOMP 1.2, BEGIN: the transaction header names the transaction that was begun."""
     want = case.want
-    return "" if want is None else _in(case, want.tx)
+    return "" if want is None or want.tx is None else _in(case, want.tx)
 
 
 # -- transactions ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,9 @@ from specs.stomp.frames import Frame, Headers
 from specs.stomp.states import Config
 from specs.values import quick_replace
 
+UNBEGUN = -1
+"""The place of a transaction that the client was never told to begin."""
+
 
 class Told(NamedTuple):
     """A command that was not answered: the `nth` that was given."""
@@ -25,13 +28,15 @@ class Told(NamedTuple):
 
 @quick_replace
 class Send(NamedTuple):
-    """A message that the application sends: `nth` is its command. `seen`: its SEND has come."""
+    """A message that the application sends: `nth` is its command. `tx`: the place of the transaction that it is part of
+    among those of the state, UNBEGUN where there is none of that name, None where it is part of none. `seen`: its SEND
+    has come."""
 
     nth: int
     destination: str
     body: bytes
     headers: Headers
-    tx: str
+    tx: int | None
     seen: bool = False
 
 
@@ -93,12 +98,13 @@ class Push(NamedTuple):
 
 @quick_replace
 class Want(NamedTuple):
-    """An acknowledgement that the application asked for: `nth` is the command, `at` the place of the message."""
+    """An acknowledgement that the application asked for: `nth` is the command, `at` the place of the message. `tx`: see
+    `Send`."""
 
     nth: int
     verb: str
     at: int
-    tx: str
+    tx: int | None
     met: bool = False
 
 
