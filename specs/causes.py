@@ -173,7 +173,7 @@ class Causes:
             yield from cause.requirements
             yield from cause.also
             if cause.options["otherwise"]:
-                yield cause.options["otherwise"]
+                yield cause.options["otherwise"].partition(" ")[0]
 
 
 def picked(requirements: Sequence[str], which: Callable[[Any], str] | None, case: Any) -> str:

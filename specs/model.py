@@ -48,7 +48,8 @@ class Breach:
     lost last frame, a message dropped in auto mode), so that it counts only when every repetition shows it, of the same
     thing: `about` says of which.
     `then` is the state after it where the text states the consequence. `otherwise`: what is broken in any case, where
-    `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach.
+    `requirement` is the likeliest cause; it is blamed instead unless every repetition shows the breach. It is a
+    requirement, or the fingerprint of the breach that it is then.
     `kind` is what sort of breach it is, without any value of this run: the name of the rule that found it. `behind` is
     the state from which judging can go on where this fault is known and set aside, None where there is none. `duty` is
     what `Model.owed` called it, where something that was owed did not come. `rivals` are the fingerprints of what else

@@ -17,7 +17,8 @@ from specs.protocol import Feature
 from strategies.common import Program, simpler
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Fault, Hunter, Property
-from suites.shrinking import plan_without
+from suites.pursuit import breach_of
+from suites.shrinking import plainer, plan_without
 from suites.sightings import NOW_AND_THEN, home_of
 from suites.vigils import late
 
@@ -33,6 +34,9 @@ SELDOM, QUICKLY_S = 60, 2.0
 DIFFER, DIFFER_S, FEW = 12, 20.0, 3
 """Turns in which a plan with a way of writing must fail and one without it must not; half of them when slow, and few
 where the same was seen of a longer plan."""
+
+FEWER = 20
+"""Plans with less in them that are played to see whether a known fault is left."""
 
 
 def turns(count: int, seconds: float = REPEATS_S) -> Iterator[int]:
@@ -242,8 +246,6 @@ class Case:
         recording, level, blame, _ = seen
         breach, binding = blame.breach, self.hunter.binding
         name, also, why = self.name, tuple(n for n in (breach.requirement, *breach.also) if n != self.name), breach.why
-        if reproduced < tried and breach.otherwise in binding:
-            name, also, level = breach.otherwise, (), binding[breach.otherwise].level
         now_and_then = self._comes_and_goes(breach, sometimes=2 * reproduced <= tried)
         if now_and_then:
             name, also = home_of(breach), ()
@@ -263,7 +265,7 @@ class Case:
             # a machine that was busy for a moment looks the same
             often = f"{reproduced} of {tried} times"
             unsettled = f"it is a matter of time, and was seen {often}: only what is late each time counts"
-        return Fault(
+        fault = Fault(
             requirement=name,
             level=level,
             also=tuple(n for n in also if n in binding),
@@ -288,6 +290,17 @@ class Case:
             sort=breach.fingerprint,
             rivals=breach.rivals if name == breach.requirement else (breach.fingerprint,),
         )
+        return self.in_any_case(fault) if reproduced < tried or tried < SEVERAL else fault
+
+    def in_any_case(self, fault: Fault) -> Fault:
+        """A fault that is not shown each time, or was not played often enough to know, by what is broken in any case
+        (`Breach.otherwise`)."""
+        breach, binding = breach_of(fault), self.hunter.binding
+        home, _, kind = breach.otherwise.partition(" ") if breach is not None else ("", "", "")
+        if breach is None or home not in binding or fault.features or fault.kind == NOW_AND_THEN:
+            return fault
+        told = replace(fault, requirement=home, also=(), level=binding[home].level, kind=kind or fault.kind)
+        return replace(told, rivals=(breach.fingerprint,))
 
     def _comes_and_goes(self, breach: Breach, *, sometimes: bool) -> bool:
         """True for what is missing now and then: it is a matter of the duty, and not of what stood beside it."""
@@ -338,16 +351,23 @@ class Case:
         return None
 
     def known_otherwise(self, program: Program, plan: Plan, seen: Seen) -> str:
-        """The known fault that leaves the same duty unmet when `plan` is written without a feature, if there is one:
-        then the feature only gave it another name."""
-        duty, known = seen[2].breach.duty, seen[0].judgement.known
-        if not duty or not self.setting.set_aside or any(blame.breach.duty == duty for blame in known):
+        """The known fault that leaves the same duty unmet, or is the same in any case (`Breach.otherwise`), when `plan`
+        is written without a feature, or, of the latter, lacks a step, if there is one: then what is left out only gave
+        it another name."""
+        breach, kind = seen[2].breach, kind_of(seen[2])
+
+        def same(blame: Blame) -> bool:
+            return blame.breach.duty == breach.duty and (bool(breach.duty) or kind_of(blame) == kind)
+
+        vague = bool(breach.duty or breach.otherwise)
+        if not vague or not self.setting.set_aside or any(map(same, seen[0].judgement.known)):
             return ""
-        for feature in self.setting.protocol.features:
-            for other in self._without(feature, program, plan):
-                for blame in self.play(other).judgement.known:
-                    if blame.breach.duty == duty:
-                        return blame.breach.requirement
+        others = [self._without(feature, program, plan) for feature in self.setting.protocol.features]
+        lacking = () if breach.duty else islice(plainer(plan, ()), FEWER)
+        for other in (*(plan for plans in others for plan in plans), *lacking):
+            for blame in self.play(other).judgement.known:
+                if same(blame):
+                    return blame.breach.requirement
         return ""
 
     def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:

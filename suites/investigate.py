@@ -132,7 +132,9 @@ class Investigator:
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
                 if known := suspect.known_otherwise(program, plan, confirmed):
-                    return Investigated(None, f"it may be {known}, which shows in the same way")
+                    guess = bool(confirmed[2].breach.otherwise)
+                    why = "" if guess else f"it may be {known}, which shows in the same way"
+                    return Investigated(None, why, explained=guess)
                 about = confirmed[2].breach.about
                 shows = list(self._repeated(suspect, plan, setting))
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
@@ -144,7 +146,8 @@ class Investigator:
                 doubt = "" if same else f"it may be {fault.requirement}, which shows in the same way"
                 return Investigated(fault, doubt, explained=name in cleared)
         if (found := case.proof.fault) is not None:  # it needs no waiting, and has come twice
-            return Investigated(replace(found, tried=found.tried + AGAIN, shrink_s=time.monotonic() - begun))
+            again = replace(found, tried=found.tried + AGAIN, shrink_s=time.monotonic() - begun)
+            return Investigated(case.in_any_case(again))
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
 
     def _another_face(self, case: Case, *, explained: bool) -> Investigated:

@@ -158,6 +158,7 @@ class NowAndThen:
 def _at_home(suspicion: Fault, home: str, level: str) -> Fault:
     """A suspicion about the requirement that is broken in any case."""
     breach = breach_of(suspicion)
-    if breach is None or not breach.duty:
+    if breach is None or not (breach.duty or breach.otherwise):
         return suspicion
-    return replace(suspicion, requirement=home, level=breach.level or level, kind=NOW_AND_THEN)
+    kind = NOW_AND_THEN if breach.duty else breach.otherwise.partition(" ")[2] or breach.kind
+    return replace(suspicion, requirement=home, level=breach.level or level, kind=kind)

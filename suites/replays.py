@@ -177,4 +177,4 @@ def _rivals(stored: Stored, breach: Breach) -> tuple[str, ...]:
     is accepted under one name must not fail under another one as well."""
     if stored.requirement == breach.requirement:
         return breach.rivals
-    return (breach.fingerprint,) if stored.requirement in (home_of(breach), breach.otherwise) else ()
+    return (breach.fingerprint,) if stored.requirement in (home_of(breach), breach.otherwise.partition(" ")[0]) else ()

@@ -6,8 +6,9 @@ seen in two conversations, each of which proves it by itself, is confirmed. A co
 explains it: it was held in lock-step, and what was missing did not come within the time after which a silence is
 believed, while others were answered (`impls.driver.vigil`).
 
-Why something was missing is another question, which needs a conversation that shows it each time. What is missing now
-and then is named by the duty that was not met, and not after what happened to stand beside it.
+Why something was missing, or came, is another question, which needs a conversation that shows it each time. What is
+missing now and then is named by the duty that was not met, what comes now and then by what it is in any case
+(`specs.model.Breach.otherwise`), and neither after what happened to stand beside it.
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ VIGILS: Final = 4
 
 
 def symptom_of(breach: Breach) -> str:
-    """What is the same failure, whatever is named as its cause: the duty that was not met, or the sort of failure."""
-    return f"{home_of(breach)} is not met" if breach.duty else breach.fingerprint
+    """What is the same failure, whatever is named as its cause: the duty that was not met, what is broken in any case,
+    or the sort of failure."""
+    return f"{home_of(breach)} is not met" if breach.duty else breach.otherwise or breach.fingerprint
 
 
 def home_of(breach: Breach) -> str:
     """The requirement that is broken in any case."""
-    home = breach.duty.partition(" ")[0]
+    home = (breach.duty or breach.otherwise).partition(" ")[0]
     return home if home in (breach.requirement, *breach.also) else breach.requirement
 
 

@@ -229,6 +229,11 @@ def shown(state: State, pending: Pending) -> bool:
     return pending.frame.command == "SUBSCRIBE" and any(d.sub == pending.serial for d in state.deliveries.values())
 
 
+_IN_ANY_CASE = f"{ids.ERROR_07} whatever"
+"""What an end for no reason is where repetitions do not show that it is about what stands beside it: a server that says
+ERROR of its own accord says it behind any frame."""
+
+
 def unanswered(case: Case) -> None:
     """Put into the case of an end that nothing explains what may explain it: the frame that it names, or else what it
     did not answer, the latest first."""
@@ -255,20 +260,22 @@ def connect_was_refused(case: Case) -> str | Named:
 
 
 @UNPROVOKED.cause(
-    "STOMP-1.2-LIMIT-03", also=f"{ids.ROB_02} {ids.ERROR_07}", could=too_much_elsewhere, otherwise=ids.ERROR_07
+    "STOMP-1.2-LIMIT-03", also=f"{ids.ROB_02} {ids.ERROR_07}", could=too_much_elsewhere, otherwise=_IN_ANY_CASE
 )
 def too_much_on_another_connection(case: Case) -> str:
     return "" if case.unanswered else f"{case.text}, though only another connection sent too much"
 
 
-@UNPROVOKED.cause(ids.ROB_02, also=ids.ERROR_07, could=other_at_fault, otherwise=ids.ERROR_07)
+@UNPROVOKED.cause(ids.ROB_02, also=ids.ERROR_07, could=other_at_fault, otherwise=_IN_ANY_CASE)
 def another_connection(case: Case) -> str:
     if case.unanswered:
         return ""
     return f"{case.text}, though only another connection was at fault"
 
 
-@UNPROVOKED.circumstance(ids.CLEN_01, also=ids.ERROR_07, says="octets of a body with a NUL were read as a frame")
+@UNPROVOKED.circumstance(
+    ids.CLEN_01, also=ids.ERROR_07, otherwise=_IN_ANY_CASE, says="octets of a body with a NUL were read as a frame"
+)
 def body_read_as_frame(case: Case) -> bool:
     if case.unanswered or case.about is not None:
         return False
@@ -287,7 +294,8 @@ def claimed_by_a_frame(case: Case) -> str | Named:
     if not name or frame.serial < case.conn.vouched:
         return ""
     text = f"{case.text}: {frame.frame.command}"
-    return Named(name, text, "", (ids.ERROR_07,), level=None if name in _SOFT else "MUST")
+    level = None if name in _SOFT else "MUST"
+    return Named(name, text, "", (ids.ERROR_07,), level=level, otherwise=_IN_ANY_CASE)
 
 
 @UNPROVOKED.cause(ids.ERROR_07)
