@@ -40,7 +40,9 @@ def symptom_of(breach: Breach) -> str:
 
 def home_of(breach: Breach) -> str:
     """The requirement that is broken in any case."""
-    home = (breach.duty or breach.otherwise).partition(" ")[0]
+    home = breach.duty.partition(" ")[0]
+    if not home:
+        return breach.otherwise.partition(" ")[0] or breach.requirement
     return home if home in (breach.requirement, *breach.also) else breach.requirement
 
 

@@ -8,6 +8,7 @@ import pytest
 from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Frame, Server, Session
+from specs.events import Said
 from specs.plan import Plan, Say, Wait
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
@@ -337,3 +338,27 @@ def test_what_is_late_counts_only_when_it_is_late_each_time(part, verdict):
     assert fault.verdict == verdict
     assert ("matter of time" in fault.unsettled) == (verdict == "inconclusive")
     assert fault.reproduced < fault.tried or verdict == "fail"
+
+
+class BeatsAndForgets(Session):
+    """No RECEIPT, and heart-beats as agreed."""
+
+    def on_receipt(self, frame: Frame) -> None:
+        return None
+
+
+def test_heart_beats_do_not_keep_a_missing_answer_from_being_missed():
+    """They are no silence either: what is told of it is the time since the last one."""
+    config = config_for()
+    writer = Writer(config, wire=0)
+    line = writer.connect(0, extra=[("heart-beat", "0,200")])
+    writer.send(line, QUEUE, receipt=writer.receipt())
+    writer.wait()
+    setting = Setting(STOMP, config, "server", MemoryTransport(server_of(BeatsAndForgets)), 1_000.0)
+    recording = drive(writer.plan(), setting, "p-")
+    assert [blame.breach.requirement for blame in recording.judgement.faults] == ["STOMP-1.2-RECEIPT-01"]
+    silence = recording.events[-1]
+    beats = [event for event in recording.events if isinstance(event, Said) and not event.frame.command]
+    assert len(beats) >= 2, "each 500 ms"
+    assert silence.final and 1 <= silence.ms <= 500 and silence.ms <= silence.elapsed
+    assert recording.stamps[-1] < 1_500

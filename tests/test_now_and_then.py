@@ -197,9 +197,10 @@ def test_a_missing_answer_has_its_home_where_it_is_broken_in_any_case():
     assert sightings.rate(sightings.of(aside)) == (2, 5)
 
 
+@pytest.mark.parametrize("beats", [b"", b"heart-beat:0,200\n"])
 @pytest.mark.parametrize(("late_ms", "heard"), [(None, "nothing"), (400.0, "late"), (-1.0, "ended")])
-def test_a_silence_is_listened_to(late_ms, heard):
-    """`late_ms`: the answer comes then; -1: the connection ends."""
+def test_a_silence_is_listened_to(late_ms, heard, beats):
+    """`late_ms`: the answer comes then; -1: the connection ends. A heart-beat is no answer."""
 
     class Muted(Session):
         def on_receipt(self, frame: Frame) -> None:
@@ -208,7 +209,7 @@ def test_a_silence_is_listened_to(late_ms, heard):
     config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
     transport = MemoryTransport(server_of(Muted))
     link = transport.open()
-    link.send(b"CONNECT\naccept-version:1.2\nhost:/\n\n\0")
+    link.send(b"CONNECT\naccept-version:1.2\nhost:/\n%s\n\0" % beats)
     assert link.take()
     session = next(iter(transport._server.sessions.values()))
     wait = transport.wait
@@ -219,7 +220,9 @@ def test_a_silence_is_listened_to(late_ms, heard):
             session.receipt("r") if late_ms > 0 else session.end()
 
     transport.wait = waited
-    vigil = Vigil(transport, [(link, STOMP.decoder("server", config, {}))], STOMP.beat)
+    decoder = STOMP.decoder("server", config, {})
+    assert [frame.command for frame in decoder.feed(b"CONNECTED\nversion:1.2\n\n\0")] == ["CONNECTED"]
+    vigil = Vigil(transport, [(link, decoder)], STOMP.beat)
     before = transport.now()
     assert vigil.listen(1000) == heard
     assert transport.now() - before >= (1000 if heard == "nothing" else 0)

@@ -182,7 +182,9 @@ class Conversation:
             if heard and not all(self._beats(event) for event in self.out.events[-heard:]):
                 last, slice_ms = now, 1.0
             late = now > self._deadline
-            silence = Quiet(int(now - last), math.ceil(now - self._mark), final=True)
+            # a heart-beat was no answer, and no silence either
+            ms = min(now - last, max(1.0, now - self._mark))
+            silence = Quiet(int(ms), math.ceil(now - self._mark), final=True)
             known = owed is Owed.KNOWN and now - last >= patience * KNOWN_SHARE and self.watcher.expects(silence)
             if known or now - last >= patience or (late and now - began >= patience * ENOUGH):
                 self.feed(silence)

@@ -18,12 +18,14 @@ ANY_CLIENT = "PULSAR-CONN-09"
 # -- why a SEND was refused, or not answered ---------------------------------------------------------------------------
 
 SENDING = Causes("sending")
+_REFUSED = f"{RECEIPT} nothing_is_refused_for_no_reason"
+"""What it is where repetitions do not show that it is about how the SEND was written."""
 NOT_TAKEN = "a SEND was not taken"
 """How all of them begin: what a SEND that fails without it carries is not the reason."""
 
 
 def _sent_in(trait: Trait) -> None:
-    @SENDING.cause(trait.value, could=lambda case: trait in case.entry.traits)
+    @SENDING.cause(trait.value, could=lambda case: trait in case.entry.traits, otherwise=_REFUSED)
     def it_matters_how_it_was_sent(case: Any) -> str:
         """A way of sending that must not matter."""
         return f"{NOT_TAKEN}: {case.entry.seq}, which was {WAYS[trait]}"
@@ -46,7 +48,7 @@ def _others_failed(case: Any) -> bool:
     )  # fmt: skip
 
 
-@SENDING.cause("PULSAR-SEND-13", could=_others_failed)
+@SENDING.cause("PULSAR-SEND-13", could=_others_failed, otherwise=_REFUSED)
 def another_producer_had_failed(case: Any) -> str:
     """A SEND of another producer was wrong."""
     return f"{NOT_TAKEN}: {case.entry.seq}, after one of another producer had failed"
@@ -87,6 +89,10 @@ def garbage_ended_the_broker(case: Any) -> str:
 
 ENDED = Causes("ended")
 ENDING = "the broker closed a connection on which nothing was wrong"
+SIGNS = "PULSAR-KA-05"
+IN_ANY_CASE = f"{SIGNS} a_connection_stays_on_which_nothing_is_wrong"
+"""What an end is where repetitions do not show that it is about what stands beside it: a broker that closes connections
+of its own accord closes one on which something is asked as well."""
 
 
 @ENDED.cause(Asked.TOPICS.requirement, could=lambda case: any(case.conn.requests.values()))
@@ -96,7 +102,7 @@ def a_request_is_open(case: Case) -> str | Named:
     if not waiting:
         return ""
     asked = waiting[0].asked
-    return Named(asked.requirement, f"{ENDING}: {asked.kind} is open", also=asked.beside)
+    return Named(asked.requirement, f"{ENDING}: {asked.kind} is open", also=asked.beside, otherwise=IN_ANY_CASE)
 
 
 @ENDED.cause(RECEIPT, could=lambda case: any(each.sends for each in case.conn.producers.values()))
@@ -111,7 +117,7 @@ def a_send_is_open(case: Case) -> str | Named:
                     (t for t in (Trait.BARE, Trait.UNKNOWN, Trait.BIG, Trait.PIECES) if t in entry.traits), None
                 )
                 why = f"{ENDING}: a SEND is open"
-                return Named(trait.value, why) if trait else Named(RECEIPT, why, steady=True)
+                return Named(trait.value if trait else RECEIPT, why, steady=trait is None, otherwise=IN_ANY_CASE)
     return ""
 
 
@@ -121,7 +127,7 @@ def a_new_connection_is_not_served(case: Case) -> Named | str:
     return AFTERMATH.likeliest(case) or ""
 
 
-@ENDED.cause(Misuse.NO_FRAME.requirement, could=lambda case: case.before.bad)
+@ENDED.cause(Misuse.NO_FRAME.requirement, could=lambda case: case.before.bad, otherwise=IN_ANY_CASE)
 def another_connection_was_misused(case: Case) -> str:
     """Something on another connection was wrong."""
     return ENDING
@@ -155,7 +161,7 @@ def _unanswered(case: Case) -> bool:
     )
 
 
-@ENDED.cause("PULSAR-KA-06", could=_unanswered)
+@ENDED.cause("PULSAR-KA-06", could=_unanswered, otherwise=IN_ANY_CASE)
 def frames_were_no_sign_of_life(case: Case) -> str:
     """Any frame counts as a sign of life (practice)."""
     return f"{ENDING}: it had no PONG, and other frames"

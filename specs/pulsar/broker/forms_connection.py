@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case
-from specs.pulsar.broker.causes import ANY_CLIENT, ENDED, ENDING, GARBAGE, robustness, unusual
+from specs.pulsar.broker.causes import ANY_CLIENT, ENDED, ENDING, GARBAGE, IN_ANY_CASE, SIGNS, robustness, unusual
 from specs.pulsar.broker.commands import FROM_BROKER, SINCE
 from specs.pulsar.broker.duties import ANSWERED
 from specs.pulsar.frames import NOBODY
@@ -21,7 +21,6 @@ SLACK_MS = 1000
 OLD_CLIENT = 10
 """ServerError.UnsupportedVersionError."""
 NEWER = "PULSAR-VER-01"
-SIGNS = "PULSAR-KA-05"
 CLOSES_THE_SILENT = "PULSAR-KA-04 PULSAR-INV-BROKER-43"
 form = BOOK.form
 
@@ -295,7 +294,7 @@ def strange_acks_do_no_harm(case: Case) -> Broken | str:
     if case.event is None:
         return ""
     others = Misuse.ACK_OF_OTHERS in case.before.said
-    return Broken(f"{ENDING}: a strange ACK was said", steady=_untold(case),
+    return Broken(f"{ENDING}: a strange ACK was said", steady=_untold(case), otherwise=IN_ANY_CASE,
                   also=(Misuse.ACK_OF_OTHERS.requirement,) if others else ())  # fmt: skip
 
 
