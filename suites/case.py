@@ -294,13 +294,12 @@ class Case:
 
     def in_any_case(self, fault: Fault) -> Fault:
         """A fault that is not shown each time, or was not played often enough to know, by what is broken in any case
-        (`Breach.otherwise`)."""
+        (`Breach.otherwise`), and no graver for that."""
         breach, binding = breach_of(fault), self.hunter.binding
         home, _, kind = breach.otherwise.partition(" ") if breach is not None else ("", "", "")
         if breach is None or home not in binding or fault.features or fault.kind == NOW_AND_THEN:
             return fault
-        told = replace(fault, requirement=home, also=(), level=binding[home].level, kind=kind or fault.kind)
-        return replace(told, rivals=(breach.fingerprint,))
+        return replace(fault, requirement=home, also=(), kind=kind or fault.kind, rivals=(breach.fingerprint,))
 
     def _comes_and_goes(self, breach: Breach, *, sometimes: bool) -> bool:
         """True for what is missing now and then: it is a matter of the duty, and not of what stood beside it."""
@@ -359,15 +358,15 @@ class Case:
         def same(blame: Blame) -> bool:
             return blame.breach.duty == breach.duty and (bool(breach.duty) or kind_of(blame) == kind)
 
-        vague = bool(breach.duty or breach.otherwise)
-        if not vague or not self.setting.set_aside or any(map(same, seen[0].judgement.known)):
+        vague, known = bool(breach.duty or breach.otherwise), sum(map(same, seen[0].judgement.known))
+        if not vague or not self.setting.set_aside or (breach.duty and known):
             return ""
         others = [self._without(feature, program, plan) for feature in self.setting.protocol.features]
         lacking = () if breach.duty else islice(plainer(plan, ()), FEWER)
         for other in (*(plan for plans in others for plan in plans), *lacking):
-            for blame in self.play(other).judgement.known:
-                if same(blame):
-                    return blame.breach.requirement
+            found = [blame.breach.requirement for blame in self.play(other).judgement.known if same(blame)]
+            if len(found) > known:
+                return found[-1]
         return ""
 
     def acquitted(self, program: Program, plan: Plan, kind: str) -> bool:

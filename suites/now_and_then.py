@@ -160,5 +160,6 @@ def _at_home(suspicion: Fault, home: str, level: str) -> Fault:
     breach = breach_of(suspicion)
     if breach is None or not (breach.duty or breach.otherwise):
         return suspicion
-    kind = NOW_AND_THEN if breach.duty else breach.otherwise.partition(" ")[2] or breach.kind
-    return replace(suspicion, requirement=home, level=breach.level or level, kind=kind)
+    if breach.duty:
+        return replace(suspicion, requirement=home, level=breach.level or level, kind=NOW_AND_THEN)
+    return replace(suspicion, requirement=home, kind=breach.otherwise.partition(" ")[2] or breach.kind)

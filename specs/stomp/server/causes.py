@@ -294,9 +294,8 @@ def claimed_by_a_frame(case: Case) -> str | Named:
     if not name or frame.serial < case.conn.vouched:
         return ""
     text = f"{case.text}: {frame.frame.command}"
-    if name in _SOFT:
-        return Named(name, text, "", (ids.ERROR_07,))
-    return Named(name, text, "", (ids.ERROR_07,), level="MUST", otherwise=_IN_ANY_CASE)
+    level = None if name in _SOFT else "MUST"
+    return Named(name, text, "", (ids.ERROR_07,), level=level, otherwise=_IN_ANY_CASE)
 
 
 @UNPROVOKED.cause(ids.ERROR_07)
