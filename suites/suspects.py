@@ -94,7 +94,8 @@ class Suspects:
     ) -> None:
         """Something was blamed: look into it, unless as much is known already."""
         name, level, blame = seen
-        if name == self._hunter.setting.protocol.crash:
+        died = name == self._hunter.setting.protocol.crash
+        if died:
             self._deaths.saw(recording, self._hunter.setting)
         if not silent(recording, blame):
             self._now_and_then.proved(self.suspicion(prop, program, plan, recording, seen), blame, hurry=prop.hurry)
@@ -106,7 +107,8 @@ class Suspects:
             return
         suspicion = self.suspicion(prop, program, plan, recording, seen)
         presumed = frozenset[str]().union(*self._presumed.values())
-        if any(presumed & {known.breach.fingerprint, known.breach.duty} for known in recording.judgement.known):
+        known = {mark for each in recording.judgement.known for mark in (each.breach.fingerprint, each.breach.duty)}
+        if presumed & known and not died:  # that it has ended is no matter of what was said on the wire
             self._doubtful.setdefault(key, (prop, program, suspicion))  # it may come of what is only presumed
         else:
             self.look(prop, program, suspicion)
