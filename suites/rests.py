@@ -25,11 +25,17 @@ def needed(
     longer than `budget_s` seconds, and the shortest of these rests. Nothing is said where one is of a property that was
     not collected."""
     found: dict[str, float] = {}
+    rests: dict[int, float] = {}
+
+    def rest_of(nth: int) -> float:
+        if nth not in rests:
+            prop = known[deck[nth].key]
+            rests[nth] = rest_s(prop.plan(deck[nth].program, setting.config), setting)
+        return rests[nth]
+
     for name in unjudged:
-        showing = [card for card in deck if name in card.judges]
-        if not all(card.key in known for card in showing):
-            continue
-        rests = [rest_s(known[card.key].plan(card.program, setting.config), setting) for card in showing]
-        if rests and min(rests) > budget_s:
-            found[name] = min(rests)
+        showing = [nth for nth, card in enumerate(deck) if name in card.judges]
+        # most are decided by the first of them: a run that is over has no time to write all these plans
+        if showing and all(deck[nth].key in known for nth in showing) and all(rest_of(n) > budget_s for n in showing):
+            found[name] = min(map(rest_of, showing))
     return found
