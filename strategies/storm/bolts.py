@@ -86,7 +86,7 @@ class Session:
         w = self.w
         values = [] if how % 16 == 15 else [w.tag(), *(texts.value(value + n) for n in range(where % 3))]
         step: dict[str, Any] = {"op": "emit", "tuple": values}
-        stream = texts.STREAMS[where % len(texts.STREAMS)]
+        stream = texts.OWN_STREAMS[where % len(texts.OWN_STREAMS)]
         if stream is not None:
             step["stream"] = stream
         if how % 3:

@@ -24,6 +24,8 @@ MOST = 10
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
 RAISES_ONE_IN = 16
+OFTEN, MANY_STEPS = 240, 12
+"""From which number on user code does many things in one next, and how many at most."""
 
 
 def sessions(kinds: Mapping[str, int] = EVEN, *, most: int = MOST) -> SearchStrategy[Program]:
@@ -52,7 +54,7 @@ class Scripts:
         """The steps of one next."""
         a, b, c, d, e = op.args
         told: list[Mapping[str, Any]] = []
-        for n in range(1 + a % 4):
+        for n in range(1 + a % 4 if a < OFTEN else MANY_STEPS - a % 4):
             kind = (b >> n) % 8
             if kind < 5:
                 told.append(self.emit(c + n * (d + 1), texts.nth(d, n), texts.nth(e, n)))
@@ -83,7 +85,7 @@ class Scripts:
         w = self.w
         values = [] if how % 16 == 15 else [w.tag(), *(texts.value(value + n) for n in range(where % 3))]
         step: dict[str, Any] = {"op": "emit", "tuple": values}
-        stream = texts.STREAMS[where % len(texts.STREAMS)]
+        stream = texts.OWN_STREAMS[where % len(texts.OWN_STREAMS)]
         if stream is not None:
             step["stream"] = stream
         if how % 3 and self.names < len(texts.MESSAGE_IDS):

@@ -65,6 +65,7 @@ MESSAGE_IDS: tuple[Any, ...] = (
     "e\u0301",
     "\u00e9",
     "x" * 300,
+    1.5,
 )
 """Ids of a spout's emits: texts and numbers, some of which look alike."""
 TEXTS = (
@@ -160,6 +161,8 @@ PRINTS = (
 )
 ALIKE = 192
 STREAMS = (None, "default", "second", "third", None)
+OWN_STREAMS = (None, "default", "second", "Third \u00e4", None)
+"""Streams of what children emit. Hosts know those of a topology: they are given plainer ones."""
 COMPONENTS = (("words", 1), ("numbers", 2), ("words", 1))
 FOLDERS = ("pids", "a b", "ä日本", 'it\'s "here"', "x" * 100, "-rf", "a;b&c$d")
 """Names of directories for process ids."""
