@@ -89,7 +89,7 @@ def test_while_a_baseline_is_made_each_is_played_a_few_times_whatever_happens(mo
 
 
 def test_what_may_count_is_played_again_before_what_seems_to_be_gone(monkeypatch):
-    """There is time for nine plays of eight conversations, of which one shows what counts only if it is always there."""
+    """There is time for nine plays of eight conversations. One of them shows what counts only if it is always there."""
     monkeypatch.setattr(Replays, "_pursuit", lambda self, stored: None)
     monkeypatch.setattr(Replays, "_fault", lambda self, replay: None)
     gone = [replace(KEPT, requirement="X-5", fingerprint="X-5 rule", sort="X-5 rule")] * 7
