@@ -47,10 +47,18 @@ def _marked(case: Case, *names: str) -> str:
     return next((name for name in names if name in case.marks), "")
 
 
-def _named(case: Case, *names: str) -> Named | str:
+_NOT_TAKEN = f"{READS} not taken"
+_HUNG_UP = f"{LIVES_ON} stays_as_long_as_nothing_is_wrong"
+"""What it is where repetitions do not show that it is about a mark: a client that fails of its own accord fails behind
+any frame."""
+
+
+def _named(case: Case, *names: str, otherwise: str) -> Named | str:
     """The first of these marks, in words."""
     name = _marked(case, *names)
-    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (READS,)) if name else ""
+    if not name:
+        return ""
+    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (READS,), otherwise=otherwise)
 
 
 LOST = Causes("a message that does not reach the application", vague=True)
@@ -59,7 +67,7 @@ LOST = Causes("a message that does not reach the application", vague=True)
 @LOST.cause(" ".join(_RANKED), which=lambda case: _marked(case, *_RANKED), also=READS)
 def something_about_it_was_special(case: Case) -> Named | str:
     """STOMP 1.2, MESSAGE: all messages of a subscription are delivered to the client."""
-    return _named(case, *_RANKED)
+    return _named(case, *_RANKED, otherwise=_NOT_TAKEN)
 
 
 @LOST.cause(READS)
@@ -74,7 +82,7 @@ CHANGED_BODY = Causes("a body that is not as it was")
 @CHANGED_BODY.cause(" ".join(_WRITTEN), which=lambda case: _marked(case, *_WRITTEN), also=READS)
 def it_was_written_in_a_special_way(case: Reported) -> Named | str:
     """L30-40; STOMP 1.2, STOMP Frames: segments, CR LF, line ends between frames."""
-    return _named(case, *_WRITTEN)
+    return _named(case, *_WRITTEN, otherwise=f"{READS} a_body_is_given_as_it_was_said")
 
 
 @CHANGED_BODY.cause(ids.CLEN_01, could=lambda case: ids.CLEN_01 in case.marks, also=READS)
@@ -121,7 +129,10 @@ def something_about_connected_was_special(case: Case) -> Named | str:
     """L30-40: the stream is one of octets, however it is cut, and lines end with LF or CR LF. STOMP 1.2, Value
     Encoding: CONNECTED is not escaped. Header content-length: allowed on every frame."""
     name = _marked(case, *_OF_CONNECTED)
-    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (OPENS,)) if name else ""
+    if not name:
+        return ""
+    text, in_any_case = f"{case.text}: {_SAYS[name]}", f"{OPENS} connected_opens_the_session"
+    return Named(name, text, f"marked {name}", (OPENS,), otherwise=in_any_case)
 
 
 STUCK = Causes("a command that does not end")
@@ -175,7 +186,7 @@ UNRECEIPTED = Causes("a command that fails although its RECEIPT came")
 @UNRECEIPTED.cause(" ".join(_RECEIPT), which=lambda case: _marked(case, *_RECEIPT), also=READS)
 def its_receipt_was_special(case: Case) -> Named | str:
     """L250-255: receipt-id is the value that was asked for."""
-    return _named(case, *_RECEIPT)
+    return _named(case, *_RECEIPT, otherwise=f"{READS} what_was_receipted_does_not_fail")
 
 
 HUNG_UP = Causes("a connection that ends for no reason", vague=True)
@@ -185,7 +196,8 @@ HUNG_UP = Causes("a connection that ends for no reason", vague=True)
                which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_refused(case: Case) -> Named | str:
     """STOMP 1.2, CONNECTED Frame."""
-    return Named(_reason(case), f"{case.text} behind CONNECTED", f"greeted {_reason(case)}", (LIVES_ON,))
+    text = f"{case.text} behind CONNECTED"
+    return Named(_reason(case), text, f"greeted {_reason(case)}", (LIVES_ON,), otherwise=_HUNG_UP)
 
 
 _SILENCE_MS = 100
@@ -240,10 +252,10 @@ def the_server_kept_its_beats(case: Case) -> str:
 def something_that_was_said_was_special(case: Case) -> Named | str:
     """Whatever is right is taken. The end of the connection and the report that a message did not come are seen in any
     order, so both are laid on the same."""
-    return _named(case, *_RANKED)
+    return _named(case, *_RANKED, otherwise=_HUNG_UP)
 
 
 @HUNG_UP.cause(READS, could=lambda case: waiting(case.state) is not None, also=LIVES_ON)
 def a_message_was_not_taken(case: Case) -> Named:
     """As above."""
-    return Named(READS, case.text, "not taken", (LIVES_ON,))
+    return Named(READS, case.text, "not taken", (LIVES_ON,), otherwise=_HUNG_UP)
