@@ -299,7 +299,9 @@ class Case:
         home, _, kind = breach.otherwise.partition(" ") if breach is not None else ("", "", "")
         if breach is None or home not in binding or fault.features or fault.kind == NOW_AND_THEN:
             return fault
-        return replace(fault, requirement=home, also=(), kind=kind or fault.kind, rivals=(breach.fingerprint,))
+        return replace(
+            fault, requirement=home, also=(), kind=kind or fault.kind, rivals=(*breach.rivals, breach.fingerprint)
+        )
 
     def _comes_and_goes(self, breach: Breach, *, sometimes: bool) -> bool:
         """True for what is missing now and then: it is a matter of the duty, and not of what stood beside it."""

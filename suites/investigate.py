@@ -20,7 +20,7 @@ from strategies.common import Program, simpler
 from suites.case import AGAIN, REPEATS, REPEATS_S, Case, Seen, is_silent, kind_of, turns
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
-from suites.pursuit import NO_TIME, NOT_AGAIN
+from suites.pursuit import NO_TIME, NOT_AGAIN, Fault, breach_of
 from suites.shrinking import Attempts, plainer, rested, until_decided
 from suites.sightings import home_of
 from suites.vigils import BELIEVED_MS
@@ -80,7 +80,10 @@ class Investigator:
         try:
             return self._looked_into(case, program, after_s, silent)
         except TimeUp:
-            return Investigated(case.proof.fault, "") if case.proof.fault is not None else Investigated(None, NO_TIME)
+            found = case.proof.fault
+            # where what is known shows in the same way, nobody knows yet that this is another fault
+            known = found is not None and not hunter.sorts.isdisjoint(_rivals(found))
+            return Investigated(None, NO_TIME) if found is None or known else Investigated(found)
 
     def _looked_into(self, case: Case, program: Program, after_s: float, silent: bool) -> Investigated:
         begun, name, hunter = time.monotonic(), case.name, case.hunter
@@ -297,3 +300,9 @@ class Investigator:
             (_, plan), seen = found
             case, kind = case.renamed(seen), kind_of(seen[2])
             case.shorter(program, plan, seen)
+
+
+def _rivals(fault: Fault) -> tuple[str, ...]:
+    """The fingerprints of what else can be the reason for what a fault was found by."""
+    breach = breach_of(fault)
+    return breach.rivals if breach is not None else ()

@@ -9,11 +9,12 @@ from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Frame, Server, Session
 from specs.events import Said
+from specs.model import Blame, Breach, Judgement
 from specs.plan import Plan, Say, Wait
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
 from suites import investigate, shrinking
-from suites.deadline import Deadline
+from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
 from tests.investigating import QUEUE, STOMP, LosesEmpty, blamed_on, config_for, hunting, message, reported, tried
@@ -364,3 +365,21 @@ def test_heart_beats_do_not_keep_a_missing_answer_from_being_missed():
     assert 1 <= silence.ms <= 500
     assert silence.ms <= silence.elapsed
     assert recording.stamps[-1] < 1_500
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_without_time_for_more_nothing_is_told_that_a_known_fault_may_be(known, monkeypatch):
+    """A frame with several marks was not taken, and one of the marks is known to matter."""
+    hunter, prop, _ = hunting(message([("k", "v")]), server_of(LosesEmpty))
+    breach = Breach("server", "STOMP-1.2-SEND-04", "it", kind="one", rivals=("STOMP-1.2-ENC-08 other",))
+    recording = SimpleNamespace(judgement=Judgement("fail", (Blame(breach, 3),)))
+    fault = SimpleNamespace(recording=recording, deciding=3)
+    hunter.sorts = {"STOMP-1.2-ENC-08 other"} if known else {"STOMP-1.2-ENC-07 other"}
+
+    def cut_short(self, case, *more):
+        case.proof.fault = fault
+        raise TimeUp
+
+    monkeypatch.setattr(Investigator, "_looked_into", cut_short)
+    found = Investigator()(hunter, prop, Program((0,), ()), "STOMP-1.2-SEND-04", 0.0)
+    assert (found.fault, bool(found.unsettled)) == ((None, True) if known else (fault, False))
