@@ -294,10 +294,10 @@ class Case:
 
     def in_any_case(self, fault: Fault) -> Fault:
         """A fault that is not shown each time, or was not played often enough to know, by what is broken in any case
-        (`Breach.otherwise`), and no graver for that."""
+        (`Breach.otherwise`), and no graver for that. One that needs a way of writing has its name by that."""
         breach, binding = breach_of(fault), self.hunter.binding
         home, _, kind = breach.otherwise.partition(" ") if breach is not None else ("", "", "")
-        if breach is None or home not in binding or fault.features or fault.kind == NOW_AND_THEN:
+        if breach is None or home not in binding or self.way is not None or fault.kind == NOW_AND_THEN:
             return fault
         return replace(
             fault, requirement=home, also=(), kind=kind or fault.kind, rivals=(*breach.rivals, breach.fingerprint)

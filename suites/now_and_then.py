@@ -93,9 +93,10 @@ class NowAndThen:
         """Keep a conversation that proves what it shows by itself: no timing explains it, and no other fault."""
         breach, hunter, recording = blame.breach, self._hunter, suspicion.recording
         symptom = hunter.sightings.of(breach)
-        # that it has ended is seen beside the wire
-        timing = hurry and suspicion.requirement != hunter.setting.protocol.crash
-        if timing or late(recording, blame) or breach.steady or recording.judgement.known:
+        # that it has ended is seen beside the wire, whatever was said there before
+        died = suspicion.requirement == hunter.setting.protocol.crash
+        doubtful = not died and (hurry or bool(recording.judgement.known))
+        if doubtful or late(recording, blame) or breach.steady:
             return
         if symptom.home in hunter.binding and not symptom.told and len(symptom.proofs) < KEPT:
             symptom.proofs.append(_at_home(suspicion, symptom.home, hunter.binding[symptom.home].level))

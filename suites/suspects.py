@@ -97,7 +97,7 @@ class Suspects:
         died = name == self._hunter.setting.protocol.crash
         if died:
             self._deaths.saw(recording, self._hunter.setting)
-        if not silent(recording, blame):
+        if died or not silent(recording, blame):
             self._now_and_then.proved(self.suspicion(prop, program, plan, recording, seen), blame, hurry=prop.hurry)
         key = self._key(name, level, blame.breach.kind, recording)
         hunter = self._hunter

@@ -14,12 +14,16 @@ from bench.ontime import judge
 from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.stomp.reference import Frame, Server, Session
+from specs.events import Closed, Quiet
+from specs.model import Blame, Breach, Judgement
+from specs.plan import Plan
 from specs.protocol import find
+from strategies.common import Program
 from strategies.stomp import sessions
 from suites import deaths, ground
 from suites.calibration import Calibration
 from suites.deadline import Deadline
-from suites.hunt import Hunter, Property
+from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
 
 STOMP = find("stomp")
@@ -187,3 +191,24 @@ def test_what_a_server_has_spoken_behind_has_not_ended_it():
     assert deaths.outlived(recording, setting) == names
     cut = replace(recording, events=[event for event in recording.events if getattr(event, "by", "") != "server"])
     assert deaths.outlived(cut, setting) == []
+
+
+@pytest.mark.parametrize(("name", "proved"), [(ROB_01, True), ("STOMP-1.2-SUB-05", False)])
+def test_that_it_ended_is_proved_whatever_its_conversation_showed_before(name, proved):
+    """A silence that is known, or only presumed, explains what is missing behind it, and not that the program ended."""
+    config = STOMP.configure("server", "1.2", {name: fact.default for name, fact in STOMP.facts.items()}, LEARNT)
+    looked = []
+    hunter = Hunter(
+        Setting(STOMP, config, "server", MemoryTransport(Server)),
+        {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable},
+        investigate=lambda hunter, prop, program, name, *more: (looked.append(name), Investigated(None, "x"))[1],
+    )
+    known = Breach("server", "STOMP-1.2-RECEIPT-01", "no RECEIPT", kind="owed", duty="STOMP-1.2-RECEIPT-01 SUBSCRIBE")
+    seen = Blame(Breach("server", name, "it ended"), 1)
+    judgement = Judgement("fail", (seen,), known=(Blame(known, 0),))
+    recording = Recording([Quiet(300, final=True), Closed(0, "server")], [300.0, 301.0], judgement=judgement)
+    hunter.suspects._presumed = {(known.requirement, "MUST", "", True): frozenset({known.duty})}
+    prop = Property("sessions", sessions.sessions(), sessions.interpret)
+    hunter.suspects.take(prop, Program((0,), ()), Plan(()), recording, (name, "MUST", seen))
+    assert len(hunter.sightings.of(seen.breach).proofs) == proved
+    assert looked == ([name] if proved else [])
