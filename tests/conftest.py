@@ -44,8 +44,9 @@ IN_TIME = frozenset(
     f"tests/test_{name}.py"
     for name in (
         "asking", "catalogue_kits", "check", "check_hostile", "check_roles", "cli", "compare", "containers",
-        "docs_site", "drive", "dying", "gate", "kcl_children", "kits", "lanes", "launch", "named_at_home", "now_and_then",
-        "one_name", "ontime", "pipes", "pulsar_walk", "role_pages", "site_browser", "stomp_tcp", "wheel",
+        "docs_site", "drive", "dying", "gate", "kcl_children", "kits", "lanes", "launch", "named_at_home",
+        "now_and_then", "one_name", "ontime", "pipes", "pulsar_walk", "role_pages", "site_browser",
+        "stomp_tcp", "wheel",
     )
 )  # fmt: skip
 """The files in which programs are judged against a real clock. On a machine that has too much else to do they may run
