@@ -300,12 +300,13 @@ class Calibration:
 
 
 def _whole(trace: Trace, judgement: Judgement) -> bool:
-    """True when a conversation was judged to its end: it keeps to the protocol, or its last silence does not."""
+    """True when a conversation was judged to its end: it keeps to the protocol, or a silence that was waited for does
+    not. That nobody waits any more at the end of a trace (`ms` is 0 there) shows nothing."""
     if judgement.verdict == "pass":
         return judgement.excused_from is None
-    last = trace[-1] if trace else None
-    waited = isinstance(last, Quiet) and last.final
-    return waited and judgement.verdict == "fail" and all(each.at == len(trace) - 1 for each in judgement.blamed)
+    silences = [event for each in judgement.blamed for event in trace[each.at : each.at + 1]]
+    waited = all(isinstance(event, Quiet) and event.final and event.ms > 0 for event in silences)
+    return judgement.verdict == "fail" and bool(silences) and waited
 
 
 def _slowest(recording: Recording, role: str, *, started: bool = False) -> float:

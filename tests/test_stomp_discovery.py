@@ -99,3 +99,5 @@ def test_what_less_was_known_of_is_judged_anew_only_where_it_is_whole():
     assert broken.verdict == "fail"
     assert meeting._anew((silent, broken), after) == judge(STOMP.model, after, silent, "server")
     assert meeting._anew((silent[:-1], broken), after) is None
+    ended = (*silent[:-1], Quiet(0, final=True))
+    assert meeting._anew((ended, judge(STOMP.model, before, ended, "server")), after) is None, "nobody has waited"
