@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from impls.driver.drive import drive
 from impls.driver.link import MemoryTransport
 from impls.launching.manifest import Implementation, Start
 from impls.references.stomp.reference import Server, Session
 from specs.events import Closed, Quiet, Said
-from specs.model import Judgement, judge
+from specs.model import Judgement
 from specs.protocol import find
 from specs.stomp.frames import Frame
 from strategies.stomp.discovery import _speaks
@@ -80,24 +77,3 @@ def test_who_dies_of_one_question_is_asked_the_others():
     meeting.meet()
     assert "1.0" not in meeting.learnt["supports"]
     assert meeting.learnt["topic"]["fanout"]
-
-
-def test_what_less_was_known_of_is_judged_anew_only_where_it_is_whole():
-    """By another config a conversation means something if nothing more would have been waited for."""
-    impl = Implementation("it", "stomp", "server", "1", "1.2", Start("python", "it:Server"), FACTS, {}, None, None)
-    meeting = Calibration(impl, STOMP, MemoryTransport(Server), 60.0)
-    before, after = (STOMP.configure("server", "1.2", FACTS, learnt) for learnt in ({}, {"supports": ("1.1", "1.2")}))
-    recording = drive(STOMP.smoke(before), replace(meeting.setting(), config=before), "anew-")
-    trace, judgement = tuple(recording.events), recording.judgement
-    assert judgement.verdict == "pass"
-    assert meeting._anew((trace, judgement), after) == judge(STOMP.model, after, trace, "server")
-    answers = [at for at, event in enumerate(trace) if getattr(event, "by", "") == "server"]
-    assert meeting._anew((trace[: answers[0]], judgement), after) is None, "CONNECTED would have been waited for"
-    assert meeting._anew((trace, replace(judgement, verdict="inconclusive")), after) is None
-    silent = (*trace[: answers[0]], Quiet(60, final=True))
-    broken = judge(STOMP.model, before, silent, "server")
-    assert broken.verdict == "fail"
-    assert meeting._anew((silent, broken), after) == judge(STOMP.model, after, silent, "server")
-    assert meeting._anew((silent[:-1], broken), after) is None
-    ended = (*silent[:-1], Quiet(0, final=True))
-    assert meeting._anew((ended, judge(STOMP.model, before, ended, "server")), after) is None, "nobody has waited"
