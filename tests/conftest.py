@@ -46,7 +46,7 @@ IN_TIME = frozenset(
         "asking", "catalogue_kits", "check", "check_hostile", "check_roles", "cli", "compare", "containers",
         "docs_site", "drive", "dying", "gate", "kcl_children", "kits", "lanes", "launch", "named_at_home",
         "now_and_then", "one_name", "ontime", "pipes", "pulsar_walk", "role_pages", "site_browser",
-        "stomp_tcp", "wheel",
+        "stomp_tcp", "unread", "wheel",
     )
 )  # fmt: skip
 """The files in which programs are judged against a real clock. On a machine that has too much else to do they may run
