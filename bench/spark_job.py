@@ -72,14 +72,14 @@ def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
 
 
 def nights(spark: SparkSession, folder: str, behind: str) -> Measured:
-    """How long one more run takes behind so many nights, beside the first of all: the middle of four in turn, after
+    """How long one more run takes behind so many nights, beside the first of all: the middle of eight in turn, after
     three rounds that do not count. Its version has been judged in the nights before."""
     root, count = Path(folder), int(behind)
     version = f"1.{(count - 1) // spark_rows.A_VERSION}"
     rows = count * spark_rows.IMPLEMENTATIONS * spark_rows.REQUIREMENTS
     spark_rows.fill(spark, str(root / "nights"), rows, count)
     took: dict[str, list[float]] = {"first": [], "later": []}
-    for n in range(7):
+    for n in range(11):
         results = root / f"night-{n}"
         spark_rows.records(results, 1, n, impl="broker-1", version=version)
         for name, house in (("first", f"empty-{n}"), ("later", "nights")):

@@ -279,6 +279,19 @@ def listed(spark, rows: list[dict]):
     return spark.createDataFrame([{**empty, **row} for row in rows], SCHEMAS["runs"])
 
 
+def test_a_list_of_names_is_asked_for_whatever_they_hold(spark):
+    from reports.spark import schemas  # noqa: PLC0415
+
+    names = ["it's", "a\\", "a\\'b", "${x}", "é", "\U0001f600", "\0n", "%_", "--", "x\n", "plain-1.2", "a_b", ""]
+    rows = schemas.sent(spark, [(name,) for name in [*names, "other"]], schemas.text("run"))
+    assert [[row.run for row in rows.where(schemas.among("run", [name])).collect()] for name in names[:5]] == [
+        [name] for name in names[:5]
+    ]
+    assert sorted(row.run for row in rows.where(schemas.among("run", names)).collect()) == sorted(names)
+    assert rows.where(schemas.among("run", [])).collect() == []
+    assert [row.run for row in rows.where(~schemas.among("run", names)).collect()] == ["other"]
+
+
 def test_the_latest_runs_are_those_of_each_day(spark):
     from pyspark.testing import assertDataFrameEqual  # noqa: PLC0415
 

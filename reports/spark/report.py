@@ -11,6 +11,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -63,7 +64,7 @@ def _built(warehouse: Warehouse, progress: Callable[[str], None], ask: Ask) -> t
         "quarantined": ask(aside.orderBy("source", "line").limit(QUARANTINED)),
         "rejudged": ask(warehouse.rejudged().transform(reviewed)),
     }
-    known = dated.result()
+    known = standing.dated(dated.result())
     chosen, last = standing.heads(known), standing.pairs(known)
     wanted = {head.run: head for head in [*chosen, *chain.from_iterable(last)]}.values()
     newest = [head for head in chosen if head.newest]
@@ -117,12 +118,13 @@ def _built(warehouse: Warehouse, progress: Callable[[str], None], ask: Ask) -> t
 def among(wanted: Collection[Head]) -> Callable[[DataFrame], DataFrame]:
     """Keeps the rows of the wanted runs, and reads only the folders of their days."""
     names, days = ([getattr(head, name) for head in wanted] for name in ("run", "day"))
-    return lambda table: table.where(F.col("day").isin(sorted(set(days))) & F.col("run").isin(names))
+    mine = schemas.among("day", sorted(set(days))) & schemas.among("run", names)
+    return lambda table: table.where(mine)
 
 
 def recent(since: str, wanted: Collection[Head]) -> Callable[[DataFrame], DataFrame]:
     """Runs from the day `since` on, newest first, and those of `wanted` whatever their day."""
-    asked = F.col("run").isin([head.run for head in wanted])
+    asked = schemas.among("run", [head.run for head in wanted])
 
     def kept(runs: DataFrame) -> DataFrame:
         late = runs.where(asked | (F.col("day") >= since)).orderBy(~asked, F.desc("at"), F.desc("run"))
@@ -173,7 +175,7 @@ def texts(chosen: Collection[Head]) -> Callable[[DataFrame], DataFrame]:
     seed = F.get_json_object("document", "$.seed").alias("seed")
 
     def made(traces: DataFrame) -> DataFrame:
-        told = traces.where(F.col("day").isin(sorted(days)) & F.col("run").isin(names))
+        told = traces.where(schemas.among("day", sorted(days)) & schemas.among("run", names))
         return told.select("run", "trace", "document", "script", "batch", seed).orderBy("batch")
 
     return made
@@ -189,9 +191,14 @@ def reviewed(rejudged: DataFrame) -> DataFrame:
 
 
 def _rows(table: type[Table], found: Iterable[Row]) -> tuple[Table, ...]:
-    """Rows as those of a table; other columns are left out."""
-    names = _names(table)
-    return tuple(table(**{name: _plain(row[name]) for name in names}) for row in found)
+    """Rows as those of a table; other columns are left out. Where each column stands is found out once: to ask a row
+    for it takes a search."""
+    names, rows = _names(table), [*found]
+    if not rows:
+        return ()
+    told = {name: place for place, name in enumerate(rows[0].__fields__)}
+    chosen = itemgetter(*[told[name] for name in names])
+    return tuple(table(**dict(zip(names, map(_plain, chosen(tuple(row))), strict=True))) for row in rows)
 
 
 def _names(table: type) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
@@ -23,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _PLAIN: Final[dict[type, DataType]] = {
     str: StringType(),
@@ -31,6 +32,7 @@ _PLAIN: Final[dict[type, DataType]] = {
     float: DoubleType(),
     bool: BooleanType(),
 }
+_SPECIAL: Final = re.compile("[^0-9A-Za-z.-]")
 _ARROW: Final[dict[type[DataType], pa.DataType]] = {
     StringType: pa.string(),
     LongType: pa.int64(),
@@ -79,6 +81,17 @@ def sent(spark: SparkSession, rows: Iterable[tuple[Any, ...]], schema: StructTyp
     is never run."""
     told = [dict(zip(schema.names, row, strict=True)) for row in rows]
     return spark.createDataFrame(pa.Table.from_pylist(told, pa.schema(list(arrow(schema)))), schema)
+
+
+def among(column: str, values: Iterable[str]) -> Column:
+    """Whether a text column has one of these values. They go to Spark as one text, since each literal of its own takes
+    a call to the JVM; whatever they hold, nothing of it is SQL."""
+    told = ", ".join(f"'{_SPECIAL.sub(_escaped, value)}'" for value in values)
+    return F.expr(f"{column} in ({told})") if told else F.lit(False)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\U{ord(found[0]):08x}"
 
 
 def text(*names: str) -> StructType:

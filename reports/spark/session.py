@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from reports.spark import classes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -38,8 +40,7 @@ def missing() -> str:
     for package, wanted in PACKAGES.items():
         if find_spec(package) is None:
             return f"the Python package {package} is not installed; pip install '{package}{wanted}'"
-    home = os.environ.get("JAVA_HOME", "")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java") or ""
+    java = _java()
     if not java or not shutil.which(java):
         return f"there is no Java; install a JDK of version {JAVA} or newer, or set JAVA_HOME to one"
     try:
@@ -51,6 +52,12 @@ def missing() -> str:
     if major.isdigit() and int(major) < JAVA:
         return f"{java} is of version {said}; Spark needs {JAVA} or newer"
     return ""
+
+
+def _java() -> str:
+    """The Java that Spark takes, or ""."""
+    home = os.environ.get("JAVA_HOME", "")
+    return str(Path(home) / "bin" / "java") if home else shutil.which("java") or ""
 
 
 def start(
@@ -77,6 +84,7 @@ def start(
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     local = not remote and (not master or master.startswith("local"))
+    kept = classes.file(_java()) if local else None
     if local:
         # Executors of a laptop are children of this process: they are the same Python, whatever another project has
         # set, and find our modules as we do.
@@ -112,7 +120,8 @@ def start(
             "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
             "spark.sql.files.openCostInBytes": str(1 << 18),
             # One night is over before the thorough compiler of the JVM has earned what it costs.
-            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={QUIET.as_uri()}",
+            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={QUIET.as_uri()} "
+            + classes.options(kept),
         }
     for key, value in (asked | dict(settings or {})).items():
         builder = builder.config(key, value)
@@ -121,6 +130,7 @@ def start(
         spark = builder.getOrCreate()
     except (PySparkException, RuntimeError, OSError) as error:
         raise NoSpark(f"Spark did not start: {error}") from error
+    classes.awaited(spark, kept)
     if not local and ships:
         spark.addArtifacts(str(_package()), pyfile=True)
     return spark

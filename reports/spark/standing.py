@@ -15,10 +15,10 @@ from collections import Counter
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from reports import tables
-from reports.spark.rows import Fault
+from reports.spark.rows import Fault, Last, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,6 +31,18 @@ VERSIONS: Final = 8
 FAILING: Final = ("failed", "warned", "accepted")
 OPEN: Final = ("inconclusive", "error")
 CHANGES: Final = ("regression", "lost", "repair")
+
+
+class Dated(NamedTuple):
+    """A day of a version: a row of `versions.nights`."""
+
+    slug: str
+    version: str
+    day: str
+    runs: int
+    incomplete: int
+    last: Last
+    whole: tuple[Whole, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +65,18 @@ class Head:
         return self.whole, self.at, self.run
 
 
-def heads(latest: Iterable[Any]) -> list[Head]:
-    """The runs that stand for the newest versions of each implementation, newest first; `latest` as
-    `versions.nights` makes it."""
+def dated(nights: Iterable[tuple[Any, ...]]) -> list[Dated]:
+    """The rows of `versions.nights`, read once: to ask a row of Spark for one of its columns takes a search."""
+    told, found = [field.name for field in fields(Last)], []
+    for slug, version, day, runs, incomplete, last, whole in nights:
+        latest = Last(**dict(zip(told, last, strict=True)))
+        both = tuple(Whole(at=at, run=run) for at, run in whole)
+        found.append(Dated(slug, version, day, runs, incomplete, latest, both))
+    return found
+
+
+def heads(latest: Iterable[Dated]) -> list[Head]:
+    """The runs that stand for the newest versions of each implementation, newest first."""
     best: dict[tuple[str, str], Head] = {}
     for one in latest:
         key, head = (one.slug, one.version), (_whole(one) or [_head(one, one.last, False)])[0]
@@ -67,36 +88,36 @@ def heads(latest: Iterable[Any]) -> list[Head]:
     return found
 
 
-def pairs(latest: Iterable[Any]) -> list[tuple[Head, Head]]:
+def pairs(latest: Iterable[Dated]) -> list[tuple[Head, Head]]:
     """The last two whole runs of each implementation that has two, the earlier one first."""
     whole = _grouped([head for one in latest for head in _whole(one)], "slug")
     last = [sorted(mine, key=attrgetter("place"))[-2:] for mine in whole.values()]
     return [(one[0], one[1]) for one in last if len(one) == 2]
 
 
-def newest_day(latest: Iterable[Any], today: date) -> date:
+def newest_day(latest: Iterable[Dated], today: date) -> date:
     """The day of the newest run, up to `today`, since a clock may have run ahead; `today` when there is none."""
     known = [one.day for one in latest if one.day[:1].isdigit() and one.day <= today.isoformat()]
     return date.fromisoformat(max(known, default=today.isoformat()))
 
 
-def days(latest: Iterable[Any], since: str) -> tuple[tables.Day, ...]:
+def days(latest: Iterable[Dated], since: str) -> tuple[tables.Day, ...]:
     """The last run of each day of each implementation, from the day `since` on, and how many there were."""
     copied = [field.name for field in fields(tables.Day) if field.name not in ("slug", "day", "version", "runs")]
-    dated = [one for one in latest if one.day >= since and one.day[:1].isdigit()]
+    shown = [one for one in latest if one.day >= since and one.day[:1].isdigit()]
     found = []
-    for (slug, day), mine in sorted(_grouped(dated, "slug", "day").items()):
+    for (slug, day), mine in sorted(_grouped(shown, "slug", "day").items()):
         one = max(mine, key=lambda one: (one.last.at, one.last.run))
-        told = {name: one.last[name] for name in copied}
+        told = {name: getattr(one.last, name) for name in copied}
         found.append(tables.Day(slug=slug, day=day, version=one.version, runs=sum(o.runs for o in mine), **told))
     return tuple(found)
 
 
-def _whole(one: Any) -> list[Head]:
+def _whole(one: Dated) -> list[Head]:
     return [_head(one, told, True) for told in one.whole]
 
 
-def _head(one: Any, told: Any, whole: bool) -> Head:
+def _head(one: Dated, told: Last | Whole, whole: bool) -> Head:
     return Head(
         slug=one.slug, protocol=one.last.protocol, role=one.last.role, version=one.version, whole=whole, at=told.at,
         run=told.run, day=one.day,

@@ -45,7 +45,9 @@ def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame], *, again: bool
     touched = sorted({(row.slug, row.version) for row in told})
     asked = schemas.sent(spark, touched, of)
     # Said of each column, so that what is read from Parquet is what may be meant.
-    near = F.col("slug").isin([slug for slug, _ in touched]) & F.col("version").isin([name for _, name in touched])
+    near = schemas.among("slug", [slug for slug, _ in touched]) & schemas.among(
+        "version", [name for _, name in touched]
+    )
     own = F.broadcast(schemas.sent(spark, [(row.run,) for row in told if row.mine], schemas.text("run")))
 
     def now(table: str) -> DataFrame:
