@@ -19,11 +19,11 @@ from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.launching.manifest import Implementation
 from impls.launching.printable import printable
-from specs.events import Closed, Fact, Quiet, Said
-from specs.model import Judgement
+from specs.events import Closed, Fact, Quiet, Said, Trace
+from specs.model import Judgement, Owed, Watcher
 from specs.plan import Close, Plan, Say, SendBytes, TooLong, Wait
 from specs.protocol import Protocol
-from suites.asking import at_once
+from suites.asking import Answer, at_once
 from suites.deadline import Deadline, TimeUp
 from suites.ground import Ground, Settle
 from suites.investigate import CONFIRM_MS
@@ -133,10 +133,24 @@ class Calibration:
         if self.bears:
             guess = tuple(event for event in recording.events if isinstance(event, Said)), Judgement("pass")
             alone_s = 0.0 if silent or slowest >= SLOW_MS else ALONE_S
-            self.learnt = dict(at_once(discover, self._configure, play, guess, 2 * min(WIDTH, self.bears), alone_s))
+            width = 2 * min(WIDTH, self.bears)
+            self.learnt = dict(at_once(discover, self._configure, play, guess, width, alone_s, self._anew))
         else:
             self.learnt = dict(discover(play, self._configure))
         self.bears = 0 if self.learnt.get("crowded") else self.bears
+
+    def _anew(self, answer: Answer, config: Any) -> Judgement | None:
+        """What a conversation shows with another config; None unless both times it is a whole one that keeps to the
+        protocol, or one that ends in a silence which does not: else it might have gone otherwise."""
+        trace, before = answer
+        if not _whole(trace, before):
+            return None
+        watcher = Watcher(self.protocol.model, config, self.impl.role)
+        for event in trace:
+            watcher.feed(event)
+        found = watcher.judgement()
+        waits = found.verdict == "pass" and watcher.owed(self.impl.role, maybe=True) is not Owed.NOTHING
+        return found if _whole(trace, found) and not waits else None
 
     def _ended(self, recording: Recording) -> bool:
         """True when the implementation ended in a conversation."""
@@ -283,6 +297,16 @@ class Calibration:
     def setting(self) -> Setting:
         """How plans are driven against it, by what is known so far."""
         return Setting(self.protocol, self._configure(self.learnt), self.impl.role, self.transport, self.patience_ms)
+
+
+def _whole(trace: Trace, judgement: Judgement) -> bool:
+    """True when a conversation was judged to its end: it keeps to the protocol, or a silence that was waited for does
+    not. That nobody waits any more at the end of a trace (`ms` is 0 there) shows nothing."""
+    if judgement.verdict == "pass":
+        return judgement.excused_from is None
+    silences = [event for each in judgement.blamed for event in trace[each.at : each.at + 1]]
+    waited = all(isinstance(event, Quiet) and event.final and event.ms > 0 for event in silences)
+    return judgement.verdict == "fail" and bool(silences) and waited
 
 
 def _slowest(recording: Recording, role: str, *, started: bool = False) -> float:

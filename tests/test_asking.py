@@ -120,3 +120,35 @@ def test_a_question_for_which_there_is_no_time_is_told_so(width):
         raise TooLong
 
     assert at_once(careful, dict, ask, GUESS, width) == {"long": "no time"}
+
+
+def once_more(ask, configure):
+    """The same question twice with a config that grows by what is learnt, and once more with that."""
+    b = ask(question("b"), configure({}))[0]
+    shown = [ask(question("a"), configure({"b": b[0] if b else None}))[1].verdict for _ in range(2)]
+    return {"b": b[0] if b else None, "shown": shown}
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_what_was_asked_when_less_was_known_is_judged_anew_where_that_can_be_done(anew):
+    asked, judged = [], []
+
+    def again(answer, config):
+        judged.append((answer[0][:2], config))
+        return Judgement("fail") if anew else None
+
+    found = at_once(once_more, dict, ask_of(asked), GUESS, 4, 0.0, again)
+    assert found == {"b": 0, "shown": ["fail"] * 2 if anew else ["pass"] * 2}
+    assert sorted(asked) == (["a", "a", "b"] if anew else ["a"] * 4 + ["b"])
+    assert ((1, "a"), {"b": 0}) in judged, "what is judged is the conversation, with what is known by now"
+
+
+def test_each_time_that_a_question_is_asked_again_another_conversation_is_judged_anew():
+    seen = []
+
+    def again(answer, config):
+        seen.append(answer[0][2])
+        return answer[1]
+
+    at_once(once_more, dict, ask_of([]), GUESS, 4, 0.0, again)
+    assert sorted(seen) == [1, 2]

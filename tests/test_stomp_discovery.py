@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from impls.driver.drive import drive
 from impls.driver.link import MemoryTransport
 from impls.launching.manifest import Implementation, Start
 from impls.references.stomp.reference import Server, Session
 from specs.events import Closed, Quiet, Said
-from specs.model import Judgement
+from specs.model import Judgement, judge
 from specs.protocol import find
 from specs.stomp.frames import Frame
 from strategies.stomp.discovery import _speaks
@@ -77,3 +80,45 @@ def test_who_dies_of_one_question_is_asked_the_others():
     meeting.meet()
     assert "1.0" not in meeting.learnt["supports"]
     assert meeting.learnt["topic"]["fanout"]
+
+
+def test_what_less_was_known_of_is_judged_anew_only_where_it_is_whole():
+    """By another config a conversation means something if nothing more would have been waited for."""
+    impl = Implementation("it", "stomp", "server", "1", "1.2", Start("python", "it:Server"), FACTS, {}, None, None)
+    meeting = Calibration(impl, STOMP, MemoryTransport(Server), 60.0)
+    before, after = (STOMP.configure("server", "1.2", FACTS, learnt) for learnt in ({}, {"supports": ("1.1", "1.2")}))
+    recording = drive(STOMP.smoke(before), replace(meeting.setting(), config=before), "anew-")
+    trace, judgement = tuple(recording.events), recording.judgement
+    assert judgement.verdict == "pass"
+    assert meeting._anew((trace, judgement), after) == judge(STOMP.model, after, trace, "server")
+    answers = [at for at, event in enumerate(trace) if getattr(event, "by", "") == "server"]
+    assert meeting._anew((trace[: answers[0]], judgement), after) is None, "CONNECTED would have been waited for"
+    assert meeting._anew((trace, replace(judgement, verdict="inconclusive")), after) is None
+    silent = (*trace[: answers[0]], Quiet(60, final=True))
+    broken = judge(STOMP.model, before, silent, "server")
+    assert broken.verdict == "fail"
+    assert meeting._anew((silent, broken), after) == judge(STOMP.model, after, silent, "server")
+    assert meeting._anew((silent[:-1], broken), after) is None
+    ended = (*silent[:-1], Quiet(0, final=True))
+    assert meeting._anew((ended, judge(STOMP.model, before, ended, "server")), after) is None, "nobody has waited"
+
+
+def met(make):
+    """What is learnt of a server in memory."""
+    impl = Implementation("it", "stomp", "server", "1", "1.2", Start("python", "it:Server"), FACTS, {}, None, None)
+    meeting = Calibration(impl, STOMP, MemoryTransport(make), 60.0)
+    meeting.meet()
+    return meeting.learnt
+
+
+@pytest.mark.parametrize("connections", ["any", "three"])
+@pytest.mark.parametrize("destinations", ["exact", "any-case", "trimmed"])
+def test_names_that_are_one_to_the_server_are_found_out(destinations, connections):
+    """Also where a message comes long after the RECEIPT of its SEND, and connections that ended count for a while."""
+    for seed in range(4):
+        switches = {"destinations": destinations, "connections": connections, "disconnect": "client-closes"}
+        late = {"output_delay_ms": 20, "work_delay_ms": 20, "receipt_order": "before"}
+        learnt = met(lambda: Server(seed=seed, **switches, **late))  # noqa: B023
+        assert (learnt["folds"], learnt["trims"]) == (destinations == "any-case", destinations == "trimmed")
+        assert learnt["crowded"] is (connections == "three")
+        assert learnt["merges"] is False

@@ -12,7 +12,7 @@ from typing import Any
 
 from specs.events import Closed, Quiet, Said, Trace
 from specs.model import Judgement
-from specs.plan import Plan, Ref, Say
+from specs.plan import Plan, Ref, Say, Wait
 from specs.stomp.bundle import connect
 from specs.stomp.frames import Style
 from specs.stomp.states import MODEST, Config, Sizes
@@ -23,6 +23,8 @@ ASKED = 3
 """How often a silent server is asked whether it speaks a version: it may only have been busy."""
 MANY = 10
 """More connections than a plan has open at once."""
+REST_MS = 100
+"""How long a server that takes few connections rests before it is asked once more what it has refused."""
 FAMILIES = ("queue", "topic")
 CROWD = 250
 """More messages than a plan leaves in a queue that nobody reads."""
@@ -42,14 +44,10 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt: dict[str, Any] = {"supports": supports or (configure({}).version,)}
     learnt |= {family: {"own": False} for family in FAMILIES}
     learnt["stated"] = _stated(play, configure)
-    learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt["crowded"] = _crowded(play, configure(learnt))
-    config = configure(learnt)
-    names = {end: config.topic.template.replace("{name}", "{name}" + end) for end in ("fold", "Fold")}
-    learnt["folds"] = _same(play, config, names["fold"], names["Fold"])
-    name = config.topic.template.replace("{name}", "{name}trim")
-    learnt["trims"] = any(_same(play, config, name, other) for other in (name + " ", " " + name))
-    learnt["merges"] = _same(play, config, config.topic.template, config.queue.template)
+    play = _rested(play) if learnt["crowded"] else play
+    learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
+    learnt |= _alike(play, configure, learnt)
     fanouts = _fan_out(play, configure(learnt))
     for place, family in enumerate(FAMILIES):
         learnt[family]["fanout"] = fanouts[place]
@@ -122,13 +120,44 @@ def _crowded(play: Play, config: Config) -> bool:
     return _refused(play(writer.plan(), config)[0])
 
 
-def _same(play: Play, config: Config, first: str, second: str) -> bool:
-    """True when a message for the second of two names comes to a subscriber of the first."""
-    writer = Writer(config)
-    writer.subscribe(writer.line(0), Ref("odd", first), receipt=writer.receipt())
-    writer.send(writer.line(1), Ref("odd", second), receipt=writer.receipt())
-    writer.wait()
-    return bool(_messages(play(writer.plan(), config)[0]))
+def _rested(play: Play) -> Play:
+    """Ask once more what was refused: a server that takes few connections may still count some that have ended."""
+
+    def patient(plan: Plan, config: Config) -> tuple[Trace, Judgement]:
+        found = play(plan, config)
+        return play(replace(plan, steps=(Wait(REST_MS), *plan.steps)), config) if _refused(found[0]) else found
+
+    return patient
+
+
+def _alike(play: Play, configure: Configure, learnt: Mapping[str, Any]) -> dict[str, bool]:
+    """Which names are one to the server: a message for the second of a pair comes to a subscriber of the first.
+
+    Nobody owes that message. One for the first name is sent behind it: when that has come, so has the other, since
+    both are for one destination if the names are one. Each pair is sent to on a connection of its own, since the server
+    may refuse the second name; one that takes few connections is asked about one pair at a time.
+    """
+    config = configure(learnt)
+    topic, queue = config.topic.template, config.queue.template
+    fold, behind, before = (topic.replace("{name}", "{name}" + end) for end in ("fold", "behind", "before"))
+    pairs = [
+        ("folds", fold, topic.replace("{name}", "{name}Fold")),
+        ("trims", behind, behind + " "),
+        ("trims", before, " " + before),
+        ("merges", topic, queue),
+    ]
+    came: set[bytes] = set()
+    for some in [[pair] for pair in pairs] if learnt["crowded"] else [pairs]:
+        writer = Writer(config)
+        lines = [writer.line(slot) for slot in range(len(some) + 1)]
+        for _, first, _ in some:
+            writer.subscribe(lines[0], Ref("odd", first), receipt=writer.receipt())
+        for line, (trait, first, second) in zip(lines[1:], some, strict=True):
+            writer.send(line, Ref("odd", second), trait.encode(), receipt=writer.receipt())
+            writer.send(line, Ref("odd", first), receipt=writer.receipt())
+        writer.wait()
+        came |= {body for body, _ in _messages(play(writer.plan(), config)[0])}
+    return {trait: trait.encode() in came for trait, _, _ in pairs}
 
 
 def _messages(trace: Trace) -> list[tuple[bytes, int]]:
