@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from impls.references.msgpack.client import Caller, Client
 from specs.events import Fact, Said
 from specs.msgpack.frames import Frame, request, response
 from specs.msgpack.values import double
 from tests.msgpack_verdicts import END, verdict
+from tests.mutants.msgpack_client import breaks
+from tests.mutants.msgpack_client_overlaps import ERROR_AND_RESULT, NO_RESULT, NOTHING_BUT_AN_ID, TOGETHER
+from tests.test_msgpack_mutants import config_for, judged
 
 
 def calling(*events):
@@ -57,6 +61,60 @@ def test_a_result_belongs_to_the_id_of_its_response():
     assert calling(foreign, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-01 MUST",)
     assert calling(foreign, own, answered(ok={"result_hex": "a3777780"[:8]}), END) == ("MP-FMT-01 MUST",)
     assert calling(foreign, answered(error="confused"), END) == ("MPRPC-CLI-03 SHOULD",)
+
+
+@pytest.mark.parametrize("body", [(1, 3), (1, 3, None), (1, 3, "no")])
+def test_a_response_without_a_result_is_no_message(body):
+    """MP-23: who ends the call with nil makes up a result."""
+    short, drop = Said(0, "server", Frame(body)), Fact(0, "server", "drop", {})
+    assert calling(short, answered(error="malformed"), END) == ()
+    assert calling(short, drop, answered(ok={"error_hex": "a26e6f"}), END) == ()
+    assert calling(short, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-04 MUST",)
+
+
+def test_an_error_is_one_whatever_stands_beside_it():
+    """MP-02. A test program may write both members of its report, and null in one of them."""
+    both = Said(0, "server", response(3, "no", "data"))
+    for failed in ({"error_hex": "a26e6f"}, {"error_hex": "a26e6f", "result_hex": None}):
+        assert calling(both, answered(ok=failed), END) == ()
+    for taken in ({"result_hex": "a464617461"}, {"result_hex": "a464617461", "error_hex": "a26e6f"}):
+        assert calling(both, answered(ok=taken), END) == ("MPRPC-CLI-02 MUST",)
+    nil = Said(0, "server", response(3, None, None))
+    for right in (
+        {"result_hex": None},
+        {"result_hex": "c0", "error_hex": None},
+        {"result_hex": None, "error_hex": None},
+    ):
+        assert calling(nil, answered(ok=right), END) == ()
+
+
+class Tolerant(Caller):
+    """Passes over what stands behind the result of a response."""
+
+    def message(self, value):
+        super().message(value[:4] if isinstance(value, list) and value[:1] == [1] else value)
+
+
+class Tolerants(Client):
+    caller_type = Tolerant
+
+
+def test_elements_behind_a_result_may_be_passed_over():
+    config, plans = config_for("client"), [breaks(1, which)(config_for("client")) for which in range(26)]
+    assert any(step.data.startswith(b"\x95\x01\x00") for plan in plans for step in plan.steps if hasattr(step, "data"))
+    for plan in plans:
+        assert judged(plan, "client", Tolerants, config)[1] == ()
+
+
+@pytest.mark.parametrize("pieces", ["whole", "octets"])
+@pytest.mark.parametrize("witness", [TOGETHER, ERROR_AND_RESULT, NO_RESULT, NOTHING_BUT_AN_ID])
+def test_what_comes_together_is_read_by_who_reads_all_of_it(witness, pieces):
+    config = config_for("client")
+    for no_message in ("close", "ignore"):
+        found, faults = judged(
+            witness(config), "client", lambda how=no_message: Client(pieces=pieces, no_message=how), config
+        )
+        assert (found.verdict, faults) == ("pass", ()), no_message
 
 
 def test_a_client_may_say_something_of_its_own():

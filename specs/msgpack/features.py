@@ -21,6 +21,11 @@ def _whole(plan: Plan) -> Plan:
     return plan.each(lambda step: replace(step, cuts=()) if isinstance(step, Say) and step.cuts else step)
 
 
+def _apart(plan: Plan) -> Plan:
+    """No message shares a write with the one behind it."""
+    return plan.each(lambda step: replace(step, when="now") if isinstance(step, Say) and step.when == "join" else step)
+
+
 def _smallest(plan: Plan) -> Plan:
     """Everything is written in its smallest form."""
     return plan.each(lambda step: replace(step, style=None) if isinstance(step, Say) and step.style else step)
@@ -50,6 +55,7 @@ _UNREAD = frozenset((ONE_RESPONSE, NO_ERROR, PIPELINED))
 
 FEATURES = (
     Feature("cuts", "MPRPC-FRAG-01", "it matters where the octet stream is cut into segments", without=_whole),
+    Feature("joined", "MPRPC-FRAG-01", "it matters whether messages come in one segment", without=_apart),
     Feature("wide", "MPRPC-REQ-03", "it matters in which legal form a request is encoded", without=_smallest),
     Feature("wide", READ, "it matters in which legal form a response is encoded", without=_smallest),
     Feature("values", READ, "it matters of which format the params are", _UNREAD, _small),

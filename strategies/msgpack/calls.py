@@ -55,17 +55,19 @@ class Teller:
         """Wait for a call that was started."""
         self.do("await", handle=Ref("handle", method), _method=method)
 
-    def answer(self, name: Any, error: Any, result: Any, style: int = 0) -> None:
+    def answer(self, name: Any, error: Any, result: Any, style: int = 0, when: str = "") -> None:
         """A response; `name` is an id, or the method of the call."""
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
         if self.wire & 2 and style % 4:
             form = WIDEST if style % 4 == 1 else 2 + style
             self.features.add("wide")
-        if self.wire & 1 and style % 8 != 1:
+        if self.wire & 1 and style % 8 != 1 and not when:
             cuts = pieces(style, len(encode(response(0, error, result), form)))
             self.features.add("cuts")
-        self.steps.append(Say(0, frame, cuts, self.when, form))
+        if when == "join":
+            self.features.add("joined")
+        self.steps.append(Say(0, frame, cuts, when or self.when, form))
 
     def answer_late(self, method: str, result: Any, style: int) -> None:
         """The response to a call that is awaited only now: a client may send when it waits, and not before."""
@@ -95,7 +97,8 @@ def _call(t: Teller, op: Op) -> None:
 def _error(t: Teller, op: Op) -> None:
     _, _, style, a, _ = op.args
     method = t.start("call", ())
-    t.answer(method, values.pick(ERRORS, a), None, style)
+    beside = "data" if a // len(ERRORS) % 3 == 2 else None  # an error says that there is no result
+    t.answer(method, values.pick(ERRORS, a), beside, style)
     t.wait()
 
 
@@ -111,7 +114,8 @@ def _group(t: Teller, op: Op) -> None:
     t.wait()
     for n, method in enumerate(_shuffled(methods, a)):
         fails = (b >> n) & 1 and which & 16
-        t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else ("of", method), style)
+        when = ("join" if n < count - 1 else "now") if which & 64 else ""  # what comes together is read together
+        t.answer(method, values.pick(ERRORS, b) if fails else None, None if fails else ("of", method), style, when)
     for method in others:
         t.finish(method)
     t.wait()
@@ -184,8 +188,9 @@ def _stray(t: Teller, op: Op) -> None:
     method = t.start("call", (1,))
     t.wait()
     name = values.pick((4_000_000_000, 3_999_999_999, 777_777), a)
-    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray")
-    t.answer(method, None, ("of", method), style)
+    together = b // 2 % 2  # what stands behind it in one read must not be lost
+    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray", when="join" if together else "")
+    t.answer(method, None, ("of", method), style, when="now" if together else "")
     t.wait()
 
 
@@ -240,12 +245,14 @@ def ended(teller: Teller) -> Plan:
 
 _WRONG: Sequence[bytes] = (
     b"\xc1", b"\xc0", b"\x93\x01\x00\xc0", b"\x94\x07\x00\xc0\xc0", b"\xa5hello", b"\x80", b"\x90", b"\xc1\xc1\xc1\xc1",
-    b"\x91" * 600 + b"\xc0", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x05", b"\x95\x01\x00\xc0\xc0\xc0",
+    b"\x91" * 600 + b"\xc0", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x05", b"\x95\x01\x00\xa2no\xc0\xc0",
 )  # fmt: skip
-
-
+"""What is no message. The last is a response with an element too many, which a reader may pass over: it has an error, which
+nobody takes for a success (MP-23)."""
 _TYPES: Sequence[Any] = (0, 2, 3, -1, 255, None, "1")
 """What stands in the place of a response's 1."""
+_REST: Sequence[tuple[Any, ...]] = ((None,), ())
+"""What stands behind the id of a response that ends too early."""
 
 
 def breakdowns() -> SearchStrategy[Program]:
@@ -266,7 +273,9 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         teller.finish(methods[0])
     teller.wait()
     if how % 3 and count % 2:
-        body = (values.pick(_TYPES, which), Ref("id", methods[0]), None, "odd")
+        call = Ref("id", methods[0])
+        short = (1, call, *values.pick(_REST, which))
+        body = short if count % 4 == 3 else (values.pick(_TYPES, which), call, None, "odd")
         teller.steps.append(Say(0, Frame(body), (), teller.when))
     elif how % 3:
         teller.steps.append(SendBytes(0, values.pick(_WRONG, which), teller.when))

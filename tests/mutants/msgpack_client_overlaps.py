@@ -1,13 +1,20 @@
-"""Clients that are wrong when calls overlap for long, or when a notification goes out beside a call."""
+"""Clients that are wrong when calls overlap for long, when a notification goes out beside a call, or about what comes
+together: several responses in one read, an error and a result, part of a response and then nothing."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from impls.references.msgpack.client import Caller
 from tests.mutants.faults import on
-from tests.mutants.msgpack_client import mutant, told
+from tests.mutants.msgpack_client import breaks, mutant, told
+from tests.mutants.msgpack_kit import Witness
 
 BESIDE = told("group", 0, 32)
 LONG = told("many", 0, 0, 0, 7, 1)
+TOGETHER = told("group", 0, 64)
+ERROR_AND_RESULT = told("error", 0, 0, 0, 24)
+NO_RESULT, NOTHING_BUT_AN_ID = breaks(1, 0, 3), breaks(1, 1, 3)
 
 
 mutant("id-of-seven-bits", "REQ-02", LONG, accept="CLI-01 REQ-01 REQ-03")(
@@ -20,3 +27,44 @@ mutant("notification-with-the-id-of-a-call", "NOTE-02", BESIDE, accept="REQ-01 R
         message=lambda self, message: [0, self.last, *message[1:]] if message[0] == 2 and self.open else message
     ),
 )
+
+
+@mutant("rest-of-a-read-lost", "FRAG-01", TOGETHER, accept="CLI-01 CLI-03")
+class RestOfAReadLost(Caller):
+    """What stands behind a message in one read is thrown away."""
+
+    read = 0
+
+    def received(self, data: bytes) -> None:
+        self.read = 0
+        super().received(data)
+
+    def message(self, value: Any) -> None:
+        self.read += 1
+        if self.read == 1:
+            super().message(value)
+
+
+mutant("result-beside-an-error", "CLI-02", ERROR_AND_RESULT)(
+    "A response that has a result is a success, whatever its error is.",
+    on(Caller, "message").takes(
+        value=lambda value: (
+            [*value[:2], None, value[3]]
+            if isinstance(value, list) and len(value) == 4 and value[3] is not None
+            else value
+        )
+    ),
+)
+
+
+def _ends_with_nil(size: int, name: str, witness: Witness) -> None:
+    mutant(name, "CLI-04", witness)(
+        f"A response that ends after {size} elements is taken for one whose error and result are nil.",
+        on(Caller, "message").takes(
+            value=lambda value: [*value, None, None][:4] if isinstance(value, list) and len(value) == size else value
+        ),
+    )
+
+
+_ends_with_nil(2, "nothing-but-an-id", NOTHING_BUT_AN_ID)
+_ends_with_nil(3, "no-result-is-nil", NO_RESULT)

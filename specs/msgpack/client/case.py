@@ -127,7 +127,8 @@ def _outcome(told: dict[str, Any]) -> tuple[Report, Any]:
     found = told.get("ok")
     if not isinstance(found, dict):
         return (Report.RESULT, None) if found is None else (Report.UNREADABLE, Malformed("no result_hex"))
-    if "error_hex" in found and "result_hex" not in found:
+    bare = "error_hex" in found and "result_hex" not in found
+    if bare or (found.get("error_hex") is not None and found.get("result_hex") is None):  # null is as good as nothing
         return Report.FAILED, None
     try:
         text = found.get("result_hex")
