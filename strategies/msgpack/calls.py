@@ -247,7 +247,7 @@ _WRONG: Sequence[bytes] = (
     b"\xc1", b"\xc0", b"\x93\x01\x00\xc0", b"\x94\x07\x00\xc0\xc0", b"\xa5hello", b"\x80", b"\x90", b"\xc1\xc1\xc1\xc1",
     b"\x91" * 600 + b"\xc0", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x05", b"\x95\x01\x00\xa2no\xc0\xc0",
 )  # fmt: skip
-"""What is no message. The last is a response with an element too many, which a reader may pass over: it has an error, which
+"""What is no message. The last is a response with an element too many, which a reader may pass over: its error is one that
 nobody takes for a success (MP-23)."""
 _TYPES: Sequence[Any] = (0, 2, 3, -1, 255, None, "1")
 """What stands in the place of a response's 1."""
