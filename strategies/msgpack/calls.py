@@ -188,9 +188,8 @@ def _stray(t: Teller, op: Op) -> None:
     method = t.start("call", (1,))
     t.wait()
     name = values.pick((4_000_000_000, 3_999_999_999, 777_777), a)
-    together = b // 2 % 2  # what stands behind it in one read must not be lost
-    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray", when="join" if together else "")
-    t.answer(method, None, ("of", method), style, when="now" if together else "")
+    t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray")
+    t.answer(method, None, ("of", method), style)
     t.wait()
 
 
@@ -247,8 +246,8 @@ _WRONG: Sequence[bytes] = (
     b"\xc1", b"\xc0", b"\x93\x01\x00\xc0", b"\x94\x07\x00\xc0\xc0", b"\xa5hello", b"\x80", b"\x90", b"\xc1\xc1\xc1\xc1",
     b"\x91" * 600 + b"\xc0", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x05", b"\x95\x01\x00\xa2no\xc0\xc0",
 )  # fmt: skip
-"""What is no message. The last is a response with an element too many, which a reader may pass over: its error is one that
-nobody takes for a success (MP-23)."""
+"""What is no message. The last is a response with an element too many, which a reader may pass over; but its error is
+none that is taken for a success (MP-23)."""
 _TYPES: Sequence[Any] = (0, 2, 3, -1, 255, None, "1")
 """What stands in the place of a response's 1."""
 _REST: Sequence[tuple[Any, ...]] = ((None,), ())

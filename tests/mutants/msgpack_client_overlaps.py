@@ -29,7 +29,7 @@ mutant("notification-with-the-id-of-a-call", "NOTE-02", BESIDE, accept="REQ-01 R
 )
 
 
-@mutant("rest-of-a-read-lost", "FRAG-01", TOGETHER, accept="CLI-01 CLI-03")
+@mutant("rest-of-a-read-lost", "FRAG-01", TOGETHER, accept="CLI-01")
 class RestOfAReadLost(Caller):
     """What stands behind a message in one read is thrown away."""
 
