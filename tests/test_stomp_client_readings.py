@@ -329,3 +329,55 @@ def test_an_abort_undoes_nothing_of_an_earlier_transaction_of_the_same_name():
     again = told("ack", ref="r1"), client("ACK", id="a1"), OK
     assert blamed(*heard, *acked, *committed, *again, END) == blamed(*heard, *acked, *committed, *aborted, *again, END)
     assert [name for name, _ in blamed(*heard, *acked, *committed, *aborted, *again, END)] == ["ACK-03"]
+
+
+_OLD = {"1.0": ("client", {"id": "1"}), "1.1": ("client-individual", {"id": "1"})}
+
+
+def acknowledged(version, verb="ACK", **headers):
+    """A session in which a message is acknowledged by these headers."""
+    opened = (
+        told("connect"),
+        client("CONNECT", accept_version=version, host="/"),
+        server("CONNECTED", version=version),
+    )
+    mode, known = _OLD[version]
+    heard = (
+        told("subscribe", destination="/x", sub="s", ack=mode), client("SUBSCRIBE", destination="/x", ack=mode, **known),
+        OK, message(1), told("receive", timeout_ms=9), got(1),
+    )  # fmt: skip
+    return blamed(*opened, OK, *heard, told(verb.lower(), ref="r1"), client(verb, **headers), OK, END, version=version)
+
+
+@pytest.mark.parametrize(("verb", "rule"), [("ACK", "CLI-09"), ("NACK", "NACK-01")])
+def test_before_1_2_a_message_is_named_by_its_message_id_and_its_subscription(verb, rule):
+    assert acknowledged("1.1", verb, subscription="1", message_id="m1") == []
+    assert acknowledged("1.1", verb, message_id="m1", subscription="1", id="/x") == []
+    assert acknowledged("1.1", verb, message_id="m1", subscription="/x") == [(rule, None)]
+    assert acknowledged("1.1", verb, message_id="a1", subscription="1") == [(rule, None)]
+
+
+def test_in_1_0_a_message_is_named_by_its_message_id_alone():
+    assert acknowledged("1.0", message_id="m1") == acknowledged("1.0", message_id="m1", subscription="/x") == []
+    assert acknowledged("1.0", message_id="a1") == [("CLI-09", None)]
+
+
+def test_before_1_2_a_message_of_an_earlier_connection_may_be_named():
+    once = (told("connect"), client("CONNECT", accept_version="1.1", host="/"), server("CONNECTED", version="1.1"), OK)
+    subscribes = (
+        told("subscribe", destination="/x", sub="s", ack="client"),
+        client("SUBSCRIBE", destination="/x", id="1", ack="client"), OK,
+    )  # fmt: skip
+    first = (
+        *once,
+        *subscribes,
+        message(1),
+        told("receive", timeout_ms=9),
+        got(1),
+        told("drop"),
+        Closed(0, "client", "eof"),
+    )
+    late = client("ACK", message_id="m1", subscription="1")
+    assert [name for name, _ in blamed(*first, *once, *subscribes, late, END, version="1.1")] == []
+    stray = client("ACK", message_id="m2", subscription="1")
+    assert [name for name, _ in blamed(*first, *once, *subscribes, stray, END, version="1.1")] == ["CLI-09"]
