@@ -343,7 +343,8 @@ def acknowledged(version, verb="ACK", **headers):
     )
     mode, known = _OLD[version]
     heard = (
-        told("subscribe", destination="/x", sub="s", ack=mode), client("SUBSCRIBE", destination="/x", ack=mode, **known),
+        told("subscribe", destination="/x", sub="s", ack=mode),
+        client("SUBSCRIBE", destination="/x", ack=mode, **known),
         OK, message(1), told("receive", timeout_ms=9), got(1),
     )  # fmt: skip
     return blamed(*opened, OK, *heard, told(verb.lower(), ref="r1"), client(verb, **headers), OK, END, version=version)
