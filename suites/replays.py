@@ -72,8 +72,9 @@ class Replays:
         """Play all of them once, and those again of which it is not known, for `seconds` at most."""
         until = self._hunter.ground.deadline.within(seconds)
         while not until.over() and (left := [each for each in self.replays if self._wanted(each)]):
-            # where one more play decides that a failure counts, that is worth more than to look for one that is gone
-            self._round(sorted(left, key=lambda each: not each.shown), until.over)
+            # where a few more plays decide that a failure counts, they come before all that look for one that is gone
+            deciding = [each for each in left if each.shown and not self._settling]
+            self._round(deciding or left, until.over)
         for each in self.replays:
             if each.last is not None and not each.stored.suspected:
                 self._hunter.suspects.know(self._fault(each))

@@ -89,19 +89,19 @@ def test_while_a_baseline_is_made_each_is_played_a_few_times_whatever_happens(mo
 
 
 def test_what_may_count_is_played_again_before_what_seems_to_be_gone(monkeypatch):
-    """There is time for nine plays of eight conversations. One of them shows what counts only if it is always there."""
+    """There is time for ten plays of eight conversations. One of them shows what counts only if it is always there."""
     monkeypatch.setattr(Replays, "_pursuit", lambda self, stored: None)
     monkeypatch.setattr(Replays, "_fault", lambda self, replay: None)
     gone = [replace(KEPT, requirement="X-5", fingerprint="X-5 rule", sort="X-5 rule")] * 7
     hunter = Hunter(NOT_REACHED)
     hunter.play = lambda plan, setting, alone=False: SimpleNamespace(judgement=plan)
-    played = iter(range(11))
+    played = iter(range(13))
     hunter.ground.deadline.over = lambda: False
     hunter.ground.deadline.within = lambda seconds: SimpleNamespace(over=lambda: next(played, None) is None)
     kept = [replace(each, plan=NOT_REACHED) for each in gone] + [replace(KEPT, always=True, plan=SHOWN)]
     replays = Replays(hunter, kept)
     replays.play(1.0)
-    assert {each.shown for each in replays.replays if each.stored.requirement == "X-1"} == {2}
+    assert {each.shown for each in replays.replays if each.stored.requirement == "X-1"} == {3}
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from impls.driver.drive import Setting, drive
+from impls.driver.link import MemoryTransport
+from impls.references.stomp.client import Caller, Channel, ClientWriter, ServerReader
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import judge
 from specs.stomp.client.model import ClientModel
-from specs.stomp.frames import BEAT, Frame
+from specs.stomp.frames import BEAT, Frame, decoder
 from specs.stomp.states import Config
+from tests.mutants.stomp_client_kit import STOMP, client_of, config_for, plan, send, settle, tell
 from tests.test_stomp_client_machine import OPENED, client, server, told
 
 OK, NO = Fact(0, "client", "answer", {"ok": True}), Fact(0, "client", "answer", {"error": "no"})
@@ -329,3 +333,91 @@ def test_an_abort_undoes_nothing_of_an_earlier_transaction_of_the_same_name():
     again = told("ack", ref="r1"), client("ACK", id="a1"), OK
     assert blamed(*heard, *acked, *committed, *again, END) == blamed(*heard, *acked, *committed, *aborted, *again, END)
     assert [name for name, _ in blamed(*heard, *acked, *committed, *aborted, *again, END)] == ["ACK-03"]
+
+
+_OLD = {"1.0": ("client", {"id": "1"}), "1.1": ("client-individual", {"id": "1"})}
+
+
+def acknowledged(version, verb="ACK", **headers):
+    """A session in which a message is acknowledged by these headers."""
+    opened = (
+        told("connect"),
+        client("CONNECT", accept_version=version, host="/"),
+        server("CONNECTED", version=version),
+    )
+    mode, known = _OLD[version]
+    heard = (
+        told("subscribe", destination="/x", sub="s", ack=mode),
+        client("SUBSCRIBE", destination="/x", ack=mode, **known),
+        OK, message(1), told("receive", timeout_ms=9), got(1),
+    )  # fmt: skip
+    return blamed(*opened, OK, *heard, told(verb.lower(), ref="r1"), client(verb, **headers), OK, END, version=version)
+
+
+@pytest.mark.parametrize(("verb", "rule"), [("ACK", "CLI-09"), ("NACK", "NACK-01")])
+def test_before_1_2_a_message_is_named_by_its_message_id_and_its_subscription(verb, rule):
+    assert acknowledged("1.1", verb, subscription="1", message_id="m1") == []
+    assert acknowledged("1.1", verb, message_id="m1", subscription="1", id="/x") == []
+    assert acknowledged("1.1", verb, message_id="m1", subscription="/x") == [(rule, None)]
+    assert acknowledged("1.1", verb, message_id="a1", subscription="1") == [(rule, None)]
+
+
+def test_in_1_0_a_message_is_named_by_its_message_id_alone():
+    assert acknowledged("1.0", message_id="m1") == acknowledged("1.0", message_id="m1", subscription="/x") == []
+    assert acknowledged("1.0", message_id="a1") == [("CLI-09", None)]
+
+
+def test_before_1_2_a_message_of_an_earlier_connection_may_be_named():
+    once = (told("connect"), client("CONNECT", accept_version="1.1", host="/"), server("CONNECTED", version="1.1"), OK)
+    subscribes = (
+        told("subscribe", destination="/x", sub="s", ack="client"),
+        client("SUBSCRIBE", destination="/x", id="1", ack="client"), OK,
+    )  # fmt: skip
+    first = (
+        *once,
+        *subscribes,
+        message(1),
+        told("receive", timeout_ms=9),
+        got(1),
+        told("drop"),
+        Closed(0, "client", "eof"),
+    )
+    late = client("ACK", message_id="m1", subscription="1")
+    assert [name for name, _ in blamed(*first, *once, *subscribes, late, END, version="1.1")] == []
+    stray = client("ACK", message_id="m2", subscription="1")
+    assert [name for name, _ in blamed(*first, *once, *subscribes, stray, END, version="1.1")] == ["CLI-09"]
+
+
+@pytest.mark.parametrize(
+    ("version", "role", "value"),
+    [("1.0", "client", "/a b"), ("1.1", "client", "  /a b "), ("1.0", "server", "  /a b ")],
+)
+def test_blanks_around_a_value_are_padding_where_a_client_of_1_0_writes_it(version, role, value):
+    reader = decoder("client", Config(version, role=role), {})
+    (frame,) = reader.feed(b"SEND\ndestination:  /a b \ncontent-length:1\n\n \0")
+    assert (frame.headers, frame.body, frame.warts) == ((("destination", value), ("content-length", "1")), b" ", ())
+
+
+def padding(version, blank):
+    """What a client is blamed for that writes a blank in front of each value, and in it."""
+
+    class Writer(ClientWriter):
+        def header(self, command, name, value):
+            return f"{name}: {value.replace('/', '/' + blank)}"
+
+    class Reader(ServerReader):
+        def split_header(self, line):
+            name, value = super().split_header(line)
+            return name, value.strip(" ")
+
+    channel = type("Padding", (Channel,), {"writer_type": Writer, "reader_type": Reader})
+    client_type = client_of(type("Caller", (Caller,), {"channel_type": channel}))
+    config = config_for(version)
+    script = plan(settle(mode="client"), send(b"a\0b", receipt=True), tell("unsubscribe", sub="s0"))(config)
+    judgement = drive(script, Setting(STOMP, config, "client", MemoryTransport(client_type)), "p-").judgement
+    return judgement.verdict, [b.breach.requirement.removeprefix("STOMP-1.2-") for b in judgement.blamed]
+
+
+def test_a_client_of_1_0_may_write_blanks_as_the_examples_of_its_version_do():
+    assert padding("1.0", "") == ("pass", [])
+    assert padding("1.0", " ") == ("fail", ["CLI-02"])

@@ -308,6 +308,27 @@ mutant("acks-of-1.2-in-1.1", "NEGO-06", chosen(2, 0, Op("ack")), "ACK-03")(
         ]
     ),
 )
+
+
+def _of_old(verb: str, name: str, change: Any) -> Any:
+    """An older version's ACK or NACK has another value in one header."""
+    return on(Channel, "say").takes(
+        headers=lambda command, headers: [(n, change(v) if command == verb and n == name else v) for n, v in headers]
+    )
+
+
+mutant("acks-another-subscription-in-1.1", "CLI-09", ACKS, "ENC-03", profile="1.1")(
+    "In sessions of 1.1 an ACK names a subscription that there is not.",
+    _of_old("ACK", "subscription", lambda value: f"sub-{value}"),
+)
+mutant("nacks-what-never-came-in-1.1", "NACK-01", NACKS, "ENC-03", profile="1.1")(
+    "In sessions of 1.1 a NACK has a message-id that no message had.",
+    _of_old("NACK", "message-id", lambda value: f"{value}-n"),
+)
+mutant("acks-what-never-came-in-1.0", "CLI-09", plan(settle(mode="client")), profile="1.0")(
+    "In sessions of 1.0 an ACK has a message-id that no message had.",
+    _of_old("ACK", "message-id", lambda value: f"{value}-n"),
+)
 mutant("acks-twice", "ACK-03", ACKS)(
     "Every ACK is sent twice.",
     on(Channel, "say").repeats(when=lambda command: command == "ACK"),

@@ -246,11 +246,32 @@ def what_is_ended_is_the_subscription_that_was_to_end(case: Case) -> str:
 # -- ACK, NACK ---------------------------------------------------------------------------------------------------------
 
 
+NAMING = {"1.2": ("id",), "1.1": ("message-id", "subscription")}
+"""The headers by which an ACK or NACK of a version names a message; in 1.0 it is the message-id alone."""
+
+
+def _naming(case: Case) -> tuple[str, ...]:
+    return NAMING.get(case.version, ("message-id",))
+
+
 def _headers(case: Case) -> str:
     """Why an ACK or NACK has not the headers by which its version names a message."""
-    wants = {"1.2": ("id",), "1.1": ("message-id", "subscription")}.get(case.version, ("message-id",))
-    missing = [name for name in wants if case.frame.get(name) is None]
+    missing = [name for name in _naming(case) if case.frame.get(name) is None]
     return f"{case.action} without {missing[0]} in a session of {case.version}" if missing else ""
+
+
+def _unheard(case: Case) -> str:
+    """Why an ACK or NACK of 1.1 or 1.0 names no MESSAGE. Those of connections before count too, since only 1.2 says how
+    far an identifier reaches, and a MESSAGE that lacks such a header leaves everything free. In 1.2 it is ACK-03."""
+    if case.version == "1.2" or case.known:
+        return ""
+    names = _naming(case)
+    for push in case.state.pushes:
+        said = [push.frame.get(name) for name in names]
+        if None in said or all(value == case.frame.get(name) for name, value in zip(names, said, strict=True)):
+            return ""
+    found = " and ".join(f"{name} {case.frame.get(name)!r}" for name in names)
+    return f"{case.action} by {found}, which no MESSAGE had"
 
 
 def _older(case: Case) -> bool:
@@ -268,8 +289,9 @@ def acknowledgements_are_of_the_session_s_version(case: Case) -> str:
 
 @BOOK.form("STOMP-1.2-CLI-09", on="ACK", when=(K.LIVE,))
 def an_ack_has_the_headers_of_its_version(case: Case) -> str:
-    """L177-179: id. STOMP 1.1, ACK: message-id and subscription. STOMP 1.0, ACK: message-id."""
-    return _headers(case)
+    """L177-179: id. STOMP 1.1, ACK: message-id and subscription. STOMP 1.0, ACK: message-id. Their values are
+    those of the MESSAGE and of its subscription."""
+    return _headers(case) or _unheard(case)
 
 
 def _misnamed(case: Case) -> str:
@@ -305,7 +327,7 @@ def a_nack_has_the_headers_of_an_ack(case: Case) -> str:
     """STOMP 1.2, NACK: the same headers as ACK."""
     if _misnamed(case) and _misnamed(case) != "ack":
         return f"NACK by the header {_misnamed(case)!r} of the MESSAGE"
-    return _headers(case)
+    return _headers(case) or _unheard(case)
 
 
 @form(ids.ACK_03, on="ACK, NACK", unless=lambda case: _misnamed(case) == "ack")
