@@ -35,12 +35,12 @@ def accepted(
     """The entry that accepts that `name` fails; an action accepted under one requirement needs no second entry."""
     failing = [fault for fault in faults if fault.verdict != "inconclusive"]
     mine = [fault for fault in failing if fault.requirement == name]
-    if mine and name not in entries:
-        others = [_by_its_other_name(fault, entries) for fault in mine]
-        return others[0] if all(others) else None
-    mine = mine if name in entries else failing
+    blamed = mine or failing if name not in entries else mine
     # a recommendation that is missed beside that decides nothing where the demand that is broken is accepted
-    deciding = [fault for fault in mine if LEVELS[rank(fault.level)] in decisive] or mine
+    deciding = [fault for fault in blamed if LEVELS[rank(fault.level)] in decisive] or blamed
+    if mine and name not in entries:
+        others = [_by_its_other_name(fault, entries) for fault in deciding]
+        return others[0] if all(others) else None
     if not all(f.requirement in entries and entries[f.requirement].accepts(f) for f in deciding):
         return None
     causes = sorted({fault.requirement for fault in deciding})
@@ -49,9 +49,11 @@ def accepted(
 
 def _by_its_other_name(fault: FaultRow, entries: Mapping[str, Acceptance]) -> Acceptance | None:
     """The entry that accepts the same sort of failure under the name that the model has for it: what comes and goes is
-    laid on a requirement that is broken in any case."""
+    laid on a requirement that is broken in any case, by which it may be of another sort (then it tells the model's as a
+    rival)."""
     name, _, kind = fault.sort.partition(" ")
-    entry = entries.get(name) if kind and kind == fault.fingerprint.partition(" ")[2] else None
+    laid = kind == fault.fingerprint.partition(" ")[2] or fault.sort in fault.rivals
+    entry = entries.get(name) if kind and laid else None
     return entry if entry is not None and entry.accepts_sort(fault.sort) else None
 
 
