@@ -165,7 +165,7 @@ class Duties(Forms):
             return Breach(
                 self.by, named.requirement, named.why, ANYTHING, named.level or due.level, named.also,
                 named.steady or due.steady, named.otherwise or due.otherwise, "", f"{named.kind} {due.kind}".rstrip(),
-                behind, duty.mark,
+                behind, duty.mark, named.same_as,
             )  # fmt: skip
         kind = f"{rule.body.__name__} {due.kind}".rstrip()
         return Breach(

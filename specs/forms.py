@@ -223,7 +223,7 @@ class Forms:
                 name, why, kind, also = named.requirement, named.why, named.kind, named.also
                 level, steady = named.level or level, named.steady or steady
                 otherwise = named.otherwise or otherwise
-                rivals = rule.causes.rivals(case)
+                rivals = (*named.same_as, *rule.causes.rivals(case))
         return Breach(
             self.by, name, why, ANYTHING, level, also, steady, otherwise, broken.about, kind, rivals=rivals
         )  # fmt: skip

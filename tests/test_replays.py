@@ -16,11 +16,16 @@ from suites.replays import SETTLING, Replays
 
 KEPT = Stored("X-1", "X-1 rule", "X-1 rule", "MUST", (), "x", "", Plan(()))
 SHOWN = Judgement("fail", (Blame(Breach("server", "X-1", "x", kind="rule"), 3),))
+SHOWN_OTHERWISE = Judgement(
+    "fail", (Blame(Breach("server", "X-1", "waits", kind="rule waits", rivals=("X-1 rule",)), 3),)
+)
 HELD = Judgement("pass", covered=Counter({"X-1": 1}))
 NOT_REACHED = Judgement("pass", covered=Counter({"X-2": 1}))
 """What a server does that is mended in another way than was thought of."""
 ENDED_BEFORE = Judgement(
-    "fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 1),), covered=Counter({"X-3": 1})
+    "fail",
+    (Blame(Breach("server", "X-2", "slow", kind="other", rivals=("X-1 rule",)), 1),),
+    covered=Counter({"X-3": 1}),
 )
 ENDED_BEHIND = Judgement(
     "fail", (Blame(Breach("server", "X-2", "slow", kind="other"), 9),), covered=Counter({"X-1": 1})
@@ -74,6 +79,7 @@ def replayed(*judgements, settling=False, monkeypatch):
         ([ENDED_BEFORE], 0, 0, 0),
         ([UNDECIDED], 0, 0, 0),
         ([ENDED_BEFORE, ENDED_BEFORE, SHOWN], 1, 1, 0),
+        ([SHOWN_OTHERWISE], 1, 1, 0),
         ([ENDED_BEFORE, NOT_REACHED], ENOUGH_PASSES - 1, 0, ENOUGH_PASSES - 1),
     ],
 )

@@ -47,13 +47,19 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def _widths(shapes: Shapes, op: Op, first: int) -> list[Ask]:
-    """The ends of every type of integers and the numbers behind them, as fields and as keys."""
+    """The ends of every type of integers and the numbers behind them: as fields, in a list, as keys and as values."""
     found: list[Ask] = []
-    gap = (None,) * (1 - shapes.base)
+    gap, empty = (None,) * (1 - shapes.base), v.Map(())
     for name, (low, high) in INTEGERS.items():
-        idl = {"idl": f"message M {{\n  1: {name} x\n  2: map<{name}, bool> y\n}}\n"}
+        fields = f"  1: {name} x\n  2: map<{name}, bool> y\n  3: list<{name}> z\n  4: map<string, {name}> w\n"
+        idl = {"idl": f"message M {{\n{fields}}}\n"}
         for number in dict.fromkeys(bound(n) for n in (high, high + 1, low, low - 1)):
-            for out in ((*gap, number, v.Map(())), (*gap, 0, v.Map(((number, True),)))):
+            for out in (
+                (*gap, number, empty, (), empty),
+                (*gap, 0, v.Map(((number, True),)), (), empty),
+                (*gap, 0, empty, (number,), empty),
+                (*gap, 0, empty, (), v.Map((("k", number),))),
+            ):
                 found.append(Ask(first + len(found), "decode", encoded(out), "idl", "M", idl, "value", "ENC-01"))
     return found
 

@@ -7,9 +7,13 @@ from typing import Any
 from impls.references.msgpack.codec import Refusal
 from impls.references.msgpack.idl_codec import IdlCodec
 from impls.references.msgpack.idl_values import Shapes
+from impls.references.msgpack.octets import Pairs
 from specs.msgpack.format import WIDEST, styled
+from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.lines import Ask
 from specs.plan import Plan, Say
+from strategies.common import Op, Program
+from strategies.msgpack import typed
 from tests.mutants import msgpack_idl_server_values as server
 from tests.mutants.msgpack_idl_server_parts import DOCUMENT as WHOLE
 from tests.mutants.msgpack_kit import Witness, idl_ids, registering
@@ -49,6 +53,30 @@ class ZeroLost(Shapes):
         return super().integer(value, name) + (name == "int" and 0 < super().integer(value, name) < 100)
 
 
+class ListAsItIs(Shapes):
+    """The numbers in a list are not looked at."""
+
+    def read(self, value: Any, kind: Any) -> Any:
+        real = self.real(kind)
+        within = real.name == "list" and isinstance(value, list) and real.args[0].name in INTEGERS
+        return value if within else super().read(value, kind)
+
+
+class ValuesAsTheyAre(Shapes):
+    """The numbers in a map are not looked at."""
+
+    def read(self, value: Any, kind: Any) -> Any:
+        real = self.real(kind)
+        if real.name == "map" and isinstance(value, Pairs) and real.args[1].name in INTEGERS:
+            return Pairs((self.read(key, real.args[0]), number) for key, number in value)
+        return super().read(value, kind)
+
+
+def widths(config: Any) -> Plan:
+    """The ends of every type of integers, wherever they may stand."""
+    return typed.interpret(Program((0, 0, 0), (Op("widths", (0, 0)),)), config)
+
+
 FULL = server.FULL
 register(ZeroLost, "ENC-01", reads(FULL, "ENC-01"), "ENC-05 ENC-06 ENC-08 ENC-10 ENC-04 DEF-04")
 register(server.MissingIsZero, "ENC-03", reads((), "ENC-03"))
@@ -59,3 +87,5 @@ register(server.MoreRefused, "ENC-06", reads((*FULL, "more"), "ENC-06"), "ENC-10
 register(server.NumbersWrap, "ENC-07", reads((200, ()), "ENC-07", "N"))
 register(WideRefused, "ENC-08", reads(FULL, "ENC-08", style=WIDEST), "ENC-01")
 register(server.GapsRefused, "ENC-10", reads((5, "junk", "s", 6, True), "ENC-10"), "ENC-06 ENC-01")
+register(ListAsItIs, "ENC-07", widths, "ENC-01")
+register(ValuesAsTheyAre, "ENC-07", widths, "ENC-01")

@@ -157,8 +157,10 @@ def _reason(case: Case) -> str:
 @STUCK.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
              which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_not_taken(case: Case) -> Named | str:
-    """STOMP 1.2, CONNECTED Frame."""
-    return Named(_reason(case), f"{case.text} although CONNECTED came", f"greeted {_reason(case)}", (LIVES_ON,))
+    """STOMP 1.2, CONNECTED Frame. Whether it waits or hangs up is one failure."""
+    name = _reason(case)
+    text, kind = f"{case.text} although CONNECTED came", f"greeted {name}"
+    return Named(name, text, kind, (LIVES_ON,), same_as=(f"{name} {kind}",))
 
 
 def _receipted(case: Case) -> bool:
@@ -195,9 +197,10 @@ HUNG_UP = Causes("a connection that ends for no reason", vague=True)
 @HUNG_UP.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
                which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_refused(case: Case) -> Named | str:
-    """STOMP 1.2, CONNECTED Frame."""
-    text = f"{case.text} behind CONNECTED"
-    return Named(_reason(case), text, f"greeted {_reason(case)}", (LIVES_ON,), otherwise=_HUNG_UP)
+    """STOMP 1.2, CONNECTED Frame. Whether it waits or hangs up is one failure."""
+    name = _reason(case)
+    text, kind = f"{case.text} behind CONNECTED", f"greeted {name}"
+    return Named(name, text, kind, (LIVES_ON,), otherwise=_HUNG_UP, same_as=(f"{name} {kind} connect",))
 
 
 _SILENCE_MS = 100
