@@ -72,8 +72,11 @@ class Replays:
         """Play all of them once, and those again of which it is not known, for `seconds` at most."""
         until = self._hunter.ground.deadline.within(seconds)
         while not until.over() and (left := [each for each in self.replays if self._wanted(each)]):
-            # where a few more plays decide that a failure counts, they come before all that look for one that is gone
-            deciding = [each for each in left if each.shown and not self._settling]
+            # where a few more plays decide that a failure counts, they come before all that look for one that is gone,
+            # and beside each other: none of them waits until another one has waited out a silence
+            deciding = [
+                each for each in left if each.shown and not self._settling for _ in range(each.least - each.shown)
+            ]
             self._round(deciding or left, until.over)
         for each in self.replays:
             if each.last is not None and not each.stored.suspected:
