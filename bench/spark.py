@@ -39,21 +39,22 @@ def run(options: RunOptions) -> list[Figure]:
         return [*_built(found), *_rated({**_job("rates", name, "100"), **_job("nights", name, "1000")})]
 
 
-def _job(*arguments: str) -> dict[str, Any]:
-    """What one process measured. Raises CalledProcessError when it failed; what it said stands above."""
+def _job(*arguments: str, kept: Path | None = None) -> dict[str, Any]:
+    """What one process measured, with the classes of Spark in the folder `kept`. Raises CalledProcessError when it
+    failed; what it said stands above."""
     command = [sys.executable, "-m", "bench.spark_job", *arguments]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
+    env = os.environ | ({classes.FOLDER: str(kept)} if kept else {})
+    done = subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, check=True, text=True)
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return told
 
 
 def _size(root: Path, size: int) -> dict[str, Any]:
-    made = _job("fill", str(root), str(size))
-    if classes.FOLDER not in os.environ:  # what is measured is any night but the first: that one leaves its classes
-        os.environ[classes.FOLDER] = str(root.parent)
-        _job("build", str(root))
+    made, kept = _job("fill", str(root), str(size)), root.parent / "classes"
+    if not kept.exists():  # what is measured is any night but the first: that one leaves its classes
+        _job("build", str(root), kept=kept)
     duck = _job("duck", str(root))
-    one = _whole({**duck, **_job("build", str(root)), "rows": made["rows"]})
+    one = _whole({**duck, **_job("build", str(root), kept=kept), "rows": made["rows"]})
     say(f"  {one['rows']:,} verdicts: build {one['build_s']:.1f} s, with the start of Spark {one['whole_s']:.1f} s, "
         f"{one['cpu_s']:.0f} s of processors, {one['peak_mb']:,} MB at most; "
         f"DuckDB {one['tables_s']:.1f} s")  # fmt: skip

@@ -49,12 +49,14 @@ def accepted(
 
 def _by_its_other_name(fault: FaultRow, entries: Mapping[str, Acceptance]) -> Acceptance | None:
     """The entry that accepts the same sort of failure under the name that the model has for it: what comes and goes is
-    laid on a requirement that is broken in any case, by which it may be of another sort (then it tells the model's as a
-    rival)."""
+    laid on a requirement that is broken in any case. There it may be of another sort, and tells the model's as a rival;
+    then the entry has to be one for what comes and goes. What is named after a way of writing is another failure."""
     name, _, kind = fault.sort.partition(" ")
-    laid = kind == fault.fingerprint.partition(" ")[2] or fault.sort in fault.rivals
-    entry = entries.get(name) if kind and laid else None
-    return entry if entry is not None and entry.accepts_sort(fault.sort) else None
+    entry = entries.get(name) if kind else None
+    if entry is None or not entry.accepts_sort(fault.sort):
+        return None
+    laid = entry.sometimes and not fault.features and fault.sort in fault.rivals
+    return entry if laid or kind == fault.fingerprint.partition(" ")[2] else None
 
 
 def not_another_name(faults: Sequence[FaultRow], entries: Mapping[str, Acceptance]) -> list[FaultRow]:

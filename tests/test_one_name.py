@@ -109,13 +109,15 @@ def test_what_comes_and_goes_is_accepted_under_the_name_that_it_has_when_it_is_a
 def test_what_is_laid_on_another_requirement_as_another_sort_is_accepted_under_the_name_that_the_model_has_for_it():
     """A recommendation that is missed there as well decides nothing; another sort of failure that does is a new one."""
     laid = FaultRow(requirement="A-01", fingerprint="A-01 stays", sort="B-01 marked", rivals=("B-01 marked",))
-    entry = {"B-01": Known(fingerprints=("B-01 marked",))}
+    entry = {"B-01": Known(fingerprints=("B-01 marked",), sometimes=True)}
     should = FaultRow(requirement="A-01", fingerprint="A-01 stays", sort="B-02 marked", level="SHOULD")
     for told, status in (
         ([laid], 0), ([laid, should], 0), ([replace(laid, rivals=())], 1), ([laid, replace(should, level="MUST")], 1),
+        ([replace(laid, fingerprint="A-01 crlf", features=("crlf",))], 1),
     ):  # fmt: skip
         assert summed(*told, *map(judged, IDS), ids=IDS, deviations=entry).exit_code == status
-    assert summed(laid, *map(judged, IDS), ids=IDS, deviations={"B-01": Known(fingerprints=("B-01 x",))}).exit_code == 1
+    for other in (Known(fingerprints=("B-01 x",), sometimes=True), Known(fingerprints=("B-01 marked",))):
+        assert summed(laid, *map(judged, IDS), ids=IDS, deviations={"B-01": other}).exit_code == 1
 
 
 WRITTEN = FaultRow(requirement="B-01", fingerprint="B-01 crlf", sort="A-01 closed", features=("crlf",))

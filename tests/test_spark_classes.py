@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from reports.spark import classes
+from reports.spark.session import NoSpark, missing, start
 
 ENDS = (
     "import sys, pathlib; sys.stdin.read(); pathlib.Path(sys.argv[1]).write_text('classes'); sys.exit(int(sys.argv[2]))"
@@ -60,3 +61,11 @@ def test_what_a_killed_job_has_left_is_removed_and_what_another_one_writes_is_no
     os.utime(left, (old, old))
     classes.options(tmp_path / "spark.jsa")
     assert [*tmp_path.iterdir()] == [written]
+
+
+@pytest.mark.skipif(bool(missing()), reason="Spark cannot run here")
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(classes.FOLDER, str(tmp_path / "file" / "kept"))
+    with pytest.raises(NoSpark, match=f"{classes.FOLDER} must name a folder"):
+        start()

@@ -37,7 +37,8 @@ def file(java: str) -> Path | None:
 
 
 def options(path: Path | None) -> str:
-    """What the JVM is told, to read the file when it is there and to write it when it is not."""
+    """What the JVM is told, to read the file when it is there and to write it when it is not. Raises OSError when its
+    folder can't be made."""
     if path is None:
         return ""
     if path.exists():
@@ -53,7 +54,9 @@ def awaited(spark: SparkSession, path: Path | None) -> None:
     """Let this process end only when its JVM has written the file, or has had its time for it. It gets its name then:
     a JVM would not survive one that lacks its end."""
     if path is not None and not path.exists():
-        atexit.register(finish, spark.sparkContext._gateway.proc, path)  # type: ignore[union-attr]
+        jvm = getattr(spark.sparkContext._gateway, "proc", None)
+        if jvm is not None:  # else it was not started by this process
+            atexit.register(finish, jvm, path)
 
 
 def finish(jvm: subprocess.Popen[bytes], path: Path) -> None:

@@ -84,8 +84,13 @@ def start(
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     local = not remote and (not master or master.startswith("local"))
-    kept = classes.file(_java()) if local else None
+    kept, kept_by = None, ""
     if local:
+        try:
+            kept = classes.file(_java())
+            kept_by = classes.options(kept)
+        except OSError as error:
+            raise NoSpark(f"{classes.FOLDER} must name a folder that can be written to: {error}") from error
         # Executors of a laptop are children of this process: they are the same Python, whatever another project has
         # set, and find our modules as we do.
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -95,6 +100,7 @@ def start(
     builder = SparkSession.builder.appName(name)
     asked = {
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.parser.escapedStringLiterals": "false",  # `schemas.among` relies on it
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.parquet.compression.codec": "zstd",
         # What goes to Python and comes back at once: a row may be a file, a run or a conversation of some megabytes.
@@ -121,7 +127,7 @@ def start(
             "spark.sql.files.openCostInBytes": str(1 << 18),
             # One night is over before the thorough compiler of the JVM has earned what it costs.
             "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={QUIET.as_uri()} "
-            + classes.options(kept),
+            + kept_by,
         }
     for key, value in (asked | dict(settings or {})).items():
         builder = builder.config(key, value)

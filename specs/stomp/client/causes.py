@@ -157,10 +157,15 @@ def _reason(case: Case) -> str:
 @STUCK.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
              which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_not_taken(case: Case) -> Named | str:
-    """STOMP 1.2, CONNECTED Frame. Whether it waits or hangs up is one failure."""
+    """STOMP 1.2, CONNECTED Frame."""
     name = _reason(case)
     text, kind = f"{case.text} although CONNECTED came", f"greeted {name}"
-    return Named(name, text, kind, (LIVES_ON,), same_as=(f"{name} {kind}",))
+    return Named(name, text, kind, (LIVES_ON,), same_as=_same(name, kind))
+
+
+def _same(name: str, sort: str) -> tuple[str, ...]:
+    """Whether a client waits or hangs up is one failure where the way in which CONNECTED was written is the reason."""
+    return () if name == OPENS else (f"{name} {sort}",)
 
 
 def _receipted(case: Case) -> bool:
@@ -197,10 +202,10 @@ HUNG_UP = Causes("a connection that ends for no reason", vague=True)
 @HUNG_UP.cause(" ".join((*_OF_CONNECTED, OPENS)), could=_greeted,
                which=_reason, also=LIVES_ON)  # fmt: skip
 def connected_was_refused(case: Case) -> Named | str:
-    """STOMP 1.2, CONNECTED Frame. Whether it waits or hangs up is one failure."""
+    """STOMP 1.2, CONNECTED Frame."""
     name = _reason(case)
     text, kind = f"{case.text} behind CONNECTED", f"greeted {name}"
-    return Named(name, text, kind, (LIVES_ON,), otherwise=_HUNG_UP, same_as=(f"{name} {kind} connect",))
+    return Named(name, text, kind, (LIVES_ON,), otherwise=_HUNG_UP, same_as=_same(name, f"{kind} connect"))
 
 
 _SILENCE_MS = 100
