@@ -292,6 +292,16 @@ def test_a_list_of_names_is_asked_for_whatever_they_hold(spark):
     assert [row.run for row in rows.where(~schemas.among("run", names)).collect()] == ["other"]
 
 
+def test_two_columns_are_asked_for_together(spark):
+    from reports.spark import schemas  # noqa: PLC0415
+
+    told = [("a'", "1"), ("a'", "2"), ("b", "1"), ("b", "2"), ("(b, 2)", "")]
+    rows = schemas.sent(spark, told, schemas.text("slug", "version"))
+    for wanted in ([("a'", "1"), ("b", "2")], [("b", "1")], told, []):
+        found = rows.where(schemas.together(("slug", "version"), wanted)).collect()
+        assert sorted((row.slug, row.version) for row in found) == sorted(wanted)
+
+
 def test_the_latest_runs_are_those_of_each_day(spark):
     from pyspark.testing import assertDataFrameEqual  # noqa: PLC0415
 

@@ -19,6 +19,7 @@ from reports import tables
 from reports.site import write
 from reports.spark import report, schemas, versions
 from reports.spark import warehouse as module
+from reports.spark.folding import day_of
 from reports.spark.ingest import ingest
 from reports.spark.rejudge import rejudge
 from reports.spark.rows import SCHEMAS, Fault, Last, Settled
@@ -40,7 +41,7 @@ def drawn(chance: random.Random) -> tuple[tables.Run, list[Settled], list[Fault]
     """What some run amounts to: one of a dozen, that may have been told before, and otherwise."""
     at, complete, partial = chance.choice(MOMENTS), chance.random() < 0.8, chance.random() < 0.2
     about = {"run": f"r{chance.randrange(12)}", "slug": chance.choice("xy"), "version": chance.choice(("1", "2", ""))}
-    run = blank(tables.Run, **about, at=at, day=at[:10] or "unknown", complete=complete, partial=partial,
+    run = blank(tables.Run, **about, at=at, day=day_of(at), complete=complete, partial=partial,
                 passed=chance.randrange(9), verdict=chance.choice(("pass", "fail")))  # fmt: skip
     tried = [name for name in "ABC" if chance.random() < 0.8]
     settled = [Settled(**about, at=at, requirement=name, failed=chance.random() < 0.5) for name in tried]

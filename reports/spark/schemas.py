@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
@@ -86,8 +87,22 @@ def sent(spark: SparkSession, rows: Iterable[tuple[Any, ...]], schema: StructTyp
 def among(column: str, values: Iterable[str]) -> Column:
     """Whether a text column has one of these values. They go to Spark as one text, since each literal of its own takes
     a call to the JVM; whatever they hold, nothing of it is SQL."""
-    told = ", ".join(f"'{_SPECIAL.sub(_escaped, value)}'" for value in values)
+    told = ", ".join(map(_literal, values))
     return F.expr(f"{column} in ({told})") if told else F.lit(False)
+
+
+def together(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Column:
+    """Whether text columns have the values of one of these rows, sent as by `among`. It is said of each column too, so
+    that what is read from Parquet is what may be meant."""
+    told = ", ".join(f"({', '.join(map(_literal, row))})" for row in rows)
+    if not told:
+        return F.lit(False)
+    each = [among(column, sorted({*values})) for column, values in zip(columns, zip(*rows, strict=True), strict=True)]
+    return reduce(and_, each, F.expr(f"({', '.join(columns)}) in ({told})"))
+
+
+def _literal(value: str) -> str:
+    return f"'{_SPECIAL.sub(_escaped, value)}'"
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from reports.spark import schemas
-from reports.spark.rows import Last, Night, Past
+from reports.spark.rows import UNKNOWN_DAY, Last, Night, Past
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from reports.spark.warehouse import Warehouse
 
@@ -27,7 +26,7 @@ VERSION: Final = ("slug", "version")
 KEY: Final = (*VERSION, "requirement")
 FROM: Final = ("runs", "settled", "faults")
 """The tables that it is made of."""
-COUNTS: Final = ("runs", "failed", "changes", "reproduced", "tried", "loose")
+DAY: Final = r"^(?!0000)\d{4}-\d{2}-\d{2}$"
 
 
 def known(warehouse: Warehouse) -> DataFrame:
@@ -41,22 +40,17 @@ def renewed(warehouse: Warehouse, parts: Mapping[str, DataFrame], *, again: bool
     """The rows of `versions` that belong to a batch: `parts` is what it says of its runs, table by table, and `again`
     says that one of them may be in an earlier batch."""
     told = _touching(warehouse, parts["runs"].select("run", *VERSION), again=again).collect()
-    of, spark = schemas.text(*VERSION), warehouse.spark
-    touched = sorted({(row.slug, row.version) for row in told})
-    asked = schemas.sent(spark, touched, of)
-    # Said of each column, so that what is read from Parquet is what may be meant.
-    near = schemas.among("slug", [slug for slug, _ in touched]) & schemas.among(
-        "version", [name for _, name in touched]
-    )
+    spark, touched = warehouse.spark, sorted({(row.slug, row.version) for row in told})
+    asked = schemas.sent(spark, touched, schemas.text(*VERSION))
+    theirs = schemas.together(VERSION, touched)
     own = F.broadcast(schemas.sent(spark, [(row.run,) for row in told if row.mine], schemas.text("run")))
 
     def now(table: str) -> DataFrame:
-        known = warehouse.newest(table).where(near)
-        others = known.join(own, "run", "left_anti") if again else known
-        return others.unionByName(parts[table]).join(F.broadcast(asked), [*VERSION], "leftsemi")
+        known = warehouse.newest(table).where(theirs)
+        return (known.join(own, "run", "left_anti") if again else known).unionByName(parts[table])
 
-    # A version that has lost its only run gets a row too: one that is empty.
-    return asked.join(summed(*(now(name) for name in FROM)), [*VERSION], "left")
+    runs, settled, faults = map(now, FROM)
+    return summed(runs, settled, faults, asked)
 
 
 def _touching(warehouse: Warehouse, mine: DataFrame, *, again: bool) -> DataFrame:
@@ -72,15 +66,20 @@ def _touching(warehouse: Warehouse, mine: DataFrame, *, again: bool) -> DataFram
     return told.unionByName(before.withColumn("mine", F.lit(False)))
 
 
-def summed(runs: DataFrame, settled: DataFrame, faults: DataFrame) -> DataFrame:
-    """A row for each version that has runs."""
-    past = settled.transform(history(runs)).join(faults.transform(shaken), [*KEY], "full").fillna(0, [*COUNTS])
-    nights, requirements = (F.struct(*schemas.of(table).fieldNames()) for table in (Night, Past))
-    return (
-        runs.transform(daily)
-        .groupBy(*VERSION)
-        .agg(F.sort_array(F.collect_list(nights)).alias("nights"))
-        .join(past.groupBy(*VERSION).agg(F.sort_array(F.collect_list(requirements)).alias("past")), [*VERSION], "left")
+def summed(runs: DataFrame, settled: DataFrame, faults: DataFrame, asked: DataFrame | None = None) -> DataFrame:
+    """A row for each version that has runs, and for each that is `asked` for: a version that has lost its only run gets
+    one that is empty.
+
+    What is known of a version is put side by side and grouped, never joined: each join would wait for work of its own,
+    and one night has hardly anything to join.
+    """
+    night, one = (F.struct(*schemas.of(table).fieldNames()) for table in (Night, Past))
+    days = daily(runs).select(*VERSION, night.alias("night"))
+    told = days.unionByName(history(settled, faults).select(*VERSION, one.alias("one")), allowMissingColumns=True)
+    if asked is not None:
+        told = told.unionByName(asked, allowMissingColumns=True)
+    return told.groupBy(*VERSION).agg(
+        F.sort_array(F.collect_list("night")).alias("nights"), F.sort_array(F.collect_list("one")).alias("past")
     )
 
 
@@ -96,38 +95,33 @@ def daily(runs: DataFrame) -> DataFrame:
     )
 
 
-def history(runs: DataFrame) -> Callable[[DataFrame], DataFrame]:
-    """For each requirement on each version: how many runs settled it, how many with a fail, how often that differed
-    from the run before, and the first fail whose moment is known (in microseconds), with its run and day."""
-    days = runs.select("run", "day")
-
-    def made(settled: DataFrame) -> DataFrame:
-        order = Window.partitionBy(*KEY).orderBy("at", "run")
-        dated = settled.join(days, "run").withColumns({
-            "turned": F.col("failed") != F.lag("failed").over(order),
-            "moment": F.unix_micros(F.try_to_timestamp("at")),
-        })  # fmt: skip
-        begun = F.when(F.col("failed") & F.col("moment").isNotNull(), F.struct("moment", "run", "day"))
-        found = dated.groupBy(*KEY).agg(
-            F.count("*").alias("runs"), F.count_if("failed").alias("failed"), F.count_if("turned").alias("changes"),
-            F.min(begun).alias("first"),
-        )  # fmt: skip
-        told = {"first": "first.moment", "first_run": "first.run", "first_day": "first.day"}
-        return found.select(
-            *KEY, "runs", "failed", "changes", *[F.col(column).alias(name) for name, column in told.items()]
-        )
-
-    return made
-
-
-def shaken(faults: DataFrame) -> DataFrame:
-    """For each requirement on each version: repetitions of its faults, and how many faults not all of them showed."""
-    loose = F.col("reproduced") < F.col("tried")
-    return (
-        faults.where(F.col("tried") > 0)
-        .groupBy(*KEY)
-        .agg(F.sum("reproduced").alias("reproduced"), F.sum("tried").alias("tried"), F.count_if(loose).alias("loose"))
+def history(settled: DataFrame, faults: DataFrame) -> DataFrame:
+    """Each requirement on each version: how many runs settled it, how many with a fail, how often that differed from
+    the run before, the first fail whose moment is known (in microseconds) with its run and day; repetitions of its
+    faults, and how many faults not all of them showed."""
+    shaken = faults.where(F.col("tried") > 0).select(*KEY, "reproduced", "tried")
+    both = settled.select(*KEY, "at", "run", "failed").unionByName(shaken, allowMissingColumns=True)
+    moment, text = F.unix_micros(F.try_to_timestamp("at")), F.substring("at", 1, 10)
+    day = F.when(text.rlike(DAY), text).otherwise(UNKNOWN_DAY)  # as folding.day_of: the moment is one that exists
+    begun = F.when(F.col("failed") & moment.isNotNull(), F.struct(moment.alias("moment"), "run", day.alias("day")))
+    found = both.groupBy(*KEY).agg(
+        F.sort_array(F.collect_list(F.when(F.col("run").isNotNull(), F.struct("at", "run", "failed")))).alias("told"),
+        F.count_if("failed").alias("failed"),
+        F.min(begun).alias("first"),
+        F.sum("reproduced").alias("reproduced"),
+        F.sum("tried").alias("tried"),
+        F.count_if(F.col("reproduced") < F.col("tried")).alias("loose"),
     )
+
+    def turned(verdict: Column, nth: Column) -> Column:
+        return verdict.failed != F.get("told", nth - 1).failed
+
+    return found.select(
+        *KEY, F.size("told").cast("long").alias("runs"), "failed",
+        F.size(F.filter("told", turned)).cast("long").alias("changes"), F.col("first.moment").alias("first"),
+        F.col("first.run").alias("first_run"), F.col("first.day").alias("first_day"),
+        *[F.coalesce(name, F.lit(0).cast("long")).alias(name) for name in ("reproduced", "tried")], "loose",
+    )  # fmt: skip
 
 
 def nights(versions: DataFrame) -> DataFrame:
