@@ -52,7 +52,7 @@ class Replay:
 
     @property
     def least(self) -> int:
-        """Plays until it is known what it shows, where all show it."""
+        """Plays that tell what it shows, where all show it."""
         return SEVERAL if self.stored.always else 1
 
 
@@ -71,23 +71,26 @@ class Replays:
     def play(self, seconds: float) -> None:
         """Play all of them once, and those again of which it is not known, for `seconds` at most."""
         until = self._hunter.ground.deadline.within(seconds)
-        while not until.over() and (left := [each for each in self.replays if self._wanted(each)]):
-            # where a few more plays decide that a failure counts, they come before all that look for one that is gone,
-            # and beside each other: none of them waits until another one has waited out a silence
-            deciding = [
-                each for each in left if each.shown and not self._settling for _ in range(each.least - each.shown)
-            ]
-            self._round(deciding or left, until.over)
+        while not until.over() and (turns := self._turns()):
+            self._round(turns, until.over)
         for each in self.replays:
             if each.last is not None and not each.stored.suspected:
                 self._hunter.suspects.know(self._fault(each))
 
-    def _wanted(self, replay: Replay) -> bool:
+    def _turns(self) -> list[Replay]:
+        """What is played next: where a few more plays decide that a failure counts, these, before all that look for one
+        that is gone. Several plays of one are asked for at once: beside each other they do not wait until another one
+        has waited out a silence."""
+        deciding = [each for each in self.replays if each.shown and self._wanted(each) and not self._settling]
+        return [each for nth in range(SEVERAL) for each in deciding or self.replays if nth < self._wanted(each)]
+
+    def _wanted(self, replay: Replay) -> int:
+        """How many more plays are wanted at once."""
         if self._settling:
-            return replay.plays < SETTLING
+            return int(replay.plays < SETTLING)
         if replay.shown:
-            return replay.shown == replay.tried < replay.least and replay.plays < ENOUGH_PASSES
-        return replay.plays < ENOUGH_PASSES
+            return replay.least - replay.shown if replay.shown == replay.tried and replay.plays < ENOUGH_PASSES else 0
+        return int(replay.plays < ENOUGH_PASSES) if replay.plays else replay.least
 
     def _round(self, replays: Sequence[Replay], over: Callable[[], bool]) -> None:
         """Play each once, beside each other where the implementation bears that."""
@@ -152,7 +155,9 @@ class Replays:
         assert replay.last is not None
         recording, blame = replay.last
         stored, binding = replay.stored, self._hunter.binding
-        tolerated = stored.always and replay.shown < max(replay.tried, SEVERAL)
+        # the plays in which it was confirmed count as well: the conversation is the same one
+        shown, tried = stored.shown + replay.shown, stored.tried + replay.tried
+        tolerated = stored.always and (shown < tried or tried < SEVERAL)
         return Fault(
             requirement=stored.requirement,
             level=stored.level,

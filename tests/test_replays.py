@@ -110,6 +110,38 @@ def test_what_may_count_is_played_again_before_what_seems_to_be_gone(monkeypatch
     assert {each.shown for each in replays.replays if each.stored.requirement == "X-1"} == {3}
 
 
+def test_what_counts_only_if_it_is_always_there_is_asked_for_several_times_at_once(monkeypatch):
+    """Behind the first plays there may be no time for more."""
+    monkeypatch.setattr(Replays, "_pursuit", lambda self, stored: None)
+    monkeypatch.setattr(Replays, "_fault", lambda self, replay: None)
+    hunter, rounds = Hunter(SHOWN), []
+    replays = Replays(hunter, [replace(KEPT, level="SHOULD"), replace(KEPT, always=True)])
+    monkeypatch.setattr(Replays, "_round", lambda self, turns, over: rounds.append(turns))
+    hunter.ground.deadline.within = lambda seconds: SimpleNamespace(over=lambda: bool(rounds))
+    replays.play(1.0)
+    assert [[each.stored.level for each in turns] for turns in rounds] == [["MUST", "SHOULD", "MUST", "MUST"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "verdict"),
+    [
+        ((0, 0), (2, 2), "inconclusive"),  # a file of an older release does not say how often it was played
+        ((0, 0), (3, 3), "fail"),
+        ((5, 5), (1, 1), "fail"),
+        ((5, 5), (1, 2), "inconclusive"),
+        ((4, 5), (3, 3), "inconclusive"),
+        ((1, 1), (1, 1), "inconclusive"),
+    ],
+)
+def test_what_counts_only_if_it_is_always_there_was_so_in_all_plays(before, now, verdict):
+    kept = replace(KEPT, always=True, shown=before[0], tried=before[1])
+    replays = Replays(Hunter(), [kept])
+    (replay,) = replays.replays
+    replay.shown, replay.tried = now
+    replay.last = SimpleNamespace(), Blame(Breach("server", "X-1", "x", kind="rule"), 3)
+    assert replays._fault(replay).verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("requirement", "duty", "rivals"),
     [("X-1", "", ("X-2 rule",)), ("X-7", "X-7 owed", ("X-1 rule",)), ("X-8", "X-7 owed", ())],
