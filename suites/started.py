@@ -6,6 +6,7 @@ Whatever keeps it from being reached is raised as LaunchError or CannotJudge: it
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,8 @@ class Started:
         self.transport: Transport | None = None
         self.address: tuple[str, int] | None = None
         self._running: Running | None = None
+        self._keeping = threading.Lock()
+        """Held by whoever starts again what runs, or ends it: a conversation may be over while the run ends."""
 
     def start(self) -> None:
         """Start it, and wait until it answers. Raises LaunchError and CannotJudge."""
@@ -71,8 +74,10 @@ class Started:
         """Start it again where that is ours to do, though nothing has happened to it. Raises LaunchError."""
         if isinstance(self.transport, MemoryTransport):
             self.transport.restart()
-        elif self._running is not None and self._impl.start.kind == "command":
-            self._restart(self._running)
+        elif self._impl.start.kind == "command":
+            with self._keeping:
+                if self._running is not None:
+                    self._restart(self._running)
 
     def settle(self, recording: Recording) -> str:
         """Restart it if it is ours and died in this conversation; answers how it ended, or "". Raises LaunchError."""
@@ -82,12 +87,15 @@ class Started:
                 self.transport.restart()
                 return f"it raised {died} in this conversation"
             return ""
-        running = self._running
         hurt = recording.refused or recording.judgement.verdict == "fail"
-        if running is None or not hurt or not (recording.refused or hung_up(recording, self._impl.role)):
+        if not hurt or not (recording.refused or hung_up(recording, self._impl.role)):
             return ""
-        if not self._died(running):
-            return ""
+        with self._keeping:
+            running = self._running
+            return self._revived(running) if running is not None and self._died(running) else ""
+
+    def _revived(self, running: Running) -> str:
+        """Start again what has died; how it ended."""
         tail = " / ".join(running.log_tail(3).splitlines())
         how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
         self._restart(running)
@@ -97,10 +105,11 @@ class Started:
         """End what was started here, and nothing else."""
         if isinstance(self.transport, PipeTransport):
             self.transport.close()
-        if self._running is not None:
-            self.deadline.resume()
-            self._stop(self._running)
-            self._running = None
+        with self._keeping:
+            running, self._running = self._running, None
+            if running is not None:
+                self.deadline.resume()
+                self._stop(running)
 
     def _ready(self, running: Running) -> None:
         """Wait until it answers, for as long as its manifest allows and this run lasts."""

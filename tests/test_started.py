@@ -1,0 +1,80 @@
+"""Starting again what has died, while the run ends."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from impls.driver.link import TcpTransport
+from specs.model import Judgement
+from suites.deadline import Deadline
+from suites.started import Started
+
+WAIT_S = 10.0
+
+
+class Program:
+    """A program that ends when it is asked to, and tells what was done with it."""
+
+    def __init__(self):
+        self.done, self.gone, self.reviving, self.revive = [], False, threading.Event(), threading.Event()
+
+    def alive(self):
+        return not self.gone
+
+    def ending(self):
+        return "exit status 1"
+
+    def log_tail(self, lines):
+        return ""
+
+    def restart(self):
+        self.reviving.set()
+        assert self.revive.wait(WAIT_S)
+        self.done.append("restart")
+
+    def stop(self):
+        self.gone = True
+        self.done.append("stop")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What runs such a program, and the program."""
+    started = Started(
+        SimpleNamespace(role="server", start=SimpleNamespace(kind="command")), SimpleNamespace(), Deadline(WAIT_S)
+    )
+    monkeypatch.setattr(Started, "_ready", lambda self, running: None)
+    started._running, started.transport = Program(), TcpTransport(lambda: ("127.0.0.1", 1))
+    return started, started._running
+
+
+BROKEN_OFF = SimpleNamespace(refused="refused", judgement=Judgement("fail"))
+
+
+def test_what_was_stopped_is_not_started_again_by_a_conversation_that_its_end_has_cut(started):
+    started, program = started
+    started.stop()
+    assert started.settle(BROKEN_OFF) == ""
+    started.start_anew()
+    assert program.done == ["stop"]
+
+
+def test_what_is_just_started_again_is_stopped_behind_that(started):
+    started, program = started
+    program.gone = True
+    told = []
+    settling = threading.Thread(target=lambda: told.append(started.settle(BROKEN_OFF)))
+    settling.start()
+    assert program.reviving.wait(WAIT_S)
+    stopping = threading.Thread(target=started.stop)
+    stopping.start()
+    stopping.join(0.05)
+    assert program.done == []
+    program.revive.set()
+    for thread in (settling, stopping):
+        thread.join(WAIT_S)
+    assert program.done == ["restart", "stop"]
+    assert told[0].startswith("it ended (exit status 1)")
