@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 class Named(NamedTuple):
     """What a diagnosis says: the requirement to blame, why, and which cause said so (for `Breach.kind`). `also`,
-    `level`, `steady` and `otherwise` become those of the breach. `same_as`: fingerprints by which the same failure of
-    the same requirement is told where it shows in another way; they become rivals of the breach."""
+    `level`, `steady` and `otherwise` become those of the breach. `same_as`: fingerprints by which the same failure is
+    told where it shows in another way, or of what may be the reason as well; they become rivals of the breach."""
 
     requirement: str
     why: str

@@ -212,6 +212,16 @@ def test_how_a_frame_is_written_is_what_is_blamed_first():
     assert blamed(*asked, said, lost) == [("CLEN-01", None)]
 
 
+def test_each_unusual_way_in_which_a_frame_was_written_may_be_the_reason():
+    """A known failure that comes and goes explains one of a frame that was written so too, and no other one."""
+    eols = "STOMP-1.2-FRAME-03 marked STOMP-1.2-FRAME-03"
+    for written, explained in ((["in pieces", "line ends around it"], True), (["in pieces"], False)):
+        ended = (*SUBSCRIBED, Fact(0, "server", "written", written), message(1), Closed(0, "client"))
+        (fault,) = judged(*ended).faults
+        assert fault.breach.fingerprint == "STOMP-1.2-FRAME-06 marked STOMP-1.2-FRAME-06"
+        assert (eols in fault.breach.rivals) is explained
+
+
 @pytest.mark.parametrize(("written", "name", "one"), [(["CR LF"], "FRAME-02", True), ([], "CLI-14", False)])
 def test_whether_a_client_waits_or_hangs_up_behind_connected_is_one_failure_where_its_form_is_the_reason(
     written, name, one

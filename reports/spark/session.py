@@ -126,7 +126,8 @@ def start(
             "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
             "spark.sql.files.openCostInBytes": str(1 << 18),
             # One night is over before the thorough compiler of the JVM has earned what it costs.
-            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m -Dlog4j2.configurationFile={QUIET.as_uri()} "
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m "
+             f"-Dlog4j2.configurationFile={QUIET.as_uri()} "
             + kept_by,
         }
     for key, value in (asked | dict(settings or {})).items():

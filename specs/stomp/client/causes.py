@@ -54,11 +54,14 @@ any frame."""
 
 
 def _named(case: Case, *names: str, otherwise: str) -> Named | str:
-    """The first of these marks, in words."""
+    """The first of these marks, in words. Where a frame was written in several unusual ways, each of them may be the
+    reason."""
     name = _marked(case, *names)
     if not name:
         return ""
-    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (READS,), otherwise=otherwise)
+    others = (other for other in _WRITTEN if name in _WRITTEN and other != name and other in case.marks)
+    same_as = tuple(f"{other} marked {other}" for other in others)
+    return Named(name, f"{case.text}: {_SAYS[name]}", f"marked {name}", (READS,), otherwise=otherwise, same_as=same_as)
 
 
 LOST = Causes("a message that does not reach the application", vague=True)
