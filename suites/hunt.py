@@ -321,8 +321,8 @@ class Hunter:
         return max(rest_s, TURN_S)
 
     def takes_long(self, prop: Property, program: Program) -> bool:
-        """True for a program that is played beside the hunt since it says nothing for long, or megabytes."""
-        if not self.beside or prop.heavy:
+        """True for a program that says nothing for long, or megabytes where that is played beside the hunt."""
+        if prop.heavy:
             return self.beside
         return rests.rest_s(prop.plan(program, self.setting.config), self.setting) >= BESIDE_S
 

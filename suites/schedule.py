@@ -108,8 +108,9 @@ class _Again:
 
 
 def _opening(hunter: Hunter, deck: list[tuple[Pursuit, Program]]) -> list[tuple[Pursuit, Program]]:
-    """The programs of the deck in the order in which they are played: what takes long goes on beside the others, so it
-    is begun first."""
+    """The programs of the deck in the order in which they are played. What takes long goes on beside the others, so it
+    is begun first; and where nothing goes on beside others, there is time for a rest at the beginning or not at all, but
+    not in one run and not in the next."""
     return sorted(deck, key=lambda each: not hunter.takes_long(each[0].prop, each[1]))
 
 

@@ -127,8 +127,7 @@ def start(
             "spark.sql.files.openCostInBytes": str(1 << 18),
             # One night is over before the thorough compiler of the JVM has earned what it costs.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m "
-             f"-Dlog4j2.configurationFile={QUIET.as_uri()} "
-            + kept_by,
+            f"-Dlog4j2.configurationFile={QUIET.as_uri()} " + kept_by,
         }
     for key, value in (asked | dict(settings or {})).items():
         builder = builder.config(key, value)
