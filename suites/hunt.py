@@ -322,8 +322,8 @@ class Hunter:
 
     def takes_long(self, prop: Property, program: Program) -> bool:
         """True for a program that says nothing for long, or megabytes where that is played beside the hunt."""
-        if prop.heavy:
-            return self.beside
+        if prop.heavy or isinstance(self.setting.transport, MemoryTransport):
+            return prop.heavy and self.beside
         return rests.rest_s(prop.plan(program, self.setting.config), self.setting) >= BESIDE_S
 
     def _lingering(self) -> Setting:

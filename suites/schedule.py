@@ -109,8 +109,8 @@ class _Again:
 
 def _opening(hunter: Hunter, deck: list[tuple[Pursuit, Program]]) -> list[tuple[Pursuit, Program]]:
     """The programs of the deck in the order in which they are played. What takes long goes on beside the others, so it
-    is begun first; and where nothing goes on beside others, there is time for a rest at the beginning or not at all, but
-    not in one run and not in the next."""
+    is begun first; and where nothing goes on beside others, there is time for a rest at the beginning, if at all: not in
+    one run and in the next one none."""
     return sorted(deck, key=lambda each: not hunter.takes_long(each[0].prop, each[1]))
 
 

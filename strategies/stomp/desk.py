@@ -39,6 +39,9 @@ CONNECTED_WITH: Sequence[bytes] = (
     b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\n",
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
+OFFERED: Sequence[tuple[int, ...]] = ((), (60_000, 0), (), (60_000, 60_000))
+"""Heart-beats that a client offers, in milliseconds, where the server wants and gives none: nothing comes of it, and no
+time has to pass to see that."""
 _AROUND = (b"\n", b"\n\n\n", b"\r\n", b"\r\n\n")
 QUIET_MS = SHORT_MS // 2
 """How long a client waits for a message that must not come, or need not."""
@@ -115,6 +118,8 @@ class Serving:
             given |= {"login": "guest", "passcode": passcode}
         host = HOSTS[self.opening // 16 % len(HOSTS)]
         given |= {"host": host} if host else {}
+        if not beats and more is None and self.version != "1.0":
+            beats = OFFERED[self.opening // 8 % len(OFFERED)]
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
         more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)] if more is None else more
