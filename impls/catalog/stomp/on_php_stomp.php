@@ -69,6 +69,9 @@ final class Testee
         if ($receipt) {
             $more['receipt'] = is_string($receipt) ? $receipt : 'r-' . ++$this->receipts;
         }
+        if (array_filter(array_keys($more), 'is_int')) {
+            throw new Unsupported(); // PHP has made a number of the name: it has no way to hand it over as a text
+        }
         return $more;
     }
 
