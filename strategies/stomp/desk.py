@@ -119,7 +119,7 @@ class Serving:
         host = HOSTS[self.opening // 16 % len(HOSTS)]
         given |= {"host": host} if host else {}
         if not beats and more is None and self.version != "1.0":
-            beats = OFFERED[self.opening // 8 % len(OFFERED)]
+            beats = OFFERED[self.opening // 2 % len(OFFERED)]
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
         more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)] if more is None else more

@@ -167,6 +167,19 @@ mutant("wants-beats", "CLI-14", OPEN)(
         lambda self: self.end("no beats"), when=lambda frame: "heart-beat" not in frame.first
     ),
 )
+
+
+@mutant("wants-beats-back", "CLI-14", plan(opening=2))
+class WantsBeatsBack(Channel):
+    """A client that has offered heart-beats does not know what to do with a CONNECTED that has none."""
+
+    def on_connected(self, frame: Frame) -> None:
+        if "heart-beat" not in frame.first and self.wanted != (0, 0):
+            self.end("no beats")
+        else:
+            super().on_connected(frame)
+
+
 mutant("one-line-connected", "CLI-14", plan(connect={"more": b"server:a/1\nsession:s1\n"}))(
     "A CONNECTED with more than its version is refused.",
     on(Channel, "on_connected").instead(
