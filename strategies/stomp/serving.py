@@ -266,6 +266,7 @@ def _raw_of_1_0(s: Serving, config: Config) -> None:
     s.said += 1
     s.receive()
     ear.open.append(s.said - 1)
+    s.send(b"raw", {"k": "a\\nb:c\\\\d"})
 
 
 BEATS = ((0, 0), (200, 0), (0, 200), (300, 300), (200, 500), (500, 200), (1000, 0))
