@@ -39,6 +39,8 @@ CONNECTED_WITH: Sequence[bytes] = (
     b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\n",
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
+PLAIN: Sequence[bytes] = (b"", CONNECTED_WITH[1], b"heart-beat:0,0\n")
+"""Those of them that are nothing special: what goes wrong behind them has another reason."""
 OFFERED: Sequence[tuple[int, ...]] = ((), (60_000, 0), (), (60_000, 60_000))
 """Heart-beats that a client offers, in milliseconds, where the server wants and gives none: nothing comes of it, and no
 time has to pass to see that."""
@@ -118,11 +120,12 @@ class Serving:
             given |= {"login": "guest", "passcode": passcode}
         host = HOSTS[self.opening // 16 % len(HOSTS)]
         given |= {"host": host} if host else {}
-        if not beats and more is None and self.version != "1.0":
-            beats = OFFERED[self.opening // 2 % len(OFFERED)]
+        if more is None:
+            more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)]
+            if not beats and self.version != "1.0" and more in PLAIN:
+                beats = OFFERED[self.opening // 2 % len(OFFERED)]
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
-        more = CONNECTED_WITH[self.opening // 4 % len(CONNECTED_WITH)] if more is None else more
         if wish == "" and b"session:" not in more:
             more = b"session:s1\n" + more  # a server of 1.0, which names no version, always names the session (E-32)
         if "1.0" in (self.version, wish) and b"session:" in more:

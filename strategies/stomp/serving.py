@@ -259,14 +259,15 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
 
 
 def _raw_of_1_0(s: Serving, config: Config) -> None:
-    """In a session of 1.0 a backslash is a backslash. It is said as octets: then both ends have the same version."""
+    """In a session of 1.0 a backslash is a backslash, both ways. What the client is given is said as octets: then both
+    ends have the same version."""
+    s.send(b"raw", {"k": "a\\nb:c\\\\d"})
     ear = s.subscribe(0, "client")
     head = b"MESSAGE\ndestination:" + ear.place.encode() + b"\nmessage-id:raw\nk:a\\nb\\\\c\nsubscription:"
     s.steps.append(SendBytes(0, (head, s.id_of(ear), b"\n\nraw\0"), s.when))
     s.said += 1
     s.receive()
     ear.open.append(s.said - 1)
-    s.send(b"raw", {"k": "a\\nb:c\\\\d"})
 
 
 BEATS = ((0, 0), (200, 0), (0, 200), (300, 300), (200, 500), (500, 200), (1000, 0))
