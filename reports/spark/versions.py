@@ -27,6 +27,7 @@ KEY: Final = (*VERSION, "requirement")
 FROM: Final = ("runs", "settled", "faults")
 """The tables that it is made of."""
 DAY: Final = r"^(?!0000)\d{4}-\d{2}-\d{2}$"
+"""How a moment begins of which `folding.day_of` can tell the day."""
 
 
 def known(warehouse: Warehouse) -> DataFrame:

@@ -39,7 +39,7 @@ CONNECTED_WITH: Sequence[bytes] = (
     b"x-path:c:\\new\\c\n", b"server:x/1:2\nheart-beat:0,0\n",
 )  # fmt: skip
 """What stands in CONNECTED beside the version. There are no escapes in it, and values may hold colons (E-01)."""
-PLAIN: Sequence[bytes] = (b"", CONNECTED_WITH[1], b"heart-beat:0,0\n")
+PLAIN: Sequence[bytes] = tuple(CONNECTED_WITH[nth] for nth in (0, 1, 3))
 """Those of them that are nothing special: what goes wrong behind them has another reason."""
 OFFERED: Sequence[tuple[int, ...]] = ((), (60_000, 0), (), (60_000, 60_000))
 """Heart-beats that a client offers, in milliseconds, where the server wants and gives none: nothing comes of it, and no

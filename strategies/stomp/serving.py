@@ -247,7 +247,7 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
     s.connect(offered, "" if wish == "1.0" and which & 64 else wish)
     s.version = wish
     if wish == "1.0":
-        _raw_of_1_0(s, config)
+        _raw_of_1_0(s)
     if opening & 64 and wish != config.version:  # what versions write in several ways
         _words(s, Op("words", (opening, style, which, 0, 0)))
     if opening & 32 and wish != "1.0":
@@ -258,7 +258,7 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
     return s.plan()
 
 
-def _raw_of_1_0(s: Serving, config: Config) -> None:
+def _raw_of_1_0(s: Serving) -> None:
     """In a session of 1.0 a backslash is a backslash, both ways. What the client is given is said as octets: then both
     ends have the same version."""
     s.send(b"raw", {"k": "a\\nb:c\\\\d"})
