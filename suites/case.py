@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -127,6 +128,17 @@ class Case:
         if self.way is not None and plan_without(plan, (self.way,)) == plan:
             return None  # it needs a way of writing that this plan has not
         return self.seen_in(self.play(plan, setting), kind)
+
+    def shown_beside(
+        self, plan: Plan, setting: Setting, again: Setting, times: int
+    ) -> tuple[Seen | None, list[Seen | None]]:
+        """What playing `plan` with one setting shows, and what so many plays of it show that go on beside it with
+        another one."""
+        if not times:
+            return self.shown(plan, setting), []
+        with ThreadPoolExecutor(times) as pool:
+            others = [pool.submit(self.shown, plan, again) for _ in range(times)]
+            return self.shown(plan, setting), [other.result() for other in others]
 
     def seen_in(self, recording: Recording, kind: str = "") -> Seen | None:
         """The same of a plan that was played."""

@@ -17,7 +17,7 @@ from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from specs.plan import Plan
 from strategies.common import Program, simpler
-from suites.case import AGAIN, REPEATS, REPEATS_S, Case, Seen, is_silent, kind_of, turns
+from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Seen, is_silent, kind_of, turns
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.pursuit import NO_TIME, NOT_AGAIN, Fault, breach_of
@@ -128,7 +128,7 @@ class Investigator:
             # what is as it was seen a moment ago need not be seen once more before it is waited for
             shown = self._confirmed(suspect, plan, seen if len(plans) == 1 and is_silent(seen) else None, hasty=hasty)
             if shown is not None:
-                plan, confirmed = shown  # noqa: PLW2901 - it may have been shown with rests
+                plan, confirmed, had = shown  # noqa: PLW2901 - it may have been shown with rests
                 suspect.proof.fault = suspect.told(
                     program, plan, confirmed, 2, after_s, begun, tried=1 + suspect.proof.tried
                 )
@@ -139,7 +139,7 @@ class Investigator:
                     why = "" if guess else f"it may be {known}, which shows in the same way"
                     return Investigated(None, why, explained=guess)
                 about = confirmed[2].breach.about
-                shows = list(self._repeated(suspect, plan, setting))
+                shows = [*had, *self._repeated(suspect, plan, setting, REPEATS - 1 if not had else 0)]
                 count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
                 fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
                 fault = suspect.ends_anyway(fault, program, after_s, begun) or fault
@@ -168,10 +168,11 @@ class Investigator:
         """Seconds of haste that can be spared for a shorter plan, of what the silence to be believed leaves."""
         return HASTY_S if case.until.left() > self._patient(case).patience_ms / 1000 + 3 * HASTY_S else 0.0
 
-    def _repeated(self, case: Case, plan: Plan, setting: Setting | None) -> Iterator[Seen | None]:
-        """What each repetition shows, as many as there is time for. None is needed: the fault is confirmed by now."""
+    def _repeated(self, case: Case, plan: Plan, setting: Setting | None, times: int) -> Iterator[Seen | None]:
+        """What each of so many repetitions shows, as many as there is time for. None is needed: the fault is confirmed
+        by now."""
         with suppress(TimeUp):
-            for _ in turns(REPEATS - 1, self.repeats_s):
+            for _ in turns(times, self.repeats_s):
                 yield case.shown(plan, setting)
 
     def _spoilt(self, case: Case, seen: Seen) -> bool:
@@ -190,27 +191,35 @@ class Investigator:
 
     def _confirmed(
         self, case: Case, plan: Plan, seen: Seen | None = None, *, hasty: bool = False
-    ) -> tuple[Plan, Seen] | None:
-        """`plan` and what it shows; a silence only if it holds with long patience, and without what is left to do of
-        connections that were given up, in earlier conversations or in this one: who serves one after the other is busy
-        with those first, and what is left of a subscription may take a message. Where there is time for one silence
-        only, both are tried at once, and the plan is the one with rests."""
+    ) -> tuple[Plan, Seen, list[Seen | None]] | None:
+        """`plan` and what it shows, and what repetitions of it that went on meanwhile have shown.
+
+        A silence counts only if it holds with long patience, and without what is left to do of connections that were
+        given up, in earlier conversations or in this one: who serves one after the other is busy with those first, and
+        what is left of a subscription may take a message. Where there is time for one silence only, both are tried at
+        once, and the plan is the one with rests; and what counts only if it is always there is repeated at the same
+        time, not behind it.
+        """
         seen = seen or case.again(plan)
         if seen is None or not is_silent(seen):
-            return None if seen is None else (plan, seen)
+            return None if seen is None else (plan, seen, [])
         patient, smoke, calm = self._patient(case), case.hunter.smoke(), rested(plan)
         if smoke is not None and not case.hunter.beside:  # who holds several at once is not busy with others
             case.play(smoke, patient)
-        if hasty and calm != plan and (seen := case.shown(calm, patient)) is not None:
-            return calm, seen
-        seen = case.shown(plan, patient)
+        meanwhile = SEVERAL - 1 if hasty and case.hunter.beside and seen[2].breach.steady else 0
+        again = self._patient(case, AGAIN_MS)
+        if hasty and calm != plan:
+            seen, had = case.shown_beside(calm, patient, again, meanwhile)
+            if seen is not None:
+                return calm, seen, had
+        seen, had = case.shown_beside(plan, patient, again, meanwhile)
         if seen is None or calm == plan:
-            return None if seen is None else (plan, seen)
+            return None if seen is None else (plan, seen, had)
         # turn by turn, as in `differs`: what comes and goes is not forgiven because a rest happened to stand before it
         case.healed = all(
             case.play(calm, patient).judgement.verdict == "pass" and case.shown(plan) is not None for _ in range(2)
         )
-        return None if case.healed else (plan, seen)
+        return None if case.healed else (plan, seen, had)
 
     def _patient(self, case: Case, most_ms: float = CONFIRM_MS) -> Setting:
         """The setting of the run with the patience in which a silence is believed, or `most_ms` if that is less. A plan

@@ -1,5 +1,6 @@
 """What an investigation believes: silences, what comes and goes, what heals with rest, and what there is time for."""
 
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from specs.plan import Plan, Say, Wait
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
 from suites import investigate, shrinking
+from suites.case import Case
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
@@ -154,13 +156,49 @@ def test_what_comes_and_goes_is_not_forgiven_for_a_rest(monkeypatch, then, belie
         hunter=hunter,
         setting=setting,
         play=hunter.play,
-        again=lambda plan: "x",
         shown=lambda plan, setting=None: next(shown),
+        shown_beside=lambda plan, setting, again, times: (next(shown), []),
         blames=None,
         until=Deadline(),
     )
     plan = Plan((Say(0, 0), Say(1, 1)))
-    assert (Investigator()._confirmed(case, plan) == (plan, "x")) is believed
+    assert (Investigator()._confirmed(case, plan, ("", "", Blame(BREACH, 0), "")) == (plan, "x", [])) is believed
+
+
+BREACH = Breach("server", "STOMP-1.2-SEND-04", "it")
+
+
+@pytest.mark.parametrize("steady", [True, False])
+@pytest.mark.parametrize("hasty", [True, False])
+@pytest.mark.parametrize("beside", [True, False])
+def test_what_counts_only_if_it_is_always_there_is_repeated_while_its_silence_is_waited_for(
+    monkeypatch, steady, hasty, beside
+):
+    """In haste there is no time for one after the other; all of them are under way before one is over."""
+    monkeypatch.setattr(investigate, "is_silent", lambda seen: True)
+    together = steady and hasty and beside
+    everybody, patience = threading.Barrier(3 if together else 1, timeout=10), []
+    blame = Blame(replace(BREACH, steady=steady), 0)
+    recording = SimpleNamespace(judgement=Judgement("fail", (blame,)), events=[])
+
+    def play(plan, setting, until, *, alone):
+        patience.append(setting.patience_ms)
+        everybody.wait()
+        return recording
+
+    setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
+    hunter = SimpleNamespace(
+        setting=setting,
+        beside=beside,
+        smoke=lambda: None,
+        play=play,
+        blamed=lambda r: [(BREACH.requirement, "MUST", blame)],
+    )
+    case = Case(hunter, None, BREACH.requirement, setting)
+    _plan, seen, had = Investigator()._confirmed(case, Plan((Say(0, 0),)), (recording, "MUST", blame, ""), hasty=hasty)
+    assert seen[0] is recording
+    assert had == [seen, seen] * together
+    assert sorted(patience) == [investigate.AGAIN_MS] * len(had) + [investigate.CONFIRM_MS]
 
 
 class BodyOnReceipts(Session):

@@ -51,6 +51,21 @@ def test_a_host_that_passes_over_an_empty_object_for_a_process_id_misses_a_recom
         assert blamed(judged("bolt-host", *gave_up, Fact(0, "bolt-host", "failed", {"why": "no pid"}))) == {}
 
 
+@pytest.mark.parametrize(
+    ("pid", "emits", "rule"),
+    [
+        ({"pid": 7, "more": 1}, False, "INV-HOST-01"),
+        ({"pid": 7, "more": 1}, True, "BOLT-13"),
+        ({"pid": 7}, True, "BOLT-13"),
+    ],
+)
+def test_a_host_that_gives_up_a_child_whose_process_id_has_more_beside_it_is_blamed_for_that(pid, emits, rule):
+    """Unless something else is open that it may not have borne: that comes without more beside the process id, too."""
+    said = [("child", pid), *([("child", {"command": "emit", "tuple": ["x"]})] if emits else [])]
+    talk = host("bolt-host", ("answer", {"op": "start"}), *said, ("failed", {"why": "odd"}), pid=False)
+    assert blamed(judged("bolt-host", *talk)) == {rule: "MUST"}
+
+
 @pytest.mark.parametrize(("heard", "ids", "rules"), [(False, [7], []), (False, [4], []), (True, [7], ["BOLT-15"])])
 def test_an_emit_may_come_before_the_task_ids_that_are_told_beside_it(heard, ids, rules):
     told, answer = ("task_ids", {"ids": [4]}), ("answer", {"op": "task_ids"})

@@ -26,7 +26,7 @@ _LONGEST = 32
 """Entries of one stretch."""
 _OPEN = 8
 """Subscriptions and transactions that are open at once."""
-_MIXED = (
+MIXED = (
     b"a\r\nb\r\n" * 1000,
     b"a\r\n\0\r\n" * 150,
     b"\0" * 4000,
@@ -43,7 +43,7 @@ _MIXED = (
     b"x\0",
 )
 """Bodies that are long and hold what is mostly tried in short ones, and ends that are easily lost."""
-_BODIES = (*BODIES, *_MIXED, *LONG_BODIES)
+_BODIES = (*BODIES, *MIXED, *LONG_BODIES)
 _MODES = ("auto", "client", "client-individual")
 _AGAIN = tuple(product(_MODES, _MODES))
 """The mode of a subscription, and that of the next one with its id."""

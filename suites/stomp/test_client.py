@@ -1,6 +1,6 @@
 """Clients. Source: STOMP 1.2, all frames; 003_30478fd2f19f0da0.txt L43-212."""
 
-from strategies.stomp import serving, serving_badly, serving_more
+from strategies.stomp import serving, serving_badly, serving_more, serving_tables
 from suites.table import hunts
 
 ROLES = ("client",)
@@ -47,4 +47,9 @@ test_meanwhile = hunts(
     "What is said while the client waits for a RECEIPT.", serving_more.meetings(), serving_more.meeting
 )
 test_pieces = hunts("Large frames in many pieces.", serving_more.torn_ones(), serving_more.tearing)
+test_tables = hunts(
+    "Header values, names and bodies that are easily spoilt, one behind the other, both ways.",
+    serving_tables.stretches(),
+    serving_tables.interpret,
+)
 test_limits = hunts("Frames that are very large.", serving_badly.giants(), serving_badly.growing, 0.3)

@@ -133,6 +133,10 @@ mutant("reads-ascii", "ENC-01", text("é"))(
     "Letters beyond ASCII become question marks.",
     on(ServerReader, "decode").gives(lambda found: found.encode("ascii", "replace").decode()),
 )
+mutant("loses-byte-order-marks", "ENC-01", text("\ufeffx"))(
+    "U+FEFF at the beginning of a value is taken for a mark of the byte order.",
+    _headers(lambda headers: {name: value.removeprefix("\ufeff") for name, value in headers.items()}),
+)
 mutant("refuses-letters", "ENC-13", text("é"))(
     "Headers beyond ASCII are refused.",
     on(ServerReader, "decode").raises(lambda: Malformed("no ASCII"), when=lambda octets: not octets.isascii()),

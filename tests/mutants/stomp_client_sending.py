@@ -92,6 +92,10 @@ mutant("question-marks", "ENC-01", header("é"))(
     "Letters beyond ASCII become question marks.",
     on(ClientWriter, "escape").gives(lambda found: found.encode("ascii", "replace").decode()),
 )
+mutant("drops-byte-order-marks", "ENC-01", header("\ufeffx"))(
+    "U+FEFF at the beginning of a text is not written.",
+    on(ClientWriter, "escape").gives(lambda found: found.removeprefix("\ufeff")),
+)
 mutant("composed", "ENC-01", plan(send(place=3)))(
     "Accents are lost.", on(ClientWriter, "escape").gives(lambda found: found.replace("é", "e"))
 )

@@ -222,7 +222,7 @@ class Case:
             return GivesUp.LEFT
         if conv.maybe is not None:
             return GivesUp.MAY
-        if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC)):
+        if conv.skipped and not (conv.effects and conv.skipped[-1] in (Row.STDERR, Row.SYNC, Row.PID)):
             return GivesUp.NO_REASON  # where an effect is missing, that is the likelier cause
         if not conv.pid:
             return GivesUp.UNSAID_PID if conv.most_ms >= OWN_MS else GivesUp.AT_ONCE

@@ -97,8 +97,8 @@ def _pid(config: Config, conv: HostConv, value: Any) -> Heard:
     run = conv._replace(pid=True, phase=phase, most_ms=0, idle_ms=0, waited=True)
     number = value.get("pid") if isinstance(value, Mapping) else None
     if is_number(number):
-        extra = isinstance(value, Mapping) and "command" in value
-        return Heard(run._replace(skipped=(Row.PID,) if extra else ()))
+        more = isinstance(value, Mapping) and len(value) > 1  # it is taken, whatever else stands beside it
+        return Heard(run._replace(skipped=(Row.PID,) if more else ()))
     if value == {}:
         return Heard(run._replace(maybe=Row.PID, skipped=(Row.PID,)), "there is no process id")
     return _fails(conv, Row.NO_CHILD, f"{shown(value)} is no process id", skipped=(Row.PID,))

@@ -1,0 +1,122 @@
+"""A stretch of a table of traps, given to a client or sent by it: values and names of headers, and bodies.
+
+Conversations meet a trap now and then, among much else. Here each op says a whole stretch, so that a short run has been
+through all of a table, both ways. Nothing else about these conversations is unusual.
+Source: STOMP 1.2, Value Encoding, Body, Header content-length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from hypothesis.strategies import SearchStrategy
+
+from specs.plan import Plan
+from specs.stomp.states import Config
+from strategies.common import Op, Program, programs
+from strategies.stomp.desk import MODES, Serving
+from strategies.stomp.parade import MIXED
+from strategies.stomp.texts import BODIES, LONG_BODIES, NAMES, VALUES
+
+HEAD = 1
+_LONGEST = 32
+"""Entries of one stretch."""
+_BODIES = (*BODIES, *MIXED, *LONG_BODIES)
+_AT_ONCE = 4
+"""Messages that are said, or sent, one behind the other."""
+_FITS = (1 << 16) - 100
+"""Octets of a body that every client has to take (N-10)."""
+EntryT = TypeVar("EntryT")
+Message = tuple[bytes, Mapping[str, str]]
+"""A body, and user headers."""
+Way = Callable[[Serving, Sequence[Message], int], None]
+"""What is done with messages of a form."""
+
+
+def stretches() -> SearchStrategy[Program]:
+    """Up to three stretches."""
+    kinds = {
+        "values-given": 4,
+        "values-sent": 4,
+        "names-given": 2,
+        "names-sent": 2,
+        "bodies-given": 1,
+        "bodies-sent": 1,
+    }
+    return programs(kinds, head=HEAD, most=3)
+
+
+def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """Head: the mode of the subscription. Op: where its stretch begins (two numbers), how long it is, and how many
+    entries stand in one frame."""
+    s = Serving(config, hurry=hurry)
+    s.connect()
+    s.subscribe(0, MODES[program.head[0] % len(MODES)])
+    for op in program.ops:
+        _SHOWS[op.kind](s, op)
+    s.end()
+    return s.plan()
+
+
+def _stretch(table: Sequence[EntryT], op: Op) -> list[EntryT]:
+    start = op.args[0] + 256 * op.args[1]
+    return [table[(start + n) % len(table)] for n in range(1 + op.args[2] % _LONGEST)]
+
+
+def _some(entries: Sequence[EntryT], width: int) -> Iterator[Sequence[EntryT]]:
+    for at in range(0, len(entries), width):
+        yield entries[at : at + width]
+
+
+def _values(s: Serving, op: Op) -> Iterator[dict[str, str]]:
+    """One to four values at a time."""
+    texts = [text for text in _stretch(VALUES[s.version], op) if text or s.version == "1.2"]
+    for some in _some(texts, 1 + op.args[3] % 4):
+        yield {f"h{n}": text for n, text in enumerate(some)}
+
+
+def _names(s: Serving, op: Op) -> Iterator[dict[str, str]]:
+    """One to four names at a time. What may stand in a value may stand in a name as well, but for 1.0, which has no
+    escapes."""
+    more = [text for text in VALUES[s.version] if text] if s.version != "1.0" else []
+    for some in _some(_stretch([*NAMES[s.version], *more], op), 1 + op.args[3] % 4):
+        yield {name: f"v{n}" for n, name in enumerate(some)}
+
+
+def _bodies(s: Serving, op: Op) -> Iterator[bytes]:
+    return (body for body in _stretch(_BODIES, op) if len(body) <= _FITS)
+
+
+def _given(s: Serving, frames: Sequence[Message], form: int) -> None:
+    """Messages that the client gets, each received before too many others come."""
+    ear = s.ear()
+    for some in _some(frames, _AT_ONCE):
+        for nth, (body, headers) in enumerate(some):
+            s.message(ear, body, list(headers.items()), form=form, when="now" if nth else None)
+        for _ in some:
+            s.receive()
+
+
+def _sent(s: Serving, frames: Sequence[Message], form: int) -> None:
+    """Messages that the client sends; behind some of them it waits for a receipt."""
+    for some in _some(frames, _AT_ONCE):
+        for nth, (body, headers) in enumerate(some):
+            s.send(body, headers, receipt=nth == len(some) - 1, when="now" if nth else None, serve=False)
+        s.serve()
+
+
+def _with_headers(way: Way, table: Callable[[Serving, Op], Iterator[dict[str, str]]]) -> Callable[[Serving, Op], None]:
+    return lambda s, op: way(s, [(b"t", headers) for headers in table(s, op)], 0)
+
+
+def _with_bodies(way: Way) -> Callable[[Serving, Op], None]:
+    """Every other stretch states the length only where a NUL asks for it."""
+    return lambda s, op: way(s, [(body, {}) for body in _bodies(s, op)], op.args[3] & 1)
+
+
+_SHOWS: Mapping[str, Callable[[Serving, Op], None]] = {
+    "values-given": _with_headers(_given, _values), "values-sent": _with_headers(_sent, _values),
+    "names-given": _with_headers(_given, _names), "names-sent": _with_headers(_sent, _names),
+    "bodies-given": _with_bodies(_given), "bodies-sent": _with_bodies(_sent),
+}  # fmt: skip
