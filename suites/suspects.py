@@ -85,6 +85,8 @@ class Suspects:
         self._faces: Counter[Key] = Counter()
         self._pending: dict[Sort, Fault] = {}
         self._later: list[tuple[Fault, Sort, Callable[..., Investigated]]] = []
+        self._begun: set[Sort] = set()
+        """Those of them for which the time that they were given was not enough."""
         self._presumed: Mapping[Sort, frozenset[str]] = {}
         self._doubtful: dict[Key, tuple[Property, Program, Fault]] = {}
         self.started = time.monotonic()
@@ -158,15 +160,17 @@ class Suspects:
             else:
                 self._beside_the_hunt(suspicion, key, work)
             return
-        found = Investigated(None, NO_TIME)
+        found, part = Investigated(None, NO_TIME), whole.within(max(1.0, self._looking_s / 2))
         if self._looking_s > 0:
-            found = work(whole.within(max(1.0, self._looking_s / 2)))
+            found = work(part)
         took = time.monotonic() - before
         self.spent_s += took
         self._looking_s -= took
-        if found.unsettled == NO_TIME and found.fault is None:
+        cut_short = part.over() and found.fault is not None and found.fault.verdict == "inconclusive"
+        if cut_short or (found.unsettled == NO_TIME and found.fault is None):
             self._pending[key] = suspicion
             self._later.append((suspicion, key, work))
+            self._begun |= {key} if part.over() else set()
         else:
             self._found(suspicion, found, key)
 
@@ -186,17 +190,21 @@ class Suspects:
 
     def settling_s(self) -> float:
         """Seconds to keep for what is suspected, where the hunt stands still for it: to confirm that is worth more than
-        to hunt on."""
+        to hunt on. Of silences, each of which has to be waited for, there is time for one; what was begun and not ended
+        is known to take long."""
         if self._lanes is not None:
             return 0.0
-        grave = [each for each in self._pending.values() if each.level == "MUST"]
-        return max((BELIEVING_S if _waited(each.recording) else SETTLING_S for each in grave), default=0.0)
+        grave = {key: _waited(each.recording) for key, each in self._pending.items() if each.level == "MUST"}
+        at_once = [key for key, waited in grave.items() if not waited]
+        begun = len(self._begun.intersection(at_once))
+        return SETTLING_S * (len(at_once) - begun) + BELIEVING_S * (begun + any(grave.values()))
 
     def settle(self) -> None:
-        """Look into those for which there was no time, the gravest and those that need not be waited for first."""
+        """Look into those for which there was no time, the gravest and those that need not be waited for first, and of
+        these in the end those that have shown to take long."""
         later, self._later = self._later, []
         deadline = self._hunter.ground.deadline
-        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording)))
+        later.sort(key=lambda each: (each[0].level != "MUST", _waited(each[0].recording), each[1] in self._begun))
         for nth, (suspicion, key, work) in enumerate(later):
             if self._lanes is not None:
                 self._beside_the_hunt(suspicion, key, work)

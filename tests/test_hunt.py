@@ -9,13 +9,14 @@ import pytest
 from echo import setting
 from hypothesis import find
 
+from specs.events import Quiet
 from specs.model import Blame, Breach
 from specs.plan import Plan
 from strategies.common import Program, programs
 from suites.deadline import Deadline
 from suites.draws import PROGRAMS, Draws, chunk
 from suites.hunt import Hunter, Investigated, Property
-from suites.suspects import NO_TIME
+from suites.suspects import BELIEVING_S, NO_TIME, SETTLING_S
 
 KINDS = {"a": 1, "b": 2}
 PROGRAMS_OF_TWO = programs(KINDS, head=2, most=4)
@@ -116,6 +117,29 @@ def test_an_error_of_ours_comes_out(hunted):
         hunted(10, fail=fail)
 
 
+def standing_still(house, investigate, reported, *, looking_s=1.0):
+    """A hunter that stands still for investigations, a function by which it looks into a requirement, and what that has
+    suspected."""
+    suspicions = {}
+    where = setting(house, "server", house.reference.server)
+    binding = {r.id: r for r in house.protocol.requirements.binding("server", "1")}
+    hunter = Hunter(
+        where, binding, investigate=investigate, deadline=Deadline(60), looking_s=looking_s, report=reported.append
+    )
+    prop = Property("one", programs({"a": 1}, head=1, most=1), lambda program, config, *, hurry: Plan(()))
+    plan, program = Plan(()), Program((0,), ())
+
+    def look(name, *, silent=False):
+        recording = hunter.play(plan)
+        if silent:
+            recording = replace(recording, events=[*recording.events, Quiet(5000, final=True)])
+        blame = Blame(Breach("server", name, "it was wrong"), 0)
+        suspicions[name] = hunter.suspects.suspicion(prop, program, plan, recording, (name, "MUST", blame))
+        hunter.suspects.look(prop, program, suspicions[name])
+
+    return hunter, look, suspicions
+
+
 def test_what_there_was_no_time_for_is_settled_when_the_hunt_is_over(house):
     """Where the hunt stands still for investigations, their share may be used up: the others wait for its end."""
     asked, reported = [], []
@@ -124,18 +148,9 @@ def test_what_there_was_no_time_for_is_settled_when_the_hunt_is_over(house):
         asked.append((name, until.left()))
         return Investigated(None, NO_TIME if len(asked) == 1 else "it was seen once")
 
-    where = setting(house, "server", house.reference.server)
-    binding = {r.id: r for r in house.protocol.requirements.binding("server", "1")}
-    hunter = Hunter(
-        where, binding, investigate=investigate, deadline=Deadline(60), looking_s=1.0, report=reported.append
-    )
-    name = next(iter(binding))
-    prop = Property("one", programs({"a": 1}, head=1, most=1), lambda program, config, *, hurry: Plan(()))
-    plan, program = Plan(()), Program((0,), ())
-    recording = hunter.play(plan)
-    blame = Blame(Breach("server", name, "it was wrong"), 0)
-    suspicion = hunter.suspects.suspicion(prop, program, plan, recording, (name, "MUST", blame))
-    hunter.suspects.look(prop, program, suspicion)
+    hunter, look, _ = standing_still(house, investigate, reported)
+    name = next(iter(hunter.binding))
+    look(name)
     assert (len(asked), reported) == (1, [])
     assert hunter.suspects.settling_s() > 0, "time is kept for it"
     hunter.finish()
@@ -143,3 +158,36 @@ def test_what_there_was_no_time_for_is_settled_when_the_hunt_is_over(house):
     assert asked[1][1] > asked[0][1], "there is more time for it when nothing else is to be done"
     assert [(fault.requirement, fault.unsettled) for fault in reported] == [(name, "it was seen once")]
     assert hunter.suspects.settling_s() == 0.0
+
+
+def test_what_was_cut_short_before_it_could_be_told_from_what_is_known_is_looked_into_again(house):
+    """A plan that shows it only behind a known fault may be made shorter, once there is time. It comes behind those
+    that nobody has looked into."""
+    order, reported = [], []
+
+    def investigate(hunter, prop, program, name, after_s, silent, until):
+        order.append(name)
+        known = replace(suspicions[name], verdict="inconclusive", unsettled="it was seen only behind another one")
+        if len(order) == 1:
+            until.end()
+            return Investigated(known)
+        return Investigated(replace(known, verdict="fail", unsettled=""))
+
+    hunter, look, suspicions = standing_still(house, investigate, reported)
+    first, second = list(hunter.binding)[:2]
+    look(first)
+    hunter.suspects.stood_still(60)
+    look(second)
+    assert (order, reported) == ([first], [])
+    assert hunter.suspects.settling_s() == BELIEVING_S + SETTLING_S
+    hunter.finish()
+    assert order == [first, second, first]
+    assert [(fault.requirement, fault.verdict) for fault in reported] == [(second, "fail"), (first, "fail")]
+
+
+def test_of_silences_time_is_kept_for_one(house):
+    reported = []
+    hunter, look, _ = standing_still(house, lambda *given: Investigated(None, NO_TIME), reported, looking_s=0.0)
+    for name in list(hunter.binding)[:3]:
+        look(name, silent=True)
+    assert hunter.suspects.settling_s() == BELIEVING_S

@@ -48,8 +48,9 @@ def stretches() -> SearchStrategy[Program]:
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """Head: the mode of the subscription. Op: where its stretch begins (two numbers), how long it is, and how many
-    entries stand in one frame."""
+    """Head: the mode of the subscription. Op: where its stretch ends (two numbers), how many entries stand before that,
+    and whether messages state their length also where no NUL asks for it. Each entry has a frame of its own: what is
+    known of one hides nothing of another."""
     s = Serving(config, hurry=hurry)
     s.connect()
     s.subscribe(0, MODES[program.head[0] % len(MODES)])
@@ -60,8 +61,9 @@ def interpret(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def _stretch(table: Sequence[EntryT], op: Op) -> list[EntryT]:
-    start = op.args[0] + 256 * op.args[1]
-    return [table[(start + n) % len(table)] for n in range(1 + op.args[2] % _LONGEST)]
+    """The number tells its last entry, so that lower numbers lead to any one of its entries alone."""
+    last = op.args[0] + 256 * op.args[1]
+    return [table[(last - n) % len(table)] for n in range(op.args[2] % _LONGEST, -1, -1)]
 
 
 def _some(entries: Sequence[EntryT], width: int) -> Iterator[Sequence[EntryT]]:
@@ -70,18 +72,13 @@ def _some(entries: Sequence[EntryT], width: int) -> Iterator[Sequence[EntryT]]:
 
 
 def _values(s: Serving, op: Op) -> Iterator[dict[str, str]]:
-    """One to four values at a time."""
-    texts = [text for text in _stretch(VALUES[s.version], op) if text or s.version == "1.2"]
-    for some in _some(texts, 1 + op.args[3] % 4):
-        yield {f"h{n}": text for n, text in enumerate(some)}
+    return ({"k": text} for text in _stretch(VALUES[s.version], op) if text or s.version == "1.2")
 
 
 def _names(s: Serving, op: Op) -> Iterator[dict[str, str]]:
-    """One to four names at a time. What may stand in a value may stand in a name as well, but for 1.0, which has no
-    escapes."""
+    """What may stand in a value may stand in a name as well, but for 1.0, which has no escapes."""
     more = [text for text in VALUES[s.version] if text] if s.version != "1.0" else []
-    for some in _some(_stretch([*NAMES[s.version], *more], op), 1 + op.args[3] % 4):
-        yield {name: f"v{n}" for n, name in enumerate(some)}
+    return ({name: "v"} for name in _stretch([*NAMES[s.version], *more], op))
 
 
 def _bodies(s: Serving, op: Op) -> Iterator[bytes]:
@@ -111,7 +108,6 @@ def _with_headers(way: Way, table: Callable[[Serving, Op], Iterator[dict[str, st
 
 
 def _with_bodies(way: Way) -> Callable[[Serving, Op], None]:
-    """Every other stretch states the length only where a NUL asks for it."""
     return lambda s, op: way(s, [(body, {}) for body in _bodies(s, op)], op.args[3] & 1)
 
 
