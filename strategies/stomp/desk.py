@@ -126,10 +126,8 @@ class Serving:
                 beats = OFFERED[self.opening // 2 % len(OFFERED)]
         given |= {"heart_beat": list(beats)} if beats else {}
         self.steps.append(connecting(self.config, **given))
-        if wish == "" and b"session:" not in more:
-            more = b"session:s1\n" + more  # a server of 1.0, which names no version, always names the session (E-32)
-        if "1.0" in (self.version, wish) and b"session:" in more:
-            more = b""  # one is there always
+        if b"session:" in more and (wish == "" or "1.0" in (self.version, wish)):
+            more = b""  # a server of 1.0 always names the session (E-32), and once
         eol = b"\n"
         if self.wire & CRLF and self.opening & 1 and self.version == "1.2" and wish is None and not more:
             eol = b"\r\n"
