@@ -134,6 +134,8 @@ class Investigator:
                 )
                 # what counts only if it is always so must not rest on answers that were slow
                 setting = self._patient(suspect, AGAIN_MS) if confirmed[2].breach.steady else None
+                if hasty and (home := self._may_be(suspect, confirmed)):
+                    return Investigated(None, f"it may be {home}, which shows in the same way")
                 if known := suspect.known_otherwise(program, plan, confirmed):
                     guess = bool(confirmed[2].breach.otherwise)
                     why = "" if guess else f"it may be {known}, which shows in the same way"
@@ -163,6 +165,12 @@ class Investigator:
         go."""
         real = not isinstance(case.setting.transport, MemoryTransport)
         return real and case.until.left() < HASTE * self._patient(case).patience_ms / 1000
+
+    def _may_be(self, case: Case, seen: Seen) -> str:
+        """The duty that is not met, where that is known, or looked into, by another conversation: a plan that was not
+        shrunk to its end may have been named after what stands in it by chance."""
+        home, suspects = home_of(seen[2].breach), case.hunter.suspects
+        return home if home != case.called and (home in case.hunter.failing or suspects.looks_into(home)) else ""
 
     def _spare_s(self, case: Case) -> float:
         """Seconds of haste that can be spared for a shorter plan, of what the silence to be believed leaves."""

@@ -186,6 +186,10 @@ class Suspects:
         recording = self._hunter.play(suspicion.plan, certain)
         return bool(recording.judgement.known) and not self._hunter.blamed(recording)
 
+    def looks_into(self, name: str) -> bool:
+        """True while a requirement is suspected and that is not settled. May be asked by any thread."""
+        return any(key[0] == name for key in list(self._pending))
+
     # -- when the hunt is over -----------------------------------------------------------------------------------------
 
     def settling_s(self) -> float:
