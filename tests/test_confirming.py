@@ -201,6 +201,25 @@ def test_what_counts_only_if_it_is_always_there_is_repeated_while_its_silence_is
     assert sorted(patience) == [investigate.AGAIN_MS] * len(had) + [investigate.CONFIRM_MS]
 
 
+@pytest.mark.parametrize(
+    ("name", "failing", "pending", "told"),
+    [
+        ("TXN-11", ["SUB-05"], [], "SUB-05"),
+        ("TXN-11", [], ["SUB-05"], "SUB-05"),
+        ("TXN-11", ["SUB-04"], ["TXN-11"], ""),
+        ("SUB-05", ["TXN-11"], ["SUB-05"], ""),
+    ],
+)
+def test_in_haste_a_missing_duty_has_its_own_name_where_another_conversation_shows_that(name, failing, pending, told):
+    """A plan that was not shrunk to its end has much in it that may have nothing to do with what is missing."""
+    breach = Breach("server", f"STOMP-1.2-{name}", "it", also=("STOMP-1.2-SUB-05",), duty="STOMP-1.2-SUB-05 message")
+    suspects = SimpleNamespace(looks_into=lambda home: home in [f"STOMP-1.2-{each}" for each in pending])
+    hunter = SimpleNamespace(failing={f"STOMP-1.2-{each}" for each in failing}, suspects=suspects)
+    case = SimpleNamespace(called=f"STOMP-1.2-{name}", hunter=hunter)
+    seen = (None, "MUST", Blame(breach, 0), case.called)
+    assert Investigator()._may_be(case, seen) == (told and f"STOMP-1.2-{told}")
+
+
 class BodyOnReceipts(Session):
     """RECEIPT has a body."""
 
