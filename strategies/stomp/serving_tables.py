@@ -25,7 +25,7 @@ _BODIES = (*BODIES, *MIXED, *LONG_BODIES)
 _AT_ONCE = 4
 """Messages that are said, or sent, one behind the other."""
 _FITS = (1 << 16) - 100
-"""Octets of a body that every client has to take (N-10)."""
+"""Octets of a body that every client has to take (docs/ambiguities.md, Clients, Sizes)."""
 EntryT = TypeVar("EntryT")
 Message = tuple[bytes, Mapping[str, str]]
 """A body, and user headers."""
