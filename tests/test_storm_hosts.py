@@ -63,7 +63,11 @@ def test_a_host_that_gives_up_a_child_whose_process_id_has_more_beside_it_is_bla
     """Unless something else is open that it may not have borne: that comes without more beside the process id, too."""
     said = [("child", pid), *([("child", {"command": "emit", "tuple": ["x"]})] if emits else [])]
     talk = host("bolt-host", ("answer", {"op": "start"}), *said, ("failed", {"why": "odd"}), pid=False)
-    assert blamed(judged("bolt-host", *talk)) == {rule: "MUST"}
+    found = judged("bolt-host", *talk)
+    assert blamed(found) == {rule: "MUST"}
+    rival = "STORM-INV-HOST-01 what_stands_beside_messages_is_no_reason_to_give_up"
+    assert (rival in found.faults[0].breach.rivals) is (emits and len(pid) > 1), "one that is known explains it"
+    assert emits or found.faults[0].breach.fingerprint == rival
 
 
 @pytest.mark.parametrize(("heard", "ids", "rules"), [(False, [7], []), (False, [4], []), (True, [7], ["BOLT-15"])])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
-from specs.causes import Causes, Evidence
+from specs.causes import Causes, Evidence, Named, picked
 from specs.storm import ids
 from specs.storm.child.causes import wide
+from specs.storm.host.book import ROWS
 from specs.storm.host.case import Case, Shown
-from specs.storm.states import Expected
+from specs.storm.states import Expected, Row
 
 VALUES = Causes("other values")
 
@@ -26,9 +28,26 @@ CULPRITS = Causes("given up")
 """The first thing that the child said and that is without effect is what the host cannot bear."""
 
 
+_MORE_BESIDE_THE_PID = (f"{ROWS[Row.PID]} what_stands_beside_messages_is_no_reason_to_give_up",)
+
+
 def culprit(requirements: str, which: Any = None) -> Callable[[Evidence], Evidence]:
-    """Register a cause of `CULPRITS`: what could be blamed where the child was given up, and nowhere else."""
-    return CULPRITS.cause(requirements, which=which, could=lambda m: m.action == "gives up")
+    """Register a cause of `CULPRITS`: what could be blamed where the child was given up, and nowhere else. Members
+    beside the process id, where there were some, may be the reason as well."""
+
+    def registered(evidence: Evidence) -> Evidence:
+        @wraps(evidence)
+        def found(m: Case) -> str | Named:
+            why = evidence(m)
+            if not why or Row.PID not in m.conv.skipped:
+                return str(why)
+            name = picked(requirements.split(), which, m)
+            return Named(name, why, evidence.__name__, same_as=_MORE_BESIDE_THE_PID)
+
+        CULPRITS.cause(requirements, which=which, could=lambda m: m.action == "gives up")(found)
+        return evidence
+
+    return registered
 
 
 def _first(m: Case) -> Expected | None:
