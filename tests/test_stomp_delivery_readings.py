@@ -41,6 +41,40 @@ def test_a_message_may_be_taken_back_that_is_not_acknowledged_in_time(waited, fo
     assert [name for name, _ in shown[1] if name.startswith(("ACK", "MSG-1"))] == found
 
 
+@pytest.mark.parametrize(
+    ("version", "before", "mode", "forged", "found"),
+    [
+        ("1.2", "client", "auto", "ack", []),  # the id is used again, in another mode
+        ("1.2", "client", "auto", "message-id", ["SEND-09"]),
+        ("1.2", "", "auto", "ack", []),
+        ("1.2", "", "auto", "message-id", ["SEND-09"]),
+        ("1.2", "", "client", "ack", ["SEND-09"]),
+        ("1.2", "", "client", "message-id", ["SEND-09"]),
+        ("1.1", "", "client", "ack", []),  # 1.1 has no ack header on MESSAGE
+        ("1.1", "", "client", "message-id", ["SEND-09"]),
+    ],
+)
+def test_ack_is_a_user_header_where_a_message_has_none_of_the_servers(version, before, mode, forged, found):
+    """STOMP 1.2, MESSAGE: there is an ack header where the subscription asks for explicit acknowledgement."""
+    name, place, own = (
+        ("id", "0"),
+        ("destination", TOPIC),
+        {"message-id": "m", "subscription": "0", "content-length": "1"},
+    )
+    if mode != "auto" and version == "1.2":
+        own["ack"] = "a"
+    used = [client("SUBSCRIBE", name, QUEUE, ("ack", before)), client("UNSUBSCRIBE", name, ("receipt", "u"))]
+    shown = verdict(
+        *session(version),
+        *(used if before else []),
+        client("SUBSCRIBE", name, place, ("ack", mode)),
+        client("SEND", place, ("k", "1"), (forged, "forged"), body=b"x"),
+        *([server("RECEIPT", ("receipt-id", "u"))] if before else []),
+        server("MESSAGE", place, ("k", "1"), *(own | {forged: "forged"}).items(), body=b"x"),
+    )
+    assert [rule for rule, _ in shown[1]] == found
+
+
 OVERTAKEN = {
     "by a cumulative ACK": client("ACK", ("id", "a2")),
     "by the end of its subscription": client("UNSUBSCRIBE", ("id", "0")),

@@ -30,6 +30,8 @@ from specs.protocol import Fact as Key
 from specs.protocol import Protocol
 
 PORT = 18800
+MOST_ID = (1 << 32) - 1
+"""An id of a call has 32 bits."""
 TAG = b"ZZ9Z"
 """Stands in names of documents for what is new in each conversation: what a processor remembers must not be met."""
 SMALLEST = "service S: 0 {\n  string f()\n}\napplication A {\n  S: 0 s default\n}\n"
@@ -87,11 +89,17 @@ class MsgpackMemory:
 
     def known(self, ref: Ref) -> bool:
         """True when the value of `ref` is known, be it null."""
+        if ref.name == "alike":
+            number = self._given.get(("id", ref.key[0]))
+            return isinstance(number, int) and number + ref.key[1] <= MOST_ID
         return _key(ref) in self._given
 
     def resolve(self, ref: Ref) -> Any:
         """`value`: what the question with the number `key` was answered with. `id` and `handle`: of the call to the
-        method `key`; `call`: the id of the request that the call with the number `key` was made by."""
+        method `key`; `alike`: the id of a call, and a number that is added to it; `call`: the id of the request that
+        the call with the number `key` was made by."""
+        if ref.name == "alike":
+            return self._given["id", ref.key[0]] + ref.key[1] if self.known(ref) else None
         return self._given.get(_key(ref))
 
 

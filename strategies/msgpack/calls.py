@@ -23,6 +23,8 @@ EVERYTHING: Mapping[str, int] = {
 ERRORS: Sequence[Any] = (
     "no", False, 0, "", (), v.Map(()), 1, True, v.double(0.0), b"", ("code", "text"), v.Map((("message", "no"),)),
 )  # fmt: skip
+ALIKE = (1 << 8, 1 << 16, 1 << 31)
+"""What is added to the id of an open call."""
 RESULTS: Sequence[Any] = (None, False, 0, "", (), True, v.Map(()), b"")
 
 
@@ -56,7 +58,7 @@ class Teller:
         self.do("await", handle=Ref("handle", method), _method=method)
 
     def answer(self, name: Any, error: Any, result: Any, style: int = 0, when: str = "") -> None:
-        """A response; `name` is an id, or the method of the call."""
+        """A response; `name` is an id, a Ref to one, or the method of the call."""
         frame = response(Ref("id", name) if isinstance(name, str) else name, error, result)
         form, cuts = None, tuple[int, ...]()
         if self.wire & 2 and style % 4:
@@ -183,11 +185,12 @@ def _notify(t: Teller, op: Op) -> None:
 
 
 def _stray(t: Teller, op: Op) -> None:
-    """A response with an id that no call has, while one is open."""
+    """A response with an id that no call has, while one is open. Some differ from an open one in high bits alone."""
     _, _, style, a, b = op.args
     method = t.start("call", (1,))
     t.wait()
-    name = values.pick((4_000_000_000, 3_999_999_999, 777_777), a)
+    name = values.pick((4_000_000_000, 3_999_999_999, 777_777, 1 << 8, 1 << 16, 1 << 31), a)
+    name = Ref("alike", (method, name)) if name in ALIKE else name
     t.answer(name, "no" if b % 2 else None, None if b % 2 else "stray")
     t.answer(method, None, ("of", method), style)
     t.wait()

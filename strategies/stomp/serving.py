@@ -225,7 +225,7 @@ UNOFFERED = ("!9.9", "!2.0", "!1.3", "!0.9", "!1.20")
 
 def negotiations() -> SearchStrategy[Program]:
     """Versions that are offered, and chosen."""
-    return programs({"send": 2, "message": 2, "ack": 3, "tx": 1, "words": 3}, head=HEAD, most=3)
+    return programs({"send": 2, "message": 2, "ack": 3, "nack": 2, "tx": 1, "words": 3}, head=HEAD, most=3)
 
 
 def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Plan:

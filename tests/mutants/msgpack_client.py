@@ -175,6 +175,14 @@ class SecondKills(Caller):
         super().message(value)
 
 
+mutant("ids-of-16-bits", "CLI-01", told("stray", 0, 0, 0, 4), accept="CLI-03")(
+    "Of the id of a response 16 bits count.",
+    on(Caller, "message").takes(
+        value=lambda value: [1, value[1] & 0xFFFF, *value[2:]] if isinstance(value, list) and len(value) == 4 else value
+    ),
+)
+
+
 @mutant("deaf-after-stray", "CLI-03", told("stray", 0), level="SHOULD")
 class DeafAfterStray(Caller):
     """After a response with an unknown id nothing more is read."""

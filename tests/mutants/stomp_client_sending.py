@@ -313,6 +313,15 @@ mutant("acks-of-1.2-in-1.1", "NEGO-06", chosen(2, 0, Op("ack")), "ACK-03")(
     ),
 )
 
+mutant("nacks-of-1.2-in-1.1", "NEGO-06", chosen(2, 0, Op("nack")), "NACK-01")(
+    "NACK has no subscription in sessions of 1.1.",
+    on(Channel, "say").takes(
+        headers=lambda self, command, headers: [
+            h for h in headers if command != "NACK" or self.version == "1.2" or h[0] != "subscription"
+        ]
+    ),
+)
+
 
 def _of_old(verb: str, name: str, change: Any) -> Any:
     """An older version's ACK or NACK has another value in one header."""
