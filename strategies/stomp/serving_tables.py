@@ -26,6 +26,9 @@ _AT_ONCE = 4
 """Messages that are said, or sent, one behind the other."""
 _FITS = (1 << 16) - 100
 """Octets of a body that every client has to take (docs/ambiguities.md, Clients, Sizes)."""
+_SAID, _SENT = 1 << 18, 1 << 15
+"""Octets of the bodies of one stretch that a client is given, and that it sends: it may write each octet by itself, and
+then each is an event."""
 EntryT = TypeVar("EntryT")
 Message = tuple[bytes, Mapping[str, str]]
 """A body, and user headers."""
@@ -80,8 +83,12 @@ def _names(s: Serving, op: Op) -> Iterator[dict[str, str]]:
     return ({name: "v"} for name in _stretch([*NAMES[s.version], *more], op))
 
 
-def _bodies(s: Serving, op: Op) -> Iterator[bytes]:
-    return (body for body in _stretch(_BODIES, op) if len(body) <= _FITS)
+def _bodies(op: Op, most: int) -> Iterator[bytes]:
+    """Bodies of so many octets altogether."""
+    for body in _stretch(_BODIES, op):
+        if len(body) <= min(_FITS, most):
+            most -= len(body)
+            yield body
 
 
 def _given(s: Serving, frames: Sequence[Message], form: int) -> None:
@@ -106,12 +113,12 @@ def _with_headers(way: Way, table: Callable[[Serving, Op], Iterator[dict[str, st
     return lambda s, op: way(s, [(b"t", headers) for headers in table(s, op)], 0)
 
 
-def _with_bodies(way: Way) -> Callable[[Serving, Op], None]:
-    return lambda s, op: way(s, [(body, {}) for body in _bodies(s, op)], op.args[3] & 1)
+def _with_bodies(way: Way, most: int) -> Callable[[Serving, Op], None]:
+    return lambda s, op: way(s, [(body, {}) for body in _bodies(op, most)], op.args[3] & 1)
 
 
 _SHOWS: Mapping[str, Callable[[Serving, Op], None]] = {
     "values-given": _with_headers(_given, _values), "values-sent": _with_headers(_sent, _values),
     "names-given": _with_headers(_given, _names), "names-sent": _with_headers(_sent, _names),
-    "bodies-given": _with_bodies(_given), "bodies-sent": _with_bodies(_sent),
+    "bodies-given": _with_bodies(_given, _SAID), "bodies-sent": _with_bodies(_sent, _SENT),
 }  # fmt: skip
