@@ -82,6 +82,14 @@ def test_forged_and_private_headers_do_not_reach_the_message():
     assert (message["subscription"], message.get("redelivered")) == ("0", None)
 
 
+@pytest.mark.parametrize(("mode", "expected"), [(b"auto", "x"), (b"client", "ack")])
+def test_the_ack_of_a_sender_may_be_handed_on_where_there_is_none_of_the_servers(mode, expected):
+    client = Client(Server(senders_ack=True, ack_id="same"))
+    client.subscribe(b"/queue/a", mode=mode)
+    (message,) = client.send(b"/queue/a", b"", extra=b"ack:x\n")
+    assert message["ack"] == (message["message-id"] if expected == "ack" else expected)
+
+
 @pytest.mark.parametrize(("policy", "expected"), [("keep", ["World", "Hello"]), ("drop", ["World"])])
 def test_first_of_repeated_headers_counts(policy, expected):
     client = Client(Server(repeated_headers=policy))

@@ -29,7 +29,8 @@ class Refused(Exception):
 
 
 class Message(NamedTuple):
-    """What was sent, as it is kept. An empty `id` is filled in at delivery."""
+    """What was sent, as it is kept. An empty `id` is filled in at delivery. `ack` is a header of the SEND, handed on
+    where the MESSAGE has none of the server's."""
 
     id: str
     destination: str
@@ -37,6 +38,7 @@ class Message(NamedTuple):
     body: bytes
     size: int
     redelivered: bool = False
+    ack: str = ""
 
 
 class Delivery(NamedTuple):

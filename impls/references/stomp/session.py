@@ -97,7 +97,10 @@ class Session(Connection):
         """Let a SEND take effect."""
         number = "" if self.server.id_for_each_copy else self.server.message_id()
         headers = self.pass_through(frame)
-        self.server.broker.route(Message(number, frame.first["destination"], headers, frame.body, frame.size), self)
+        message = Message(number, frame.first["destination"], headers, frame.body, frame.size)
+        if self.switches.senders_ack:
+            message = message._replace(ack=frame.first.get("ack", ""))
+        self.server.broker.route(message, self)
 
     def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
         """The headers of a SEND that its MESSAGE has too (STOMP 1.2, SEND, Repeated Header Entries)."""
@@ -371,8 +374,8 @@ class Session(Connection):
         headers = [("destination", message.destination), ("message-id", message.id)]
         if (number := self.subscription_header(subscription)) is not None:
             headers.append(("subscription", number))
-        if isinstance(ack, str):
-            headers.append(("ack", ack))
+        if own := ack if isinstance(ack, str) else message.ack:
+            headers.append(("ack", own))
         if message.redelivered and self.switches.redelivered_header:
             headers.append(("redelivered", "true"))
         headers += message.headers

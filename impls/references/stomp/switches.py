@@ -69,6 +69,7 @@ class Switches:
     ack_id: str = switch("separate", "same")  # same as the message-id, which is then one for each copy
     ack_style: str = switch("plain", "odd")
     ack_on_auto: bool = switch(False, True)
+    senders_ack: bool = switch(False, True)  # that of a SEND is a user header where the MESSAGE need not have one
 
     # Receipts (STOMP 1.2, RECEIPT)
     receipt_order: str = switch("after", "before", "random")  # relative to MESSAGEs that the frame causes
