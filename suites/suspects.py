@@ -170,7 +170,8 @@ class Suspects:
         if cut_short or (found.unsettled == NO_TIME and found.fault is None):
             self._pending[key] = suspicion
             self._later.append((suspicion, key, work))
-            self._begun |= {key} if part.over() else set()
+            if part.over():
+                self._begun.add(key)
         else:
             self._found(suspicion, found, key)
 

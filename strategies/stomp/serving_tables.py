@@ -38,14 +38,8 @@ Way = Callable[[Serving, Sequence[Message], int], None]
 
 def stretches() -> SearchStrategy[Program]:
     """Up to three stretches."""
-    kinds = {
-        "values-given": 4,
-        "values-sent": 4,
-        "names-given": 2,
-        "names-sent": 2,
-        "bodies-given": 1,
-        "bodies-sent": 1,
-    }
+    heads, bodies = ("values-given", "values-sent"), ("bodies-given", "bodies-sent")
+    kinds = dict.fromkeys(heads, 4) | {"names-given": 2, "names-sent": 2} | dict.fromkeys(bodies, 1)
     return programs(kinds, head=0, most=3)
 
 
