@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from impls.driver.program import wait_for
 
 LEAVE_S = 1.0
 """How long a program may take to disconnect at the end of a conversation before it is started afresh."""
+WORTH = 0.5
+"""What is still open when the connection has gone is waited for, for this part of what a new program takes to start."""
 
 
 class ClientHarnessLink(HarnessLink):
@@ -114,15 +117,20 @@ class ClientHarnessLink(HarnessLink):
         if self._peer is not None:
             self._peer.close()
         self._listener.close()
+        if self._open:
+            self._answered(WORTH * min(LEAVE_S, self._transport.pool.warm_s))
         if self._connected and not self._open and not self.harness.ended:
             self.do("disconnect", {})
-            for _ in range(20):
-                if not self._open or self.harness.gone:
-                    break
-                wait_for(self.harness.program.listening(), LEAVE_S * 50)
-                self.facts()
+            self._answered(LEAVE_S)
         if self._open or self.harness.ended or self.harness.gone:
             self._transport.dismiss()
+
+    def _answered(self, seconds: float) -> None:
+        """Wait for the answers to all that it was told, for so long at most: nobody judges them any more."""
+        until = time.monotonic() + seconds
+        while self._open > 0 and not self.harness.gone and (left := until - time.monotonic()) > 0:
+            wait_for(self.harness.program.listening(), left * 1000)
+            self.facts()
 
 
 def _listening() -> socket.socket:
