@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specs.codec import Bad, Decoder, Malformed
 from specs.stomp import frames as stomp
-from specs.stomp.frames import BEAT, Frame, Style
+from specs.stomp.frames import BEAT, Frame, Style, is_beat
 
 LIMIT = 6
 
@@ -175,7 +175,7 @@ def spoken(draw, version):
 
 def beatless(items):
     """Without EOLs between frames: whether they came by themselves is all that a BEAT says."""
-    frames = [item for item in items if item != BEAT]
+    frames = [item for item in items if not (isinstance(item, Frame) and is_beat(item))]
     return [Bad(item.data.lstrip(b"\r\n"), item.why) if isinstance(item, Bad) else item for item in frames]
 
 

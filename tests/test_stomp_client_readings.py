@@ -10,7 +10,7 @@ from impls.references.stomp.client import Caller, Channel, ClientWriter, ServerR
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.model import judge
 from specs.stomp.client.model import ClientModel
-from specs.stomp.frames import BEAT, Frame, decoder
+from specs.stomp.frames import BEAT, Frame, decoder, is_beat
 from specs.stomp.states import Config
 from tests.mutants.stomp_client_kit import STOMP, client_of, config_for, plan, send, settle, tell
 from tests.test_stomp_client_machine import OPENED, client, server, told
@@ -419,6 +419,32 @@ def test_blanks_around_a_value_are_padding_where_a_client_of_1_0_writes_it(versi
     reader = decoder("client", Config(version, role=role), {})
     (frame,) = reader.feed(b"SEND\ndestination:  /a b \ncontent-length:1\n\n \0")
     assert (frame.headers, frame.body, frame.warts) == ((("destination", value), ("content-length", "1")), b" ", ())
+
+
+@pytest.mark.parametrize(
+    ("version", "between", "warts"),
+    [
+        ("1.1", b"\n\n", ()),
+        ("1.1", b"\n\r\n", ("cr-in-line-end",)),
+        ("1.2", b"\r\n", ()),
+        ("1.0", b"\r\n", ()),  # 1.0 speaks of newlines, and not of those between frames
+    ],
+)
+def test_a_line_end_between_frames_is_a_line_feed_in_1_1(version, between, warts):
+    """STOMP 1.1, Heart-beating and Augmented BNF: 0A."""
+    reader = decoder("client", Config(version, role="client"), {})
+    frames = reader.feed(b"SEND\n\na\0" + between + b"SEND\n\nb\0")
+    assert [frame.warts for frame in frames] == ([(), warts, ()] if warts else [(), ()])
+    (alone,) = reader.feed(between)
+    assert (is_beat(alone), alone.warts) == (True, warts)
+
+
+def test_the_line_ends_behind_connect_may_be_those_of_any_version_that_it_offers():
+    """What follows CONNECT was said before the version was known."""
+    reader = decoder("client", Config("1.1", role="client"), {})
+    assert [frame.warts for frame in reader.feed(b"CONNECT\naccept-version:1.1,1.2\n\n\0")] == [()]
+    (alone,) = reader.feed(b"\r\n")
+    assert alone == BEAT
 
 
 def padding(version, blank):

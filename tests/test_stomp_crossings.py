@@ -289,6 +289,38 @@ def test_a_nack_counts_where_its_transaction_is_committed_under_its_name(version
     assert {each for each, _ in found} == ({"NACK-04"} if wrong else set())
 
 
+HELD_BY_A_TRANSACTION = """
+0> SUBSCRIBE id:0 destination:/queue/q ack:client-individual receipt:s
+0< RECEIPT receipt-id:s
+0> SEND destination:/queue/q k:1 receipt:p | x
+0< RECEIPT receipt-id:p
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:a k:1 | x
+0> SEND destination:/queue/q k:2 receipt:q | y
+0< RECEIPT receipt-id:q
+0< MESSAGE destination:/queue/q subscription:0 message-id:n ack:b k:2 | y
+0> BEGIN transaction:t receipt:b
+0< RECEIPT receipt-id:b
+0> NACK id:a transaction:t receipt:n
+0< RECEIPT receipt-id:n
+{}
+0< MESSAGE destination:/queue/q subscription:0 message-id:m ack:c k:1 | x
+"""
+ANOTHER_NACK = """
+0> NACK id:b receipt:o
+0< RECEIPT receipt-id:o
+"""
+REACHED = "STOMP-1.2-NACK-03 nack_of_another_delivery"
+
+
+@pytest.mark.parametrize(("between", "left"), [(ANOTHER_NACK, set()), ("", {"NACK-04"})])
+def test_a_nack_that_is_known_to_reach_too_far_is_why_a_message_came_again(between, left):
+    """What comes again while a transaction holds its NACK may have been reached by the NACK of another delivery, where
+    there was one: which of the two is met first does not decide what else fails."""
+    lines = connected("1.2") + HELD_BY_A_TRANSACTION.format(between)
+    assert {each for each, _ in faults(lines)} == {"NACK-04"}
+    assert {each for each, _ in faults(lines, set_aside=[REACHED])} == left
+
+
 BEHIND_ONE_THAT_FAILED = """
 1> SUBSCRIBE id:0 destination:/queue/r receipt:s
 1< RECEIPT receipt-id:s

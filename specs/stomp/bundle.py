@@ -218,7 +218,7 @@ protocol = Protocol(
     schemes={"stomp": from_url},
     smoke=smoke,
     refuses=lambda frame: bool(frame.command == "ERROR"),
-    beat=lambda frame: frame is frames.BEAT or frame == frames.BEAT,
+    beat=frames.is_beat,
     crash=ids.ROB_01,
     replayed=replayed,
     spared=spared,

@@ -78,6 +78,8 @@ class Style:
 
 BEAT = Frame("")
 """One or more EOLs between frames: no frame, but a sign of life."""
+CR_BEAT = Frame("", warts=("cr-in-line-end",))
+"""The same, where one of them has a CR that the version of the session does not know."""
 
 PLAIN = Style()
 
@@ -103,6 +105,11 @@ def unescape(text: str, version: str = "1.2") -> str | None:
         return _ESCAPE.sub(lambda match: table[match[1]], text)
     except KeyError:
         return None
+
+
+def is_beat(frame: Frame) -> bool:
+    """True for EOLs that stand alone."""
+    return not frame.command and (frame is BEAT or frame in (BEAT, CR_BEAT))
 
 
 def encode(frame: Frame, style: Style | None = None) -> bytes:
@@ -170,6 +177,7 @@ class Grammar:
     def __init__(self, version: str = "1.2", session: dict[str, Any] | None = None) -> None:
         self._session = {} if session is None else session
         self._session.setdefault("version", version)
+        self._last = ""
 
     @property
     def version(self) -> str:
@@ -201,6 +209,7 @@ class Grammar:
                 return at
             command, headers = short
             items.append(Frame(command, headers, data[body:end]))
+            self._last = command
             if command == "CONNECTED":
                 self._agree(headers)
             at = end + 1
@@ -224,20 +233,22 @@ class Grammar:
         self._session["version"] = "1.0" if not named else named[0] if named[0] in _ESCAPES else "1.2"
 
     def frame(self, reader: Reader) -> Generator[None, None, Frame]:
-        """EOLs (as BEAT when nothing follows them yet) or one frame."""
-        beats = False
+        """EOLs (as BEAT when nothing follows them yet, or as CR_BEAT) or one frame."""
+        beats = cr = False
         while True:
             buffer, pos = reader.buffer, reader.pos
             if pos >= len(buffer):
                 if beats:
-                    return BEAT
+                    return CR_BEAT if cr else BEAT
                 yield
             elif buffer[pos] == 10:
                 reader.pos, beats = pos + 1, True
             elif buffer[pos] == 13 and pos + 1 >= len(buffer):
                 yield  # CR LF may be cut in two
             elif buffer[pos] == 13 and buffer[pos + 1] == 10:
-                reader.pos, beats = pos + 2, True
+                reader.pos, beats, cr = pos + 2, True, cr or self._forbids_cr()
+            elif cr:
+                return CR_BEAT
             else:
                 break
         start, end = yield from reader.search(_HEAD_END, 2, MAX_HEAD)
@@ -257,7 +268,13 @@ class Grammar:
             body = body[:-1]
         if command == "CONNECTED":
             self._agree(headers)
+        self._last = command
         return Frame(command, headers, body, warts)
+
+    def _forbids_cr(self) -> bool:
+        """True where an EOL is a line feed alone: in 1.1, behind a frame that was said in its session. The EOLs behind
+        CONNECT may be written before the version is known."""
+        return self.version == "1.1" and self._last not in ("", "CONNECT", "STOMP")
 
     def _head(self, head: bytes) -> tuple[str, Headers, int | None, tuple[str, ...]]:
         warts: list[str] = []
@@ -332,8 +349,8 @@ def decoder(role: str, config: Any, session: dict[str, Any]) -> Decoder:
 
 def describe(frame: Frame) -> str:
     """A frame as people read it, in one string with line feeds; the body in Python's notation when it is no text."""
-    if frame == BEAT:
-        return "(end of line)"
+    if is_beat(frame):
+        return " ".join(("(end of line)", *(f"({wart})" for wart in frame.warts)))
     lines = [frame.command, *[f"{name}:{value}" for name, value in frame.headers]]
     if frame.body:
         lines += [

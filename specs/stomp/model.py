@@ -17,7 +17,7 @@ from itertools import chain
 from specs.events import Closed, Event, Fact, Noise, Quiet, Said
 from specs.machine import Never
 from specs.model import ANYTHING, Allow, Breach, Outcome
-from specs.stomp.frames import BEAT, SERVER_COMMANDS, Frame
+from specs.stomp.frames import SERVER_COMMANDS, Frame, is_beat
 from specs.stomp.machine import MACHINE, OTHER, Phase
 from specs.stomp.server import duties, forms_answers, forms_endings, forms_frames, forms_messages, presumed
 from specs.stomp.server.book import BOOK, outcome
@@ -77,8 +77,8 @@ def _answer(state: State, number: int, frame: Frame) -> Iterable[Outcome]:
     if conn.silent_ms:
         conn = conn._replace(silent_ms=0)
         state = put(state, number, conn)
-    if not frame.command and frame == BEAT:
-        return (forms_frames.beat(state, number, conn),) if conn.phase is not Phase.CLOSED else (Allow(state),)
+    if is_beat(frame):
+        return (forms_frames.beat(state, number, conn, frame),) if conn.phase is not Phase.CLOSED else (Allow(state),)
     cell = MACHINE.at(conn.phase, frame.command if frame.command in SERVER_COMMANDS else OTHER)
     if conn.phase is Phase.CLOSED:
         return (Allow(state),)  # the tester hung up; what was under way may still be read

@@ -10,7 +10,7 @@ from strategies.common import Op
 from strategies.stomp.desk import Serving
 from strategies.stomp.writer import REPEAT
 from tests.mutants.faults import on
-from tests.mutants.stomp_client_kit import chosen, mutant, plan, send, settle, subscribe, tell
+from tests.mutants.stomp_client_kit import beating, chosen, mutant, plan, send, settle, subscribe, tell
 
 SENDS = plan(send())
 SUBSCRIBES = plan(subscribe())
@@ -58,6 +58,20 @@ mutant("capital-headers", "FRAME-05", SENDS)(
 mutant("cr-in-1.1", "NEGO-06", chosen(2, 0, Op("send")))(
     "Lines end with CR LF in sessions of 1.1 as well.",
     on(ClientWriter, "line_end").instead(lambda: "\r\n", when=lambda self: self.version == "1.1"),
+)
+
+
+@mutant("crlf-behind-frames-in-1.1", "NEGO-06", chosen(2, 0, Op("send"), Op("send")))
+class CrLfBehindFrames(ClientWriter):
+    """In sessions of 1.1 a CR LF stands behind each frame, where an end of line is LF."""
+
+    def encode(self, command: str, headers: Sequence[tuple[str, str]], body: bytes = b"") -> bytes:
+        return super().encode(command, headers, body) + b"\r\n" * (self.version == "1.1")
+
+
+mutant("crlf-beats-in-1.1", "NEGO-06", beating(1, 2), profile="1.1")(
+    "In sessions of 1.1 heart-beats are CR LF.",
+    on(ClientWriter, "beat").instead(lambda: b"\r\n", when=lambda self: self.version == "1.1"),
 )
 mutant("cr-inside", "FRAME-02", SENDS)(
     "A CR ends each header, and the LF behind it comes after a blank.",

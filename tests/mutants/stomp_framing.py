@@ -301,6 +301,16 @@ mutant("crlf-in-1.1", "FRAME-01", one("BEGIN", ("transaction", "t"), version="1.
     "Frames are written with CR LF in sessions of 1.1 as well, where only LF is a line end.",
     on(Writer, "agree").after(lambda self, version: setattr(self, "crlf", version != "1.0")),
 )
+
+
+@mutant("crlf-behind-frames-in-1.1", "FRAME-01", plan(lambda w: w.line(), version="1.1"))
+class CrLfBehindFrames(Writer):
+    """In sessions of 1.1 a CR LF stands behind each frame, where an end of line is LF."""
+
+    def encode(self, command: str, headers: list[tuple[str, str]], body: bytes = b"") -> bytes:
+        return super().encode(command, headers, body) + b"\r\n" * (self.version == "1.1")
+
+
 mutant("foreign-frame", "FRAME-08", one("BEGIN", ("transaction", "t")))(
     "A frame of the server's own, which no version knows, goes with every BEGIN.",
     on(Session, "on_BEGIN").after(

@@ -11,7 +11,7 @@ from specs.stomp.client.book import BEHIND_EOLS, BEHIND_LENGTH
 from specs.stomp.client.machine import EOLS, MACHINE, SPOILS, K
 from specs.stomp.client.marks import beats, marks, wrong
 from specs.stomp.client.state import ClientState, Push
-from specs.stomp.frames import BEAT, Frame
+from specs.stomp.frames import Frame, is_beat
 
 _EOLS = frozenset((BEHIND_EOLS, ids.FRAME_03))
 _CARRIED = _EOLS | {ids.CLEN_07}
@@ -23,7 +23,7 @@ def said(state: ClientState, frame: Frame) -> ClientState:
     """The tester has said a frame, or line ends."""
     how = state.written | ({ids.FRAME_06} if state.parted else frozenset())
     state = state._replace(mute_ms=0, still_ms=0, written=frozenset())
-    if frame == BEAT:
+    if is_beat(frame):
         if state.phase is K.OVER:
             return state
         return state._replace(phase=MACHINE.move(state.phase, EOLS), marks=frozenset({BEHIND_EOLS}))

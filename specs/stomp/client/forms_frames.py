@@ -24,7 +24,10 @@ HEART_BEAT_SLACK_MS = 500
 
 def _wart(case: Case, *warts: str) -> str:
     found = [wart for wart in warts if wart in case.frame.warts]
-    return f"{case.frame.command} has {found[0].replace('-', ' ')}: {case.frame.headers!r:.200}" if found else ""
+    if not found:
+        return ""
+    what = case.frame.command or "an end of line"
+    return f"{what} has {found[0].replace('-', ' ')}: {case.frame.headers!r:.200}"
 
 
 def _escapes(case: Case) -> bool:
@@ -109,9 +112,9 @@ def no_cr_stands_inside_a_line(case: Case) -> str:
     return _wart(case, "bare-cr")
 
 
-@BOOK.form(ids.NEGO_06, on="frame", if_=lambda case: case.version in ("1.0", "1.1"))
+@BOOK.form(ids.NEGO_06, on=f"frame, {BEATS}", if_=lambda case: case.version in ("1.0", "1.1"))
 def lines_end_as_the_version_has_it(case: Case) -> str:
-    """STOMP 1.1, STOMP Frames: before 1.2, lines end with LF alone."""
+    """STOMP 1.1, STOMP Frames: before 1.2, lines end with LF alone. Heart-beating: a heart-beat is the one octet 0A."""
     return _wart(case, "cr-in-line-end")
 
 

@@ -19,7 +19,7 @@ from specs.stomp.client.effects_told import told
 from specs.stomp.client.machine import BEATS, CONNECTS, ENDS, LEAVES, NONSENSE, SETTLING, WORK, K
 from specs.stomp.client.state import ClientState
 from specs.stomp.client.written import marks_of
-from specs.stomp.frames import BEAT
+from specs.stomp.frames import is_beat
 from specs.stomp.states import Config
 
 _ACTIONS = frozenset((*WORK, *SETTLING, LEAVES))
@@ -70,8 +70,8 @@ def _from_client(state: ClientState, event: Said | Noise | Closed) -> Outcome:
     if isinstance(event, Noise):
         return BOOK.judge(Case(state, NONSENSE, text=f"{event.why}: {event.data[:60]!r}"), NONSENSE)
     frame = event.frame
-    if frame == BEAT:
-        return BOOK.judge(Case(state, BEATS), BEATS)
+    if is_beat(frame):
+        return BOOK.judge(Case(state, BEATS, frame), BEATS)
     if frame.command in (CONNECTS, "STOMP"):
         return BOOK.judge(Case(state, CONNECTS, frame), CONNECTS, "frame")
     if frame.command in _ACTIONS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from specs.stomp import ids
-from specs.stomp.frames import BEAT, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame, is_beat
 from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
 from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
@@ -25,10 +25,10 @@ def said(state: State, number: int, frame: Frame) -> State:
     """The state after the tester sent `frame` on connection `number`."""
     conn = state.conns.get(number) or Conn(version=state.config.version)
     if conn.mute_ms:
-        conn = conn._replace(mute_ms=0, lives=conn.lives | {"eol" if frame == BEAT else "frame"})
+        conn = conn._replace(mute_ms=0, lives=conn.lives | {"eol" if is_beat(frame) else "frame"})
     if conn.mine_ms:
-        conn = conn._replace(heard={**conn.heard, "eol" if frame == BEAT else "frame": state.elapsed_ms})
-    if frame == BEAT:
+        conn = conn._replace(heard={**conn.heard, "eol" if is_beat(frame) else "frame": state.elapsed_ms})
+    if is_beat(frame):
         return put(state, number, conn._replace(eols=True))
     action = {"CONNECT": CONNECTS, "STOMP": CONNECTS, "DISCONNECT": LEAVES}.get(frame.command, SAYS)
     phase = MACHINE.move(conn.phase, action)

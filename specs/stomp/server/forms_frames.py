@@ -54,7 +54,7 @@ def _counts(case: Case, wart: str) -> bool:
 
 
 def _ill_formed(case: Case, wart: str) -> str:
-    return f"{case.frame.command} is ill-formed ({wart})" if wart else ""
+    return f"{case.frame.command or 'an end of line'} is ill-formed ({wart})" if wart else ""
 
 
 @BOOK.form(ids.ENC_01, on="frame", also=ids.ENC_13, if_=lambda case: not _values(case).isascii())
@@ -106,9 +106,9 @@ def content_length_is_a_number(case: Case) -> str:
     return _ill_formed(case, _has(case, "bad-content-length"))
 
 
-@BOOK.form(ids.FRAME_01, on="frame")
+@BOOK.form(ids.FRAME_01, on="frame, heart-beat")
 def lines_end_with_one_line_feed(case: Case) -> str:
-    """L35: a line ends with LF, and an optional CR before it."""
+    """L35: a line ends with LF, and in 1.2 an optional CR before it."""
     return _ill_formed(case, _has(case, "cr-in-line-end"))
 
 
@@ -230,8 +230,8 @@ def paused(state: State, event: Quiet) -> Breach | None:
     return None
 
 
-def beat(state: State, number: int, conn: Conn) -> Outcome:
-    """A line end between two frames."""
-    if not conn.beats_ms:
+def beat(state: State, number: int, conn: Conn, frame: Frame) -> Outcome:
+    """Line ends between two frames."""
+    if not conn.beats_ms and not frame.warts:
         return Allow(state)
-    return outcome(BOOK.ask("heart-beat", Case(state, number, conn)), state)
+    return outcome(BOOK.ask("heart-beat", Case(state, number, conn, frame)), state)
