@@ -447,6 +447,14 @@ def test_the_line_ends_behind_connect_may_be_those_of_any_version_that_it_offers
     assert alone == BEAT
 
 
+@pytest.mark.parametrize(("name", "found"), [(":\n ", "ENC-02"), ("k", "ENC-09")])
+def test_a_line_that_a_line_feed_has_torn_is_a_matter_of_escapes(name, found):
+    """ENC-02: where a name that the application gave has a line feed, one of its lines may have no name."""
+    asked = told("send", destination="/queue/a", body_hex="", headers={name: "v"})
+    written = Frame("SEND", (("destination", "/queue/a"), ("", ""), (" ", "v")), b"", ("empty-name",))
+    assert blamed(*LIVE, asked, Said(0, "client", written)) == [(found, None)]
+
+
 def padding(version, blank):
     """What a client is blamed for that writes a blank in front of each value, and in it."""
 

@@ -83,11 +83,12 @@ CR_BEAT = Frame("", warts=("cr-in-line-end",))
 
 PLAIN = Style()
 
-_ESCAPES = {
+ESCAPES = {
     "1.2": str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"}),
     "1.1": str.maketrans({"\\": "\\\\", "\n": "\\n", ":": "\\c"}),
     "1.0": {},
 }
+"""What each version escapes, for `str.translate`."""
 _UNESCAPES = {
     "1.2": {"r": "\r", "n": "\n", "c": ":", "\\": "\\"},
     "1.1": {"n": "\n", "c": ":", "\\": "\\"},
@@ -124,7 +125,7 @@ def encode(frame: Frame, style: Style | None = None) -> bytes:
         and frame.command not in PLAIN_COMMANDS
         and style.version != "1.0"
     ):
-        table = _ESCAPES[style.version]
+        table = ESCAPES[style.version]
         pairs = [f"{name.translate(table)}:{value.translate(table)}" for name, value in frame.headers]
         text = "\n".join([frame.command, *pairs])
     head = text.encode("utf-8", "surrogateescape") + b"\n\n"
@@ -167,7 +168,7 @@ class _Pairs(dict[bytes, tuple[str, str]]):
         return pair
 
 
-_PAIRS = {version: _Pairs(version) for version in _ESCAPES}
+_PAIRS = {version: _Pairs(version) for version in ESCAPES}
 _COMMANDS = {command.encode(): command for command in CLIENT_COMMANDS | SERVER_COMMANDS}
 
 
@@ -230,7 +231,7 @@ class Grammar:
     def _agree(self, headers: Headers) -> None:
         """The version that CONNECTED names; without one it is 1.0."""
         named = [value for name, value in headers if name == "version"]
-        self._session["version"] = "1.0" if not named else named[0] if named[0] in _ESCAPES else "1.2"
+        self._session["version"] = "1.0" if not named else named[0] if named[0] in ESCAPES else "1.2"
 
     def frame(self, reader: Reader) -> Generator[None, None, Frame]:
         """EOLs (as BEAT when nothing follows them yet, or as CR_BEAT) or one frame."""

@@ -248,6 +248,8 @@ def negotiating(program: Program, config: Config, *, hurry: bool = False) -> Pla
     s.version = wish
     if wish == "1.0":
         _raw_of_1_0(s)
+    if wish == "1.1":
+        s.send(b"raw", {"k": "a\rb\nc:d\\e"})  # 1.1 has no escape for CR, which stands as it is
     if opening & 64 and wish != config.version:  # what versions write in several ways
         _words(s, Op("words", (opening, style, which, 0, 0)))
     if opening & 32 and wish != "1.0":

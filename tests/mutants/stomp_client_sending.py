@@ -73,6 +73,14 @@ mutant("crlf-beats-in-1.1", "NEGO-06", beating(1, 2), profile="1.1")(
     "In sessions of 1.1 heart-beats are CR LF.",
     on(ClientWriter, "beat").instead(lambda: b"\r\n", when=lambda self: self.version == "1.1"),
 )
+mutant("escapes-in-1.0", "NEGO-06", chosen(1, 0))(
+    "Headers are escaped in sessions of 1.0 as well.",
+    on(ClientWriter, "agree").takes(version=lambda version: "1.1" if version == "1.0" else version),
+)
+mutant("cr-escape-in-1.1", "ENC-02", chosen(2, 0), "NEGO-06")(
+    r"CR is written as the escape \r of 1.2 in sessions of 1.1 as well.",
+    on(ClientWriter, "agree").takes(version=lambda version: "1.2" if version == "1.1" else version),
+)
 mutant("cr-inside", "FRAME-02", SENDS)(
     "A CR ends each header, and the LF behind it comes after a blank.",
     on(ClientWriter, "header").gives(

@@ -13,9 +13,9 @@ from specs.stomp import ids
 from specs.stomp.client.book import BOOK, LEAVES_WELL, REQUIRED
 from specs.stomp.client.case import Case
 from specs.stomp.client.machine import CONNECTS, LEAVES, K
+from specs.stomp.frames import ESCAPES
 from specs.stomp.headers import SPECIAL, WHOLE
 
-_ESCAPED = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"})
 _LIST = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*")
 _CREDENTIALS = ("login", "passcode")
 
@@ -63,7 +63,7 @@ def nothing_is_escaped_in_connect(case: Case) -> str:
     """STOMP 1.2, Value Encoding: CONNECT is not escaped, for the sake of 1.0."""
     for name in (*_CREDENTIALS, "host"):
         text, said = _given(case, name), case.frame.get(name)
-        if SPECIAL.search(text) and said is not None and said != text and said == text.translate(_ESCAPED):
+        if SPECIAL.search(text) and said is not None and said != text and said == text.translate(ESCAPES["1.2"]):
             return f"{name} was given as {text!r} and is {said!r}"
     return ""
 

@@ -90,8 +90,8 @@ def is_utf_8(case: Case) -> str:
 def escapes_what_has_to_be(case: Case) -> str:
     """STOMP 1.2, Value Encoding: CR, LF, colon and backslash are escaped; there are no other escapes. 1.1 has none for
     CR, which stands as it is there (E-34)."""
-    torn = _wart(case, "no-colon", *(["bare-cr"] if case.version == "1.2" else [])) if _told_lines(case) else ""
-    return _wart(case, "undefined-escape") or torn
+    torn = ["no-colon", "empty-name", *(["bare-cr"] if case.version == "1.2" else [])] if _told_lines(case) else []
+    return _wart(case, "undefined-escape", *torn)
 
 
 @BOOK.form("STOMP-1.2-ENC-10", on="frame", if_=_escapes)

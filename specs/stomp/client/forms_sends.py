@@ -15,6 +15,7 @@ from specs.stomp.client.book import ACKNOWLEDGES, AS_GIVEN, BODIES, BOOK, NAMES_
 from specs.stomp.client.case import Case, change
 from specs.stomp.client.machine import SETTLING, WORK, K
 from specs.stomp.client.state import UNBEGUN
+from specs.stomp.frames import ESCAPES
 from specs.stomp.headers import SPECIAL, blank_ended
 
 MIME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*(;.*)?", re.DOTALL)
@@ -106,6 +107,21 @@ def blanks_are_those_that_were_given(case: Case) -> str:
 def an_empty_value_is_written(case: Case) -> str:
     """STOMP 1.2, Augmented BNF: a header-value may be empty."""
     return _why(case, "empty")
+
+
+@form(
+    ids.NEGO_06, on="SEND, SUBSCRIBE", also=AS_GIVEN,
+    if_=lambda case: _told(case) and case.version == "1.0" and any(map(SPECIAL.search, _texts(case))),
+)  # fmt: skip
+def nothing_is_escaped_in_a_session_of_1_0(case: Case) -> str:
+    """STOMP 1.2, Protocol Negotiation; STOMP 1.0, which has no escapes."""
+    lost = [(name, value) for name, value in _given(case) if case.frame.get(name) != value]
+    for name, value in lost:
+        for version in ("1.1", "1.2"):
+            other, text = (each.translate(ESCAPES[version]) for each in (name, value))
+            if case.frame.get(other) == text:
+                return f"{case.action}: the header {name!r} was given as {value!r} and is {other!r} with {text!r}"
+    return ""
 
 
 @form(AS_GIVEN, on="SEND, SUBSCRIBE", if_=_told)
