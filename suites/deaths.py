@@ -1,6 +1,7 @@
 """The ways in which an implementation was brought down, and what the tester had said by then.
 
-Each kind of frame that always brings it down is a fault of its own. The way is the name of what was said last.
+Each kind of frame that always brings it down is a fault of its own, and so is each manner in which it ends. A way is
+the name of what was said last, and the manner.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from typing import Final
 
 from impls.driver.drive import Recording, Setting
 from specs.events import Noise, Said
+from suites.manner import ENDED
 from suites.pursuit import Fault
 
 WAYS: Final = 4
 """So many ways to bring an implementation down are reported, one for each kind of frame that was said last."""
 OCTETS: Final = "octets"
 """What was said last when it was no frame."""
+Way = tuple[str, str]
 
 
 class Deaths:
@@ -22,7 +25,7 @@ class Deaths:
 
     def __init__(self) -> None:
         self.seen: frozenset[str] = frozenset()
-        self._ways: dict[str, Fault] = {}
+        self._ways: dict[Way, Fault] = {}
 
     def __len__(self) -> int:
         """How many ways are known."""
@@ -33,21 +36,27 @@ class Deaths:
         self.seen |= frozenset(said(recording, setting)[-1:])
 
     def otherwise(self, recording: Recording, setting: Setting) -> bool:
-        """True when one that some kind of frame always brings down went down with another one."""
-        if not 0 < len(self._ways) < WAYS:
-            return False
-        return (last := last_said(recording, setting)) != "" and last not in self._ways
+        """True when one that some kind of frame always brings down went down with another one, or in another manner."""
+        return 0 < len(self._ways) < WAYS and way(recording, setting) not in (*self._ways, ("", ""))
 
     def distinct(self, fault: Fault, setting: Setting, survived: set[str]) -> bool:
         """True for a fault that brings it down each time, and has nothing of another way. It has `survived` some of
         what was thought to be one."""
-        others = self._ways.keys() - survived
+        mine, _ = way(fault.recording, setting)
+        others = {name for name, _ in self._ways if name} - survived - {mine}
         mixed = others & set(said(fault.recording, setting))
         return fault.verdict == "fail" and not fault.unsettled and fault.reproduced == fault.tried and not mixed
 
     def note(self, fault: Fault, setting: Setting) -> None:
         """This is one of the ways."""
-        self._ways.setdefault(last_said(fault.recording, setting), fault)
+        self._ways.setdefault(way(fault.recording, setting), fault)
+
+
+def way(recording: Recording, setting: Setting) -> Way:
+    """How an implementation was brought down: by what was said last, and in which manner it ended."""
+    crash = setting.protocol.crash
+    ended = [b.breach.kind for b in recording.judgement.faults if b.breach.requirement == crash]
+    return last_said(recording, setting), next((kind for kind in ended if kind.startswith(ENDED)), "")
 
 
 def said(recording: Recording, setting: Setting) -> list[str]:

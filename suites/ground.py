@@ -18,6 +18,7 @@ from impls.driver.drive import Recording, Setting, drive
 from specs.model import Blame, Breach
 from specs.plan import Plan
 from suites.deadline import Deadline
+from suites.manner import ENDED, manner
 
 Settle = Callable[[Recording], str]
 AGAIN = 3
@@ -72,7 +73,7 @@ class Ground:
         if disturbed:  # there was no time to find out whose doing it was
             recording.judgement = replace(recording.judgement, verdict="inconclusive", blamed=(), why=DISTURBED)
         elif died:
-            breach = Breach(setting.role, setting.protocol.crash, died)
+            breach = Breach(setting.role, setting.protocol.crash, died, kind=f"{ENDED} {manner(died)}".rstrip())
             blame = Blame(breach, max(0, len(recording.events) - 1))
             recording.judgement = replace(recording.judgement, verdict="fail", blamed=(blame,))
         return recording

@@ -21,7 +21,7 @@ from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Seen, is_silen
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.pursuit import NO_TIME, NOT_AGAIN, Fault, breach_of
-from suites.shrinking import Attempts, plainer, rested, until_decided
+from suites.shrinking import Attempts, heard_out, plainer, rested, until_decided
 from suites.sightings import home_of
 from suites.vigils import BELIEVED_MS
 
@@ -88,11 +88,11 @@ class Investigator:
     def _looked_into(self, case: Case, program: Program, after_s: float, silent: bool) -> Investigated:
         begun, name, hunter = time.monotonic(), case.name, case.hunter
         first = case.plan(program)
-        seen = case.again(first)
+        seen = case.again(first, hears_out=not silent)
         asking = replace(case, asks=True)
         if seen is None and asking.plan(program) != first:
             case, first = asking, asking.plan(program)
-            seen = case.again(first)
+            seen = case.again(first, hears_out=not silent)
         if seen is None:
             share = min(self.repeats_s, max(LEAST_S, self.total_s / 4))
             found = case.vanished(program, first, self._patient(case), after_s, begun, share)
@@ -123,10 +123,9 @@ class Investigator:
         self.total_s -= time.monotonic() - begun
         if shown_as.called != name and not hunter.wanted(shown_as.called, shown_as.level):
             return self._another_face(shown_as, explained=name in cleared or not hunter.sorts.isdisjoint(rivals))
-        plans = ((short, shown_as), (first, case)) if short != first else ((first, case),)
-        for plan, suspect in plans:
+        for plan, suspect in self._plans(seen, (short, shown_as), (first, case)):
             # what is as it was seen a moment ago need not be seen once more before it is waited for
-            shown = self._confirmed(suspect, plan, seen if len(plans) == 1 and is_silent(seen) else None, hasty=hasty)
+            shown = self._confirmed(suspect, plan, seen if short == first and is_silent(seen) else None, hasty=hasty)
             if shown is not None:
                 plan, confirmed, had = shown  # noqa: PLW2901 - it may have been shown with rests
                 suspect.proof.fault = suspect.told(
@@ -269,6 +268,17 @@ class Investigator:
                 case.shorter(program, plan, seen)
         until = max(until, time.monotonic() + spare_s / 2)
         return self._plainest(case, program, plan, kind, quick, replace(left, left=self.attempts // 2, until=until))
+
+    @staticmethod
+    def _plans(seen: Seen, *told: tuple[Plan, Case]) -> list[tuple[Plan, Case]]:
+        """The plans by which it may be told, the shortest first, each once. What is not missing is waited for a moment
+        behind them, so that each repetition shows it."""
+        found: list[tuple[Plan, Case]] = []
+        for plan, case in told:
+            heard = plan if is_silent(seen) else heard_out(plan, int(case.setting.patience_ms))
+            if all(heard != other for other, _ in found):
+                found.append((heard, case))
+        return found
 
     def _until_decided(self, case: Case, program: Program, plan: Plan, seen: Seen) -> tuple[Plan, Seen]:
         """The plan without what comes behind the event that decided, and what it shows, if it shows it."""

@@ -137,7 +137,7 @@ class Replays:
 
     def _is_it(self, stored: Stored, blame: Blame) -> bool:
         breach = blame.breach
-        if stored.sort:
+        if " " in stored.sort:
             same = (each for each in breach.rivals if each.partition(" ")[0] == breach.requirement)
             return stored.sort in (breach.fingerprint, *same)
         return stored.requirement in (breach.requirement, *breach.also)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from impls.driver.drive import Recording
-from specs.plan import Plan, Step, Wait
+from specs.plan import Close, Plan, Step, Wait
 from specs.protocol import Feature
 
 REST_MS, RESTS_MS = 1_000, 2_000
@@ -71,6 +71,15 @@ def until_decided(plan: Plan, recording: Recording, deciding: int, role: str) ->
     said = sum(getattr(event, "by", role) != role for event in recording.events[: deciding + 1])
     ends = [at for at, step in enumerate(plan.steps) if not isinstance(step, Wait)]
     return replace(plan, steps=plan.steps[: ends[said - 1] + 1]) if 0 < said < len(ends) else plan
+
+
+def heard_out(plan: Plan, ms: int) -> Plan:
+    """The plan with a pause of so long behind its last step, if it has none there: what nobody waits for may be said a
+    moment later, when the plan would be over."""
+    last = plan.steps[-1] if plan.steps else None
+    if last is None or isinstance(last, Close) or (isinstance(last, Wait) and last.ms):
+        return plan
+    return replace(plan, steps=(*plan.steps, Wait(ms)))
 
 
 def rested(plan: Plan) -> Plan:

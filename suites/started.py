@@ -16,6 +16,7 @@ from impls.driver.pipes import PipeTransport
 from impls.driver.stdio_launch import transport as standing
 from impls.launching.launch import LaunchError, Running, no_answer, start, wait_ready
 from impls.launching.manifest import Implementation
+from impls.launching.running import AGAIN
 from specs.events import Said
 from specs.plan import Plan
 from specs.protocol import Protocol
@@ -96,10 +97,12 @@ class Started:
 
     def _revived(self, running: Running) -> str:
         """Start again what has died; how it ended."""
-        tail = " / ".join(running.log_tail(3).splitlines())
-        how = f"it ended ({running.ending()}) in this conversation; its last words: {tail:.300}"
+        ending = running.ending()
+        running.stop()  # all that it had to say has been read then
+        words = running.log_tail(3).rpartition(AGAIN)[2].split("\n")
         self._restart(running)
-        return how
+        tail = " / ".join(filter(None, words)) or "none"
+        return f"{ending} in this conversation; its last words: {tail:.300}"
 
     def stop(self) -> None:
         """End what was started here, and nothing else."""

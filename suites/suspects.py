@@ -20,7 +20,7 @@ from specs.model import Blame
 from specs.plan import Plan
 from strategies.common import Program
 from suites.deadline import Deadline
-from suites.deaths import Deaths, last_said, said
+from suites.deaths import Deaths, said, way
 from suites.lanes import Lanes
 from suites.now_and_then import NowAndThen
 from suites.pursuit import NO_TIME, Fault, Investigated, Property, breach_of
@@ -118,7 +118,7 @@ class Suspects:
     def _key(self, name: str, level: str, kind: str, recording: Recording) -> Key:
         """What investigations are counted by: each way to go down by itself, once one is known."""
         if self._deaths and name == self._hunter.setting.protocol.crash:
-            return name, level, last_said(recording, self._hunter.setting)
+            return name, level, " ".join(way(recording, self._hunter.setting))
         return name, level, kind if self._hunter.several(name) or name in self._hunter.failing else ""
 
     def know(self, fault: Fault) -> None:
@@ -321,7 +321,8 @@ class Suspects:
                     self._note_way(fault)
 
     def _goes_down_otherwise(self, name: str, recording: Recording) -> bool:
-        """True when an implementation that one kind of frame always brings down went down with another one."""
+        """True when an implementation that one kind of frame always brings down went down with another one, or in
+        another manner."""
         setting = self._hunter.setting
         return name == setting.protocol.crash and self._deaths.otherwise(recording, setting)
 

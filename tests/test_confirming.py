@@ -71,7 +71,7 @@ def test_what_does_not_come_again_costs_less_and_less(monkeypatch):
     """Each suspicion that nothing confirms leaves the next one a smaller share of what all of them may take."""
     given, clock = [], iter(range(0, 10_000, 20))
     monkeypatch.setattr(investigate.time, "monotonic", lambda: float(next(clock)))
-    monkeypatch.setattr(investigate.Case, "again", lambda case, plan: None)
+    monkeypatch.setattr(investigate.Case, "again", lambda case, plan, **how: None)
     monkeypatch.setattr(investigate.Case, "vanished", lambda *given_: given.append(given_[-1]))
     setting = Setting(STOMP, config_for(), "server", MemoryTransport(Server))
     hunter = Hunter(setting, {}, investigate=Investigator(), report=print)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from specs.events import Closed, Fact
+from specs.events import Closed, Fact, Noise, Quiet
 from specs.pulsar.frames import NOBODY
 from tests.test_pulsar_client_machine import (
     DROP,
@@ -63,6 +63,14 @@ def test_a_connection_that_is_spoilt_on_the_way_leaves_it_open_which_messages_we
     talk = [*OPENED, *to_send(b"a", b"b"), strange, send(0, b"a"), receipt(0), *LOST, *made_again(1)]
     for sequence, payload in ((1, b"b"), (0, b"a")):
         assert verdict(*talk, *at(1, send(sequence, payload))) == set()
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_who_sends_on_a_connection_that_may_have_to_end_waits_for_our_receipt(sent):
+    """Seed, Producer: a SEND is answered by SEND_RECEIPT. It has done what it was told, and no receipt comes there."""
+    strange = Noise(0, "broker", b"\0\0\0\6\0\0\0\2\x08\x0d", "no-sub-message")
+    talk = [*OPENED, strange, Quiet(4000, 4000), *to_send(b"a"), *[send(0, b"a")] * sent, Quiet(600, 600, final=True)]
+    assert ("PULSAR-CONN-01" in verdict(*talk)) is not sent
 
 
 @pytest.mark.parametrize(("payload", "blamed"), [(b"b", set()), (b"z", {"PULSAR-FRM-04"})])

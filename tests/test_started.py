@@ -36,8 +36,9 @@ class Program:
         self.done.append("restart")
 
     def stop(self):
+        if not self.done or self.done[-1] != "stop":
+            self.done.append("stop")
         self.gone = True
-        self.done.append("stop")
 
 
 @pytest.fixture
@@ -69,12 +70,13 @@ def test_what_is_just_started_again_is_stopped_behind_that(started):
     settling = threading.Thread(target=lambda: told.append(started.settle(BROKEN_OFF)))
     settling.start()
     assert program.reviving.wait(WAIT_S)
+    assert program.done == ["stop"]  # what is left of the life before
     stopping = threading.Thread(target=started.stop)
     stopping.start()
     stopping.join(0.05)
-    assert program.done == []
+    assert program.done == ["stop"]
     program.revive.set()
     for thread in (settling, stopping):
         thread.join(WAIT_S)
-    assert program.done == ["restart", "stop"]
-    assert told[0].startswith("it ended (exit status 1)")
+    assert program.done == ["stop", "restart", "stop"]
+    assert told[0].startswith("exit status 1 in this conversation")

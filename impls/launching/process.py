@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from impls.launching.printable import printable, quoted
-from impls.launching.running import LaunchError, Log, Running
+from impls.launching.running import AGAIN, LaunchError, Log, Running
 
 SUBREAPER = Path(__file__).with_name("subreaper.py")
 GRACE_S = 10.0
@@ -79,7 +79,7 @@ class Process(Running):
 
     def restart(self) -> None:
         self.stop()
-        self._log.write(b"\n[started again]\n")
+        self._log.write(f"\n{AGAIN}\n".encode())
         self._start()
 
     def stop(self) -> None:

@@ -20,6 +20,10 @@ class LaunchError(Exception):
     """An implementation could not be started, reached or stopped: our fault or the environment's, never a verdict."""
 
 
+AGAIN = "[started again]"
+"""The line in a log between two lives of a program."""
+
+
 class Log:
     """The first HEAD_BYTES and at least the last TAIL_BYTES of what a program wrote, for use by several threads."""
 

@@ -214,9 +214,7 @@ class Said(Case):
             upto = self.body.ack_type == 1
             part = bool(each.ack_set) or (each.HasField("batch_index") and each.batch_index >= 0)
             wrong = ""
-            if refusal is None and self.body.HasField("validation_error"):
-                wrong = f"the message {entry} was refused, nothing is wrong with it"
-            elif refusal is None:
+            if refusal is None and not self.body.HasField("validation_error"):
                 wrong = self._early(entry, upto=upto, part=part)
             found.append(Acked(entry, refusal, wrong, upto, part))
         return found

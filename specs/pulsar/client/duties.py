@@ -11,11 +11,12 @@ from specs.pulsar.client.book import BOOK
 from specs.pulsar.client.causes import HUNG_UP, NOTHING_FOLLOWS, SUBSCRIBED_ELSEWHERE
 from specs.pulsar.client.effects_again import unwanted
 from specs.pulsar.client.forms_again import WANTED_AGAIN
-from specs.pulsar.client.forms_commands import ACKS, PERMITS, PONG, REFUSALS
+from specs.pulsar.client.forms_commands import PERMITS, PONG, REFUSALS
 from specs.pulsar.client.forms_reports import TAKES, UNDISTURBED
 from specs.pulsar.client.forms_sends import ASCENDING, IN_ORDER, RESENT
 from specs.pulsar.client.machine import ENDPOINT, FIRST, MISUSED, Stage
 from specs.pulsar.client.oddities import OLDEST_RECEIPT, REFUSED_SIZE, SIZES, SURVIVES, UNPARSABLE, Oddity
+from specs.pulsar.client.refusals import ACKS
 from specs.pulsar.client.state import ClientState, Endpoint, base
 from specs.rules import Due
 

@@ -35,6 +35,9 @@ def _beside(case: Said) -> ClientState:
     if case.kind == "SEND":
         return _sent_beside(case)
     line: Line = case.line
+    if case.kind == "ACK" and case.body.HasField("validation_error") and line.unfit in [e.entry for e in case.acked]:
+        # sizes that lie within a message have been found out, and the frames behind it can be read
+        return case.state.with_line(case.number, line._replace(must=(), unfit=None))
     if case.kind in ("LOOKUP", "PARTITIONED_METADATA"):
         return case.state.with_line(case.number, line._replace(sought=line.sought | {case.body.topic}))
     if case.kind not in ("PRODUCER", "SUBSCRIBE"):

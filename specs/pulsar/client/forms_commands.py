@@ -11,6 +11,7 @@ from specs.pulsar.client.case import Look, Said
 from specs.pulsar.client.forms_making import CONSUMER_IDS
 from specs.pulsar.client.machine import TALKING, Stage
 from specs.pulsar.client.oddities import Unreadable
+from specs.pulsar.client.refusals import ACKS, REFUSED, refused
 from specs.rules import Broken
 
 MAX_REDIRECTS = 25
@@ -24,8 +25,6 @@ FOLLOWED = "PULSAR-LOOK-04"
 """A redirect is followed to the address that it names, with the authority that it names."""
 PERMITS = "PULSAR-FLOW-07"
 """A client grants more as the application takes messages."""
-ACKS = "PULSAR-ACK-13"
-"""A client acknowledges what it has been given, after its application did."""
 REFUSALS = " ".join(dict.fromkeys(each.refused for each in Unreadable))
 
 
@@ -137,6 +136,13 @@ def what_cannot_be_read_is_acknowledged_with_the_reason(case: Said) -> Broken | 
         return ""
     level = "SHOULD" if case.body.HasField("validation_error") else None
     return Broken(why, level=level, also=beside)
+
+
+@BOOK.form(ACKS, on="ACK", when=TALKING, causes=REFUSED, if_=lambda case: any(not e.refusal for e in case.acked))
+def what_can_be_read_is_not_refused(case: Said) -> str:
+    """The client acks only messages it has been given (seed, Ack): one that is refused never is."""
+    found = refused(case)
+    return f"the message {found.entry} was refused, nothing is wrong with it" if found else ""
 
 
 @BOOK.form(ACKS, on="ACK", when=TALKING, if_=lambda case: any(not each.refusal for each in case.acked))

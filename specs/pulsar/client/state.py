@@ -33,10 +33,11 @@ class Line(NamedTuple):
     the version that the client named there; `version`: the one that we named in CONNECTED, None before it; `limit`:
     the max_message_size that stood there. `open`: requests that we did not answer, `used`: all numbers there were.
     `pings`: our PINGs without a PONG. `misuse`: what we said that may end it; `must`: the requirements by which
-    it has to end. `probe`: the client sent a PING and we said nothing since, for `low` ms at
-    least; `pinged`: it sent one at all; `unanswered`: its PING had no PONG. `place`: the address that it leads to.
-    `beside`: topics of producers and consumers that it asked for where nothing is judged any more, and `sought`: those
-    that it looked up there, or whose partitions it asked for."""
+    it has to end; `unfit`: the MESSAGE by which it has to, where the client may refuse that one instead. `probe`: the
+    client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent one at all; `unanswered`: its
+    PING had no PONG. `place`: the address that it leads to. `beside`: topics of producers and consumers that it asked
+    for where nothing is judged any more, and `sought`: those that it looked up there, or whose partitions it asked
+    for."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
@@ -49,6 +50,7 @@ class Line(NamedTuple):
     pings: int = 0
     misuse: str = ""
     must: tuple[str, ...] = ()
+    unfit: tuple[int, int] | None = None
     probe: bool = False
     pinged: bool = False
     unanswered: bool = False
@@ -288,10 +290,13 @@ class ClientState(NamedTuple):
 
     @property
     def lacks_receipt(self) -> bool:
-        """True while what the client was told first waits for a receipt of ours."""
+        """True while what the client was told first waits for a receipt of ours, or may: of a connection that may have
+        to end nobody knows what was sent there."""
         op = self.told[0][0] if self.told else ""
         return op in ("send", "await", "close", "disconnect") and any(
-            not sent.receipted for end in self.endpoints if end.stage is Stage.OPEN for sent in end.sent
+            (end.guessed and self.line(end.line).misuse) or any(not sent.receipted for sent in end.sent)
+            for end in self.endpoints
+            if end.stage is Stage.OPEN
         )
 
     @property
