@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,8 @@ from reports.summary import COLUMNS, Summary
 MAX_IN_FULL: Final = 30
 """Failures that are told with their conversation; the rest in one line each."""
 MAX_LISTED: Final = 50
+FEW: Final = 4
+"""So many ids are named in a sentence."""
 OBSTRUCTED: Final = 0.1
 """Part of all conversations that a known fault has to end to be told as an obstacle."""
 MIN_WIDTH: Final = 76
@@ -255,13 +257,19 @@ def _baseline(summary: Summary, width: int, paint: Paint) -> Iterator[str]:
 def _renewal(summary: Summary) -> str:
     """What to do about entries that say nothing of the sort of failure, or of which no conversation is kept."""
     accepted = [found.accepted for found in (*summary.standing("accepted"), *summary.unseen) if found.accepted]
-    old = {entry.id for entry in accepted if not entry.fingerprints or entry.id not in summary.played}
-    if not old or summary.left is not None:
+    if summary.left is not None:
         return ""
-    return (
-        f"{len(old)} of these entries accept any failure, or have no conversation that shows theirs: "
-        "--update-baseline renews them"
-    )
+    wide = sorted({entry.id for entry in accepted if not entry.fingerprints})
+    bare = sorted({entry.id for entry in accepted} - summary.played.keys() - set(wide))
+    told = [
+        f"{_named(wide)}: any failure of it is accepted, a new one too" * bool(wide),
+        f"{_named(bare)}: no conversation is kept that shows it" * bool(bare),
+    ]
+    return f"{'; '.join(filter(None, told))}: --update-baseline writes what a run can tell" if any(told) else ""
+
+
+def _named(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:FEW]) + (f" and {len(ids) - FEW} more" if len(ids) > FEW else "")
 
 
 def _troubles(summary: Summary, width: int, paint: Paint) -> Iterator[str]:

@@ -47,6 +47,18 @@ def test_every_role_gets_a_manifest_that_can_be_read_and_a_workflow_that_names_i
     assert ("testee/testee.py" in told) == ((protocol, role) not in REACHED)
 
 
+@pytest.mark.parametrize(("ci", "where"), [("github", ".github/workflows/mine.yml"), ("gitlab", ".gitlab-ci.yml")])
+def test_the_workflow_goes_to_the_root_of_the_repository_and_names_the_folder(tmp_path, ci, where):
+    """A workflow is looked for in the root only, and its paths begin there."""
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "ours" / "rpc"
+    written(folder, "--protocol=msgpack", "--role=client", "--language=go", f"--ci={ci}")
+    text = (tmp_path / where).read_text()
+    assert "./ours/rpc/mine.toml" in text
+    assert "cd ours/rpc/testee && go build" in text
+    assert [each.name for each in folder.iterdir() if each.name.startswith(".")] == []
+
+
 @pytest.mark.parametrize("commented", ["command", "address", "image"])
 def test_what_is_commented_out_is_right_as_well(tmp_path, commented):
     manifest = written(tmp_path, "--protocol=stomp", "--ci=none")

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from impls.driver.drive import Setting, drive
 from impls.driver.link import LinkError
 from impls.driver.pipes import PipeTransport, Pool, environment
-from impls.driver.program import wait_for
+from impls.driver.program import Program, wait_for
 from impls.driver.relay import CHILD, RelayTransport
 from specs.events import Fact
 from specs.protocol import find
@@ -61,6 +62,16 @@ def test_the_reference_is_right_on_pipes(role):
     recording = judged([sys.executable, "-m", "impls.references.kcl", role], role, patience_ms=20_000.0)
     assert recording.judgement.verdict == "pass", recording.judgement
     assert not recording.judgement.faults
+
+
+def test_the_line_that_names_the_error_is_told_however_much_follows():
+    trace = "\n".join(f"\tat frame {number}" for number in range(200))
+    program = SimpleNamespace(tail=bytearray(f"log\npanic: index out of range\n{trace}".encode()))
+    words = Program.last_words(program)
+    assert words.startswith("panic: index out of range ... ")
+    assert words.endswith("at frame 199")
+    program.tail = bytearray(trace.encode())
+    assert Program.last_words(program).endswith("at frame 199")
 
 
 def test_exit_status_and_last_words_are_facts():

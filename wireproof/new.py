@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         "--profile",
         help="the dialect that it claims; for Pulsar modern, else the first of its protocol, when it is left out",
     )
-    add("--language", default="python", help="of the program to fill in: python and whatever kits there are")
+    add("--language", default="python", help=f"of the program to fill in: {', '.join(_languages()) or 'python'}")
     add("--address", metavar="HOST:PORT", help="it is running already, there")
     add("--ci", default="github", choices=[*workflows.KINDS, "none"], help="whose workflow is written (github)")
     add("--into", default=Path(), type=Path, metavar="DIR", help="where the files go; here when it is left out")
@@ -113,10 +113,18 @@ def _made(chosen: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
     if testee:
         files |= {f"{FOLDER}/{file}": text for file, text in testee.files.items()}
     if chosen.ci != "none":
-        build = f"cd {FOLDER} && {' '.join(testee.build)}" if testee and testee.build else ""
-        path, text = workflows.text(chosen.ci, name, build, "pulsar" if bundle.name == "pulsar" else "")
-        files[path] = text
+        root = _repository(chosen.into)
+        folder = "" if root is None else f"{chosen.into.resolve().relative_to(root).as_posix()}/".removeprefix("./")
+        build = f"cd {folder}{FOLDER} && {' '.join(testee.build)}" if testee and testee.build else ""
+        path, text = workflows.text(chosen.ci, name, build, "pulsar" if bundle.name == "pulsar" else "", folder)
+        files["../" * folder.count("/") + path] = text
     return files, _next(chosen, testee)
+
+
+def _repository(into: Path) -> Path | None:
+    """The root of the repository in which a folder lies: that is where a workflow is looked for."""
+    here = into.resolve()
+    return next((each for each in (here, *here.parents) if (each / ".git").exists()), None)
 
 
 def _next(chosen: argparse.Namespace, testee: Testee | None) -> list[str]:

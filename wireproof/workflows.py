@@ -16,7 +16,7 @@ jobs:
 {build}
       - uses: OWNER/wireproof@main
         with:
-          impl: ./{name}.toml
+          impl: ./{folder}{name}.toml
           budget: ci
 {extras}"""
 GITLAB = """\
@@ -28,18 +28,20 @@ conformance:
   extends: .wireproof
   variables:
     WIREPROOF_SOURCE: git+https://github.com/OWNER/wireproof
-    WIREPROOF_IMPL: ./{name}.toml
+    WIREPROOF_IMPL: ./{folder}{name}.toml
     WIREPROOF_BUDGET: ci
 {extras}{build}"""
 KINDS = ("github", "gitlab")
 
 
-def text(kind: str, name: str, build: str, extras: str) -> tuple[str, str]:
-    """Where the workflow belongs, and what it says. `build` is a line for a shell, `extras` are those of the wheel."""
+def text(kind: str, name: str, build: str, extras: str, folder: str = "") -> tuple[str, str]:
+    """Where the workflow belongs in a repository, and what it says. `build` is a line for a shell, `extras` are those
+    of the wheel; `folder`, which ends with a slash, is that of the manifest, "" for the root."""
     if kind == "gitlab":
         wanted = f"    WIREPROOF_EXTRAS: {extras}\n" if extras else ""
         before = f"  before_script:\n    - ({build})\n" if build else "  # before_script: build your program here\n"
-        return ".gitlab-ci.yml", GITLAB.format(name=name, build=before, extras=wanted)
+        return ".gitlab-ci.yml", GITLAB.format(name=name, build=before, extras=wanted, folder=folder)
     wanted = f"          extras: {extras}\n" if extras else ""
     before = f"      - run: {build}" if build else "      # build your program here"
-    return ".github/workflows/conformance.yml", GITHUB.format(name=name, build=before, extras=wanted)
+    path = f".github/workflows/{name if folder else 'conformance'}.yml"
+    return path, GITHUB.format(name=name, build=before, extras=wanted, folder=folder)

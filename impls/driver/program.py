@@ -11,6 +11,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import select
 import socket
 import stat
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from impls.driver.link import MAX_INBOX, RECEIVE
-from impls.launching.printable import printable
+from impls.launching.printable import LINE_CHARS, printable
 from impls.launching.running import LaunchError
 
 SPAWNER = Path(__file__).parents[1] / "launching" / "spawner.py"
@@ -32,7 +33,9 @@ OBSERVATIONS = "WIREPROOF_OBSERVATIONS"
 """Names the file in which user code notes down what it sees."""
 MAX_OBSERVATION = 1 << 26
 """Octets of observations read of one process."""
-TAIL_BYTES = 2048
+TAIL_BYTES, TOLD = 16_384, LINE_CHARS
+"""Octets of STDERR that are kept, and characters of them that are told."""
+_NAMED = re.compile(r"^.*(?:panic:|fatal error|[A-Za-z](?:Error|Exception)\b).*$", re.MULTILINE)
 SEND_S = 10.0
 """How long a process may refuse to read before the conversation counts as ended."""
 LINGER_S = 0.3
@@ -208,8 +211,12 @@ class Program:
         return None
 
     def last_words(self) -> str:
-        """The tail of STDERR, escaped."""
-        return printable(bytes(self.tail).decode("utf-8", "backslashreplace")[-600:])
+        """The tail of STDERR, escaped: where it is long, the first line that names an error stands before its end."""
+        text = bytes(self.tail).decode("utf-8", "backslashreplace")
+        end = text[-TOLD:]
+        named = _NAMED.search(text[: -len(end)]) if len(text) > TOLD else None
+        first = "" if named is None else f"{named[0][: TOLD // 2]} ... "
+        return printable(f"{first}{end[len(first) :]}")
 
     def finish(self) -> bool:
         """End its STDIN."""

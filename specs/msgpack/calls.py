@@ -27,7 +27,10 @@ ENVELOPE = 1 << 8
 EXACT = 1 << 53
 """Integers below it are exact in every language."""
 INHERITED = frozenset(
-    ("constructor", "toString", "__proto__", "__init__", "__class__", "send", "instance_eval", "connection", "close")
+    (
+        *("constructor", "toString", "valueOf", "__proto__", "__init__", "__class__", "getClass", "hashCode"),
+        *("send", "instance_eval", "class", "object_id", "hash", "inspect", "to_s", "connection", "close"),
+    )
 )
 """Names that every object has in some language; see docs/ambiguities.md, MP-12."""
 
