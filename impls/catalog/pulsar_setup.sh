@@ -4,6 +4,7 @@
 #   pulsar_setup.sh            the broker and the client
 #   pulsar_setup.sh broker     Apache Pulsar's broker with all that it needs, into .lib here; needs a JDK and Maven
 #   pulsar_setup.sh client     the official client, into the Python that runs (PYTHON names another one)
+#   pulsar_setup.sh go         the Go client 0.19.0, into .lib here; needs Go
 #
 # PULSAR_VERSION chooses another broker. Safe to call again: what is there already is kept.
 set -eu
@@ -32,6 +33,7 @@ for what in ${*:-broker client}; do
     case $what in
         broker) broker ;;
         client) "${PYTHON:-python3}" -m pip install -q 'pulsar-client>=3.13,<4' ;;
-        *) echo "pulsar_setup.sh: $what is unknown; write broker or client" >&2; exit 2 ;;
+        go) cp ../kits/go/kit.go pulsar/go/pulsargo/ && (cd pulsar/go && go build -o ../../.lib/ ./...) ;;
+        *) echo "pulsar_setup.sh: $what is unknown; write broker, client or go" >&2; exit 2 ;;
     esac
 done

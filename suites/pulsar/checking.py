@@ -122,7 +122,7 @@ def _client(look: Look) -> None:
 
     with serving(front(broker, 0)) as address:
         _ops(testee, f"pulsar://{address}")
-    contract.offered(testee, OPS)
+    contract.offered(testee, OPS if "send_async" in testee.missing else (*OPS, *MORE))
     if "send_async" in testee.missing:
         look.report.note("has no send_async: several messages under way at once are not judged")
     contract.ends(testee)

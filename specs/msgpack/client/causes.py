@@ -70,10 +70,15 @@ def _stuck(case: Case) -> Call:
     return case.named
 
 
+def _told(case: Case) -> str:
+    """What the client was told to do and has not done: a call that was begun is waited for by another op."""
+    return "await" if _stuck(case).op == "call_async" else _stuck(case).op
+
+
 @STUCK.cause(ERRORS_FAIL, could=lambda case: _stuck(case).outcome == "error" and not _says(_stuck(case)))
 def its_error_was_taken_for_none(case: Case) -> str:
     """Response Message, error: anything but nil is an error."""
-    return f"{_stuck(case).op} does not end: {_stuck(case).method} was answered with an error that is empty"
+    return f"{_told(case)} does not end: {_stuck(case).method} was answered with an error that is empty"
 
 
 def _says(call: Call) -> bool:
@@ -86,11 +91,11 @@ def its_connection_has_ended(case: Case) -> Named | str:
     longer than we wait (MP-23)."""
     if _stuck(case).outcome != "lost":
         return ""
-    why = f"{_stuck(case).op} does not end: the connection of {_stuck(case).method} has ended"
+    why = f"{_told(case)} does not end: the connection of {_stuck(case).method} has ended"
     return Named(LIVES_ON, why, level="SHOULD")
 
 
 @STUCK.cause(STRAYS_SPOIL_NOTHING, could=_stray)
 def a_stray_response_blocked_it(case: Case) -> str:
     """Our own minimum: such a response spoils no call."""
-    return f"{_stuck(case).op} does not end: {_stuck(case).method} is settled ({_stuck(case).outcome})"
+    return f"{_told(case)} does not end: {_stuck(case).method} is settled ({_stuck(case).outcome})"

@@ -23,10 +23,9 @@ def _came_before(case: Case) -> bool:
 def _held_by(case: Case) -> str:
     """Which rule makes it owed that a message comes again."""
     last = case.state.deliveries[case.message.deliveries[-1]]
+    # what was acknowledged, also where its connection ended before that was answered
     others = [
-        d
-        for d in case.state.deliveries.values()
-        if d.conn == last.conn and d.serial != last.serial and d.fate in ("settled", "acked", "nacked")
+        d for d in case.state.deliveries.values() if d.conn == last.conn and d.serial != last.serial and d.by
     ]
     beside = [d for d in others if d.sub != last.sub]
     if last.by == "abort":
