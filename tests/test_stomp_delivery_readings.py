@@ -221,6 +221,28 @@ def test_what_a_cumulative_ack_may_have_taken_is_laid_on_it_before_a_nack(across
     assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.faults] == [requirement]
 
 
+@pytest.mark.parametrize(("acked", "requirement"), [("32", "ACKMODE-05"), ("3", "ACKMODE-07")])
+def test_a_later_delivery_of_the_same_subscription_is_why_one_never_comes_again(acked, requirement):
+    """Two deliveries of one subscription and one of another, in mode client-individual; the first never comes again."""
+    trace = [*session("1.2")]
+    for sub, numbers in (("0", "12"), ("1", "3")):
+        place = ("destination", f"/queue/{sub}")
+        trace += receipted(client("SUBSCRIBE", ("id", sub), place, ("ack", "client-individual")))
+        for number in numbers:
+            trace += receipted(client("SEND", place, ("k", number), body=b"x"))
+            given = (("message-id", number), ("subscription", sub), ("ack", number), ("content-length", "1"))
+            trace.append(server("MESSAGE", place, ("k", number), *given, body=b"x"))
+    trace += [event for number in acked for event in receipted(client("ACK", ("id", number)))]
+    trace += [Closed(0, "client"), Closed(0, "server")]
+    trace += [replace(event, conn=1) for event in session("1.2")]
+    trace += [
+        replace(event, conn=1) for event in receipted(client("SUBSCRIBE", ("id", "0"), ("destination", "/queue/0")))
+    ]
+    config = Config(queue=replace(Config().queue, own=True, keeps=True, redelivers=True))
+    found = judge(StompModel(), config, (*trace, Quiet(10_000, final=True)), "server")
+    assert [blame.breach.requirement.removeprefix("STOMP-1.2-") for blame in found.blamed] == [requirement]
+
+
 @pytest.mark.parametrize(("acked", "requirement"), [(True, "ACKMODE-05"), (False, "ACK-02")])
 def test_an_ack_whose_connection_ends_before_its_answer_may_have_reached_too_far(acked, requirement):
     """Two deliveries, one acknowledged without asking for a receipt; the other one never comes again."""

@@ -24,9 +24,7 @@ def _held_by(case: Case) -> str:
     """Which rule makes it owed that a message comes again."""
     last = case.state.deliveries[case.message.deliveries[-1]]
     # what was acknowledged, also where its connection ended before that was answered
-    others = [
-        d for d in case.state.deliveries.values() if d.conn == last.conn and d.serial != last.serial and d.by
-    ]
+    others = [d for d in case.state.deliveries.values() if d.conn == last.conn and d.serial != last.serial and d.by]
     beside = [d for d in others if d.sub != last.sub]
     if last.by == "abort":
         return ids.ACK_06
@@ -34,9 +32,10 @@ def _held_by(case: Case) -> str:
         return ids.ACKMODE_07
     if any(d.sub == last.sub and d.fate == "nacked" for d in others):
         return ids.NACK_03
-    if beside:
+    later = any(d.sub == last.sub and d.serial > last.serial for d in others)
+    if beside and not later:
         return ids.ACKMODE_07
-    if others:
+    if others:  # of the same subscription, which is the likelier reason
         return ids.ACKMODE_05 if last.mode == "client-individual" else ids.ACKMODE_04
     return ids.ACK_02
 
