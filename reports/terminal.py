@@ -18,8 +18,8 @@ from reports.summary import COLUMNS, Summary
 MAX_IN_FULL: Final = 30
 """Failures that are told with their conversation; the rest in one line each."""
 MAX_LISTED: Final = 50
-FEW: Final = 4
-"""So many ids are named in a sentence."""
+FEW, NAMED = 4, 12
+"""So many ids are named in a sentence, and of what is not settled."""
 OBSTRUCTED: Final = 0.1
 """Part of all conversations that a known fault has to end to be told as an obstacle."""
 MIN_WIDTH: Final = 76
@@ -61,6 +61,7 @@ def render(summary: Summary, width: int = 100, color: bool = False, results: Pat
     if unsteady:
         title = f"Suspected, not settled, or seen once in a while ({len(unsteady)})"
         shown += ["", paint(title, "bold"), *_listed(unsteady, width, results)]
+    shown += _open(summary, width)
     shown += _obstacles(summary, width)
     shown += _freedoms(summary, width)
     shown += _baseline(summary, width, paint)
@@ -77,6 +78,12 @@ def _head(summary: Summary, paint: Paint) -> Iterator[str]:
     budget = f", budget {printable(run.budget, 40)}" if run.budget else ""
     partial = ", partial" if run.partial else ""
     yield f"seed {run.seed}{budget}{partial}; {summary.plans} conversations, {summary.steps} steps"
+
+
+def _open(summary: Summary, width: int) -> list[str]:
+    """The requirements of which nothing is known: what judges them did not come about."""
+    ids = [found.id for found in summary.standing("inconclusive") if not found.faults and not found.unseen]
+    return ["", *_prose("", f"Not settled ({len(ids)}): {_named(ids, NAMED)}", width)] if ids else []
 
 
 def _obstacles(summary: Summary, width: int) -> list[str]:
@@ -268,8 +275,9 @@ def _renewal(summary: Summary) -> str:
     return f"{'; '.join(filter(None, told))}: --update-baseline writes what a run can tell" if any(told) else ""
 
 
-def _named(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:FEW]) + (f" and {len(ids) - FEW} more" if len(ids) > FEW else "")
+def _named(ids: Sequence[str], most: int = FEW) -> str:
+    """So many ids, and how many there are besides."""
+    return ", ".join(ids[:most]) + (f" and {len(ids) - most} more" if len(ids) > most else "")
 
 
 def _troubles(summary: Summary, width: int, paint: Paint) -> Iterator[str]:

@@ -121,6 +121,15 @@ def test_an_old_baseline_is_told_how_to_renew_itself() -> None:
     assert "A-01: any failure of it is accepted, a new one too; A-02: no conversation is kept that shows it" in shown
 
 
+def test_what_is_not_settled_is_named() -> None:
+    """A requirement that was never reached, and none that is suspected, which has a place of its own."""
+    suspected = FaultRow(requirement="A-02", verdict="inconclusive", unsettled="it was seen once")
+    shown = terminal.render(summed(judged("A-01"), suspected, ids=("A-01", "A-02", "A-03")))
+    assert "Not settled (1): A-03" in shown
+    ids = tuple(f"A-{n:03}" for n in range(40))
+    assert "A-012 and 27 more" in " ".join(terminal.render(summed(judged("A-000"), ids=ids)).split())
+
+
 def test_many_failures_stay_readable() -> None:
     ids = tuple(f"A-{n:03}" for n in range(200))
     summary = summed(*(FaultRow(requirement=i, why="bad" * 300) for i in ids), ids=ids)
