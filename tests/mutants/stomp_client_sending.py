@@ -73,7 +73,7 @@ mutant("crlf-beats-in-1.1", "NEGO-06", beating(1, 2), profile="1.1")(
     "In sessions of 1.1 heart-beats are CR LF.",
     on(ClientWriter, "beat").instead(lambda: b"\r\n", when=lambda self: self.version == "1.1"),
 )
-mutant("escapes-in-1.0", "NEGO-06", chosen(1, 0))(
+mutant("escapes-in-1.0", "NEGO-06", chosen(1, 0, opening=1))(
     "Headers are escaped in sessions of 1.0 as well.",
     on(ClientWriter, "agree").takes(version=lambda version: "1.1" if version == "1.0" else version),
 )
