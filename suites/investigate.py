@@ -123,9 +123,10 @@ class Investigator:
         self.total_s -= time.monotonic() - begun
         if shown_as.called != name and not hunter.wanted(shown_as.called, shown_as.level):
             return self._another_face(shown_as, explained=name in cleared or not hunter.sorts.isdisjoint(rivals))
-        for plan, suspect in self._plans(seen, (short, shown_as), (first, case)):
+        plans = ((short, shown_as), (first, case)) if short != first else ((first, case),)
+        for plan, suspect in plans:
             # what is as it was seen a moment ago need not be seen once more before it is waited for
-            shown = self._confirmed(suspect, plan, seen if short == first and is_silent(seen) else None, hasty=hasty)
+            shown = self._confirmed(suspect, plan, seen if len(plans) == 1 and is_silent(seen) else None, hasty=hasty)
             if shown is not None:
                 plan, confirmed, had = shown  # noqa: PLW2901 - it may have been shown with rests
                 suspect.proof.fault = suspect.told(
@@ -139,9 +140,9 @@ class Investigator:
                     guess = bool(confirmed[2].breach.otherwise)
                     why = "" if guess else f"it may be {known}, which shows in the same way"
                     return Investigated(None, why, explained=guess)
-                about = confirmed[2].breach.about
                 shows = [*had, *self._repeated(suspect, plan, setting, REPEATS - 1 if not had else 0)]
-                count = 1 + sum(seen is not None and seen[2].breach.about == about for seen in shows)
+                plan, confirmed, shows = self._heard(suspect, plan, confirmed, shows)  # noqa: PLW2901 - or a moment later
+                count = 1 + sum(_is_about(confirmed, each) for each in shows)
                 fault = suspect.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows))
                 fault = suspect.ends_anyway(fault, program, after_s, begun) or fault
                 # of what comes and goes its name was only a guess
@@ -182,6 +183,17 @@ class Investigator:
             for _ in turns(times, self.repeats_s):
                 yield case.shown(plan, setting)
 
+    def _heard(
+        self, case: Case, plan: Plan, seen: Seen, shows: list[Seen | None]
+    ) -> tuple[Plan, Seen, list[Seen | None]]:
+        """A plan, what it shows and what its repetitions show; or the same with a moment behind its last step, where
+        that shows each time what the plan alone does not: what nobody waits for may be said when a plan is over."""
+        heard = heard_out(plan, int(case.setting.patience_ms))
+        if None not in shows or is_silent(seen) or heard == plan:
+            return plan, seen, shows
+        again = [one for one in self._repeated(case, heard, None, REPEATS) if one is not None]
+        return (plan, seen, shows) if len(again) < REPEATS else (heard, again[0], [*again[1:]])
+
     def _spoilt(self, case: Case, seen: Seen) -> bool:
         """True when even the simplest session fails in this way by now, which it did not before the hunt: then an
         earlier conversation is the cause, and nothing in this one."""
@@ -207,7 +219,7 @@ class Investigator:
         once, and the plan is the one with rests; and what counts only if it is always there is repeated at the same
         time, not behind it.
         """
-        seen = seen or case.again(plan)
+        seen = seen or case.again(plan) or case.again(plan, hears_out=True)
         if seen is None or not is_silent(seen):
             return None if seen is None else (plan, seen, [])
         patient, smoke, calm = self._patient(case), case.hunter.smoke(), rested(plan)
@@ -269,17 +281,6 @@ class Investigator:
         until = max(until, time.monotonic() + spare_s / 2)
         return self._plainest(case, program, plan, kind, quick, replace(left, left=self.attempts // 2, until=until))
 
-    @staticmethod
-    def _plans(seen: Seen, *told: tuple[Plan, Case]) -> list[tuple[Plan, Case]]:
-        """The plans by which it may be told, the shortest first, each once. What is not missing is waited for a moment
-        behind them, so that each repetition shows it."""
-        found: list[tuple[Plan, Case]] = []
-        for plan, case in told:
-            heard = plan if is_silent(seen) else heard_out(plan, int(case.setting.patience_ms))
-            if all(heard != other for other, _ in found):
-                found.append((heard, case))
-        return found
-
     def _until_decided(self, case: Case, program: Program, plan: Plan, seen: Seen) -> tuple[Plan, Seen]:
         """The plan without what comes behind the event that decided, and what it shows, if it shows it."""
         cut = until_decided(plan, seen[0], seen[2].at, case.setting.role)
@@ -327,6 +328,11 @@ class Investigator:
             (_, plan), seen = found
             case, kind = case.renamed(seen), kind_of(seen[2])
             case.shorter(program, plan, seen)
+
+
+def _is_about(seen: Seen, other: Seen | None) -> bool:
+    """True when a repetition shows it of the same thing."""
+    return other is not None and other[2].breach.about == seen[2].breach.about
 
 
 def _rivals(fault: Fault) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from specs.pulsar.client.case import Case
 from specs.pulsar.client.case_reports import Outcome, Reported
 from specs.pulsar.client.forms_commands import FOLLOWED
 from specs.pulsar.client.forms_making import THERE
-from specs.pulsar.client.oddities import HARMLESS, PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
+from specs.pulsar.client.oddities import BARE, HARMLESS, PASSED_OVER, UNKNOWN_CONSUMER, Oddity, Unreadable
 
 MATCHED = "PULSAR-REQ-03"
 """Answers are matched to requests by their ids, whatever their order."""
@@ -46,7 +46,7 @@ def a_message_of_a_batch_was_lost(case: Reported) -> str:
     return f"the message {case.message.name.entry} did not reach the application" if case.message else ""
 
 
-@NOT_GIVEN.cause("PULSAR-CHK-08", could=lambda case: case.message.oddity is Oddity.NO_CHECKSUM,
+@NOT_GIVEN.cause(BARE, could=lambda case: case.message.oddity is Oddity.NO_CHECKSUM,
                  also=Oddity.NO_CHECKSUM.row)  # fmt: skip
 def a_message_without_a_checksum_was_lost(case: Reported) -> str:
     """A payload part without magic and checksum is accepted: practice."""

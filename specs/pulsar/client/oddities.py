@@ -9,6 +9,8 @@ from enum import Enum
 
 NOT_DECOMPRESSED = "PULSAR-CMP-02"
 """A payload that cannot be decompressed is not delivered, and acknowledged with DecompressionError."""
+BARE = "PULSAR-CHK-08"
+"""A message without magic and checksum is accepted."""
 UNKNOWN_CONSUMER = "PULSAR-MSG-04"
 """A MESSAGE for a consumer that is not there is ignored."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from specs.causes import Causes, Named
 from specs.pulsar.client.case import Said
-from specs.pulsar.client.oddities import Oddity, Unreadable
+from specs.pulsar.client.oddities import BARE, Oddity, Unreadable
 from specs.pulsar.client.state import Pushed
 
 ACKS = "PULSAR-ACK-13"
@@ -39,7 +39,7 @@ def _for_want_of_a_checksum(case: Said) -> bool:
     return bare and case.body.validation_error == Unreadable.CHECKSUM.error
 
 
-@REFUSED.cause("PULSAR-CHK-08", could=_for_want_of_a_checksum, also=Oddity.NO_CHECKSUM.row)
+@REFUSED.cause(BARE, could=_for_want_of_a_checksum, also=Oddity.NO_CHECKSUM.row)
 def a_message_without_a_checksum_is_refused(case: Said) -> str:
     """A payload part without magic and checksum is accepted: practice. The seed has them in its frame."""
     found = refused(case)
