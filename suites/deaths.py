@@ -14,7 +14,7 @@ from suites.manner import ENDED
 from suites.pursuit import Fault
 
 WAYS: Final = 4
-"""So many ways to bring an implementation down are reported, one for each kind of frame that was said last."""
+"""So many ways to bring an implementation down are reported at most."""
 OCTETS: Final = "octets"
 """What was said last when it was no frame."""
 Way = tuple[str, str]
