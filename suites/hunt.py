@@ -26,7 +26,7 @@ from suites.deaths import outlived
 from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
-from suites.pursuit import Fault, Investigated, Property, Pursuit, Tally
+from suites.pursuit import NOTHING, Fault, Investigated, Property, Pursuit, Tally, one_plan
 from suites.shrinking import plan_without
 from suites.sightings import Sightings
 from suites.suspects import Investigate, Suspects
@@ -53,6 +53,8 @@ SORTS = 8
 """How many sorts of failure of one requirement are looked into at most, each of which may have two names."""
 MARGIN_S = 1.0
 """What a plan that rests takes besides, at most."""
+SIMPLEST = "the simplest session"
+"""The property whose only plan that is."""
 
 
 class Hunter:
@@ -90,6 +92,7 @@ class Hunter:
         self.faults: dict[str, Fault] = {}
         self.sound: bool | None = None
         """True when the simplest session passed before the first hunt; None before that."""
+        self._simplest: tuple[Plan, Recording] | None = None
         self.judged: set[str] = set()
         """The requirements of `binding` that were judged."""
         self.sorts: set[str] = set()
@@ -219,7 +222,7 @@ class Hunter:
     def hunt(self, prop: Property, budget_s: float) -> Tally:
         """Play plans of `prop` for `budget_s` seconds; investigations may take longer."""
         begun = time.monotonic()
-        self.prepare()
+        self.open()
         pursuit = self.pursuit(prop)
         while pursuit.used_s < budget_s and not self.ground.deadline.over():
             self.pursue(pursuit, budget_s - pursuit.used_s)
@@ -231,7 +234,21 @@ class Hunter:
         """Find out before the first hunt whether the simplest session passes."""
         if self.sound is None:
             smoke = self.smoke()
-            self.sound = smoke is not None and not self.blamed(self.play(smoke))
+            self._simplest = (smoke, self.play(smoke)) if smoke is not None else None
+            self.sound = self._simplest is not None and not self.blamed(self._simplest[1])
+
+    def open(self) -> Pursuit | None:
+        """Judge the simplest session before anything else is played: no shorter conversation shows what it breaks, and
+        a silence that it ends in is waited for while the hunt goes on. What came of it; None the second time, and where
+        the protocol knows none."""
+        self.prepare()
+        if self._simplest is None:
+            return None
+        (plan, recording), self._simplest = self._simplest, None
+        pursuit = self.pursuit(one_plan(SIMPLEST, plan))
+        pursuit.tally.seconds = recording.took_s
+        self.judge(pursuit, NOTHING, plan, recording)
+        return pursuit
 
     def pursuit(self, prop: Property, weight: float = 1.0, share_s: float = math.inf) -> Pursuit:
         """A property to be hunted with in turns. `share_s` is what it may expect to get in all."""

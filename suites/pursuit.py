@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from impls.driver.drive import Recording
@@ -20,6 +21,8 @@ Interpret = Callable[..., Plan]
 NOT_AGAIN: Final = "it was seen once, and in no repetition"
 NO_TIME: Final = "there was no time to confirm it"
 """Why what was blamed is not settled (`Investigated`)."""
+NOTHING: Final = Program((), ())
+"""The program of a plan that no program says."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,15 @@ class Property:
     def unhurried(self) -> Property:
         """The same property in lock-step."""
         return replace(self, hurry=False)
+
+
+def one_plan(name: str, plan: Plan) -> Property:
+    """A property that says no other plan than this, by the program NOTHING."""
+
+    def interpret(program: Program, config: Any, *, hurry: bool = False) -> Plan:
+        return plan
+
+    return Property(name, st.just(NOTHING), interpret)
 
 
 @dataclass(frozen=True)

@@ -14,24 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from hypothesis import strategies as st
-
 from impls.driver.drive import Recording
 from reports.result import ENOUGH_PASSES
 from specs.model import Blame, Breach
-from specs.plan import Plan
-from strategies.common import Program
 from suites.case import SEVERAL
-from suites.hunt import Fault, Hunter, Property, Pursuit, Tally
+from suites.hunt import Fault, Hunter, Pursuit, Tally
 from suites.lanes import Lanes
 from suites.programs import Stored
+from suites.pursuit import NOTHING, one_plan
 from suites.sightings import home_of
 
 NAME: Final = "the conversations of the baseline"
 SETTLING: Final = 3
 """How often each is played in a round of a run that makes a baseline, to find out what does not show each time."""
-NOTHING: Final = Program((), ())
-"""The program of a plan that no program says."""
 
 
 @dataclass(slots=True)
@@ -143,12 +138,7 @@ class Replays:
         return stored.requirement in (breach.requirement, *breach.also)
 
     def _pursuit(self, stored: Stored) -> Pursuit:
-        """A property that says no other plan than this."""
-
-        def interpret(program: Program, config: object, *, hurry: bool = False) -> Plan:
-            return stored.plan
-
-        return replace(self._hunter.pursuit(Property(NAME, st.just(NOTHING), interpret)), tally=self.tally)
+        return replace(self._hunter.pursuit(one_plan(NAME, stored.plan)), tally=self.tally)
 
     def _fault(self, replay: Replay) -> Fault:
         """The known failure, as this run saw it again."""

@@ -263,6 +263,7 @@ class Session:
         self.deadline.resume()
         hunter = self.hunter()
         budget_s = max(budget_s / 2, budget_s - self._replay(hunter, budget_s))
+        opening = hunter.open()
         pursuits = schedule.pursuits(hunter, shares, budget_s)
         deck = self.corpus or cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 
@@ -285,12 +286,13 @@ class Session:
                     f"{larger(self.options.budget_s)} should do",
                 )
         finally:
-            for pursuit in pursuits:
+            every = [*pursuits, *([opening] if opening is not None else [])]
+            for pursuit in every:
                 self._over(pursuit)
                 self.record(pursuit.prop.name, pursuit.tally, hunter.binding)
             self.pursuits.update({pursuit.prop.name: pursuit for pursuit in pursuits})
             if self.options.looks_on:
-                rounds.note(pursuits, {each.sort for each in self.programs} | {each.sort for each in hunter.found})
+                rounds.note(every, {each.sort for each in self.programs} | {each.sort for each in hunter.found})
             self.deadline.pause()
 
     def _over(self, pursuit: Pursuit) -> None:

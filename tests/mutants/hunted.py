@@ -162,7 +162,7 @@ def score_one(mutant: Any, budget_s: float = BUDGET_S, seed: int = 0, slice_s: f
         hunter = hunter_for(mutant, chase.report, seed, of_budget(budget_s, 0.0))
         cases = properties(mutant.protocol, mutant.role)
         pursuits += [hunter.pursuit(prop, weight) for prop, weight in cases]  # kept: each turn draws other programs
-        hunter.prepare()
+        hunter.open()
         while time.monotonic() - begun < budget_s:
             for pursuit in pursuits:
                 left = budget_s - (time.monotonic() - begun)
