@@ -14,7 +14,7 @@ from tests.mutants import hunted
 from tests.mutants.every import ALL, key_of
 
 RIGHT = "stomp-server-receipt-before-message"
-"""Discovery finds that its queues keep nothing and give nobody messages of their own: its simplest session is right then."""
+"""Discovery finds that its queues keep nothing and give nobody messages of their own: then that session is right."""
 BREAKING = [
     mutant for mutant in ALL if not (getattr(mutant, "smoke", True) or mutant.unseen or key_of(mutant) == RIGHT)
 ]
