@@ -59,6 +59,26 @@ def test_the_workflow_goes_to_the_root_of_the_repository_and_names_the_folder(tm
     assert [each.name for each in folder.iterdir() if each.name.startswith(".")] == []
 
 
+def test_a_repository_with_a_pipeline_of_gitlab_gets_a_file_to_include(tmp_path, capsys):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitlab-ci.yml").write_text("build: {script: [make]}\n")
+    written(tmp_path / "rpc", "--protocol=msgpack", "--ci=gitlab")
+    assert (tmp_path / ".gitlab-ci.yml").read_text() == "build: {script: [make]}\n"
+    job = yaml.safe_load((tmp_path / ".gitlab/mine.yml").read_text())["conformance-mine"]
+    assert job["variables"]["WIREPROOF_IMPL"] == "./rpc/mine.toml"
+    assert "include: [{local: .gitlab/mine.yml}]" in capsys.readouterr().out
+    capsys.readouterr()
+    assert new.main(["mine", "--protocol=msgpack", "--ci=gitlab", f"--into={tmp_path / 'rpc'}"]) == new.USAGE
+    assert "there already: mine.toml, ../.gitlab/mine.yml" in capsys.readouterr().err
+
+
+def test_a_second_implementation_of_a_repository_gets_a_workflow_of_its_own(tmp_path):
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".github/workflows/conformance.yml").write_text("name: conformance\n")
+    written(tmp_path, "--protocol=msgpack")
+    assert "./mine.toml" in (tmp_path / ".github/workflows/mine.yml").read_text()
+
+
 @pytest.mark.parametrize("commented", ["command", "address", "image"])
 def test_what_is_commented_out_is_right_as_well(tmp_path, commented):
     manifest = written(tmp_path, "--protocol=stomp", "--ci=none")

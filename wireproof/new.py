@@ -116,8 +116,11 @@ def _made(chosen: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
         root = _repository(chosen.into)
         folder = "" if root is None else f"{chosen.into.resolve().relative_to(root).as_posix()}/".removeprefix("./")
         build = f"cd {folder}{FOLDER} && {' '.join(testee.build)}" if testee and testee.build else ""
-        path, text = workflows.text(chosen.ci, name, build, "pulsar" if bundle.name == "pulsar" else "", folder)
-        files["../" * folder.count("/") + path] = text
+        top = root or chosen.into
+        extras = "pulsar" if bundle.name == "pulsar" else ""
+        workflow = workflows.workflow(chosen.ci, name, build, extras, folder, lambda path: (top / path).exists())
+        files["../" * folder.count("/") + workflow.path] = workflow.text
+        return files, _next(chosen, testee, workflow.told)
     return files, _next(chosen, testee)
 
 
@@ -127,7 +130,7 @@ def _repository(into: Path) -> Path | None:
     return next((each for each in (here, *here.parents) if (each / ".git").exists()), None)
 
 
-def _next(chosen: argparse.Namespace, testee: Testee | None) -> list[str]:
+def _next(chosen: argparse.Namespace, testee: Testee | None, of_workflow: str = "") -> list[str]:
     told = ["", "next:" if chosen.into == Path() else f"next, in {chosen.into}:"]
     if testee:
         (main_file, *_) = [file for file in testee.files if Path(file).stem.lower() == FOLDER]
@@ -136,7 +139,8 @@ def _next(chosen: argparse.Namespace, testee: Testee | None) -> list[str]:
             told.append(f"  cd {FOLDER} && {' '.join(testee.build)}")
     elif not chosen.address:
         told.append(f"  say in {chosen.name}.toml how your program is started")
-    return [*told, f"  wireproof check ./{chosen.name}.toml", f"  wireproof ./{chosen.name}.toml --budget=quick"]
+    told += [f"  wireproof check ./{chosen.name}.toml", f"  wireproof ./{chosen.name}.toml --budget=quick"]
+    return [*told, f"  {of_workflow}"] if of_workflow else told
 
 
 def _testee(role: str, wanted: str) -> Testee:
