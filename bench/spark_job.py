@@ -28,6 +28,8 @@ from reports.spark.session import start
 from reports.spark.warehouse import Warehouse
 
 Measured = dict[str, Any]
+TINY = {"spark.sql.shuffle.partitions": "1", "spark.sql.codegen.wholeStage": "false"}
+"""What is asked of Spark where all tables have a few rows: code that is made for a query is never worth making."""
 
 
 def fill(spark: SparkSession, root: str, rows: str) -> Measured:
@@ -51,7 +53,7 @@ def tiny(spark: SparkSession, folder: str) -> Measured:
     """Everything once, in one process, to see that it runs."""
     root = str(Path(folder) / "made")
     one = {**fill(spark, root, "4000"), **built(spark, root), **duck(None, root), "start_s": 0.0}
-    return {"sizes": [one, one], "rates": {**rates(spark, folder, "2"), **nights(spark, folder, "2")}}
+    return {"sizes": [one, one], "rates": {**rates(spark, folder, "2"), **nights(spark, folder, "2", "1", "0")}}
 
 
 def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
@@ -71,21 +73,21 @@ def rates(spark: SparkSession, folder: str, runs: str) -> Measured:
     return {"rows": rows, "rows_per_s": rows / took, "rejudge": ratio}
 
 
-def nights(spark: SparkSession, folder: str, behind: str) -> Measured:
+def nights(spark: SparkSession, folder: str, behind: str, rounds: str = "8", before: str = "3") -> Measured:
     """How long one more run takes behind so many nights, beside the first of all: the middle of eight in turn, after
     three rounds that do not count. Its version has been judged in the nights before."""
-    root, count = Path(folder), int(behind)
+    root, count, first = Path(folder), int(behind), int(before)
     version = f"1.{(count - 1) // spark_rows.A_VERSION}"
     rows = count * spark_rows.IMPLEMENTATIONS * spark_rows.REQUIREMENTS
     spark_rows.fill(spark, str(root / "nights"), rows, count)
     took: dict[str, list[float]] = {"first": [], "later": []}
-    for n in range(11):
+    for n in range(first + int(rounds)):
         results = root / f"night-{n}"
         spark_rows.records(results, 1, n, impl="broker-1", version=version)
         for name, house in (("first", f"empty-{n}"), ("later", "nights")):
             warehouse = Warehouse(spark, str(root / house))
             took[name].append(_timed(lambda: ingest(warehouse, [str(results)], _quiet)))  # noqa: B023 - at once
-    return {"night": median(took["later"][3:]) / median(took["first"][3:]), **took}
+    return {"night": median(took["later"][first:]) / median(took["first"][first:]), **took}
 
 
 def _rejudging(spark: SparkSession, root: Path, count: int) -> float:
@@ -148,7 +150,7 @@ JOBS: dict[str, Callable[..., Measured]] = {
 def main(name: str, *arguments: str) -> int:
     """Do one job and print what it measured."""
     begun = time.monotonic()
-    spark = None if name == "duck" else start()
+    spark = None if name == "duck" else start(settings=TINY if name == "tiny" else None)
     started = time.monotonic()
     measured = JOBS[name](spark, *arguments)
     if spark is not None:
