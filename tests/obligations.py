@@ -7,7 +7,7 @@ with the references and with the seeded faults have shown of them.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from suites.session import MEMORY_MS
 from suites.started import _factory
 from suites.trace import plan_to_json
 from tests.drawing import quick
-from tests.mutants.hunted import ALL
+from tests.mutants.hunted import ALL, facts_of
 from tests.properties import properties
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,9 +105,21 @@ def _witness(impl: Implementation, setting: Setting, shown: Shown) -> None:
 
 
 def _met(impl: Implementation, protocol: Protocol) -> Setting:
+    return _meeting(impl, protocol).setting()
+
+
+def _meeting(impl: Implementation, protocol: Protocol) -> Calibration:
     meeting = Calibration(impl, protocol, MemoryTransport(_factory(impl)), MEMORY_MS)
     meeting.meet()
-    return meeting.setting()
+    return meeting
+
+
+@cache
+def _learnt(name: str, role: str, profile: str) -> Mapping[str, Any]:
+    """What the text leaves to the reference of a profile, and so to what is made of it."""
+    mine = [each for each in resolve("reference") if (each.protocol, each.role) == (name, role)]
+    impl = next((each for each in mine if each.profile == profile), mine[0])
+    return _meeting(impl, find(name)).learnt
 
 
 def _play(prop: Any, setting: Setting, number: int, shown: Shown) -> None:
@@ -126,20 +138,26 @@ def _play(prop: Any, setting: Setting, number: int, shown: Shown) -> None:
 @cache
 def on_mutants(name: str, role: str) -> Shown:
     """What the shortest plan of every seeded fault shows."""
-    from tests.mutants.hunted import hunter_for  # noqa: PLC0415
-
     protocol, shown = find(name), Shown()
     with _watching(protocol, shown):
         for mutant in mutants(name, role):
-            hunter = hunter_for(mutant, lambda fault: None)
-            plan = mutant.witness(hunter.setting.config)
+            setting = Setting(protocol, _config(mutant), role, MemoryTransport(mutant.make))
+            plan = mutant.witness(setting.config)
             if hurried(plan_to_json(plan, protocol)) and protocol.turns:
                 continue  # judged in several readings at once: which cells they ask for says little
             shown.plans += 1
-            judgement = hunter.play(plan).judgement
+            judgement = drive(plan, setting, f"m{shown.plans}-").judgement
             shown.covered |= judgement.covered.keys()
             shown.blamed |= {fault.breach.requirement for fault in judgement.faults}
     return shown
+
+
+def _config(mutant: Any) -> Any:
+    """That of a mutant, or of the reference where it has none: to ask each of hundreds would take most of a minute."""
+    if (own := getattr(mutant, "config", None)) is not None:
+        return own
+    learnt = _learnt(mutant.protocol, mutant.role, mutant.profile)
+    return find(mutant.protocol).configure(mutant.role, mutant.profile, facts_of(mutant), learnt)
 
 
 class _watching:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, TypeGuard
 
 DEFAULT = "default"
@@ -70,6 +71,18 @@ def is_heartbeat(message: Any) -> bool:
 
 
 def shown(value: Any, limit: int = 100) -> str:
-    """A value for a sentence."""
-    text = repr(value)
+    """A value for a sentence, of which no more is looked at than is told: a message may be of many MiB, and a duty that
+    names it is asked for after each event."""
+    text = repr(_begun(value, limit + 1))
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+def _begun(value: Any, limit: int) -> Any:
+    """As much of a value as its first `limit` characters can tell: each level of it takes one."""
+    if limit <= 0 and isinstance(value, (str, bytes, Mapping, list)):
+        return ""
+    if isinstance(value, (str, bytes)):
+        return value[:limit]
+    if isinstance(value, Mapping):
+        return {_begun(key, limit): _begun(item, limit - 1) for key, item in islice(value.items(), limit)}
+    return [_begun(item, limit - 1) for item in value[:limit]] if isinstance(value, list) else value

@@ -105,11 +105,17 @@ def hunter_for(mutant: Any, report: Callable[[Fault], None], seed: int = 0, dead
     )
 
 
+def facts_of(mutant: Any) -> dict[str, Any]:
+    """What the manifest of a mutant would say."""
+    facts = {name: fact.default for name, fact in find(mutant.protocol).facts.items()}
+    return (
+        facts | {name: True for name in ("scripted", "decodes") if name in facts} | dict(getattr(mutant, "facts", {}))
+    )
+
+
 def _found_out(mutant: Any, transport: MemoryTransport) -> Any:
     """The config of a mutant whose protocol is asked what it leaves open."""
-    protocol, role = find(mutant.protocol), mutant.role
-    facts = {name: fact.default for name, fact in protocol.facts.items()}
-    facts |= {name: True for name in ("scripted", "decodes") if name in facts} | dict(getattr(mutant, "facts", {}))
+    protocol, role, facts = find(mutant.protocol), mutant.role, facts_of(mutant)
     serial = count()
 
     def configure(learnt: Mapping[str, Any]) -> Any:
