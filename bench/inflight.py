@@ -3,7 +3,7 @@
 The same plans are driven against the same program over TCP, in turns. Both sides of a ratio wait for another process,
 so this is wall-clock time. With the silent server each plan is in a lane of its own. With the fast one a hunt that may
 hold sixteen at once stands beside one that may not: where answers come soon, holding more at once would gain nothing,
-and the hunt does not do it (`suites.hunt.SLOW_S`).
+and the hunt does not do it (`suites.playing.SLOW_S`).
 """
 
 from __future__ import annotations

@@ -14,18 +14,17 @@ from dataclasses import replace
 
 from impls.driver.drive import Recording, Setting
 from impls.driver.link import MemoryTransport
-from impls.driver.pipes import PipeTransport
 from reports.result import sort_of
 from specs.model import Blame, Breach, Judgement
 from specs.plan import Plan
 from specs.requirement import Requirement
 from strategies.common import Program
-from suites import rests
 from suites.deadline import Deadline
 from suites.deaths import outlived
 from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
+from suites.playing import LET_BY_S, Playing
 from suites.pursuit import NOTHING, Fault, Investigated, Property, Pursuit, Tally, one_plan
 from suites.shrinking import plan_without
 from suites.sightings import Sightings
@@ -34,25 +33,12 @@ from suites.vigils import BELIEVED_MS, Vigils
 
 __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursuit", "Tally"]
 
-BESIDE_S, RESTING = 0.3, 3
-"""What rests for longer is played beside the hunt, so many plans of a property at once, and one fewer of all than there
-are lanes: the others are not held up by them."""
-SLOW_S, PACE = 0.1, 0.2
-"""When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
 LATE_S = 2.0
 """How long plans that were begun in time may take when the hunt is over."""
-TURN_S = 0.05
-"""What a turn counts for in which nothing could be played yet."""
 ASKED_EVERY = 4
 """One plan in so many asks for what is known to be left out: something may be judged only behind that."""
-LET_BY_S = 0.005
-"""How long it waits at most for what is done beside the hunt, before another property goes on."""
-QUARTER = 4
-"""Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
 SORTS = 8
 """How many sorts of failure of one requirement are looked into at most, each of which may have two names."""
-MARGIN_S = 1.0
-"""What a plan that rests takes besides, at most."""
 SIMPLEST = "the simplest session"
 """The property whose only plan that is."""
 
@@ -114,18 +100,11 @@ class Hunter:
         self.progress: Callable[[], None] = _nothing
         """Called after each turn, and now and then while the hunt waits."""
         self._lanes = lanes
-        self._plays = Lanes(at_once or lanes.width) if lanes is not None else None
+        self.playing = Playing(self, Lanes(at_once or lanes.width) if lanes is not None else None)
         self.vigils = Vigils(self, believed_ms)
-        self._pace_s = self._stood_s = 0.0
-        self._long = 0
         self._holes: set[str] = set()
         self.survived: set[str] = set()
         """What did not bring the implementation down (`Protocol.saying`): it has said something behind that."""
-
-    @property
-    def plays(self) -> Lanes | None:
-        """Where plans are played beside each other; None where they are played one by one."""
-        return self._plays
 
     @property
     def beside(self) -> bool:
@@ -261,12 +240,12 @@ class Hunter:
 
     def pursue(self, pursuit: Pursuit, seconds: float) -> None:
         """A turn: play plans for about `seconds`, investigations apart."""
-        begun, still = time.monotonic(), self.suspects.spent_s + self._stood_s
+        begun, still = time.monotonic(), self.suspects.spent_s + self.playing.stood_s
         taken = beside = 0.0
         while not self.ground.deadline.over():
             beside += self.play_one(pursuit, next(pursuit.draws))
-            taken = time.monotonic() - begun - (self.suspects.spent_s + self._stood_s - still) + beside
-            self._collect()
+            taken = time.monotonic() - begun - (self.suspects.spent_s + self.playing.stood_s - still) + beside
+            self.collect()
             if taken >= seconds:
                 break
         pursuit.used_s += max(taken, 1e-4)
@@ -280,20 +259,20 @@ class Hunter:
         late = deadline.within(self.until.left() + LATE_S)
         while (lanes := self._under_way(late)) and not deadline.over():
             lanes[0].wait(min(0.2, deadline.left()))
-            self._collect()
+            self.collect()
             self.progress()
         self.give_up()
 
     def _under_way(self, late: Deadline) -> list[Lanes]:
         """Lanes that are still to be waited for: plans that are not over long after the hunt show nothing new, apart
         from those of which it was known."""
-        plays = [self._plays] if self._plays is not None and (self._long or not late.over()) else []
+        plays = [self.playing.lanes] if self.playing.long or not late.over() else []
         vigils = [self.vigils.lanes] if self.sightings.listening else []
         return [lanes for lanes in (self._lanes, *plays, *vigils) if lanes is not None and lanes.pending]
 
-    def _collect(self) -> None:
+    def collect(self) -> None:
         """Take what has been done beside the hunt."""
-        for lanes in (self._plays, self._lanes, self.vigils.lanes):
+        for lanes in (self.playing.lanes, self._lanes, self.vigils.lanes):
             if lanes is not None:
                 lanes.collect()
 
@@ -309,86 +288,20 @@ class Hunter:
             plan = self.spared(plan)
         if deadly := self.suspects.deadly - self.survived:
             plan = self.setting.protocol.spared(plan, deadly)
-        rest_s = rests.rest_s(plan, self.setting)
-        apart = self._plays is not None and prop.heavy  # it may take long to be believed that nothing comes of it
-        if pursuit.kills and self._lanes is not None and self.ground.held_up:
-            pursuit.draws.put_back(program)  # other properties go on, until it can be alone
-            self._lanes.wait(LET_BY_S)
-            return TURN_S
-        if rest_s < BESIDE_S and not apart and (self._plays is None or self._pace_s < SLOW_S):
-            recording = self.play(plan, self._lingering(), alone=pursuit.kills)
-            self._keep_pace(recording.took_s)
-            self.judge(pursuit, program, plan, recording)
-            return 0.0
-        if rest_s < BESIDE_S and not apart:
-            return self._beside(pursuit, program, plan)
-        if self._plays is not None and pursuit.resting >= RESTING:
-            pursuit.draws.put_back(program)
-            return TURN_S
-        if not apart and not self._may_rest(pursuit, rest_s):
-            pursuit.needs_s = min(pursuit.needs_s or math.inf, rest_s)
-            return min(rest_s, pursuit.share_s)  # no turn is worth more than its share
-        if self._plays is None:
-            self.judge(pursuit, program, plan, self.play(plan, self._lingering()))
-            return 0.0
-        if self._long >= max(1, self._plays.width - 1):
-            pursuit.draws.put_back(program)
-            return TURN_S
-        self._beside(pursuit, program, plan, rests=True)
-        return max(rest_s, TURN_S)
+        return self.playing.play(pursuit, program, plan)
 
-    def takes_long(self, prop: Property, program: Program) -> bool:
-        """True for a program that says nothing for long, or megabytes where that is played beside the hunt."""
-        if prop.heavy or isinstance(self.setting.transport, MemoryTransport):
-            return prop.heavy and self.beside
-        return rests.rest_s(prop.plan(program, self.setting.config), self.setting) >= BESIDE_S
+    def held_up(self) -> bool:
+        """True while what has to be alone would wait for a plan that waits out a silence; after a moment in which that
+        may end."""
+        if self._lanes is None or not self.ground.held_up:
+            return False
+        self._lanes.wait(LET_BY_S)
+        return True
 
-    def _lingering(self) -> Setting:
-        """The setting of the hunt, in which a silence may be listened to for longer."""
-        return replace(self.setting, lingers=self.vigils.wanted)
-
-    def _beside(self, pursuit: Pursuit, program: Program, plan: Plan, *, rests: bool = False) -> float:
-        """Play a plan in a lane, as soon as one is free; how many seconds of the hunt's that counts for."""
-        lanes, before = self._plays, time.monotonic()
-        assert lanes is not None
-        while not (lanes.free and self._has_room(lanes)) and not self.until.over():
-            lanes.wait(min(0.2, self.until.left()))
-            self._collect()
-        self._stood_s += time.monotonic() - before
-        if self.until.over():
-            return 0.0
-
-        def over(recording: Recording) -> None:
-            pursuit.resting -= rests
-            self._long -= rests
-            if not rests:
-                self._keep_pace(recording.took_s)
-            self.judge(pursuit, program, plan, recording)
-
-        pursuit.resting += rests
-        self._long += rests
-        setting = self._lingering()
-        lanes.submit(lambda: self.play(plan, setting, alone=pursuit.kills and not rests), over)
-        return self._pace_s / lanes.width
-
-    def _has_room(self, plays: Lanes) -> bool:
-        """True when one more conversation takes no time from those that settle a suspicion: programs that are started
-        for each share the processors of this machine."""
-        looking = self._lanes.busy if self._lanes is not None else 0
-        shared = isinstance(self.setting.transport, PipeTransport)
-        return not shared or not plays.busy or plays.busy + looking < plays.width
-
-    def _keep_pace(self, seconds: float) -> None:
-        """Note how long a plan took, so that it is known whether waiting makes the most of it."""
-        self._pace_s += PACE * (seconds - self._pace_s)
-
-    def _may_rest(self, pursuit: Pursuit, rest_s: float) -> bool:
-        """True when there is time for a plan with so many seconds of rest: in what is left of the hunt, or, where it is
-        the first of its property, by the deadline."""
-        left, first = self.until.left(), pursuit.used_s == 0 and not pursuit.resting
-        if self._plays is None:
-            return rest_s <= max(pursuit.share_s, left / QUARTER)
-        return rest_s + MARGIN_S <= (self.ground.deadline.left() if first else left)
+    @property
+    def looking(self) -> int:
+        """How many suspicions are being looked into beside the hunt."""
+        return self._lanes.busy if self._lanes is not None else 0
 
     def _level(self, blame: Blame) -> str:
         requirement = self.binding.get(blame.breach.requirement)

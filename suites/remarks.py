@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from records.rows import RestRow
 from suites.cards import Card
 from suites.deadline import at_least, larger
-from suites.hunt import QUARTER, Hunter, Pursuit
+from suites.hunt import Hunter, Pursuit
+from suites.playing import QUARTER
 from suites.rests import needed
 
 

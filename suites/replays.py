@@ -89,7 +89,7 @@ class Replays:
 
     def _round(self, replays: Sequence[Replay], over: Callable[[], bool]) -> None:
         """Play each once, beside each other where the implementation bears that."""
-        lanes = self._hunter.plays
+        lanes = self._hunter.playing.lanes
         for replay in replays:
             if over():
                 return

@@ -111,7 +111,7 @@ def _opening(hunter: Hunter, deck: list[tuple[Pursuit, Program]]) -> list[tuple[
     """The programs of the deck in the order in which they are played. What takes long goes on beside the others, so it
     is begun first. Where nothing goes on beside others, there is time for a rest at the beginning, if at all: it is not
     there in one run and gone in the next."""
-    return sorted(deck, key=lambda each: not hunter.takes_long(each[0].prop, each[1]))
+    return sorted(deck, key=lambda each: not hunter.playing.takes_long(each[0].prop, each[1]))
 
 
 def _over(hunter: Hunter, budget_s: float) -> bool:

@@ -35,10 +35,11 @@ from suites.calibration import Calibration, CannotJudge
 from suites.cards import Card
 from suites.deadline import CLOSING_S, STARTING_S, Deadline, TimeUp, at_least, larger, of_budget
 from suites.head import SUITE_VERSION, RunOptions
-from suites.hunt import QUARTER, Fault, Hunter, Pursuit, Tally
+from suites.hunt import Fault, Hunter, Pursuit, Tally
 from suites.investigate import Investigator
 from suites.keeper import Keeper
 from suites.lanes import WIDTH, Lanes
+from suites.playing import QUARTER
 from suites.programs import Stored, joined, of_fault
 from suites.pursuit import NO_TIME
 from suites.replays import NAME, Replays

@@ -75,8 +75,8 @@ def test_rests_leave_a_lane_for_the_others(where):
     """With two lanes one plan rests, and the next one waits for its turn."""
     hunter = Hunter(where, {}, investigate=lambda *_: Investigated(None), lanes=Lanes(2))
     hunter.sound, began = True, []
-    hunter._beside = lambda pursuit, program, plan, *, rests=False: (
-        began.append(pursuit.prop.key) or setattr(hunter, "_long", hunter._long + rests)
+    hunter.playing._beside = lambda pursuit, program, plan, *, rests=False: (
+        began.append(pursuit.prop.key) or setattr(hunter.playing, "long", hunter.playing.long + rests)
     )
     one, two = (hunter.pursuit(a_property(key)) for key in ("one", "two"))
     hunter.until = hunter.ground.deadline
