@@ -14,6 +14,7 @@ from impls.driver.drive import Recording, Setting, drive
 from impls.driver.link import MemoryTransport, TcpTransport, Transport
 from impls.driver.pipes import PipeTransport
 from impls.driver.stdio_launch import transport as standing
+from impls.driver.watch import WATCH
 from impls.launching.launch import LaunchError, Running, no_answer, start, wait_ready
 from impls.launching.manifest import Implementation
 from impls.launching.running import AGAIN
@@ -41,6 +42,7 @@ class Started:
         self.transport: Transport | None = None
         self.address: tuple[str, int] | None = None
         self._running: Running | None = None
+        self._watched = False
         self._keeping = threading.Lock()
         """Held by whoever starts again what runs, or ends it: a conversation may be over while the run ends."""
 
@@ -48,6 +50,7 @@ class Started:
         """Start it, and wait until it answers. Raises LaunchError and CannotJudge."""
         if self._impl.start.kind == "python":
             self.transport = MemoryTransport(_factory(self._impl))
+            self._watched = WATCH.begin()
             return
         wire = self._protocol.wires.get(self._impl.role, "tcp")
         if wire != "tcp":
@@ -86,7 +89,7 @@ class Started:
             died, self.transport.crash = self.transport.crash, ""
             if died:
                 self.transport.restart()
-                return f"it raised {died} in this conversation"
+                return f"it {died} in this conversation"
             return ""
         hurt = recording.refused or recording.judgement.verdict == "fail"
         if not hurt or not (recording.refused or hung_up(recording, self._impl.role)):
@@ -108,6 +111,9 @@ class Started:
         """End what was started here, and nothing else."""
         if isinstance(self.transport, PipeTransport):
             self.transport.close()
+        watched, self._watched = self._watched, False
+        if watched:
+            WATCH.end()
         with self._keeping:
             running, self._running = self._running, None
             if running is not None:

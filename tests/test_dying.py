@@ -70,7 +70,7 @@ def settling(transport):
         died, transport.crash = transport.crash, ""
         if died:
             transport.restart()
-        return died and f"it raised {died}"
+        return died and f"it {died}"
 
     return settle
 

@@ -15,6 +15,7 @@ from math import inf
 from typing import Any, Protocol
 
 from impls.driver import unread
+from impls.driver.watch import TICK_S, TICKS, WATCH, Hung
 
 RECEIVE = 65_536
 """Octets read at a time."""
@@ -22,6 +23,10 @@ MAX_INBOX = 1 << 25
 """Octets kept of a peer that talks while it refuses to listen."""
 
 
+RAISED = (Exception, Hung)
+"""Whatever an implementation in this process raises is a fault of its own, and no error of ours."""
+HUNG = f"did not return for {TICKS * TICK_S:.0f} s, and was interrupted,"
+"""What is told of it when it has to be interrupted."""
 LEAST_S = 0.05
 """Seconds that making a connection may take however little is left of the run."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -96,22 +101,24 @@ class MemoryLink:
 
     def send(self, data: bytes) -> bool:
         try:
-            if self._session is None or self._session.closed:
-                return False
-            self._session.send(data)
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the fault is not ours
+            with WATCH:
+                if self._session is None or self._session.closed:
+                    return False
+                self._session.send(data)
+        except RAISED as error:
             self._end(error)
             return False
         return True
 
     def take(self) -> bytes | None:
         try:
-            if self._session is None:
-                return None
-            data: bytes = self._session.take()
-            if not data and self._session.closed:
-                return None
-        except Exception as error:  # noqa: BLE001 - as above
+            with WATCH:
+                if self._session is None:
+                    return None
+                data: bytes = self._session.take()
+                if not data and self._session.closed:
+                    return None
+        except RAISED as error:
             self._end(error)
             return None
         return data
@@ -135,16 +142,18 @@ class MemoryLink:
 
     def _asked(self, name: str, *given: Any) -> Any:
         try:
-            return None if self._session is None else getattr(self._session, name)(*given)
-        except Exception as error:  # noqa: BLE001 - as above
+            with WATCH:
+                return None if self._session is None else getattr(self._session, name)(*given)
+        except RAISED as error:
             self._end(error)
             return None
 
     def close(self, how: str = "close") -> None:
         try:
-            if self._session is not None:
-                self._session.hang_up()
-        except Exception as error:  # noqa: BLE001 - as above
+            with WATCH:
+                if self._session is not None:
+                    self._session.hang_up()
+        except RAISED as error:
             self._end(error)
 
     def _end(self, error: BaseException) -> None:
@@ -161,21 +170,24 @@ class MemoryTransport:
         self._server = make()
         self._now = 0.0
         self.crash = ""
-        """What the implementation raised since it was made, or ""."""
+        """What the implementation did wrong since it was made, in words that go on from its name, or ""."""
 
     def restart(self) -> None:
         """A new server, as after a crash."""
         self._server, self.crash = self._make(), ""
 
     def _crashed(self, error: BaseException) -> None:
-        self.crash = f"{type(error).__name__}: {error}"[:500]
+        hung = isinstance(error, Hung)
+        self.crash = HUNG if hung else f"raised {type(error).__name__}: {error}"[:500]
 
     def open(self) -> Link:
         try:
-            return MemoryLink(self._server.open(), self._crashed)
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the fault is not ours
+            with WATCH:
+                session = self._server.open()
+        except RAISED as error:
             self._crashed(error)
-            raise LinkError(f"no connection: {self.crash}") from None
+            raise LinkError(f"no connection: it {self.crash}") from None
+        return MemoryLink(session, self._crashed)
 
     def reach(self, where: str) -> Link:
         """It is all one server."""
@@ -184,8 +196,9 @@ class MemoryTransport:
     def wait(self, links: Sequence[Link], ms: float) -> None:
         self._now += ms
         try:
-            self._server.advance(ms)
-        except Exception as error:  # noqa: BLE001 - as above
+            with WATCH:
+                self._server.advance(ms)
+        except RAISED as error:
             self._crashed(error)
 
     def now(self) -> float:

@@ -136,7 +136,7 @@ def _settling(transport: MemoryTransport) -> Callable[[Recording], str]:
         died, transport.crash = transport.crash, ""
         if died:
             transport.restart()
-        return f"it raised {died} in this conversation" if died else ""
+        return f"it {died} in this conversation" if died else ""
 
     return settle
 
