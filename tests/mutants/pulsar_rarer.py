@@ -83,6 +83,16 @@ def ended(w: Writer) -> None:
     w.wait()
 
 
+def drained(w: Writer) -> None:
+    """A message that is acknowledged, the only one."""
+    ear = w.ear(w.line(), "t", "s", EXCLUSIVE)
+    w.flow(ear, 10)
+    w.send(w.pen(w.line(), "t"))
+    w.settle()
+    w.ack(ear, Ref("pushed", (ear.line, ear.id, 0)))
+    w.wait()
+
+
 def name_after_cut(w: Writer) -> None:
     """A producer comes again with its name after its connection was cut."""
     w.pen(w.line(), "t", name="p")
@@ -274,6 +284,13 @@ mutant("end-told-once", "END-01", ended, profile="modern", history=True)(
         when=lambda consumer: (
             sum(len(each.consumers) for each in consumer.subscription.topic.subscriptions.values()) >= 2
         )
+    ),
+)
+mutant("end-told-of-a-living-topic", "END-01", drained, profile="modern", history=True)(
+    "Says that a topic has ended when a consumer has acknowledged all of its messages.",
+    on(Session, "check_end").before(
+        lambda self, consumer: self.say("REACHED_END_OF_TOPIC", {"consumer_id": consumer.id}),
+        when=lambda consumer: 0 < len(consumer.subscription.topic.entries) == consumer.subscription.mark,
     ),
 )
 mutant("name-outlives-connection", "CONN-12", name_after_cut, accept="PROD-02 PROD-09", history=True)(

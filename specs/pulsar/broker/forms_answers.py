@@ -6,6 +6,7 @@ was asked (`Asked`) is found when it is asked.
 
 from __future__ import annotations
 
+from specs.pulsar.broker import topics
 from specs.pulsar.broker.book import BOOK
 from specs.pulsar.broker.case import Case, Owing
 from specs.pulsar.broker.causes_missing import OPENS_AT_ONCE
@@ -387,3 +388,17 @@ def who_is_told_that_it_is_active_is_there(case: Case) -> str:
 def who_is_told_of_the_end_is_there(case: Case) -> str:
     """It names a consumer of this connection."""
     return "" if _known(case) else "REACHED_END_OF_TOPIC for an unknown consumer"
+
+
+@form(END_OF_TOPIC, on="REACHED_END_OF_TOPIC", if_=lambda case: case.before.consumer(_told(case)) is not None)
+def only_the_end_of_a_terminated_topic_is_told(case: Case) -> str:
+    """Schema, newer protocol page: it is said of a terminated topic. Topics are made by the tester, and of these only
+    those are terminated that the manifest names so."""
+    consumer = case.before.consumer(_told(case))
+    assert consumer is not None
+    topic = consumer.sub[0]
+    return "" if topics.terminated(case.before.config, topic) else f"{topic} has not ended: it takes messages"
+
+
+def _told(case: Case) -> tuple[int, int]:
+    return case.number, case.body.consumer_id
