@@ -237,3 +237,23 @@ def test_a_heart_beat_of_many_digits_is_a_whole_number(beats, fault):
     connect = client("CONNECT", ("accept-version", "1.2"), ("host", "/"), ("heart-beat", "99999999999999999999,0"))
     found = verdict(connect, server("CONNECTED", ("version", "1.2"), ("heart-beat", beats)))
     assert [name for name, _ in found[1]] == ([fault] if fault else [])
+
+
+def two_sends_without_tags(body):
+    """Two SENDs that nothing but their bodies tells apart, one of them with a NUL, and a MESSAGE with another body."""
+    sends = (
+        client("SEND", ("destination", TOPIC), ("content-length", str(len(sent))), body=sent)
+        for sent in (b"one\0two", b"other")
+    )
+    subscribed = client("SUBSCRIBE", ("id", "0"), ("destination", TOPIC), ("receipt", "r"))
+    message = server("MESSAGE", ("destination", TOPIC), ("message-id", "m"), ("subscription", "0"), body=body)
+    return verdict(*session("1.2"), subscribed, server("RECEIPT", ("receipt-id", "r")), *sends, message)
+
+
+def test_a_body_that_was_cut_at_its_nul_is_nobody_elses():
+    assert [name for name, _ in two_sends_without_tags(b"one")[1]] == ["CLEN-01"]
+
+
+@pytest.mark.parametrize("body", [b"on", b"one\0", b"two", b""])
+def test_another_body_that_nobody_sent_is_told_as_that(body):
+    assert [name for name, _ in two_sends_without_tags(body)[1]] == ["BODY-02"]

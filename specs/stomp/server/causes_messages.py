@@ -163,6 +163,14 @@ def not_complete(case: Case) -> bool:
     return any(conn.midway for conn in case.state.conns.values())
 
 
+@NOBODYS.circumstance(ids.CLEN_01, also=ids.BODY_02, says="the body of a SEND was cut at its NUL")
+def of_a_body_with_nul(case: Case) -> bool:
+    """STOMP 1.2, Header content-length. Of several that nobody got yet, with headers that the server may replace, none
+    can be told by anything but its body."""
+    unseen = (each.frame.body for each in case.state.messages.values() if not each.deliveries)
+    return any(b"\0" in body and case.frame.body == body.partition(b"\0")[0] for body in unseen)
+
+
 # -- a message that nobody may see, or that comes again ---------------------------------------------------------------
 
 NOT_YET = Causes("a message of a transaction that is not committed")
