@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Protocol
 
 from impls.driver import unread
-from impls.driver.watch import TICK_S, TICKS, WATCH, Hung
+from impls.driver.watch import WATCH, Hung
 
 RECEIVE = 65_536
 """Octets read at a time."""
@@ -25,7 +25,7 @@ MAX_INBOX = 1 << 25
 
 RAISED = (Exception, Hung)
 """Whatever an implementation in this process raises is a fault of its own, and no error of ours."""
-HUNG = f"did not return for {TICKS * TICK_S:.0f} s, and was interrupted,"
+HUNG = "did not return for seconds, and was interrupted,"
 """What is told of it when it has to be interrupted."""
 LEAST_S = 0.05
 """Seconds that making a connection may take however little is left of the run."""

@@ -1,7 +1,7 @@
 """A call of an implementation in this process that does not return.
 
 There is no other process that could be ended. A timer looks each second whether the same call is still under way, and
-interrupts one that goes on for TICKS seconds. Python handles the timer's signal between two instructions, in the main
+interrupts one that goes on for as long as TICKS looks, and each further one after AGAIN. Python handles the timer's signal between two instructions, in the main
 thread: a call that is made in another thread, or that does not come back from C, is not watched.
 """
 
@@ -12,9 +12,10 @@ import threading
 from types import FrameType
 from typing import Any, Final
 
-TICK_S, TICKS = 1.0, 5
-"""Seconds between two looks, and so many that find the same call under way. A machine that was asleep, or busy with
-something else, looks no oftener for that."""
+TICK_S, TICKS, AGAIN = 1.0, 5, 2
+"""Seconds between two looks, and so many that find the same call under way: at first, and when one had to be interrupted
+in this run, so that there is time to see it again. A machine that was asleep, or busy with something else, looks no
+oftener for that."""
 
 
 class Hung(BaseException):
@@ -26,6 +27,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._calls = self._seen = self._ticks = self._users = 0
+        self._most = TICKS
         self._inside = False
         self._before: Any = None
 
@@ -42,6 +44,7 @@ class Watch:
             return False
         self._users += 1
         if self._users == 1:
+            self._most = TICKS
             self._before = signal.signal(signal.SIGALRM, self._look)
             signal.setitimer(signal.ITIMER_REAL, TICK_S, TICK_S)
         return True
@@ -58,8 +61,8 @@ class Watch:
             self._seen, self._ticks = self._calls, 0
             return
         self._ticks += 1
-        if self._ticks >= TICKS:
-            self._ticks = 0
+        if self._ticks >= self._most:
+            self._ticks, self._most = 0, AGAIN
             raise Hung
 
 
