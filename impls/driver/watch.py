@@ -1,8 +1,9 @@
 """A call of an implementation in this process that does not return.
 
 There is no other process that could be ended. A timer looks each second whether the same call is still under way, and
-interrupts one that goes on for as long as TICKS looks, and each further one after AGAIN. Python handles the timer's signal between two instructions, in the main
-thread: a call that is made in another thread, or that does not come back from C, is not watched.
+interrupts one that goes on for as long as TICKS looks, and each further one after AGAIN. Python handles the timer's
+signal between two instructions, in the main thread: a call that is made in another thread, or that does not come back
+from C, is not watched.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from types import FrameType
 from typing import Any, Final
 
 TICK_S, TICKS, AGAIN = 1.0, 5, 2
-"""Seconds between two looks, and so many that find the same call under way: at first, and when one had to be interrupted
-in this run, so that there is time to see it again. A machine that was asleep, or busy with something else, looks no
+"""Seconds between two looks, and so many that find the same call under way: at first, and once a call of this run had to
+be interrupted, so that there is time to see it again. A machine that was asleep, or busy with something else, looks no
 oftener for that."""
 
 
