@@ -14,9 +14,9 @@ from types import FrameType
 from typing import Any, Final
 
 TICK_S, TICKS, AGAIN = 1.0, 5, 2
-"""Seconds between two looks, and so many that find the same call under way: at first, and once a call of this run had to
-be interrupted, so that there is time to see it again. A machine that was asleep, or busy with something else, looks no
-oftener for that."""
+"""Seconds between two looks, and so many that find the same call under way: at first, and once a call of this run had
+to be interrupted, so that there is time to see it again. A machine that was asleep, or busy with something else, looks
+no oftener for that."""
 
 
 class Hung(BaseException):
