@@ -185,3 +185,41 @@ def test_a_client_may_give_a_topic_up_behind_many_redirects_in_a_row(times, want
         talk.append(said(0, "broker", "LOOKUP_RESPONSE", request_id=n, response=0, brokerServiceUrl=URL,
                          authoritative=True))  # fmt: skip
     assert verdict(*talk) == blamed
+
+
+TOLD = [told("connect"), reported(None), told("producer", topic=TOPIC, _key="p")]
+FAILED = Fact(0, "client", "answer", {"op": "producer", "error": "it took too long"})
+
+
+def in_turn(*talks):
+    """Connections, one after the other, of which the client ends each itself; `talks` are what is said on them."""
+    events = []
+    for number, talk in enumerate(talks):
+        events.append(Fact(0, "client", "accepted", number + 1))
+        events += [*at(number, *hello(number), *talk), Closed(number, "client", "eof")]
+    return events
+
+
+def test_a_connection_for_each_request_is_as_good_as_one_for_all():
+    talk = [*TOLD, *in_turn([], looked_up(TOPIC, 1), looked_up(TOPIC, 2), [])]
+    made = at(4, *hello(4), *looked_up(TOPIC, 3), producer(), MADE)
+    assert verdict(*talk, Fact(0, "client", "accepted", 5), *made, reported("p"), END) == set()
+
+
+@pytest.mark.parametrize(("count", "blamed"), [(4, set()), (5, {"PULSAR-KA-09"})])
+def test_one_connection_after_the_other_on_which_all_is_answered_is_one_too_many_in_the_end(count, blamed):
+    """P-84. The next one may be where the plan does not listen."""
+    beyond = [Fact(0, "client", "accepted", count + 1), END]
+    assert verdict(*TOLD, *in_turn(*[looked_up(TOPIC, n) for n in range(count)]), *beyond) == blamed
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_fails_though_all_was_answered_is_a_fault_of_who_hung_up(cut):
+    """Where we ended the connection, or left a request open, or do not listen, it may fail (P-84)."""
+    hung = [*TOLD, *in_turn(looked_up(TOPIC, 1))]
+    if cut:
+        hung = [*TOLD, *at(0, *hello(0), *looked_up(TOPIC, 1)), *LOST]
+    assert verdict(*hung, FAILED) == (set() if cut else {"PULSAR-REQ-03"})
+    assert verdict(*hung, Fact(0, "client", "accepted", 2), FAILED) == set()
+    open_request = [*looked_up(TOPIC, 1)][:1]
+    assert verdict(*TOLD, *in_turn(open_request), FAILED) == set()

@@ -8,6 +8,7 @@ from C, is not watched.
 
 from __future__ import annotations
 
+import atexit
 import signal
 import threading
 from types import FrameType
@@ -46,6 +47,7 @@ class Watch:
         self._users += 1
         if self._users == 1:
             self._most = TICKS
+            atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)  # a run that was broken off left it on
             self._before = signal.signal(signal.SIGALRM, self._look)
             signal.setitimer(signal.ITIMER_REAL, TICK_S, TICK_S)
         return True
@@ -54,6 +56,7 @@ class Watch:
         """Watch no longer."""
         self._users -= 1
         if not self._users:
+            atexit.unregister(signal.setitimer)
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
 

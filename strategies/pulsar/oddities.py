@@ -10,6 +10,8 @@ from specs.pulsar.states import Config
 from strategies.common import Program, programs
 from strategies.pulsar.desk import Desk
 
+CONNECTIONS = 6
+"""Connections of a client that makes another one each time, and gets nowhere."""
 SENDS = 258
 """Messages after which a count of 8 bits has begun anew."""
 
@@ -158,6 +160,32 @@ def muted(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         for _ in range(5):
             d.steps.append(Wait(config.keepalive_ms * 6 // 10))  # `Desk.wait` would answer PING
             d.say("SUCCESS", request_id=987654)
+    d.wait()
+    return d.plan()
+
+
+def patient(program: Program, config: Config, *, hurry: bool = False) -> Plan:
+    """A broker that answers as often as it is asked, on one connection after the other."""
+    d = Desk(config, program.head, hurry=hurry)
+    if program.head[1] % 2:
+        d.do("producer", {"topic": Ref("topic", "t"), "_key": "p"})
+    else:
+        d.do(
+            "subscribe",
+            {
+                "topic": Ref("topic", "t"),
+                "subscription": "s",
+                "type": "Exclusive",
+                "name": "",
+                "permits": 5,
+                "_key": "c",
+            },
+        )
+    for conn in range(CONNECTIONS):
+        d.at = d.home = conn
+        d.ways()
+        d.created()
+        d.success()
     d.wait()
     return d.plan()
 

@@ -49,6 +49,7 @@ test_orders = hunts("Requests that are open together.", oddities.oddities(), odd
 test_unanswered = hunts(
     "PRODUCER that is not answered, brokers that fall silent.", oddities.oddities(), oddities.swallowing, 0.3
 )
+test_comes_again = hunts("Answers on one connection after the other.", oddities.oddities(), oddities.patient, 0.3)
 test_silences = hunts("Brokers that do not answer PING.", oddities.oddities(), oddities.muted, 0.5)
 test_large = hunts("A message of nearly 5 MiB.", oddities.oddities(), oddities.large, 0.3)
 test_many = hunts("More messages of one producer than an octet counts.", oddities.oddities(), oddities.many_sends, 0.3)

@@ -318,3 +318,20 @@ class ListsForEverybody(Receiver):
         if acks:
             self.say_ack(0, acks)
         super().flush()
+
+
+# -- connections on which nothing comes of anything --------------------------------------------------------------------
+
+
+@client("comes-again-for-ever", "KA-09", history=True, program=("patient", (0, 1, 0, 0, 0)))
+class ComesAgainForEver(Channel):
+    """Takes no answer, and makes another connection instead."""
+
+    def serve(self, name: str, body: Message, rest: bytes) -> None:
+        raise Malformed(name)
+
+
+client("does-not-hear-connected", "CONN-01", accept="REQ-03 KA-09", program=("patient", (0, 1, 0, 0, 0)))(
+    "Waits two seconds for CONNECTED, which has come, and makes another connection, until it gives up after ten.",
+    on(Channel, "greeted").skips(when=lambda name: name == "CONNECTED"),
+)

@@ -57,6 +57,10 @@ class Case:
         return Turn(state, self.number, self.phase if phase is None else phase)
 
 
+IN_VAIN = 5
+"""So many connections are more than a client needs that makes one for each of its requests."""
+
+
 class Ended(Case):
     """A connection that the client closed."""
 
@@ -71,7 +75,16 @@ class Ended(Case):
             return True
         if line.misuse or line.over or state.left or state.doubt or state.distrusts:
             return True
-        return not any(end.line == self.number and end.alive for end in state.endpoints)
+        return not any(end.line == self.number and end.alive for end in state.endpoints) and not self.in_vain
+
+    @property
+    def in_vain(self) -> bool:
+        """True for the last of many connections on which whatever the client asked was answered, and nothing came of
+        it (P-84): it was told to make something, and has asked for nothing to be made."""
+        state = self.state
+        if not state.told or state.endpoints or self.line.open or self.line.version is None:
+            return False
+        return sum(line.quit for line in state.lines.values()) + 1 >= IN_VAIN
 
 
 class Living(Case):

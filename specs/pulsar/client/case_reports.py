@@ -63,8 +63,11 @@ class Reported(Case):
             return True
         if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
             return True
-        lost = any(end.stage is Stage.LOST for end in state.endpoints)
-        return lost or any(line.over for line in state.lines.values())
+        over = [line for line in state.lines.values() if line.over]
+        if any(end.stage is Stage.LOST for end in state.endpoints) or any(not line.quit for line in over):
+            return True
+        # who makes one for each of its requests may wait for one that the plan does not answer (P-84)
+        return bool(over) and state.beyond
 
     # -- producer, subscribe
 

@@ -228,7 +228,10 @@ def the_client_hangs_up(case: Ended) -> Turn:
     if not case.excused:
         closed = next((end.kind for end in state.endpoints if end.line == case.number and end.stage is Stage.LOST), "")
         state = state._replace(hung=state.hung or HangUp(case.number, closed, state.odd, case.line.unanswered))
-    return case.turn(over(state, case.number, "hangs up"))
+    line, state = case.line, over(state, case.number, "hangs up")
+    reason = line.over or line.open or line.misuse or line.probe or line.unanswered
+    quits = line.version is not None and not reason
+    return case.turn(state.with_line(case.number, state.line(case.number)._replace(quit=quits)))
 
 
 @SURVIVAL.effect("rests")
