@@ -446,3 +446,19 @@ def test_a_consumer_of_a_client_is_meant_by_number_or_by_topic(name, which, foun
     memory.note(said(0, "client", "SUBSCRIBE", topic=memory.topic("ear"), consumer_id=4, request_id=1))
     more = ("consumer_id",) if name == "asked" else ()
     assert memory.resolve(Ref(name, (0, "SUBSCRIBE", which, *more))) == found
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_consumer_whose_subscribe_is_not_answered_may_not_be_there_however_often_it_is_closed(answered):
+    """A broker may find out first whether the one that holds the subscription lives."""
+    asked, success = consumer(0, 1, 0)
+    closings = [
+        event
+        for request in (8, 9)
+        for event in (
+            said(0, "client", "CLOSE_CONSUMER", consumer_id=1, request_id=request),
+            said(0, "broker", "ERROR", request_id=request, error=0, message="there is nothing to close"),
+        )
+    ]
+    found = faults([*hello(0), asked, *[success] * answered, *closings])
+    assert found == (["PULSAR-CLC-01"] if answered else [])

@@ -306,7 +306,9 @@ def _not_closed(state: State, number: int, request: Request, body: Any) -> State
     consumer = state.conn(number).consumers.get(request.about)
     if consumer is None or consumer.phase != "closing":
         return state
-    return state.put_consumer((number, request.about), consumer._replace(phase="open"))
+    requests = (each for waiting in state.conn(number).requests.values() for each in waiting)
+    asked = any(each.asked.kind == "SUBSCRIBE" and each.about == request.about for each in requests)
+    return state.put_consumer((number, request.about), consumer._replace(phase="pending" if asked else "open"))
 
 
 def _producing(state: State, number: int, request: Request, body: Any) -> State:
