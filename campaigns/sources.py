@@ -115,7 +115,7 @@ class Peers:
             return self._alarmed("raised", f"{kind} in {place.name}", f"{kind}: {error} ({at})")
         crash = getattr(peer.transport, "crash", "")
         if crash:  # what such a peer goes on to say, or does not say, is no verdict on anything
-            return self._alarmed("crash", crash.partition(":")[0], crash)
+            return self._alarmed("crash", crash.removeprefix("raised ").partition(":")[0], crash)
         return Played(judgement, self._blamed(judgement), _holes(judgement))
 
     def weight(self, prop: Property) -> float:

@@ -264,7 +264,7 @@ class Session:
         self.deadline.resume()
         hunter = self.hunter()
         budget_s = max(budget_s / 2, budget_s - self._replay(hunter, budget_s))
-        opening = hunter.open()
+        opening = None if self.corpus else hunter.open()
         pursuits = schedule.pursuits(hunter, shares, budget_s)
         deck = self.corpus or cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 

@@ -38,7 +38,7 @@ class Hunter:
 
     def __init__(self, *judgements):
         self.judgements = list(judgements)
-        self.plays = None
+        self.playing = SimpleNamespace(lanes=None)
         deadline = SimpleNamespace(over=lambda: False, within=lambda seconds: deadline)
         self.ground = SimpleNamespace(deadline=deadline)
         self.setting = SimpleNamespace(protocol=SimpleNamespace(crash="X-9"))
