@@ -24,7 +24,7 @@ from suites.deaths import outlived
 from suites.draws import Draws
 from suites.ground import Ground
 from suites.lanes import Lanes
-from suites.playing import LET_BY_S, Playing
+from suites.playing import Playing
 from suites.pursuit import NOTHING, Fault, Investigated, Property, Pursuit, Tally, one_plan
 from suites.shrinking import plan_without
 from suites.sightings import Sightings
@@ -35,6 +35,8 @@ __all__ = ["Fault", "Hunter", "Investigate", "Investigated", "Property", "Pursui
 
 LATE_S = 2.0
 """How long plans that were begun in time may take when the hunt is over."""
+LET_BY_S = 0.005
+"""How long it waits at most for what is done beside the hunt, before another property goes on."""
 ASKED_EVERY = 4
 """One plan in so many asks for what is known to be left out: something may be judged only behind that."""
 SORTS = 8
@@ -226,7 +228,11 @@ class Hunter:
         (plan, recording), self._simplest = self._simplest, None
         pursuit = self.pursuit(one_plan(SIMPLEST, plan))
         pursuit.tally.seconds = recording.took_s
-        self.judge(pursuit, NOTHING, plan, recording)
+        try:
+            self.judge(pursuit, NOTHING, plan, recording)
+        except Exception as error:  # noqa: BLE001 - it is told where the property is reported
+            if not self.ground.deadline.over():  # what is cut short by the end of the run is no error
+                pursuit.error = error
         return pursuit
 
     def pursuit(self, prop: Property, weight: float = 1.0, share_s: float = math.inf) -> Pursuit:

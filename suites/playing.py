@@ -29,8 +29,6 @@ SLOW_S, PACE = 0.1, 0.2
 """When plans take longer than that, several are played at once; and how much the last one counts for in their mean."""
 TURN_S = 0.05
 """What a turn counts for in which nothing could be played yet."""
-LET_BY_S = 0.005
-"""How long it waits at most for what is done beside the hunt, before another property goes on."""
 QUARTER: Final = 4
 """Where nothing can be played beside the hunt, a rest may take this part of what is left of it."""
 MARGIN_S = 1.0

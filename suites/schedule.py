@@ -48,10 +48,7 @@ def hunt(
     error of ours ends the property in whose turn it came out. Answers how many programs of `deck` there was no time
     for."""
     hunter.progress = during
-    if only:
-        hunter.prepare()
-    else:
-        hunter.open()
+    hunter.prepare()
     begun, spent = time.monotonic(), hunter.suspects.spent_s
     hunter.until = hunter.ground.deadline.within(budget_s)
     wanted = [card for card in deck if only or card.judges & hunter.binding.keys()]

@@ -264,8 +264,8 @@ class Session:
         self.deadline.resume()
         hunter = self.hunter()
         budget_s = max(budget_s / 2, budget_s - self._replay(hunter, budget_s))
-        opening = None if self.corpus else hunter.open()
         pursuits = schedule.pursuits(hunter, shares, budget_s)
+        opening: Pursuit | None = None
         deck = self.corpus or cards.load(self.impl.protocol, self.impl.role, self.impl.profile)
 
         def during() -> None:
@@ -273,6 +273,7 @@ class Session:
             self.keeper.look(pursuits, hunter.binding)
 
         try:
+            opening = None if self.corpus else hunter.open()
             left = schedule.hunt(
                 hunter, pursuits, budget_s, during, deck, single=self.options.pattern != "*", only=bool(self.corpus)
             )

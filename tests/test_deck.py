@@ -68,7 +68,6 @@ def hunted(house, monkeypatch, deck, *, single=False, judged=()):
     binding = {r.id: r for r in house.protocol.requirements.binding("server", "1")}
     where = setting(house, "server", house.reference.server)
     hunter = Hunter(where, binding, investigate=lambda *_: Investigated(None), deadline=Deadline(30, time.monotonic))
-    hunter.sound = True  # the simplest session, which judges some of it, is played no more
     hunter.judged.update(judged)
     shares = [
         Share(Property(name, programs({"a": 1}, head=1, most=1), interpret(name), key=name)) for name in ("x", "y", "z")

@@ -56,3 +56,14 @@ def test_a_run_writes_down_what_it_judged(tmp_path):
     (told,) = (row for row in rows if isinstance(row, PropertyRow))
     assert (told.property, told.plans, told.errors) == (SIMPLEST, 1, 0)
     assert not [row for row in rows if isinstance(row, FaultRow)]
+
+
+def test_an_error_of_our_own_in_it_ends_no_run(monkeypatch):
+    hunter = hunted.hunter_for(BREAKING[0], lambda fault: None)
+
+    def broken(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(hunter.suspects, "take", broken)
+    opening = hunter.open()
+    assert isinstance(opening.error, ZeroDivisionError)

@@ -223,3 +223,23 @@ def test_what_fails_though_all_was_answered_is_a_fault_of_who_hung_up(cut):
     assert verdict(*hung, Fact(0, "client", "accepted", 2), FAILED) == set()
     open_request = [*looked_up(TOPIC, 1)][:1]
     assert verdict(*TOLD, *in_turn(open_request), FAILED) == set()
+
+
+def led_elsewhere(how, number):
+    """One of the requests of a client that was sent on, or that looks up each partition of a topic."""
+    topic, response = (TOPIC, 0) if how == "redirect" else (f"{TOPIC}-partition-{number}", 1)
+    yield said(0, "client", "LOOKUP", topic=topic, request_id=number, authoritative=how == "redirect" and number > 0)
+    yield said(0, "broker", "LOOKUP_RESPONSE", request_id=number, response=response, brokerServiceUrl=URL,
+               authoritative=True)  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["redirect", "partitions"])
+def test_a_connection_for_each_request_may_be_many_where_one_leads_to_the_next(how):
+    """P-84: a Redirect is followed elsewhere (LOOK-04), and each partition is looked up by itself."""
+    asked = [
+        said(0, "client", "PARTITIONED_METADATA", topic=TOPIC, request_id=90),
+        said(0, "broker", "PARTITIONED_METADATA_RESPONSE", request_id=90, response=0, partitions=7),
+    ]
+    first = [asked] if how == "partitions" else []
+    talk = [*TOLD, *in_turn(*first, *[[*led_elsewhere(how, number)] for number in range(6)])]
+    assert verdict(*talk, Fact(0, "client", "accepted", 9), END) == set()

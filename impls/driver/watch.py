@@ -58,7 +58,7 @@ class Watch:
         if not self._users:
             atexit.unregister(signal.setitimer)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
+            signal.signal(signal.SIGALRM, self._before or signal.SIG_DFL)
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         if not self._inside or self._calls != self._seen:

@@ -229,7 +229,8 @@ def the_client_hangs_up(case: Ended) -> Turn:
         closed = next((end.kind for end in state.endpoints if end.line == case.number and end.stage is Stage.LOST), "")
         state = state._replace(hung=state.hung or HangUp(case.number, closed, state.odd, case.line.unanswered))
     line, state = case.line, over(state, case.number, "hangs up")
-    reason = line.over or line.open or line.misuse or line.probe or line.unanswered
+    sent_on = state.redirects or any(state.partitions.values())  # what is to be asked next may be asked elsewhere
+    reason = line.over or line.open or line.misuse or line.probe or line.unanswered or sent_on
     quits = line.version is not None and not reason
     return case.turn(state.with_line(case.number, state.line(case.number)._replace(quit=quits)))
 

@@ -37,7 +37,8 @@ class Line(NamedTuple):
     client sent a PING and we said nothing since, for `low` ms at least; `pinged`: it sent one at all; `unanswered`: its
     PING had no PONG. `place`: the address that it leads to. `beside`: topics of producers and consumers that it asked
     for where nothing is judged any more, and `sought`: those that it looked up there, or whose partitions it asked
-    for. `quit`: the client ended it, where all that it had asked for was answered and nothing was wrong."""
+    for. `quit`: the client ended it, where all that it had asked for was answered, nothing was wrong, and neither a
+    Redirect nor partitions led it elsewhere."""
 
     phase: Phase = NEW
     left: tuple[Phase, ...] = ()
