@@ -320,8 +320,11 @@ class Session:
             self.remarks += remarks.of_unreached(hunter, pursuits, deck)
 
     def faults_of(self, name: str) -> list[Fault]:
-        """What the property of this name has found."""
-        return [fault for fault in self.hunter().faults.values() if fault.property == name]
+        """What the property of this name has found. The first one answers for what is no test of its own, too, such as
+        the simplest session."""
+        first = name == next(iter(self.pursuits), name)
+        faults = self.hunter().faults.values()
+        return [each for each in faults if each.property == name or (first and each.property not in self.pursuits)]
 
     def record(self, name: str, tally: Tally, binding: Container[str]) -> None:
         """Write down what a property did, and which of the requirements in `binding` it judged."""

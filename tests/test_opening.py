@@ -7,8 +7,11 @@ import pytest
 from impls.launching.manifest import resolve
 from records.reader import read
 from records.rows import FaultRow, PropertyRow
+from suites import started
 from suites.head import RunOptions
 from suites.hunt import SIMPLEST
+from suites.properties import properties
+from suites.schedule import Share
 from suites.session import Session
 from tests.mutants import hunted
 from tests.mutants.every import ALL, key_of
@@ -67,3 +70,17 @@ def test_an_error_of_our_own_in_it_ends_no_run(monkeypatch):
     monkeypatch.setattr(hunter.suspects, "take", broken)
     opening = hunter.open()
     assert isinstance(opening.error, ZeroDivisionError)
+
+
+def test_the_first_test_answers_for_it(tmp_path, monkeypatch):
+    """A run that fails has a test that fails."""
+    mutant = next(each for each in BREAKING if (each.protocol, each.role) == ("stomp", "server"))
+    monkeypatch.setattr(started, "_factory", lambda impl: mutant.make)
+    (impl,) = (each for each in resolve("reference") if (each.protocol, each.role) == ("stomp", "server"))
+    run = Session(impl, RunOptions(budget_s=1.0, seed=1), tmp_path, "run")
+    run.open()
+    first, second = (prop for prop, _ in properties("stomp", "server")[:2])
+    run.hunt([Share(first), Share(second)], 1.0, lambda hunter: None)
+    run.close()
+    assert SIMPLEST in {fault.property for fault in run.faults_of(first.name)}
+    assert SIMPLEST not in {fault.property for fault in run.faults_of(second.name)}
