@@ -71,10 +71,12 @@ def kind_of(blame: Blame) -> str:
 @dataclass
 class Proof:
     """What an investigation could report if it had to end now; None while nothing is confirmed. `tried`: how often the
-    last plan was played until it showed it again."""
+    last plan was played until it showed it again. `in_time`: the last plan, and what it showed, that was given more
+    time than the hunt gives, and did not show what is looked for."""
 
     fault: Fault | None = None
     tried: int = 0
+    in_time: tuple[Plan, Recording] | None = None
 
 
 @dataclass
@@ -127,7 +129,11 @@ class Case:
         gravely."""
         if self.way is not None and plan_without(plan, (self.way,)) == plan:
             return None  # it needs a way of writing that this plan has not
-        return self.seen_in(self.play(plan, setting), kind)
+        recording = self.play(plan, setting)
+        seen = self.seen_in(recording, kind)
+        if seen is None and setting is not None and setting.patience_ms > self.setting.patience_ms:
+            self.proof.in_time = plan, recording
+        return seen
 
     def shown_beside(
         self, plan: Plan, setting: Setting, again: Setting, times: int

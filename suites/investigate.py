@@ -17,7 +17,7 @@ from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
 from specs.plan import Plan
 from strategies.common import Program, simpler
-from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Seen, is_silent, kind_of, turns
+from suites.case import AGAIN, REPEATS, REPEATS_S, SEVERAL, Case, Proof, Seen, is_silent, kind_of, turns
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.pursuit import NO_TIME, NOT_AGAIN, Fault, breach_of
@@ -78,7 +78,9 @@ class Investigator:
         confirmed by then is reported as it is, however long its plan."""
         case = Case(hunter, prop, name, setting=hunter.suspects.certain, until=until or Deadline())
         try:
-            return self._looked_into(case, program, after_s, silent)
+            found = self._looked_into(case, program, after_s, silent)
+            slow = found.fault is None and not found.unsettled and not found.explained
+            return (self._in_time(case, program, after_s) if slow else None) or found
         except TimeUp:
             found = case.proof.fault
             # where what is known shows in the same way, nobody knows yet that this is another fault
@@ -154,6 +156,32 @@ class Investigator:
             again = replace(found, tried=found.tried + AGAIN, shrink_s=time.monotonic() - begun)
             return Investigated(case.in_any_case(again))
         return Investigated(None, HEALS if case.healed or shown_as.healed else "")  # else it answered, given time
+
+    def _in_time(self, case: Case, program: Program, after_s: float) -> Investigated | None:
+        """What an implementation breaks that answers late, or gives up after a while: with the patience in which its
+        silence was no fault, the same conversation may show another one."""
+        if case.proof.in_time is None:
+            return None
+        plan, recording = case.proof.in_time
+        hunter, begun = case.hunter, time.monotonic()
+        blamed = [each for each in hunter.blamed(recording) if hunter.wanted(each[0], each[1])]
+        if not blamed:
+            return None
+        name, level, blame = blamed[0]
+        patient = self._patient(case)
+        other = replace(case, name=name, level=level, way=None, proof=Proof(), setting=replace(patient, until=None))
+        seen = (recording, level, blame, name)
+        told = replace(other.told(program, plan, seen, 1, after_s, begun, tried=1), verdict="inconclusive")
+        try:
+            shown = self._confirmed(other, plan)
+            if shown is None:
+                return Investigated(replace(told, unsettled=NOT_AGAIN))
+            plan, confirmed, had = shown
+            shows = [*had, *self._repeated(other, plan, None, SEVERAL - 1 if not had else 0)]
+            count = 1 + sum(_is_about(confirmed, each) for each in shows)
+            return Investigated(other.fault(program, plan, confirmed, count, after_s, begun, tried=1 + len(shows)))
+        except TimeUp:
+            return Investigated(replace(told, unsettled=NO_TIME))
 
     def _another_face(self, case: Case, *, explained: bool) -> Investigated:
         """It shows what is known already. `explained`: what was blamed at first is out of the question."""
