@@ -78,9 +78,9 @@ class Investigator:
         confirmed by then is reported as it is, however long its plan."""
         case = Case(hunter, prop, name, setting=hunter.suspects.certain, until=until or Deadline())
         try:
-            found = self._looked_into(case, program, after_s, silent)
-            slow = found.fault is None and not found.unsettled and not found.explained
-            return (self._in_time(case, program, after_s) if slow else None) or found
+            came = self._looked_into(case, program, after_s, silent)
+            slow = came.fault is None and not came.unsettled and not came.explained
+            return (self._in_time(case, program, after_s) if slow else None) or came
         except TimeUp:
             found = case.proof.fault
             # where what is known shows in the same way, nobody knows yet that this is another fault

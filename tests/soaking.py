@@ -80,8 +80,11 @@ class Count:
     alarms: list[tuple[str, str]] = field(default_factory=list)
 
 
-def soak(part: Soak, role: str, plans: int, number: int, real: bool = False, at_once: int = 1) -> Count:
-    """Play `plans` plans in `role`, `at_once` of them at a time; `number` makes the seeds of this part its own."""
+def soak(
+    part: Soak, role: str, plans: int, number: int, real: bool = False, at_once: int = 1, patience_ms: float = 0.0
+) -> Count:
+    """Play `plans` plans in `role`, `at_once` of them at a time, with at least so much patience; `number` makes the
+    seeds of this part its own."""
     count, protocol = Count(), find(part.protocol)
     props = [prop for prop, _ in properties(part.protocol, role)]
     for nth, prop in enumerate(props):
@@ -91,6 +94,7 @@ def soak(part: Soak, role: str, plans: int, number: int, real: bool = False, at_
         for batch in range(0, left, each):
             place = number * 1_000_003 + nth * 10_007 + batch
             peer = part.made(role, place, real)
+            peer.patience_ms = max(peer.patience_ms, patience_ms)
             try:
                 play_batch(protocol, role, prop, peer, min(each, left - batch), place, count, at_once)
             finally:
@@ -180,9 +184,8 @@ def in_memory(peer: Any) -> MemoryTransport:
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
-def _part(job: tuple[str, str, int, int, bool, int]) -> Count:
-    module, *given = job
-    return soak(importlib.import_module(module).SOAK, *given)
+def _part(module: str, role: str, plans: int, number: int, real: bool, at_once: int, patience_ms: float) -> Count:
+    return soak(importlib.import_module(module).SOAK, role, plans, number, real, at_once, patience_ms)
 
 
 def main(module: str, arguments: Sequence[str] | None = None) -> int:
@@ -195,6 +198,7 @@ def main(module: str, arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--role", action="append", choices=part.roles, help="these roles only")
     parser.add_argument("-j", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--patience", type=float, default=0.0, help="least patience, ms: 10000 is what a run ends with")
     chosen = parser.parse_args(arguments)
     status = 0
     for real, plans in ((False, chosen.plans), (True, chosen.real)):
@@ -204,9 +208,12 @@ def main(module: str, arguments: Sequence[str] | None = None) -> int:
             begun = time.monotonic()
             parts = max(chosen.j, plans // 5000)
             width = chosen.at_once if real else 1
-            jobs = [(module, role, plans // parts, chosen.seed * 1000 + nth, real, width) for nth in range(parts)]
+            jobs = [
+                (module, role, plans // parts, chosen.seed * 1000 + nth, real, width, chosen.patience)
+                for nth in range(parts)
+            ]
             with ProcessPoolExecutor(chosen.j, get_context("spawn")) as pool:
-                counts = list(pool.map(_part, jobs))
+                counts = list(pool.map(_part, *zip(*jobs, strict=True)))
             took = f"{time.monotonic() - begun:.0f} s"
             status |= _report(f"{role} {'as processes' if real else 'in memory'}", counts, took)
     return status
