@@ -7,6 +7,7 @@ waits for a deadline: an implementation that hangs, floods or dies ends the plan
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -171,6 +172,7 @@ class Conversation:
         At the `end` of a plan it may owe nothing in any reading: what is judged then is final.
         """
         began = last = self._transport.now()
+        pieces: dict[int, float] = {}  # when a part of what is not complete was read, by connection
         starting_ms, slice_ms = self._starting_ms(), 1.0
         while True:
             heard = self.pump()
@@ -179,14 +181,16 @@ class Conversation:
                 self._unread_ms = 0.0
                 return
             now, patience = self._transport.now(), self._setting.patience_ms + self._unread_ms + starting_ms
-            if heard and not all(self._beats(event) for event in self.out.events[-heard:]):
-                last, slice_ms = now, 1.0
+            if heard and self._answers(self.out.events[-heard:], pieces, now):
+                last = now
+            silent_ms = now - max((last, *pieces.values()))
+            slice_ms = slice_ms if silent_ms else 1.0
             late = now > self._deadline
             # a heart-beat was no answer, and no silence either
-            ms = min(now - last, max(1.0, now - self._mark))
+            ms = min(silent_ms, max(1.0, now - self._mark))
             silence = Quiet(int(ms), math.ceil(now - self._mark), final=True)
-            known = owed is Owed.KNOWN and now - last >= patience * KNOWN_SHARE and self.watcher.expects(silence)
-            if known or now - last >= patience or (late and now - began >= patience * ENOUGH):
+            known = owed is Owed.KNOWN and silent_ms >= patience * KNOWN_SHARE and self.watcher.expects(silence)
+            if known or silent_ms >= patience or (late and now - began >= patience * ENOUGH):
                 self.feed(silence)
                 self._mark, self._silence = now, 0.0
                 if self._setting.until is not None and self._setting.until(self.watcher.judgement()):
@@ -196,7 +200,7 @@ class Conversation:
                 self.out.overflow = f"the plan was not over after {now - self._start:.0f} ms"
                 raise Stop
             self.stop_in_time()
-            self._transport.wait(self._links(), min(slice_ms, patience - (now - last), 50.0))
+            self._transport.wait(self._links(), min(slice_ms, patience - silent_ms, 50.0))
             slice_ms *= 2
 
     def _starting_ms(self) -> float:
@@ -213,6 +217,18 @@ class Conversation:
         if self._setting.ends is not None and self._setting.ends():
             self.out.overflow = OUT_OF_TIME
             raise Stop
+
+    def _answers(self, heard: Sequence[Event], pieces: dict[int, float], now: float) -> bool:
+        """True when the peer said something to the point. Of a part of what is not complete, which is noted in
+        `pieces`, nobody knows yet: it may become a heartbeat."""
+        said = False
+        for event in heard:
+            if isinstance(event, Fact) and event.name == "octets":
+                pieces[event.conn] = now
+            else:
+                pieces.pop(getattr(event, "conn", -1), None)
+                said |= not self._beats(event)
+        return said
 
     def _beats(self, event: Event) -> bool:
         """True for what is no sign that an answer is under way: a heartbeat, and the silence before it."""

@@ -27,6 +27,7 @@ class Vigil:
         self, transport: Transport, lines: Sequence[tuple[Link, Decoder]], beats: Callable[[Any], bool]
     ) -> None:
         self._transport, self._lines, self._beats = transport, lines, beats
+        self._midway: set[Link] = set()
 
     def listen(self, ms: float, over: Callable[[], bool] = lambda: False) -> Heard:
         """Listen until it has been silent for `ms` more, and end the connections. `over` says when there is no more
@@ -42,7 +43,7 @@ class Vigil:
                 before = self._transport.now()
                 self._transport.wait(links, min(SLICE_MS, ms - waited))
                 waited += min(SLICE_MS, self._transport.now() - before)
-            return self._heard() or "nothing"
+            return self._heard() or ("ended" if self._midway else "nothing")
         finally:
             self.close()
 
@@ -56,8 +57,9 @@ class Vigil:
         for link, decoder in self._lines:
             while data := link.take():
                 items = decoder.feed(data)
-                if not items or not all(self._beats(item) for item in items):
+                if not all(self._beats(item) for item in items):
                     return "late"
+                (self._midway.discard if items else self._midway.add)(link)  # a part of it may become a heartbeat
             if data is None:
                 return "ended"
         return None

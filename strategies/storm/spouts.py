@@ -24,6 +24,8 @@ MOST = 10
 MANY = (20, 40, 70)
 """So many that what is counted, or held in a place of its own size, comes to its end."""
 RAISES_ONE_IN = 16
+RAISING_ACKS, RAISING_FAILS = 14, 15
+"""The sixteenths of a head number in which user code raises for each ack, or for each fail."""
 OFTEN, MANY_STEPS = 240, 12
 """From which number on user code does many things in one next, and how many at most."""
 
@@ -112,14 +114,14 @@ class Scripts:
         self.known.append(name)
         return name
 
-    def again(self, what: int) -> list[Mapping[str, Any]]:
+    def again(self, what: int, *, raises: bool) -> list[Mapping[str, Any]]:
         """What is done for each ack, or each fail."""
         told: list[Mapping[str, Any]] = []
         if what % 4 in (1, 3):
             told.append({"op": "emit", "tuple": [f"again{what}", texts.value(what)], "stream": "second"})
         if what % 4 in (2, 3):
             told.append({"op": "log", "msg": f"for {what}"})
-        return told
+        return [*told, {"op": "raise"}] if raises else told
 
 
 def interpret(program: Program, config: Config, *, hurry: bool = False, ways: int = ANYHOW) -> Plan:
@@ -139,7 +141,8 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
     conf = {**texts.CONFS[head[3] % len(texts.CONFS)], "wireproof.script": told}
-    conf["wireproof.on_ack"], conf["wireproof.on_fail"] = scripts.again(head[4]), scripts.again(head[4] // 4)
+    conf["wireproof.on_ack"] = scripts.again(head[4], raises=head[4] // 16 == RAISING_ACKS)
+    conf["wireproof.on_fail"] = scripts.again(head[4] // 4, raises=head[4] // 16 == RAISING_FAILS)
     w.setup(conf, folder=head[3] // 8, later=head[3] % 4 != 3)
     for serial, op, name, more in commands:
         w.ways = Ways(bits, head[2] + serial)
