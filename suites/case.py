@@ -68,6 +68,11 @@ def kind_of(blame: Blame) -> str:
     return _PARTICULARS.sub("", blame.breach.why).partition(":")[0]
 
 
+def _unmet(blame: Blame) -> str:
+    """The requirement of the duty that was not met, whatever it is for; "" where it is no duty."""
+    return blame.breach.duty.partition(" ")[0]
+
+
 @dataclass
 class Proof:
     """What an investigation could report if it had to end now; None while nothing is confirmed. `tried`: how often the
@@ -146,11 +151,12 @@ class Case:
             others = [pool.submit(self.shown, plan, again) for _ in range(times)]
             return self.shown(plan, setting), [other.result() for other in others]
 
-    def seen_in(self, recording: Recording, kind: str = "") -> Seen | None:
-        """The same of a plan that was played."""
+    def seen_in(self, recording: Recording, kind: str = "", duty: str = "") -> Seen | None:
+        """The same of a plan that was played; `duty` is one that may be left unmet in place of what looks alike."""
         for name, level, blame in self.hunter.blamed(recording):
             grave = _GRAVITY.get(level, 0) >= _GRAVITY.get(self.level, 0)
-            if name == self.name or (kind and grave and kind_of(blame) == kind):
+            alike = bool(kind and kind_of(blame) == kind) or bool(duty and _unmet(blame) == duty)
+            if name == self.name or (grave and alike):
                 return recording, level, blame, name
         return None
 
@@ -167,12 +173,14 @@ class Case:
         """
         ways = [f for f in self.setting.protocol.features if f.octets and plan_without(plan, (f,)) != plan]
         kind, case = kind_of(seen[2]), self
+        # which of two frames an answer is for may be open: what counts is that one is missing
+        duty = _unmet(seen[2])
         for some in ((tuple(ways),) if len(ways) > 1 else ()) + tuple((way,) for way in ways):
             other = plan_without(plan, some)
             if other == plan:  # what was left out before had it
                 continue
             recording = case.play(other)
-            without = case.seen_in(recording, kind)
+            without = case.seen_in(recording, kind, duty)
             if without is not None:
                 case, plan, seen = replace(case.renamed(without), bare=(*case.bare, *some)), other, without
             elif any(kind_of(known) == kind for known in recording.judgement.known):

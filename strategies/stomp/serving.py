@@ -22,6 +22,7 @@ from strategies.stomp.writer import CRLF, REPEAT
 EVERYTHING: Mapping[str, int] = {
     "message": 6, "send": 5, "burst": 2, "subscribe": 2, "ack": 4, "nack": 2, "tx": 3, "unsubscribe": 3, "eols": 2,
     "texts": 4, "words": 4, "many": 2, "again": 1, "alike": 2, "two": 2,
+    "apart": 2,
 }  # fmt: skip
 
 # -- ops ---------------------------------------------------------------------------------------------------------------
@@ -93,6 +94,18 @@ def _nack(s: Serving, op: Op) -> None:
         _ack(s, op)
     else:
         s.settle(s.ear(op.args[0], MODES[1 + op.args[1] % 2]), "nack", op.args[2], style=op.args[3])
+
+
+def _apart(s: Serving, op: Op) -> None:
+    """Several messages are open, and each is settled by itself: the last one first, or in another order."""
+    a, b, c, d, e = op.args
+    ear = s.ear(a, "client-individual" if s.version != "1.0" else "client")
+    for n in range(2 + b % 3):
+        s.given(ear, form=e + n)
+    while ear.open:
+        verb = "nack" if c & 1 and s.version != "1.0" else "ack"
+        s.settle(ear, verb, d if d & 128 else -1)
+        c //= 2
 
 
 def _tx(s: Serving, op: Op) -> None:
@@ -194,7 +207,7 @@ def _two(s: Serving, op: Op) -> None:
 _OPS: Mapping[str, Callable[[Serving, Op], None]] = {
     "message": _message, "send": _send, "burst": _burst, "subscribe": _subscribe, "ack": _ack, "nack": _nack, "tx": _tx,
     "unsubscribe": _unsubscribe, "eols": _eols, "texts": _texts, "words": _words, "many": _many, "again": _again,
-    "alike": _alike, "two": _two,
+    "alike": _alike, "two": _two, "apart": _apart,
 }  # fmt: skip
 
 

@@ -6,10 +6,11 @@ Source: STOMP 1.2, Value Encoding, Header content-length, Size Limits, ERROR; ou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Control, Plan, SendBytes, Wait
+from specs.plan import Control, Plan, Ref, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Program, programs
 from strategies.stomp.desk import HEAD, QUIET_MS, Ear, Serving
@@ -61,8 +62,13 @@ def _garbage(s: Serving, ear: Ear, a: int, b: int) -> None:
 
 
 def _error(s: Serving, ear: Ear, a: int, b: int) -> None:
-    headers = [("message", "no: way\\" if s.version != "1.0" else "no")] if a & 1 else []
-    headers += [("receipt-id", "77")] if a & 2 else []
+    """An ERROR about nothing that was said, or about a SEND whose RECEIPT the client waits for."""
+    headers: list[tuple[str, Any]] = [("message", "no: way\\" if s.version != "1.0" else "no")] if a & 1 else []
+    if a & 8:
+        s.send(b"refused", receipt=True, serve=False)
+        headers.append(("receipt-id", Ref("receipt", (0, s.version))))
+    elif a & 2:
+        headers.append(("receipt-id", "77"))
     s.say("ERROR", headers, b"" if a & 4 else b"The reason\n is here", style=b)
 
 

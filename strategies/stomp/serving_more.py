@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Plan, Ref, Say, SendBytes, Wait
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Ear, Serving
@@ -134,7 +134,7 @@ def meeting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
             left = _meet(s, op, ears)
     if not left:
         s.given(ears[0], b"last")
-    s.end()
+        s.end()
     return s.plan()
 
 
@@ -149,6 +149,10 @@ def _meet(s: Serving, op: Op, ears: list[Ear]) -> bool:
 
     if op.kind == "disconnect":
         s.steps.append(Wait(0))
+        s.do("disconnect")
+        push()
+        s.serve()
+        s.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
         return True
     if op.kind == "tx":
         _transaction(s, push, b)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.references.stomp.client import Caller, Channel, Delivery, ServerReader
+from impls.references.stomp.client import Caller, Channel, Delivery, ServerReader, Subscription
+from impls.references.stomp.client_channel import Phase
 from impls.references.stomp.parser import Frame, Malformed
 from strategies.common import Op
 from strategies.stomp.desk import Serving
@@ -330,3 +331,36 @@ class TextBodies(Caller):
         if "content-type" in delivery.frame.first:
             return found
         return {**found, "body_hex": bytes.fromhex(found["body_hex"]).decode(errors="replace").encode().hex()}
+
+
+def _settled_backwards(s: Serving) -> None:
+    ear = s.subscribe(0, "client-individual")
+    for _ in range(2):
+        s.given(ear)
+    s.settle(ear, "ack", 1)
+    s.settle(ear, "ack", 0)
+
+
+@mutant("settles-earlier-ones", "ACKMODE-02", plan(_settled_backwards), switches={"settled_again": "ignore"})
+class SettlesEarlierOnes(Caller):
+    """In the mode client-individual an ACK settles the earlier messages as well, which it says nothing more of."""
+
+    def settled_by(self, subscription: Subscription, delivery: Delivery) -> list[Delivery]:
+        return subscription.open[: subscription.open.index(delivery) + 1]
+
+
+def _meets_disconnect(s: Serving) -> None:
+    ear = s.subscribe(0, "client-individual")
+    s.do("disconnect")
+    s.message(ear)
+    s.serve()
+
+
+@mutant("nacks-behind-disconnect", "CLI-10", plan(_meets_disconnect), "DISC-05")
+class NacksBehindDisconnect(Channel):
+    """A message that comes behind its DISCONNECT is given back."""
+
+    def on_message(self, frame: Frame) -> None:
+        super().on_message(frame)
+        if self.phase is not Phase.LIVE and "ack" in frame.first and self.version == "1.2":
+            self.say("NACK", [("id", frame.first["ack"])])

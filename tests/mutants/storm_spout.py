@@ -51,8 +51,8 @@ child("spout-emits-later", "SPOUT-04", FAILED, conf=script([emit(id="a")]), acce
 child("spout-acks-unanswered", "SPOUT-03", ACKED, conf=script([emit(id="a")]), accept="SPOUT-16 HB-08")(
     "ack is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "ack")
 )
-child("spout-raised-in-ack-unanswered", "INV-CHILD-15", ACKED, conf=script([emit(id="a")]) | {"wireproof.on_ack": [RAISE]},
-      accept="SPOUT-03 SPOUT-16 HB-08")(
+child("spout-raised-in-ack-unanswered", "INV-CHILD-15", ACKED,
+      conf=script([emit(id="a")]) | {"wireproof.on_ack": [RAISE]}, accept="SPOUT-03 SPOUT-16 HB-08")(
     "An ack in which user code raises is not answered.",
     on(Spout, "raised").skips(when=lambda one: one.name == "ack"),
 )  # fmt: skip
