@@ -1,4 +1,4 @@
-"""Which of two frames an answer was for may be open: that one is missing has nothing to do with how they are written."""
+"""Which of two frames an answer was for may be open: a missing one is no matter of how they are written."""
 
 from __future__ import annotations
 
