@@ -2,7 +2,7 @@
 
 from impls.driver.drive import Setting
 from impls.driver.link import MemoryTransport
-from impls.references.stomp.reference import Frame, Session
+from impls.references.stomp.reference import Frame, Server, Session
 from specs.protocol import find
 from strategies.common import Program, programs
 from strategies.stomp.writer import PLACES, Writer
@@ -74,6 +74,20 @@ class LosesEmpty(Session):
 
     def pass_through(self, frame: Frame) -> list[tuple[str, str]]:
         return [pair for pair in super().pass_through(frame) if pair[1]]
+
+
+class Later(Server):
+    """What its sessions put off is done when its time, in ms, has come."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.later = []
+
+    def advance(self, ms):
+        super().advance(ms)
+        for due in [each for each in self.later if each[0] <= self.now]:
+            self.later.remove(due)
+            due[1]()
 
 
 def message(headers, style=0):

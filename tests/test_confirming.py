@@ -19,7 +19,18 @@ from suites.case import Case
 from suites.deadline import Deadline, TimeUp
 from suites.hunt import Hunter, Investigated, Property
 from suites.investigate import Investigator
-from tests.investigating import QUEUE, STOMP, LosesEmpty, blamed_on, config_for, hunting, message, reported, tried
+from tests.investigating import (
+    QUEUE,
+    STOMP,
+    Later,
+    LosesEmpty,
+    blamed_on,
+    config_for,
+    hunting,
+    message,
+    reported,
+    tried,
+)
 from tests.mutants.kit import server_of
 
 
@@ -87,21 +98,11 @@ class Lingers(Session):
     """Is given messages for a while after it has ended."""
 
     def on_lost_connection(self):
-        self.server.left.append((self.server.now + 120, super().on_lost_connection))
+        self.server.later.append((self.server.now + 120, super().on_lost_connection))
 
 
-class Tidies(Server):
+class Tidies(Later):
     """Ends what connections leave behind when there is time for it."""
-
-    def __init__(self, *given, **named):
-        super().__init__(*given, **named)
-        self.left = []
-
-    def advance(self, ms):
-        super().advance(ms)
-        for due in [each for each in self.left if each[0] <= self.now]:
-            self.left.remove(due)
-            due[1]()
 
 
 class Never(Tidies):

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from impls.references.stomp.reference import Server, Session
+from impls.references.stomp.reference import Session
 from strategies.common import Program
 from suites.pursuit import NO_TIME
-from tests.investigating import QUEUE, blamed_on, hunting, reported
+from tests.investigating import QUEUE, Later, blamed_on, hunting, reported
 from tests.mutants.kit import server_of
 from tests.test_confirming import until_played
 
 SLOW_MS = 3_000
-
-
-class Later(Server):
-    """What its sessions put off is done after three seconds."""
-
-    def __init__(self, *given, **named):
-        super().__init__(*given, **named)
-        self.later = []
-
-    def advance(self, ms):
-        super().advance(ms)
-        for due in [each for each in self.later if each[0] <= self.now]:
-            self.later.remove(due)
-            due[1]()
 
 
 class Late(Session):

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXTENDED = "+".join(["seed", *sorted(ALL)])
 ROLES = {"bolt": child.Bolt, "spout": child.Spout, "bolt-host": hosts.BoltHost, "spout-host": hosts.SpoutHost}
 ASKED_FOR = {"STORM-HB-07", "STORM-HS-12"}
-SEEN_RARELY = {"STORM-INV-CHILD-13"}
+SEEN_RARELY = {"STORM-HB-09", "STORM-INV-CHILD-13", "STORM-SPOUT-19"}
 """Covered by so few draws that a short test need not meet them; their mutants' witnesses do."""
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 from impls.references.stomp.reference import Session
 from strategies.common import Program
 from strategies.stomp.writer import Writer
-from tests.investigating import blamed_on, hunting
+from tests.investigating import Later, blamed_on, hunting
 from tests.mutants.kit import server_of
-from tests.test_in_time import Later
 
 
 class OnlyOnce(Session):

@@ -5,7 +5,7 @@ Source of what is legal: STOMP 1.2, all frames; 1.1 and 1.0 where the session sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -307,9 +307,10 @@ class Serving:
         self.do(verb, ref=Ref("ref", at), **({"transaction": tx} if tx else {}))
         self.serve()
 
-    def end(self, how: int = 0) -> None:
-        """The client leaves, or the connection ends under it."""
+    def end(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """The client leaves, and the connection ends; `meanwhile` says what comes before the RECEIPT of DISCONNECT."""
         self.steps.append(Wait(0))
         self.do("disconnect")
+        meanwhile()
         self.serve()
         self.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Control, Plan, Ref, Say, SendBytes, Wait
+from specs.plan import Plan, Ref, Say, SendBytes, Wait
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
 from strategies.stomp.desk import BODIES, HEAD, Ear, Serving
@@ -117,6 +117,10 @@ def returning(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 # -- meanwhile ---------------------------------------------------------------------------------------------------------
 
 
+LEAVING_MS = 30
+"""Time in which a client that leaves may do something with what comes behind its DISCONNECT."""
+
+
 def meetings() -> SearchStrategy[Program]:
     """Commands that ask for a receipt, and messages that come before it does."""
     kinds = {"send": 3, "subscribe": 3, "unsubscribe": 3, "ack": 3, "nack": 2, "tx": 3, "disconnect": 1}
@@ -148,11 +152,7 @@ def _meet(s: Serving, op: Op, ears: list[Ear]) -> bool:
         at.extend(s.message(ear, BODIES[(c + n) % len(BODIES)], style=d, form=e + n) for n in range(1 + b % 3))
 
     if op.kind == "disconnect":
-        s.steps.append(Wait(0))
-        s.do("disconnect")
-        push()
-        s.serve()
-        s.steps += [Wait(0), Control(0, "drop", {}), Wait(0)]
+        s.end(lambda: _behind(s, push))
         return True
     if op.kind == "tx":
         _transaction(s, push, b)
@@ -177,6 +177,12 @@ def _meet(s: Serving, op: Op, ears: list[Ear]) -> bool:
         if ear.mode != "auto":
             ear.open.append(place)
     return False
+
+
+def _behind(s: Serving, push: Callable[[], None]) -> None:
+    """What comes behind DISCONNECT, and time to do something with it."""
+    push()
+    s.steps.append(Wait(LEAVING_MS))
 
 
 def _taken(ear: Ear) -> Any:

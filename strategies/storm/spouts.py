@@ -28,9 +28,10 @@ RAISING_ACKS, RAISING_FAILS = 14, 15
 """The sixteenths of a head number in which user code raises for each ack, or for each fail."""
 TIMEOUT = "topology.subprocess.timeout.secs"
 TOLD = {TIMEOUT: 3}
-"""The conf of a worker that gives a silent spout up after so many seconds: no machine is so busy."""
+"""The conf of a worker that gives a silent spout up after so many seconds: no machine is so busy. It is told where that
+is waited out behind a command, since nobody could break it elsewhere."""
 WAITED_OUT = 14
-"""Of 128 numbers of an op that in which the timeout is waited out behind its command."""
+"""The number of an op, of 128, behind whose command the timeout is waited out."""
 OFTEN, MANY_STEPS = 240, 12
 """From which number on user code does many things in one next, and how many at most."""
 
@@ -145,7 +146,9 @@ def write(w: Writer, program: Program, ways: int = ANYHOW) -> None:
     told, commands = _commands(scripts, program.ops, w.config.has("x-activate"))
     bits = head[1] & ways if head[1] % 2 else 0
     w.ways = Ways(bits, head[2])
-    conf = {**texts.CONFS[head[3] % len(texts.CONFS)], **TOLD, "wireproof.script": told}
+    conf = {**texts.CONFS[head[3] % len(texts.CONFS)], "wireproof.script": told}
+    if any(name and _waits_out(op) for _, op, name, _ in commands):
+        conf |= TOLD
     conf["wireproof.on_ack"] = scripts.again(head[4], raises=head[4] // 16 == RAISING_ACKS)
     conf["wireproof.on_fail"] = scripts.again(head[4] // 4, raises=head[4] // 16 == RAISING_FAILS)
     w.setup(conf, folder=head[3] // 8, later=head[3] % 4 != 3)
@@ -192,13 +195,17 @@ def _commands(scripts: Scripts, ops: Sequence[Op], lively: bool) -> tuple[list[l
     return told, commands
 
 
+def _waits_out(op: Op) -> bool:
+    return op.args[3] % 128 == WAITED_OUT
+
+
 def _command(w: Writer, op: Op, name: str, **more: Any) -> None:
     if name == "next" and op.args[4] % 4 == 3:
         more["id"] = ""  # as hosts write it
     w.command(name, **more)
     if op.args[3] % 16 == 15:
         w.wait(3)
-    elif op.args[3] % 128 == WAITED_OUT:
+    elif _waits_out(op):
         w.wait(1000 * TOLD[TIMEOUT] + 300)
     w.lists(op.args[2])
     w.wait()

@@ -358,9 +358,12 @@ def _meets_disconnect(s: Serving) -> None:
 
 @mutant("nacks-behind-disconnect", "CLI-10", plan(_meets_disconnect), "DISC-05")
 class NacksBehindDisconnect(Channel):
-    """A message that comes behind its DISCONNECT is given back."""
+    """A message that comes behind its DISCONNECT, and would have to be acknowledged, is given back."""
 
     def on_message(self, frame: Frame) -> None:
         super().on_message(frame)
-        if self.phase is not Phase.LIVE and "ack" in frame.first and self.version == "1.2":
+        subscription = self.caller.meant(frame.first)
+        if self.phase is Phase.LIVE or subscription is None or subscription.mode == "auto":
+            return
+        if "ack" in frame.first and self.version == "1.2":
             self.say("NACK", [("id", frame.first["ack"])])
