@@ -243,6 +243,8 @@ class Calibration:
         first = next(n for n, event in enumerate(recording.events) if _is_said(event, self.impl.role))
         answer = any(blame.at == first for blame in recording.judgement.blamed)
         if recording.judgement.verdict == "fail" and len(said) == 1 and answer:
+            if self.protocol.states(said[0], self.impl.profile):
+                return
             text = self.protocol.describe(said[0])
             spoken = [profile for profile in self.protocol.profiles if self._speaks(profile)]
             listens = self.protocol.wires.get(self.impl.role, "tcp") == "tcp"

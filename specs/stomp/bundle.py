@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -107,6 +108,13 @@ def connect(config: Config, *, version: str | None = None, command: str = "CONNE
     if config.login:
         headers += [("login", config.login), ("passcode", config.passcode)]
     return Frame(command, (*headers, *[(name.replace("_", "-"), value) for name, value in extra.items()]))
+
+
+def states(frame: Frame, profile: str) -> bool:
+    """True for a CONNECT of a client that lists the version `profile`, however it writes the list or the header's name
+    (L42, L66-69): a client of 1.0 has no such header."""
+    named = rf"(?<![0-9.]){re.escape(profile)}(?![0-9.])"
+    return any(name.strip().lower() == "accept-version" and re.search(named, text) for name, text in frame.headers)
 
 
 def smoke(config: Config) -> Plan:
@@ -219,6 +227,7 @@ protocol = Protocol(
     smoke=smoke,
     refuses=lambda frame: bool(frame.command == "ERROR"),
     beat=frames.is_beat,
+    states=states,
     crash=ids.ROB_01,
     replayed=replayed,
     spared=spared,

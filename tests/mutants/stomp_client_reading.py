@@ -233,6 +233,10 @@ mutant("receipts-fail", "CLI-03", plan(send(receipt=True)))(
     "What was receipted is reported as failed.",
     on(Caller, "settle").takes(report=lambda what, report: {"error": "no"} if what.startswith("receipt ") else report),
 )
+mutant("error-for-receipt", "CLI-03", misuse("error", 8))(
+    "An ERROR with the receipt-id of a frame that waits settles it as its RECEIPT would.",
+    on(Channel, "on_error").before(lambda self, frame: self.on_receipt(frame)),
+)
 
 # -- bodies ------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from strategies.storm.writer import CUTS, ESCAPE, LINES, MEMBERS, ORDER, Ways, W
 from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, child, emit, nothing, plain, told
 
+PAGE = 1 << 16
+
 child("bolt-in-python", "FRAME-01", nothing, smoke=False)(
     "Messages are written as Python writes a dict.",
     on(Bolt, "written").instead(lambda message: repr(message).encode() + b"\nend\n"),
@@ -187,6 +189,12 @@ class _Decoders(Children):
 
 child("bolt-decodes-pieces", "FRAME-07", _wide_cut, sessions=_Decoders, accept="BOLT-27 HS-15 HS-16")(
     "Each piece that is read is decoded by itself, so that a character may be torn.", Bolt
+)
+
+
+child("bolt-emits-in-pages", "FRAME-05", told(emit("x" * 70_000), ACK), accept="FRAME-01 FRAME-02 BOLT-27")(
+    "A line end is written where a message has filled its buffer of 64 KiB.",
+    on(Bolt, "written").gives(lambda found: found[:PAGE] + b"\nend\n" + found[PAGE:] if len(found) > PAGE else found),
 )
 
 

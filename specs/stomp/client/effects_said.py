@@ -45,7 +45,7 @@ def said(state: ClientState, frame: Frame) -> ClientState:
     if frame.command == "RECEIPT":
         return _receipted(state, frame.get("receipt-id"))
     if frame.command == "ERROR":
-        return state._replace(spoilt="an ERROR")
+        return state._replace(spoilt="an ERROR", refused=_refused(state, frame))
     return _message(state, frame, before | how)
 
 
@@ -79,6 +79,11 @@ def _receipted(state: ClientState, name: str) -> ClientState:
     return state._replace(
         receipts=(*state.receipts[:at], *state.receipts[at + 1 :]), answered=state.answered | {nth}, bye_said=bye
     )
+
+
+def _refused(state: ClientState, frame: Frame) -> frozenset[int]:
+    """The commands whose frames were not processed: an ERROR names one by the receipt that it asked for."""
+    return frozenset(nth for name, nth in state.receipts if nth >= 0 and name == frame.get("receipt-id"))
 
 
 def _sub(state: ClientState, frame: Frame) -> str:

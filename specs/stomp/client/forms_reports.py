@@ -295,6 +295,17 @@ def what_was_receipted_does_not_fail(case: Reported) -> str:
     return case.text
 
 
+def _refused(case: Reported) -> bool:
+    return case.op != "disconnect" and case.told.nth in case.state.refused
+
+
+@BOOK.form(READS, on=REPORTS, when=(K.LOST, K.OVER), if_=_refused)
+def an_error_is_no_receipt(case: Reported) -> str:
+    """L250-255: RECEIPT tells that the frame was processed. STOMP 1.2, ERROR: with the receipt-id of a frame it tells
+    that this one was not."""
+    return f"{case.op} was done although an ERROR came in place of its RECEIPT" if case.outcome is Outcome.DONE else ""
+
+
 # -- ends --------------------------------------------------------------------------------------------------------------
 
 

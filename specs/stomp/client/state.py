@@ -117,7 +117,8 @@ class ClientState(NamedTuple):
     `version` is that of the session. `early`: connect was answered before CONNECTED was said, and `unconnected`: by an
     error. `asked_beats` is the heart-beat header of CONNECT, `greeting` is CONNECTED. `bye` is the receipt of
     DISCONNECT, and `bye_said`: it was said. `receipts` are those that were asked for and not said, each with the
-    command whose frame asked for it; `answered` are the commands of those that were said.
+    command whose frame asked for it; `answered` are the commands of those that were said, and `refused` those about
+    whose frames an ERROR was said instead.
 
     `mine_ms` is how often the client has to beat, `theirs_ms` how often the tester has; `silent_ms` is for how long the
     client has been silent for certain, `mute_ms` for how long the tester has at most, and `waited_ms` is the longest of
@@ -148,6 +149,7 @@ class ClientState(NamedTuple):
     wants: tuple[Want, ...] = ()
     receipts: tuple[tuple[str, int], ...] = ()
     answered: frozenset[int] = frozenset()
+    refused: frozenset[int] = frozenset()
     bye: str | None = None
     bye_said: bool = False
     mine_ms: int = 0
