@@ -184,10 +184,11 @@ class Conv(NamedTuple):
 
     `open` are ids of tuples that are neither acked nor failed, `settled` those that are, `beats` those of heartbeats,
     and `tasks` what user code still has to do for tuples or for the command, of which `command` is the name; `nexts` of
-    them were next. `unanswered`: heartbeats without a sync; `late`: of these, so many were missed while the child
-    waited for task ids; `spare`: syncs that need no heartbeat; `extras`: syncs that answered none, `done` tuples that
-    were worked on, `raised` of which user code raised. `owing`: emits whose task ids were not sent; `lists`:
-    sent, and not seen by user code; `emitted`: ids of a spout's emits; `waived`: it said of an emit that it needs none.
+    them were next; `active`: a spout was activated, and not deactivated since. `unanswered`: heartbeats without a sync;
+    `late`: of these, so many were missed while the child waited for task ids; `spare`: syncs that need no heartbeat;
+    `extras`: syncs that answered none, `done` tuples that were worked on, `raised` of which user code raised. `owing`:
+    emits whose task ids were not sent; `lists`: sent, and not seen by user code; `emitted`: ids of a spout's emits;
+    `waived`: it said of an emit that it needs none.
     `lazy`: it need not ack; `extra`: the open command has further members; `waited_ms`: how long it was silent inside
     the command; `listed`: task ids were sent in it; `surplus`: lists that no emit asked for.
 
@@ -210,6 +211,7 @@ class Conv(NamedTuple):
     tasks: tuple[Task, ...] = ()
     command: str = ""
     nexts: int = 0
+    active: bool = False
     unanswered: int = 0
     late: int = 0
     spare: int = 1

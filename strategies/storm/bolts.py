@@ -68,7 +68,8 @@ class Session:
         if emits:
             pass
         elif e % RAISES_ONE_IN == RAISES_ONE_IN - 1:
-            return [*told, {"op": "raise"}, {"op": "log", "msg": "behind"}]
+            done = [{"op": ("ack", "fail")[c % 2]}] if d % 3 == 1 else []
+            return [*told, *done, {"op": "raise"}, {"op": "log", "msg": "behind"}]
         if e % 5 in (0, 1):
             told.append({"op": "ack"})
         elif e % 5 == 2:
@@ -164,6 +165,7 @@ def _op(session: Session, op: Op) -> None:
         w.script(
             [
                 *(session.emit(b + n, texts.nth(d, n), texts.nth(c, n)) for n in range(a % 3)),
+                *([{"op": ("ack", "fail")[c % 2]}] if e % 4 == 1 else []),
                 {"op": "raise"},
                 {"op": "ack"},
             ]

@@ -79,6 +79,7 @@ class Writer:
         self.first = 0  # the place of the first id among those with traps
         self.pieces = PIECES
         self.open: list[str] = []
+        self.active = False  # what a spout was told last
 
     def plan(self) -> Plan:
         """What was written."""
@@ -164,7 +165,14 @@ class Writer:
     # -- to spouts -----------------------------------------------------------------------------------------------------
 
     def command(self, name: str, **more: Any) -> None:
-        """A command, and task ids for what it emits."""
+        """A command. A spout that knows `activate` is told that before its first next, and again behind `deactivate`,
+        as STORM-EXT-02 asks of hosts."""
+        if name == "next" and self.config.has("x-activate") and not self.active:
+            self.say(Message({"command": "activate"}), when="turn")
+            self.wait()
+            self.active = True
+        elif name in ("activate", "deactivate"):
+            self.active = name == "activate"
         self.say(Message({"command": name, **more}))
 
     # -- other steps ---------------------------------------------------------------------------------------------------

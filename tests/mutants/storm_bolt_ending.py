@@ -40,6 +40,12 @@ child("bolt-raise-open", "INV-CHILD-15", told(RAISE), accept="BOLT-09")(
 )
 
 
+child("bolt-raise-fails-anyway", "BOLT-08", told(ACK, RAISE), accept="INV-CHILD-15")(
+    "When user code raises behind the ack of its tuple, that is failed as well.",
+    on(Bolt, "raised").before(lambda self, one: self.done.discard(one.name)),
+)
+
+
 @child("bolt-raise-acks", "INV-CHILD-15", told(RAISE), accept="BOLT-06 BOLT-08 BOLT-20")
 class RaiseAcks(Bolt):
     """When user code raises the tuple is acked."""

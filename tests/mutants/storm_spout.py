@@ -152,7 +152,7 @@ class RaiseGoesOn(Spout):
             yield from super().callback(command, message)
 
 
-child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03")(
+child("spout-activate", "EXT-01", following("activate"), ext="x-activate", accept="SPOUT-03", smoke=False)(
     "activate is not answered.", on(Spout, "finished").skips(when=lambda one: one.name == "activate")
 )
 child("spout-unknown-id", "SPOUT-24", lambda w: ROWS["SPOUT-24"](w, 0), level="SHOULD", accept="SPOUT-03")(

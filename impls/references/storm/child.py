@@ -308,9 +308,11 @@ class Bolt(Child):
         super().__init__(extensions, switches)
         self.queue: deque[dict[str, Any]] = deque()
         self.late: list[Any] = []
+        self.done: set[Any] = set()
 
     def settle(self, op: str, name: Any) -> None:
         """Acks may wait."""
+        self.done.add(name)
         if self.switches.late_acks and op == "ack":
             self.late.append(name)
         else:
@@ -354,6 +356,7 @@ class Bolt(Child):
             self.heartbeat(message)
             self.next()
             return
+        self.done.discard(message.get("id"))
         self.begin(self.callback(message), message.get("id"))
 
     def callback(self, message: dict[str, Any]) -> Callback:
@@ -378,7 +381,8 @@ class Bolt(Child):
         if self.switches.after_raise == "exit":
             self.code = 1
             return
-        self.settle("fail", one.name)
+        if one.name not in self.done:
+            self.settle("fail", one.name)
         if "x-error" in self.extensions:
             self.say({"command": "error", "msg": "user code raised"})
         self.next()

@@ -8,7 +8,7 @@ from specs.storm.child.book import BOLT, BOTH, SPOUT
 from specs.storm.child.case import Case, Emits, Settles, Shows
 from specs.storm.machine import RUNS, SpoutPhase
 from specs.storm.states import Conv, Misuse, Task
-from specs.storm.values import is_direct, is_number, wants_ids
+from specs.storm.values import is_direct, is_number, same, wants_ids
 
 
 def put(tasks: tuple[Task, ...], at: int, task: Task) -> tuple[Task, ...]:
@@ -86,9 +86,12 @@ def a_tuple_is_settled(m: Case) -> Conv:
         return conv
     task = conv.tasks[number]
     if kind is Settles.RAISED:
-        return _changed(conv, number, task._replace(raising=False, begun=True))
+        due = tuple(each for each in task.due if each.kind == "emit" or not same(each.id, task.id))
+        return _changed(conv, number, task._replace(due=due, raising=False, begun=True))
     if kind is Settles.TOLD:
-        return _changed(conv, number, task._replace(due=task.due[:at] + task.due[at + 1 :], begun=True))
+        due = task.due[:at] + task.due[at + 1 :]
+        raising = task.raising and not same(name, task.id)  # what is settled is not failed any more
+        return _changed(conv, number, task._replace(due=due, raising=raising, begun=True))
     return conv
 
 

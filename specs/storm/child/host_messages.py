@@ -171,11 +171,14 @@ def _command(config: Config, conv: Conv, value: Mapping[str, Any]) -> Sent:
         return _misused(conv, misuse, f"{shown(value)} is no command", phase=phase, command=str(command))
     if conv.owing:
         return Sent(conv, f"{command} was sent before the task ids of an emit", known=False)
+    if command == "next" and config.has("x-activate") and not conv.active:
+        return Sent(conv, "next was sent to a spout that is not active", known=False)
     task = scripts.of_command(config, conv.setup["conf"], value, conv.nexts)
     after = conv._replace(
         phase=_moved(config, conv, "command"),
         command=command,
         nexts=conv.nexts + (command == "next"),
+        active=command == "activate" or (command != "deactivate" and conv.active),
         tasks=(*conv.tasks, task) if config.scripted else conv.tasks,
         excused=conv.excused or task.raising,
         extra=len(value) > 1 + (command in ("ack", "fail")),
