@@ -320,3 +320,41 @@ def test_answer_behind_a_failure_that_was_said_ends_the_call():
 
     silent = judged("host", lambda: Hosts(host=SaysNoMore), asks(None))
     assert [blame.breach.requirement for blame in silent.faults] == ["KCL-SHUT-13"]
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_host_may_pass_over_a_second_status_and_wait_for_that_of_its_next_action(answers):
+    class PassesOver(Host):
+        def hear(self, line):
+            if self.action:
+                super().hear(line)
+
+    class Counts(PassesOver):
+        """It takes the second status for the answer to whatever it says next."""
+
+        told = False
+
+        def hear(self, line):
+            self.told = self.told or not self.action
+            super().hear(line)
+
+        def send(self, members):
+            super().send(members)
+            if self.told and self.action:
+                self.done()
+
+    def write(w):
+        w.batch([(b"1", "key")])
+        w.status()
+        w.status(now=True)
+        w.wait()
+        w.final("ZOMBIE")
+        w.wait()
+        if answers:
+            w.status()
+        w.exit()
+
+    found = judged("host", lambda: Hosts(host=PassesOver), write)
+    assert (found.verdict, found.blamed) == ("pass", ())
+    (fault, *_) = judged("host", lambda: Hosts(host=Counts), write).blamed
+    assert {"KCL-STAT-06", "KCL-INV-HOST-07"} & {fault.breach.requirement, *fault.breach.also}

@@ -177,7 +177,7 @@ def _of_child(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
     elif isinstance(event, Closed):
         yield Allow(conv._replace(muted=True))
     else:
-        yield _done_to_host(conv, event) if config.asked else _seen_of_child(config, conv, event)
+        yield from _done_to_host(conv, event) if config.asked else (_seen_of_child(config, conv, event),)
 
 
 def _line_of_child(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
@@ -218,18 +218,21 @@ def _exits(config: Config, conv: Conv, code: Any) -> Outcome:
     return CHILD.at_end(case, "exits", how) or outcome
 
 
-def _done_to_host(conv: Conv, event: Fact) -> Outcome:
+def _done_to_host(conv: Conv, event: Fact) -> Iterator[Outcome]:
     """What the tester does as the child, or as the caller, of a judged host."""
     name, value = event.name, event.value
     if name in ("exit", "kill"):
-        return Allow(hearing.ends(conv))
-    if name == "call" and hearing.is_untimely(conv, value):
-        return Allow(ANYTHING)
-    if name in ("call", "start", "checkpointer"):
-        return Allow(hearing.asks(conv, name, value))
-    if name == "octets":
-        return Allow(conv._replace(partial=True))
-    return Allow(hearing.odd(conv, Oddity.STDERR) if name == "stderr" else conv)
+        yield Allow(hearing.ends(conv))
+    elif name == "call" and hearing.is_untimely(conv, value):
+        yield Allow(ANYTHING)
+    elif name in ("call", "start", "checkpointer"):
+        yield Allow(hearing.asks(conv, name, value))
+        if name == "call" and conv.stray in hearing.PASSED_OVER:
+            yield Allow(hearing.asks(conv._replace(stray=None), name, value), leans=("K-49",))
+    elif name == "octets":
+        yield Allow(conv._replace(partial=True))
+    else:
+        yield Allow(hearing.odd(conv, Oddity.STDERR) if name == "stderr" else conv)
 
 
 # -- a host ------------------------------------------------------------------------------------------------------------

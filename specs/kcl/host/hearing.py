@@ -23,6 +23,8 @@ BIG = 1 << 20
 """Octets from which on a line counts as a flood."""
 
 
+PASSED_OVER = (Failure.SECOND_STATUS, Failure.EARLY_STATUS)
+"""What comes while no action is open, and may count for nothing then (K-49)."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -198,6 +200,6 @@ def is_untimely(conv: Conv, value: Mapping[str, Any]) -> bool:
         return True
     if conv.failed or conv.failing or conv.gone:
         return False  # it need only say that it fails
-    if conv.stray in (Failure.SECOND_STATUS, Failure.EARLY_STATUS) and conv.stray_for == op:
+    if conv.stray in PASSED_OVER and conv.stray_for == op:
         return True  # nobody can tell that the status came too early
     return conv.phase is not (NEW if op == "initialize" else READY)
