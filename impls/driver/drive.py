@@ -6,6 +6,7 @@ When it is time for one is decided in `impls.driver.conversation`, which listens
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 from impls.driver.conversation import PATIENCES, Conversation, Line, Stop
@@ -169,12 +170,11 @@ class _Drive:
         start = len(line.held)
         data, line.held = line.held + data, b""
         at, apart_until = 0, self._transport.now() + APART_MS
-        for cut in step.cuts:
-            if at < start + cut < len(data):
-                self._send(step.conn, line, data[at : start + cut])
-                self._talk.pump()
-                self._until_read(line, apart_until)
-                at = start + cut
+        for cut in _places(step.cuts, start, len(data)):
+            self._send(step.conn, line, data[at:cut])
+            self._talk.pump()
+            self._until_read(line, apart_until)
+            at = cut
         self._send(step.conn, line, data[at:])
         return True
 
@@ -278,3 +278,9 @@ class _Drive:
         # the end of the one before need not have been seen: what is half a frame there is no part of this one
         if getattr(line.control, "renewed", bool)():
             self._talk.opened(step.conn, line.link)
+
+
+def _places(cuts: Sequence[int], start: int, size: int) -> list[int]:
+    """Where octets up to `size` are cut, of which those of the frame begin at `start`."""
+    places = {(start if cut >= 0 else size) + cut for cut in cuts}
+    return sorted(place for place in places if start < place < size)

@@ -114,7 +114,7 @@ class Writer:
                 escape=ESCAPES[ways.how % 3] if ways.bits & ESCAPE else "",
                 wide=bool(ways.bits & WIDE),
             )
-            cuts = (1 + ways.how % 30,) if ways.bits & CUTS else ()
+            cuts = (1 + ways.how % 30, -1 - ways.how % 2) if ways.bits & CUTS else ()
         self.steps.append(Say(0, frame, cuts, when, style))
 
     def status(self, action: str | None = None, *, now: bool = False) -> None:

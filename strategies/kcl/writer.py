@@ -94,7 +94,7 @@ class Writer:
             return ()
         self.features.add("cuts")
         first = 1 + ways.how * 3 % 97
-        return (first, first + 1, first + 1 + ways.how % 40)
+        return (first, first + 1, first + 1 + ways.how % 40, -1 - ways.how % 2)
 
     def _with_members(self, frame: Message, how: int) -> Message:
         self.features.add("members")

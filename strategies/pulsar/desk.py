@@ -60,7 +60,7 @@ class Desk:
     def say(self, kind: str, when: str = "turn", upto: int = 1, conn: int | None = None, **fields: Any) -> None:
         """Say a simple frame, on the connection that is used if no other one is given."""
         extra = b"\xf2\x0f\x03abc" if self.unknown else b""
-        cuts = (1, 2, 3, 4, 6, 9, 14) if self.cut else ()
+        cuts = (1, 2, 3, 4, 6, 9, 14, -1) if self.cut else ()
         conn = self.at if conn is None else conn
         self.steps.append(Say(conn, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
 

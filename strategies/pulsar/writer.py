@@ -105,7 +105,7 @@ class Writer:
         cuts: tuple[int, ...] = ()
         if self.wire & CUTS and style % 3:
             size = 12 + style % 40
-            cuts = (1, 2, 3, 4, 5, 7, size) if style % 3 == 1 else tuple(range(1, 64))
+            cuts = (1, 2, 3, 4, 5, 7, size, -1) if style % 3 == 1 else tuple(range(1, 64))
             self.features.add("cuts")
         when = "turn" if self._settle else when or ("now" if self.hurry else "turn")
         if self.wire & JOIN and style % 2 and when == "now":

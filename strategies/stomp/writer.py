@@ -159,7 +159,8 @@ class Writer:
             self.features.add("eols")
         cuts: tuple[int, ...] = ()
         if style & CUTS:
-            cuts = tuple(range(1, 400)) if self._serial % 3 == 0 else (1 + self._serial % 11, 17 + self._serial % 31)
+            odd = (1 + self._serial % 11, 17 + self._serial % 31, -1 - self._serial % 2)
+            cuts = tuple(range(1, 400)) if self._serial % 3 == 0 else odd
             self.features.add("cuts")
         how = when or self.when
         if style & JOIN:

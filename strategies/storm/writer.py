@@ -16,6 +16,8 @@ ORDER, ESCAPE, LINES, MEMBERS, CUTS, JOIN = 1, 2, 4, 8, 16, 32
 """Ways of writing that must not matter, as bits."""
 CUT_UP = 400
 """Octets of a message that may be sent in tiny pieces."""
+END_CUTS = (-1, -4, -5)
+"""Places in the closing line, from its end."""
 PIECES = 600
 """Tiny pieces in one plan: each costs as much as a message."""
 ANYHOW = ORDER | ESCAPE | LINES | MEMBERS | CUTS
@@ -55,7 +57,7 @@ class Ways:
         first = 1 + self.how * 3 % 97
         if self.how % 4 == 3:  # all over the message: no character of several octets escapes it
             return tuple(range(first, first + CUT_UP, 1 + self.how % 5))
-        return (first, first + 1, first + 1 + self.how % 40)
+        return (first, first + 1, first + 1 + self.how % 40, END_CUTS[self.how // 4 % len(END_CUTS)])
 
 
 PLAIN = Ways()

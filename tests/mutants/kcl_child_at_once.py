@@ -9,7 +9,7 @@ from impls.references.kcl.child import Child, Need, Running, Switches
 from impls.references.kcl.memory import Children, Session
 from impls.references.kcl.wire import parse
 from specs.kcl.bundle import last
-from strategies.kcl.writer import Writer
+from strategies.kcl.writer import CUTS, Ways, Writer
 from tests.mutants.kcl_kit import CHECKPOINT, child
 
 SKIP = Switches(unknown="skip")
@@ -31,6 +31,19 @@ class _Reader(Session):
 
 class _Readers(Children):
     session = _Reader
+
+
+class _NotAtFirst(_Reader):
+    def send(self, data: bytes) -> None:
+        super().send(data[1:] if data[:1] == b"\n" else data)
+
+
+class _NotAtFirsts(Children):
+    session = _NotAtFirst
+
+
+def _end_alone(w: Writer) -> None:
+    w.batch([w.record(b"1")], Ways(CUTS, 2))
 
 
 class _LastFirst(_Reader):
@@ -81,6 +94,9 @@ def _with_the_last(w: Writer) -> None:
     w.when = "turn"
 
 
+child("newline-of-its-own-lost", "FRAME-05", _end_alone, sessions=_NotAtFirsts, accept="PROC-05 REC-07")(
+    "A newline is not seen where it is the first octet of a read.", Child
+)
 child("second-line-of-a-read-lost", "INV-CHILD-08", _together, level="SHOULD", sessions=_Readers, accept="FRAME-05")(
     "Of several lines in one read only the first is taken.", Child
 )
