@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from specs.plan import Plan, Say, Step
+from specs.plan import Control, Plan, Say, Step
 from specs.protocol import Feature
 from specs.storm.frames import Message
 from specs.storm.states import PREFIX
@@ -38,6 +38,13 @@ def _styled(**style: Any) -> Callable[[Plan], Plan]:
         return replace(step, style=replace(step.style, **style))
 
     return lambda plan: plan.each(change)
+
+
+def _mute(plan: Plan) -> Plan:
+    """The child writes nothing to its STDERR."""
+    return replace(
+        plan, steps=tuple(step for step in plan.steps if not (isinstance(step, Control) and step.name == "stderr"))
+    )
 
 
 def _known(plan: Plan) -> Plan:
@@ -85,4 +92,5 @@ FEATURES = (
     _feature("order", "FRAME-12", "it matters in which order members stand", _styled(order=0)),
     _feature("escape", "FRAME-13", "it matters how texts are escaped", _styled(escape="")),
     _feature("members", "FRAME-11", "members that are not known matter", _known),
+    _feature("stderr", "END-06", "it matters that the child writes to its STDERR", _mute),
 )

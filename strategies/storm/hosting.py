@@ -32,7 +32,7 @@ BOLT: Mapping[str, int] = {
     "many": 1,
     "deaf": 1,
 }
-SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1}
+SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1, "deaf": 1}
 MOST = 32
 """Starting a host and its child takes longer than many ops."""
 MANY = (20, 40, 70)
@@ -71,6 +71,7 @@ class Writer:
         self.tuples = 0
         self.open: list[int] = []
         self.names: list[Any] = []
+        self.settled: list[Any] = []  # message ids that may be emitted again
         self.made = 0
         self.first = 0  # the place of the first id among those with traps
         self._first = True
@@ -201,6 +202,12 @@ class Writer:
         """Something else that a child does."""
         self.steps.append(Control(0, name, value))
 
+    def stderr(self, size: int) -> None:
+        """So many octets to STDERR."""
+        self.features.add("stderr")
+        self.wait()
+        self.do("stderr", size)
+
     def blurt(self, data: bytes) -> None:
         """Octets."""
         self.steps.append(SendBytes(0, data, "turn" if self._first else "now"))
@@ -220,6 +227,9 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
                 more["anchors"] = more["anchors"][0]
         elif (b + n) % 2:
             more["anchors"] = ([], None)[c % 2]
+    elif (b + n) % 3 and how % 4 == 3 and w.settled:
+        more["id"] = w.settled.pop(0)
+        w.names.append(more["id"])
     elif (b + n) % 3 and w.made < len(texts.MESSAGE_IDS):
         more["id"] = texts.message_id(w.made, w.first)
         w.made += 1
@@ -274,8 +284,7 @@ def _common(w: Writer, op: Op) -> None:
         w.wait(0)
         w.wait((2, 2, 2, 20)[a % 4])
     elif op.kind == "stderr":
-        w.wait(0)
-        w.do("stderr", (10, 5000, 200_000)[a % 3])
+        w.stderr((10, 5000, 200_000)[a % 3])
     elif w.config.has("x-error") and b % 2:
         w.say(Message({"command": "error", "msg": f"{w.tag()} {texts.LOGS[a % len(texts.LOGS)]}"}))
     else:
@@ -364,6 +373,7 @@ def _spout(w: Writer, op: Op) -> None:
             w.wait(0)
             w.task_ids(a // 3)
         names = [w.names.pop(b % len(w.names))] if op.kind in ("ack", "fail") else []
+        w.settled += names
         kind = op.kind if names else "next"
         w.call(kind, **({"id": names[0]} if names else {}))
         more: list[tuple[str, dict[str, Any]]] = [("next", {})] * (1 + d % 3) if op.kind == "several" else []
@@ -382,6 +392,8 @@ def _spout(w: Writer, op: Op) -> None:
             w.call("next")
             w.wait(0)
             w.sync()
+    elif op.kind == "deaf":
+        _deaf_spout(w, a, b)
     elif op.kind == "many":
         for n in range(MANY[a % len(MANY)]):
             w.call("next")
@@ -391,6 +403,22 @@ def _spout(w: Writer, op: Op) -> None:
             w.sync()
     elif op.kind in ("rest", "stderr"):
         _common(w, op)
+
+
+def _deaf_spout(w: Writer, a: int, b: int) -> None:
+    """An ack or a fail that is longer than a pipe, while the child does not read."""
+    name = f"{w.tag()} {'i' * FULL}"
+    w.call("next")
+    w.wait(0)
+    w.emit([texts.value(b)], id=name)
+    w.sync()
+    w.wait(0)
+    w.do("deaf")
+    w.call(("ack", "fail")[a % 2], now=True, id=name)
+    w.wait(SETTLED_MS)
+    w.do("hear")
+    w.wait(0)
+    w.sync()
 
 
 FULL_ANSWER = 9

@@ -335,5 +335,5 @@ def _odd_numbers(w: Writer, how: int) -> None:
 @misuse("END-06", weight=2)
 def _stderr(w: Writer, how: int) -> None:
     number = _open(w)
-    w.do("stderr", (70_000, 200_000, 1 << 20)[how % 3])
+    w.stderr((70_000, 200_000, 1 << 20)[how % 3])
     _regular(w, number)

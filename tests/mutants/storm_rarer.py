@@ -259,7 +259,7 @@ host("host-never-activates", "EXT-02", command(), ext="x-activate", smoke=False)
 
 def _noise(w: Any) -> None:
     w.wait()
-    w.do("stderr", 200_000)
+    w.stderr(200_000)
 
 
 @host("host-fills-up", "END-06", both(give(1), _noise, done("ack", 0)), level="SHOULD")

@@ -140,6 +140,26 @@ host("host-spout-log", "SPOUT-15", _logging)(
 )
 
 
+_FAILED = both(command({"id": "a"}), command(op="fail", id="a"))
+
+
+@host("host-settles-an-id-once", "SPOUT-06", both(_FAILED, _FAILED))
+class SettlesAnIdOnce(SpoutHost):
+    """What was acked or failed once is not again, also when it was emitted again."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.settled: list[Any] = []
+
+    def go_on(self) -> None:
+        if self.ready and self.calls and not self.command and "id" in self.calls[0]:
+            if self.calls[0]["id"] in self.settled:
+                self.answer(self.calls.popleft()["op"])
+            else:
+                self.settled.append(self.calls[0]["id"])
+        super().go_on()
+
+
 def _after(w: Writer) -> None:
     w.call("next")
     w.wait()

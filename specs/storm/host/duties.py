@@ -66,9 +66,10 @@ def a_message_that_was_begun_is_closed(s: Owing) -> str:
 def what_stands_beside_messages_holds_up_nothing(s: Owing) -> Due | str:
     """It is taken, or passed over (catalogue of invalid inputs)."""
     conv = s.conv
-    if not conv.skipped or _rows(s) or conv.setup is None or not conv.pid:
+    rows = [row for row in conv.skipped if row is not Row.STDERR]  # that may matter as well: specs/storm/features.py
+    if not rows or _rows(s) or conv.setup is None or not conv.pid:
         return ""
-    row = conv.skipped[-1]
+    row = rows[-1]
     below = next(_owed(s._replace(conv=conv._replace(skipped=()))), None)
     if below is None:
         return ""
