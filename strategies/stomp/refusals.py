@@ -62,7 +62,7 @@ def _with(*lines: bytes) -> Wrong:
     def wrong(scene: Scene, a: int, b: int) -> None:
         command = _COMMANDS[b % len(_COMMANDS)]
         command = "ACK" if command == "NACK" and scene.line.version == "1.0" else command
-        line = b"\n%b\nreceipt:%b\n\n" % (lines[a % len(lines)], scene.writer.receipt()[1].encode())
+        line = b"\n%b\nreceipt:%b\n\n" % (lines[a % len(lines)], scene.writer.receipt(0)[1].encode())
         first, *rest = _parts(scene, command)
         scene.writer.blurt(scene.line, first, *rest, line + (b"x\0" if command == "SEND" else b"\0"))
 
@@ -74,7 +74,7 @@ def _commanded(*commands: bytes) -> Wrong:
 
     def wrong(scene: Scene, a: int, b: int) -> None:
         head = commands[a % len(commands)] + b"\nk:%d\ndestination:" % scene.writer.fresh()
-        asked = b"\nreceipt:%b" % scene.writer.receipt()[1].encode() if b & 1 else b""
+        asked = b"\nreceipt:%b" % scene.writer.receipt(0)[1].encode() if b & 1 else b""
         scene.writer.blurt(scene.line, head, TOPIC, asked + b"\n\nx\0")
 
     return wrong
@@ -163,7 +163,9 @@ def interpret(program: Program, config: Config, *, hurry: bool = False, names: S
     which, a, b, held, work, around = program.head
     writer = Writer(config, hurry=hurry)
     scene = _prepared(writer, held, work)
+    writer.flavour = around >> 5  # what a refusal repeats is the value that was sent
     WRONG[names[which % len(names)]](scene, a, b)
+    writer.flavour = 0
     for n in range(around >> 2 & 7):
         _once_more(writer, scene, n, a, b)
     if around & 1:

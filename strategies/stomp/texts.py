@@ -111,6 +111,7 @@ _RESERVED = ("destination", "receipt", "transaction", "message-id", "subscriptio
 _NEAR = (
     *("Ack", "Destination", "DESTINATION", "Message-Id", "message-ID", "Subscription", "Id", "Receipt-Id", "Version"),
     *(form.format(name) for name in _RESERVED for form in ("{}s", "x-{}", "{}-2", "{}_", "my{}")),
+    *("Content-Length", "CONTENT-LENGTH", "Receipt", "Transaction", "Content-Type"),
     *("receipt-id-x", "content", "content-len", "content-lengths", "messageid", "message_id", "content_type", "dest"),
 )
 _COMMON = 4
