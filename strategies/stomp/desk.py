@@ -257,7 +257,8 @@ class Serving:
         cuts: tuple[int, ...] = ()
         if style & CUTS:
             odd = (1 + self._serial % 11, 17 + self._serial % 31, -1 - self._serial % 2)
-            cuts = tuple(range(1, 200)) if self._serial % 3 == 0 else odd
+            inside = (len(command) + 1, -len(body) - len(after) - 2)  # CR LF: of the first line, and of the blank one
+            cuts = tuple(range(1, 200)) if self._serial % 3 == 0 else inside if eol == b"\r\n" else odd
             self.features.add("cuts")
         how = when or self.when
         if style & JOIN and upto == 1:
