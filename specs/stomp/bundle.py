@@ -173,6 +173,7 @@ def to_json(value: Any) -> Any:
             "eol": value.eol.hex(),
             "before": value.before.hex(),
             "after": value.after.hex(),
+            **({"mixed": value.mixed} if value.mixed else {}),
         }
     if isinstance(value, Ref):
         return {"ref": value.name, "key": value.key}
@@ -193,7 +194,8 @@ def from_json(data: Any) -> Any:
     if "ref" in data:
         key = data["key"]
         return Ref(data["ref"], tuple(key) if isinstance(key, list) else key)
-    return Style(data["version"], *(bytes.fromhex(data[name]) for name in ("eol", "before", "after")))
+    ends = (bytes.fromhex(data[name]) for name in ("eol", "before", "after"))
+    return Style(data["version"], *ends, mixed=data.get("mixed", 0))
 
 
 def written(role: str, step: Say | SendBytes, data: bytes) -> tuple[str, ...]:

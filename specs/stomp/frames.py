@@ -67,13 +67,15 @@ class Frame:
 class Style:
     """How a frame is written where the grammar leaves a choice.
 
-    `version` chooses the escapes; `eol` ends its lines; `before` and `after` are EOLs around the frame.
+    `version` chooses the escapes; `eol` ends its lines, but for those whose number, modulo 3, is a bit of `mixed`: LF
+    ends them. `before` and `after` are EOLs around the frame.
     """
 
     version: str = "1.2"
     eol: bytes = b"\n"
     before: bytes = b""
     after: bytes = b""
+    mixed: int = 0
 
 
 BEAT = Frame("")
@@ -130,8 +132,16 @@ def encode(frame: Frame, style: Style | None = None) -> bytes:
         text = "\n".join([frame.command, *pairs])
     head = text.encode("utf-8", "surrogateescape") + b"\n\n"
     if style.eol != b"\n":
-        head = head.replace(b"\n", style.eol)
+        head = _ended(head, style)
     return b"%b%b%b\0%b" % (style.before, head, frame.body, style.after)
+
+
+def _ended(head: bytes, style: Style) -> bytes:
+    """The lines of a head, each with its end."""
+    if not style.mixed:
+        return head.replace(b"\n", style.eol)
+    lines = head.split(b"\n")[:-1]
+    return b"".join(line + (b"\n" if style.mixed >> n % 3 & 1 else style.eol) for n, line in enumerate(lines))
 
 
 class _Pairs(dict[bytes, tuple[str, str]]):

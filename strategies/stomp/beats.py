@@ -17,7 +17,7 @@ from strategies.common import Op, Program, programs
 from strategies.stomp.writer import PLACES, Line, Writer
 
 HEAD = 1
-_ASKED = ((0, 200), (500, 500), (500, 0), (0, 0), (200, 1000), (0, 500), (1000, 1000), (1500, 200), None)
+_ASKED = ((0, 200), (500, 500), (500, 0), (200, 500), (0, 0), (200, 1000), (0, 500), (1000, 1000), (1500, 200), None)
 """What a client can do and wants, in milliseconds; None: it does not say."""
 TICK_MS, TICKS, MORE = 100, 24, 12
 """The time is cut into ticks; there are TICKS of them, and fewer than MORE more."""

@@ -247,9 +247,9 @@ class Serving:
             self.features.add("repeat")
             name = ("message-id", "subscription", "destination", "ack")[self._serial % 4]
             headers += [(name, "other")] if any(known == name for known, _ in headers) else []
-        eol, after = b"\n", b""
+        eol, after, mixed = b"\n", b"", 0
         if style & CRLF and self.version == "1.2":
-            eol = b"\r\n"
+            eol, mixed = b"\r\n", self._serial // 2 % 7 if self._serial % 2 else 0
             self.features.add("crlf")
         if style & EOLS:
             after = _AROUND[self._serial % (4 if self.version == "1.2" else 2)]
@@ -265,7 +265,7 @@ class Serving:
             how = "join"
             self.features.add("together")
         frame = Frame(command, tuple(headers), body)
-        self.steps.append(Say(0, frame, cuts, how, Style(self.version, eol, b"", after), upto))
+        self.steps.append(Say(0, frame, cuts, how, Style(self.version, eol, b"", after, mixed), upto))
 
     def message(self, ear: Ear, body: bytes = b"x", headers: Sequence[tuple[str, str]] = (), *, style: int = 0,
                 form: int = 0, when: str | None = None, raw: bool = False) -> int:  # fmt: skip

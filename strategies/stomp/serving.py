@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from specs.plan import Control, Plan, Say, SendBytes, Wait
+from specs.plan import Control, Plan, Ref, Say, SendBytes, Wait
 from specs.stomp.features import LINE_ENDS
 from specs.stomp.states import Config
 from strategies.common import Op, Program, programs
@@ -109,8 +109,10 @@ def _apart(s: Serving, op: Op) -> None:
 
 
 def _tx(s: Serving, op: Op) -> None:
-    """A transaction, or two that are open together. A name may be used again."""
+    """A transaction, or two that are open together, of which one may stay open. A name may be used again, and so may
+    what was settled in a transaction that is aborted."""
     a, b, c, d, e = op.args
+    ends = "commit" if d & 128 or e & 2 else "abort"
     names = [s.called("t", s.fresh()) for _ in range(1 + a % 2)]
     for name in names:
         s.do("begin", transaction=name)
@@ -119,14 +121,21 @@ def _tx(s: Serving, op: Op) -> None:
         s.send(tx=names[(c >> n) % len(names)], receipt=bool(d >> n & 1))
     if d & 32:
         s.send()
+    settled: list[int] = []
     if d & 16:
         ear = s.ear(e, "client-individual" if s.version != "1.0" else "client")
         if not ear.open:
             s.given(ear)
         verb = "nack" if d & 64 and s.version != "1.0" else "ack"
+        settled = ear.open[:1]
         s.settle(ear, verb, 0, names[0])
+    kept = names[1:] if b & 12 == 12 else []
     for name in names if e & 1 else names[::-1]:
-        s.do("commit" if d & 128 or e & 2 else "abort", transaction=name)
+        if name not in kept:
+            s.do(ends, transaction=name)
+            s.serve()
+    for at in settled if ends == "abort" and c & 64 else []:
+        s.do("ack", ref=Ref("ref", at))
         s.serve()
     if a & 8:
         s.do("begin", transaction=names[0])
@@ -200,8 +209,14 @@ def _two(s: Serving, op: Op) -> None:
     a, b, c, d, _ = op.args
     place = a if s.version != "1.0" else 0
     one, other = s.subscribe(place, MODES[b % 3]), s.subscribe(place if s.version != "1.0" else 1, MODES[b // 3 % 3])
-    for ear in (other, one) if c & 1 else (one, other):
+    pair = (other, one) if c & 1 else (one, other)
+    for ear in pair:
         s.given(ear, style=d, form=c)
+    if b & 32:
+        pair[0].ended = True
+        s.do("unsubscribe", sub=pair[0].name)
+        s.serve()
+        s.given(pair[1], style=d)
 
 
 _OPS: Mapping[str, Callable[[Serving, Op], None]] = {
@@ -299,6 +314,7 @@ OURS: Sequence[tuple[int, int] | None] = (
     (400, 0),
     (600, 100),
     (500, 500),
+    (200, 500),
 )
 """What the tester can do and wants; None: it does not say."""
 TICK_MS, TICKS, MORE = 100, 16, 12

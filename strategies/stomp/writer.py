@@ -150,9 +150,9 @@ class Writer:
         elif style & ORDER and len({name for name, _ in headers}) == len(headers) > 1:
             headers.reverse()
             self.features.add("order")
-        eol, before, after = b"\n", b"", b""
+        eol, before, after, mixed = b"\n", b"", b"", 0
         if style & CRLF and line.version == "1.2":
-            eol = b"\r\n"
+            eol, mixed = b"\r\n", self._serial // 2 % 7 if self._serial % 2 else 0
             self.features.add("crlf")
         if style & EOLS:
             after = _AROUND[self._serial % (4 if line.version == "1.2" else 1)]
@@ -168,7 +168,7 @@ class Writer:
             how = "join"
             self.features.add("together")
         frame = Frame(command, tuple(headers), body)
-        self.steps.append(Say(line.number, frame, cuts, how, Style(line.version, eol, before, after)))
+        self.steps.append(Say(line.number, frame, cuts, how, Style(line.version, eol, before, after, mixed)))
 
     def blurt(self, line: Line, *parts: bytes | Ref, when: str | None = None) -> None:
         """Send raw octets."""

@@ -32,7 +32,9 @@ BOLT: Mapping[str, int] = {
     "many": 1,
     "deaf": 1,
 }
-SPOUT: Mapping[str, int] = {"next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1, "deaf": 1}
+SPOUT: Mapping[str, int] = {
+    "next": 8, "ack": 3, "fail": 3, "several": 2, "rest": 1, "stderr": 1, "after": 1, "many": 1, "deaf": 1,
+}  # fmt: skip
 MOST = 32
 """Starting a host and its child takes longer than many ops."""
 MANY = (20, 40, 70)
