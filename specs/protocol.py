@@ -24,7 +24,11 @@ from specs.rules import Rulebook
 
 
 class Memory(Structural):
-    """What a running plan has learnt: resolves Refs. One instance for each time a plan is driven."""
+    """What a running plan has learnt: resolves Refs. One instance for each time a plan is driven.
+
+    Where a value is written in another way among raw octets, as with escapes, there is a method `octets(ref)` beside
+    `resolve`.
+    """
 
     def note(self, event: Event) -> None:
         """Take notice of an event of the conversation."""

@@ -188,8 +188,9 @@ class _Drive:
     def _send_bytes(self, step: SendBytes, line: Line) -> None:
         parts = (step.data,) if isinstance(step.data, bytes) else step.data
         data = b""
+        written = getattr(self._talk.memory, "octets", self._talk.memory.resolve)
         for part in parts:
-            text = self._talk.memory.resolve(part) if isinstance(part, Ref) else part
+            text = written(part) if isinstance(part, Ref) else part
             if text is None:
                 self._talk.out.skipped += 1
                 return

@@ -29,7 +29,7 @@ class StompMemory:
 
     def __init__(self, config: Config, prefix: str) -> None:
         self._templates = {"queue": config.queue.template, "topic": config.topic.template}
-        self._prefix, self._apart = prefix, config.merges
+        self._prefix, self._apart, self._version = prefix, config.merges, config.version
         self._seen: dict[tuple[int, str], list[Frame]] = {}
 
     def note(self, event: Event) -> None:
@@ -54,6 +54,11 @@ class StompMemory:
             return None
         value: str | None = seen[nth].get(ref.name)
         return value
+
+    def octets(self, ref: Ref) -> str | None:
+        """`resolve`, as it is written in a header of a raw frame."""
+        value = self.resolve(ref)
+        return None if value is None else value.translate(frames.ESCAPES[self._version])
 
 
 def resolve(frame: Any, memory: Memory) -> Any:
@@ -194,8 +199,8 @@ def from_json(data: Any) -> Any:
     if "ref" in data:
         key = data["key"]
         return Ref(data["ref"], tuple(key) if isinstance(key, list) else key)
-    ends = (bytes.fromhex(data[name]) for name in ("eol", "before", "after"))
-    return Style(data["version"], *ends, mixed=data.get("mixed", 0))
+    eol, before, after = (bytes.fromhex(data[name]) for name in ("eol", "before", "after"))
+    return Style(data["version"], eol, before, after, data.get("mixed", 0))
 
 
 def written(role: str, step: Say | SendBytes, data: bytes) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from specs.protocol import Memory
 from specs.stomp.client.machine import K
 from specs.stomp.client.model import ClientModel
 from specs.stomp.client.state import ClientState
-from specs.stomp.frames import Frame, Style
+from specs.stomp.frames import ESCAPES, Frame, Style
 from specs.stomp.states import Config
 
 ABSENT = "\0absent"
@@ -60,6 +60,11 @@ class ClientMemory:
             return ""
         sub = next((each for each in reversed(state.subs) if each.name == key and each.seen), None)
         return None if sub is None else ABSENT if sub.wire is None else sub.wire
+
+    def octets(self, ref: Ref) -> Any:
+        """`resolve`, as it is written in a header of a raw frame."""
+        value = self.resolve(ref)
+        return value.translate(ESCAPES[ref.key[1]]) if ref.name in ("sub", "receipt") and value else value
 
     def _greeting(self, wish: str) -> str:
         state = self._state
