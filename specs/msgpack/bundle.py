@@ -11,6 +11,7 @@ from specs.events import Event, Fact, Said
 from specs.msgpack import client, codec, frames, server
 from specs.msgpack.calls import METHODS
 from specs.msgpack.features import FEATURES
+from specs.msgpack.format import encoded
 from specs.msgpack.frames import Frame, shape
 from specs.msgpack.idl import layout
 from specs.msgpack.idl.client.book import CLIENT as MADE_CLIENT
@@ -101,6 +102,10 @@ class MsgpackMemory:
         if ref.name == "alike":
             return self._given["id", ref.key[0]] + ref.key[1] if self.known(ref) else None
         return self._given.get(_key(ref))
+
+    def octets(self, ref: Ref) -> bytes | None:
+        """A value, as it stands in a message."""
+        return encoded(self.resolve(ref)) if self.known(ref) else None
 
 
 def _key(ref: Ref) -> Any:

@@ -253,6 +253,8 @@ _WRONG: Sequence[bytes] = (
 none that is taken for a success (MP-23)."""
 _TYPES: Sequence[Any] = (0, 2, 3, -1, 255, None, "1")
 """What stands in the place of a response's 1."""
+_CUT: Sequence[bytes] = (b"", b"\xc0", b"\xa2no", b"\xc0\xa5hel", b"\xc0\x92\x01", b"\xc0\x82\x01\x02")
+"""What stands behind the id of a response that is cut off by the end of the connection."""
 _REST: Sequence[tuple[Any, ...]] = ((None,), ())
 """What stands behind the id of a response that ends too early."""
 
@@ -274,7 +276,10 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         methods = [teller.start("call_async", (n,)) for n in range(1 + count % 3)]
         teller.finish(methods[0])
     teller.wait()
-    if how % 3 and count % 2:
+    if how % 3 and count % 8 == 4:
+        parts = (b"\x94\x01", Ref("id", methods[0]), values.pick(_CUT, which))
+        teller.steps.append(SendBytes(0, parts, teller.when))
+    elif how % 3 and count % 2:
         call = Ref("id", methods[0])
         short = (1, call, *values.pick(_REST, which))
         body = short if count % 4 == 3 else (values.pick(_TYPES, which), call, None, "odd")

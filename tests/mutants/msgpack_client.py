@@ -195,6 +195,20 @@ class DeafAfterStray(Caller):
             super().message(value)
 
 
+@mutant("fills-up-with-nil", "CLI-04", breaks(1, 1, 4), accept="CLI-01")
+class FillsUpWithNil(Caller):
+    """A response that is cut off by the end of the connection behind its id has a result of nil."""
+
+    tail = b""
+
+    def received(self, data: bytes) -> None:
+        self.tail = data or self.tail
+        for name in [] if data else list(self.open):
+            if self.tail.startswith(b"\x94\x01" + self.packer.pack(name)):
+                self.settle(self.open.pop(name), self.success(None))
+        super().received(data)
+
+
 mutant("waits-for-ever", "CLI-04", breaks(0), level="SHOULD")(
     "Calls stay open when the connection ends.", on(Caller, "end").instead(lambda self: setattr(self, "broken", True))
 )
