@@ -64,7 +64,7 @@ class Teller:
         if self.wire & 2 and style % 4:
             form = WIDEST if style % 4 == 1 else 2 + style
             self.features.add("wide")
-        if self.wire & 1 and style % 8 != 1 and not when:
+        if self.wire & 1 and style % 8 != 1 and when != "join":
             cuts = pieces(style, len(encode(response(0, error, result), form)))
             self.features.add("cuts")
         if when == "join":
