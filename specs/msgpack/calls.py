@@ -87,7 +87,7 @@ def _meant(config: Config, meant: str, method: str, params: tuple[Any, ...]) -> 
         return Want("value", params[0])
     if meant == "add" and len(params) == 2 and all(type(n) is int and abs(n) < EXACT // 2 for n in params):
         return Want("value", params[0] + params[1])
-    if meant == "fail" and len(params) == 1 and isinstance(params[0], str) and params[0]:
+    if meant == "fail" and len(params) == 1 and isinstance(params[0], str):
         return Want("error", rule=FAILURES)
     if meant == "sleep" and len(params) == 1 and type(params[0]) is int and 0 <= params[0] <= 1000:
         return Want("value", params[0])

@@ -166,6 +166,10 @@ mutant("error-empty", "RESP-03a", plan(call("sleep", 1)))(
         lambda number, error, result: [1, number, "" if error is None and type(result) is int else error, result]
     ),
 )
+mutant("empty-error-is-nil", "RESP-03a", plan(call("fail", "")), accept="RESP-05a")(
+    "An error without a text is told by nil.",
+    on(Session, "error").gives(lambda why, found: found if why else None),
+)
 mutant("nil-is-failure", "RESP-03a", plan(call("echo", None)), accept="01")(
     "A result of nil is told as a failure.",
     on(Session, "response").instead(
