@@ -99,7 +99,7 @@ def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan
     if rest.blocks:
         del rest.blocks[which % len(rest.blocks)]
     text = _text(whole, config, 0, 0)
-    script.ask(text + ("message {\n" if other % 4 == 1 else ""))  # nor is anything known of what was refused
+    script.ask(text + ("message {\n" if other % 4 in (1, 2) else ""))  # nor is anything known of what was refused
     script.ask(_text(rest, config, style if style % 3 == 1 else 0, other))
     if other % 2:
         script.ask(text)

@@ -59,7 +59,7 @@ PLAIN: Sequence[Kind] = (
 NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
 """Nullable type arguments: a processor may refuse them."""
-NESTED: Sequence[Kind] = (INNER, INNER, _list(INNER), _map("string", INNER))
+NESTED: Sequence[Kind] = (INNER, _list(INNER), INNER, _list(INNER), _map("string", INNER)) * 2
 SIZES = (0, 1, 2, 3, 1, 2, 17)
 """How much a container holds."""
 SIMPLE: Mapping[str, Sequence[Any]] = {

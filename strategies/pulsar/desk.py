@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
@@ -14,6 +15,8 @@ from strategies.pulsar.writer import NOW
 
 VERSIONS = {"seed": (6, 7, 7), "modern": (12, 17, 19, 20)}
 RECEIVE_MS = 300
+CUTS = (1, 2, 3, 4, 6, 9, 14, -1)
+"""Where frames are cut, if they are."""
 PLACES = ((5, 0), (5, 0), (300, 127), (1 << 31, 0), ((1 << 32) + 7, 1 << 31), ((1 << 40) + 1, 1 << 32))
 """Where messages are stored: a ledger, and behind which entry of it."""
 
@@ -51,7 +54,7 @@ class Desk:
     def plan(self) -> Plan:
         """What was collected."""
         features = {name for name, used in (("unknown", self.unknown), ("cuts", self.cut)) if used}
-        return Plan(tuple(self.steps), frozenset(features))
+        return Plan(tuple(_joined(self.steps) if self.cut else self.steps), frozenset(features))
 
     def do(self, op: str, value: Any, when: str = "turn") -> None:
         """Tell the client something."""
@@ -60,7 +63,7 @@ class Desk:
     def say(self, kind: str, when: str = "turn", upto: int = 1, conn: int | None = None, **fields: Any) -> None:
         """Say a simple frame, on the connection that is used if no other one is given."""
         extra = b"\xf2\x0f\x03abc" if self.unknown else b""
-        cuts = (1, 2, 3, 4, 6, 9, 14, -1) if self.cut else ()
+        cuts = CUTS if self.cut else ()
         conn = self.at if conn is None else conn
         self.steps.append(Say(conn, Draft(kind, fields, extra=extra), cuts, when, upto=upto))
 
@@ -283,7 +286,7 @@ class Desk:
             broker=broker,
         )
         self.given[self.entries] = made
-        self.steps.append(Say(self.at, made, when=when))
+        self.steps.append(Say(self.at, made, CUTS if self.cut else (), when))
 
     def push_again(self, nth: Nth, entry: int, when: str = "turn") -> None:
         """MESSAGE once more, if the nth consumer of the connection has asked for what it got as this entry."""
@@ -341,3 +344,16 @@ class Desk:
             self.lookup(2)
             self.welcome()
         self.again()
+
+
+def _joined(steps: Sequence[Step]) -> list[Step]:
+    """The same steps, with frames that follow at once in one write with the beginning of what they follow."""
+    found: list[Step] = []
+    for step, after in zip_longest(steps, steps[1:]):
+        follows = isinstance(step, Say) and isinstance(after, Say) and after.conn == step.conn and after.when == "now"
+        if isinstance(step, Say) and follows:
+            found += [Wait()] if step.when == "turn" else []
+            found.append(replace(step, when="join", cuts=()))
+        else:
+            found.append(step)
+    return found
