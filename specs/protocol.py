@@ -95,11 +95,11 @@ class Protocol:
     (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and without
     saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives to
     frames of a kind. `refuses(frame)` is true for a first answer by which the session is refused, as with credentials
-    that are wrong: then there is nothing to judge. `states(frame, profile)` is true for a first frame that says itself
-    that its session is one of `profile`, so that what is wrong with it is a fault. `books` are, for each role that can be judged, the rulebooks by
-    which it is: what can credit or blame it. `machines` are the tables that its model executes, by a name for people.
-    `written(role, step, data)` names what is special about how a step is put into octets while `role` is judged: it
-    stands in the trace as a Fact "written", before what is said.
+    that are wrong: then there is nothing to judge. `states(frame, profile)` is true for a first frame that says
+    itself that its session is one of `profile`, so that what is wrong with it is a fault. `books` are, for each
+    role that can be judged, the rulebooks by which it is: what can credit or blame it. `machines` are the tables
+    that its model executes, by a name for people. `written(role, step, data)` names what is special about how a
+    step is put into octets while `role` is judged: it stands in the trace as a Fact "written", before what is said.
     """
 
     name: str

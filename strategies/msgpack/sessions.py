@@ -123,7 +123,9 @@ def _add(w: Writer, op: Op) -> None:
 
 def _fail(w: Writer, op: Op) -> None:
     slot, identity, style, a, b = op.args
-    w.call(w.line(slot), "fail", ("no", "x" * 40, "é", "0", "false", "nil", "", "")[a % 8], identity=identity, style=style)
+    w.call(
+        w.line(slot), "fail", ("no", "x" * 40, "é", "0", "false", "nil", "", "")[a % 8], identity=identity, style=style
+    )
     for _ in range((0, 0, 0, 0, 0, 0, 1, 30)[b % 8]):
         w.call(w.line(slot), "fail", "again", when="now")
 
