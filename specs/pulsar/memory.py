@@ -249,7 +249,7 @@ class PulsarMemory:
         """A field of the nth SEND that is not answered."""
         waiting = [body for body in self._asked.get((conn, "SEND"), [])
                    if (conn, "SEND", (body.producer_id, body.sequence_id)) not in self._answered]  # fmt: skip
-        return getattr(waiting[nth], field) if nth < len(waiting) else None
+        return getattr(waiting[nth], field) if -len(waiting) <= nth < len(waiting) else None
 
     def topic(self, key: str) -> str | None:
         """See the class."""

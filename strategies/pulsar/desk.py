@@ -177,16 +177,16 @@ class Desk:
         """Where the last entry is stored."""
         return {"ledgerId": self.ledger, "entryId": self.first + self.entries}
 
-    def receipt(self, upto: int = 1) -> None:
-        """SEND_RECEIPT for what is sent."""
+    def receipt(self, upto: int = 1, nth: int = 0) -> None:
+        """SEND_RECEIPT for what is sent: the nth of what has none."""
         for _ in range(upto):
             self.entries += 1
             if self.asks:
                 self.ping()
             self.say(
                 "SEND_RECEIPT",
-                producer_id=Ref("sent", (self.at, "producer_id")),
-                sequence_id=Ref("sent", (self.at, "sequence_id")),
+                producer_id=Ref("sent", (self.at, "producer_id", nth)),
+                sequence_id=Ref("sent", (self.at, "sequence_id", nth)),
                 message_id=self.id(),
             )
 
@@ -308,7 +308,11 @@ class Desk:
 
     def ack(self, ear: str, *keys: str, cumulative: bool = False) -> None:
         """Tell the client to acknowledge, several messages in one breath."""
-        for n, key in enumerate(keys):
+        self.acks(ear, [(key, cumulative) for key in keys])
+
+    def acks(self, ear: str, each: Sequence[tuple[str, bool]]) -> None:
+        """The same, some with all messages before them."""
+        for n, (key, cumulative) in enumerate(each):
             given = {"consumer": Ref("handle", ear), "ref": Ref("ref", key)}
             self.do("ack", {**given, "cumulative": cumulative and ear not in self.shared}, "now" if n else "turn")
         self.answer("ACK_RESPONSE", "acked")

@@ -89,6 +89,24 @@ def _async(d: Desk, op: Op) -> None:
         d.do("await", {"handle": Ref("handle", f"s{n + 1}")})
 
 
+CROSSED_MS = 20
+"""How long a send waits whose receipt has not come, while that of another producer has."""
+
+
+def _crossed(d: Desk, op: Op) -> None:
+    """Two new producers, each with one message under way, of the same number: the receipt of the second comes first."""
+    pair = [d.producer(f"x{d.handles}"), d.producer(f"x{d.handles}")]
+    first = d.sends
+    for n, pen in enumerate(pair if op.args[0] % 2 else pair[::-1]):
+        d.send(pen, op="send_async", when="now" if n else "turn")
+    d.wait()
+    d.receipt(nth=-1)
+    d.do("await", {"handle": Ref("handle", f"s{first + 1}")})
+    d.wait(CROSSED_MS)
+    d.receipt()
+    d.do("await", {"handle": Ref("handle", f"s{first + 2}")})
+
+
 def _spoiled(d: Desk, op: Op) -> None:
     """A message that cannot be read, perhaps twice, and a good one behind it."""
     ear, nth = ear_of(d, op)
@@ -390,6 +408,7 @@ OPS: Mapping[str, tuple[int, Doing]] = {
     "producer": (3, _producer),
     "send": (8, _send),
     "async": (4, _async),
+    "crossed": (2, _crossed),
     "consumer": (3, consumer),
     "receive": (8, receive),
     "many": (3, many),

@@ -11,8 +11,9 @@ FULL = 4
 
 
 def again(d: Desk, op: Op) -> None:
-    """Messages come. Some are given to the application, and some of those acknowledged; it wants the others again, and
-    is given them, perhaps twice. What it was given last it acknowledges, each or all at once, and a new one comes."""
+    """Messages come. Some, or none, are given to the application, and some of those acknowledged; it wants the
+    others again, and is given them, perhaps twice. What it was given last it acknowledges, each or all at once, and
+    a new one comes."""
     a, b, c, e, f = op.args
     full = e % 5 == 4  # as many wait as it permits
     if not d.ears and f % 3:
@@ -27,7 +28,7 @@ def again(d: Desk, op: Op) -> None:
     for n in range(FULL if full else (2, 3, 1, 4)[b % 4]):
         d.push(nth, messages=batch, when="turn" if n == 0 else "now")
         entries.append(d.entries)
-    given = 1 if full else len(entries) if e % 3 else 1 + e // 3 % len(entries)
+    given = 1 if full else len(entries) if e % 3 else (1 + e // 3) % (1 + len(entries))
     left = list(entries)
     for n, entry in enumerate(entries[:given]):
         keys = [d.receive(ear) for _ in range(max(batch, 1))]

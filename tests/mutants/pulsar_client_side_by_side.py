@@ -206,3 +206,20 @@ class SkipsOneOf256(Sender):
         if next(counted) % 256 == 0:
             self.next_sequence += 1
         return super().pack(group)
+
+
+client("upto-drops-single-ones", "ACK-13", history=True, ack_ms=3, program=(
+    "interpret", (2, 2, 0), ("beside", 0, 0, 0, 6, 0)))(  # fmt: skip
+    "An acknowledgement of all up to a message drops those of single ones that wait.",
+    on(Receiver, "ack_upto").before(lambda self: self.acks.clear()),
+)
+
+
+@client("receipt-by-number", "REQ-03", history=True, program=("interpret", (2, 2, 0), ("crossed", 1, 0, 0, 0, 0)))
+class ReceiptByNumber(Sender):
+    """A receipt belongs to the first producer of the connection that waits for one of its number."""
+
+    def on_send_receipt(self, body: Message) -> None:
+        waiting = self.channel.senders.values() if self.channel is not None else ()
+        first = (each for each in waiting if each.unconfirmed and each.unconfirmed[0].sequence == body["sequence_id"])
+        Sender.on_send_receipt(next(first, self), body)

@@ -114,3 +114,17 @@ client("redelivery-for-everybody", "VER-02", history=True, program=("oddly", (0,
     "Asks for messages again where the broker does not know of it.",
     on(Receiver, "redeliver").instead(lambda self: self.ask_again([])),
 )
+
+
+@client("waiting-ones-thrown-away", "FLOW-08", accept="RED-09 RED-08", history=True, program=(
+    "interpret", (2, 2, 0), ("again", 1, 0, 0, 6, 0)))  # fmt: skip
+class WaitingOnesThrownAway(Receiver):
+    """Does not ask again for what waits for the application, unless that holds something else, and forgets it."""
+
+    def ask_again(self, messages: list[Message]) -> None:
+        if vars(self).get("took"):
+            super().ask_again(messages)
+
+    def take(self) -> Incoming:
+        vars(self)["took"] = True
+        return super().take()

@@ -8,7 +8,7 @@ from typing import Any
 from specs.lazy import lazy
 from specs.pulsar.client.case import Case
 from specs.pulsar.client.machine import Stage
-from specs.pulsar.client.state import ClientState, Endpoint, Name, Pushed
+from specs.pulsar.client.state import ClientState, Endpoint, Name, Pushed, Sent
 
 PATIENCE = 4
 """Redirects in a row after which a client may give up."""
@@ -92,12 +92,14 @@ class Reported(Case):
     @property
     def refused(self) -> bool:
         """True for a message that we refused, of which no other one of the same octets had a receipt."""
-        given = self.given
-        text = (
-            given.get("payload_hex", "") if self.op == "send" else self.state.sending.get(str(given.get("handle")), "")
-        )
-        sent = [each for end in self.state.endpoints for each in end.sent if each.payload.hex() == text]
-        return any(each.refused for each in sent) and not any(each.receipted for each in sent)
+        return any(each.refused for each in self.sent) and not any(each.receipted for each in self.sent)
+
+    @lazy
+    def sent(self) -> list[Sent]:
+        """What was sent with the octets of the message that is reported on; nothing where it is not known what was."""
+        given, state = self.given, self.state
+        text = given.get("payload_hex", "") if self.op == "send" else state.sending.get(str(given.get("handle")))
+        return [each for end in state.endpoints for each in end.sent if each.payload.hex() == text]
 
     # -- receive
 

@@ -138,6 +138,18 @@ def what_was_refused_is_not_reported_as_sent(case: Reported) -> str:
     return "the client reports that it has sent what we refused" if false else ""
 
 
+def _alone(case: Reported) -> bool:
+    """True for a message that was reported on and of which it is known what was sent: a batch is no matter of this."""
+    return case.op in ("send", "await") and bool(case.sent) and all(each.many == 1 for each in case.sent)
+
+
+@BOOK.form(MATCHED, on="reports", if_=_alone, freed_by=LIBERTIES)
+def nothing_is_reported_as_sent_before_its_receipt(case: Reported) -> str:
+    """SEND_RECEIPT has the producer_id and the sequence_id of its SEND (seed, SendReceipt)."""
+    early = case.outcome is Outcome.DONE and not any(each.receipted or each.refused for each in case.sent)
+    return f"{case.op} is said to be done before its receipt came" if early else ""
+
+
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 
