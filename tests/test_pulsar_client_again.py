@@ -186,7 +186,8 @@ WAITING = [*OPENED, pushed(1), pushed(2), pushed(3), *taken(1), *WANTS]
         ([asks(1), *taken(2, 3), *given(None, "")], set()),
         ([asks(1), *given(None, "")], {LOST}),  # it did not ask for what waited, and so must have kept it
         ([*given(None, ""), asks()], set()),  # the report is seen before what was said
-        ([*given(None, ""), asks(1)], set()),
+        ([*given(None, ""), asks(1)], {WANTED}),  # nor is what waited there, nor was it asked for
+        ([*given(None, ""), END], {WANTED}),
         ([asks(), pushed(1), *taken(1, again="x"), *taken(1, again="y")], {"PULSAR-FRM-04"}),
     ],
 )

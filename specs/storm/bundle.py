@@ -229,7 +229,9 @@ def smoke(config: Config) -> Plan:
         shape = {"id": "-6955786537413359385", "comp": "words", "stream": "default", "task": 1, "tuple": ["smoke", 1]}
         steps += [Say(0, Message(shape)), Say(0, Message(Ref("ids", 0)), upto=ANSWERS)]
     else:
-        steps += [Say(0, Message({"command": "next"})), Say(0, Message(Ref("ids", 0)), upto=ANSWERS)]
+        commands = ("activate", "next") if config.has("x-activate") else ("next",)
+        steps += [*(Say(0, Message({"command": name})) for name in commands)]
+        steps.append(Say(0, Message(Ref("ids", 0)), upto=ANSWERS))
     return Plan((*steps, Close(0, "eof")))
 
 

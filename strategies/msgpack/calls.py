@@ -285,7 +285,7 @@ def breaking(program: Program, config: Config, *, hurry: bool = False) -> Plan:
         body = short if count % 4 == 3 else (values.pick(_TYPES, which), call, None, "odd")
         teller.steps.append(Say(0, Frame(body), (), teller.when))
     elif how % 3:
-        teller.steps.append(SendBytes(0, values.pick(_WRONG, which), teller.when))
+        teller.steps += [SendBytes(0, values.pick(_WRONG, which + n), teller.when) for n in range(1 + (which % 4 == 3))]
     if how % 3 != 2:
         teller.steps.append(Wait(5))
     teller.steps.append(Control(0, "drop", {}, teller.when))

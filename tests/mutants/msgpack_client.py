@@ -209,7 +209,7 @@ class FillsUpWithNil(Caller):
         super().received(data)
 
 
-mutant("waits-for-ever", "CLI-04", breaks(0), level="SHOULD")(
+mutant("waits-for-ever", "CLI-04", breaks(1, 3), level="SHOULD")(
     "Calls stay open when the connection ends.", on(Caller, "end").instead(lambda self: setattr(self, "broken", True))
 )
 

@@ -209,7 +209,7 @@ class SkipsOneOf256(Sender):
 
 
 client("upto-drops-single-ones", "ACK-13", history=True, ack_ms=3, program=(
-    "interpret", (2, 2, 0), ("beside", 0, 0, 0, 6, 0)))(  # fmt: skip
+    "interpret", (2, 2, 0), ("beside", 0, 0, 0, 24, 0)))(  # fmt: skip
     "An acknowledgement of all up to a message drops those of single ones that wait.",
     on(Receiver, "ack_upto").before(lambda self: self.acks.clear()),
 )

@@ -116,7 +116,7 @@ client("redelivery-for-everybody", "VER-02", history=True, program=("oddly", (0,
 )
 
 
-@client("waiting-ones-thrown-away", "FLOW-08", accept="RED-09 RED-08", history=True, program=(
+@client("waiting-ones-thrown-away", "RED-09", accept="FLOW-08", history=True, program=(
     "interpret", (2, 2, 0), ("again", 1, 0, 0, 6, 0)))  # fmt: skip
 class WaitingOnesThrownAway(Receiver):
     """Does not ask again for what waits for the application, unless that holds something else, and forgets it."""

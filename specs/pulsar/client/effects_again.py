@@ -55,11 +55,14 @@ def taken_once(end: Endpoint, name: Name) -> Endpoint:
 
 
 def none_left(state: ClientState, topic: str) -> ClientState:
-    """The application was told that there is no message: nothing of what may have been dropped takes room."""
+    """The application was told that there is no message: nothing of what may have been dropped takes room. What was
+    dropped and not asked for has to be."""
     for at, end in state.of_topic("consumer", topic):
         if any(each.left for each in end.queue):
             queue = tuple(each._replace(left=False) for each in end.queue)
-            state = state.with_endpoint(at, end._replace(queue=queue))
+            dropped = {each.name.entry for each in end.queue if each.left and not each.asked and end.recalled}
+            wanted = end.wanted | (dropped & end.fresh)
+            state = state.with_endpoint(at, end._replace(queue=queue, wanted=wanted))
     return state
 
 
