@@ -208,8 +208,13 @@ class SkipsOneOf256(Sender):
         return super().pack(group)
 
 
-client("upto-drops-single-ones", "ACK-13", history=True, ack_ms=3, program=(
-    "interpret", (2, 2, 0), ("beside", 0, 0, 0, 24, 0)))(  # fmt: skip
+client(
+    "upto-drops-single-ones",
+    "ACK-13",
+    history=True,
+    ack_ms=3,
+    program=("interpret", (2, 2, 0), ("beside", 0, 0, 0, 24, 0)),
+)(
     "An acknowledgement of all up to a message drops those of single ones that wait.",
     on(Receiver, "ack_upto").before(lambda self: self.acks.clear()),
 )
