@@ -37,6 +37,22 @@ class ThirdUnanswered(Host):
         super().answer()
 
 
+@host("sixth-unanswered", "CHECKPOINT-05", asking(*[None] * 6))
+class SixthUnanswered(Host):
+    """An action has room for five checkpoints."""
+
+    asked = 0
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.asked += 1
+        if self.asked <= 5:
+            super().checkpoint(members)
+
+    def answer(self) -> None:
+        self.asked = 0
+        super().answer()
+
+
 @host("answered-twice", "CHECKPOINT-05", asking(None))
 class AnsweredTwice(Host):
     """A checkpoint is answered twice."""
