@@ -123,13 +123,14 @@ def _same_consumer(w: Writer, n: Numbers) -> None:
 
 
 def _same_name(w: Writer, n: Numbers) -> None:
-    """A producer name that is taken, and then free."""
+    """A producer name that is taken, however often it is asked for, and then free."""
     line = w.line()
     first = w.pen(line, "t", 0, "p")
     other = w.line(1) if n[0] % 2 else line
-    w.pen(other, "t", 1, "p")
-    w.of(other.number).pens.pop()
-    w.pongs()
+    for choice in range(1, 2 + n[0] // 2 % 3):
+        w.pen(other, "t", choice, "p")
+        w.of(other.number).pens.pop()
+        w.pongs()
     w.send(first)
     w.settle()
     if n[1] % 8:

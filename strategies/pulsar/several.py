@@ -74,13 +74,19 @@ def _masters(w: Writer, op: Op, topic: str) -> None:
 
 
 def _sharers(w: Writer, op: Op, topic: str) -> None:
-    """Three or four consumers of a Shared subscription with a few permits each; one goes with what it holds."""
+    """Three or four consumers of a Shared subscription with a few permits each; one goes with what it holds, or all of
+    a connection do."""
     count = 3 + op.args[2] % 2
-    ears = [w.ear(line, topic, "s", SHARED) for line in _lines(w, op, count)]
+    lines = _lines(w, op, count)
+    ears = [w.ear(line, topic, "s", SHARED) for line in lines]
     for n, ear in enumerate(ears):
         w.flow(ear, 1 + (op.args[3] >> n) % 3)
     _sends(w, topic, 2 * count)
-    _goes(w, ears.pop(op.args[4] % count))
+    if op.args[1] % 4 == 2:
+        w.hang(0)
+        ears = [ear for ear in ears if ear.line != lines[0].number] or [w.ear(w.line(), topic, "s", SHARED)]
+    else:
+        _goes(w, ears.pop(op.args[4] % count))
     for ear in ears:
         w.flow(ear, 20)
     w.settle()
