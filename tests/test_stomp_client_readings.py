@@ -12,7 +12,7 @@ from specs.model import judge
 from specs.stomp.client.model import ClientModel
 from specs.stomp.frames import BEAT, Frame, decoder, is_beat
 from specs.stomp.states import Config
-from tests.mutants.stomp_client_kit import STOMP, client_of, config_for, misuse, plan, send, settle, tell
+from tests.mutants.stomp_client_kit import STOMP, client_of, config_for, plan, send, settle, tell
 from tests.test_stomp_client_machine import OPENED, client, server, told
 
 OK, NO = Fact(0, "client", "answer", {"ok": True}), Fact(0, "client", "answer", {"error": "no"})
@@ -489,25 +489,3 @@ def test_an_error_in_place_of_a_receipt_is_no_success():
     assert blamed(*asked, about_it, OK) == [("CLI-03", None)]
     assert blamed(*asked, about_it, NO) == []
     assert blamed(*asked, other, OK) == []
-
-
-def test_ids_that_need_escapes_have_them_in_raw_frames():
-    class Odd(Caller):
-        def subscription_id(self, channel, name, destination):
-            return "a:b\\"
-
-    made = type("Faulty", (client_of(Channel),), {"caller_type": Odd})
-    setting = Setting(STOMP, config_for("1.2"), "client", MemoryTransport(made), 1000.0)
-    found = drive(misuse("short")(config_for("1.2")), setting, "t-")
-    (noise,) = [event for event in found.events if isinstance(event, Noise)]
-    assert (noise.why, b"\nsubscription:a\\cb\\\\\n" in noise.data) == ("content-length-mismatch", True)
-
-
-@pytest.mark.parametrize(
-    ("name", "listed", "states"),
-    [("accept-version", "1.0,1.2", True), ("Accept-Version", "1.2", True), ("accept-version", "1.20", False),
-     ("accept-version", "1.1", False), ("version", "1.2", False)],
-)  # fmt: skip
-def test_a_connect_that_lists_the_version_is_judged_by_it(name, listed, states):
-    """Whatever else is wrong with it: that is a fault, and no other version."""
-    assert STOMP.states(Frame("CONNECT", ((name, listed),)), "1.2") is states

@@ -236,6 +236,15 @@ def test_what_user_code_raises_or_prints_may_be_one_sync(step, answers, rule):
     assert blamed(judged("bolt", *talk, *end)) == rule
 
 
+@pytest.mark.parametrize(("answers", "found"), [(["ack"], {}), (["fail"], {}), (["ack", "fail"], {"BOLT-08": "MUST"})])
+def test_a_tuple_that_user_code_acked_before_it_raised_is_settled_once(answers, found):
+    """The error may turn the ack into a fail; it adds no fail to the ack."""
+    raises = ("host", scripted({"op": "ack"}, {"op": "raise"}))
+    talk = child("bolt", raises, *[("child", settles("5", command)) for command in answers])
+    end = [Closed(0, "host", "eof"), Fact(0, "bolt", "exit", 1)]
+    assert blamed(judged("bolt", *talk, *end)) == found
+
+
 def test_a_spout_that_goes_on_after_its_last_sync_misses_a_recommendation():
     talk = child("spout", ("host", {"command": "next"}))
     sync = says("spout", {"command": "sync"})
