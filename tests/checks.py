@@ -40,7 +40,7 @@ class Checked:
         ]
 
 
-def check(*arguments: str | Path, within: float = 60.0) -> Checked:
+def check(*arguments: str | Path, within: float = 25.0) -> Checked:
     """A check in this process, with patience for a machine under load."""
     out, begun = io.StringIO(), time.monotonic()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

@@ -50,6 +50,8 @@ RIGHT = (asked(EMPTY), said(TREE))
     ("events", "names"),
     [
         ((*RIGHT, Said(0, "idl", Line(b"  ")), END), ()),
+        ((asked(EMPTY), Said(0, "idl", Line(b"")), said(TREE), END), ()),
+        ((asked(EMPTY), Said(0, "idl", Line(b" ")), END), ("MPIDL-ERR-03",)),
         ((*RIGHT, Said(0, "idl", Line(b"done")), END), ("MPIDL-ERR-02",)),
         ((*RIGHT, Closed(0, "idl"), END), ()),
         ((asked(EMPTY), Closed(0, "idl"), END), ("MPIDL-ERR-03",)),
@@ -131,6 +133,38 @@ def test_several_exceptions_behind_throws_may_be_refused_and_are_not_lost():
     assert blamed("idl", asked(text), said(tree("A")), END) == ("MPIDL-SVC-09",)
     one = text.replace(", B", "")
     assert blamed("idl", asked(one), said({"errors": [{"kind": "semantic", "line": 6}]}), END) != ()
+
+
+FIELD, ALIAS = "message M {{\n  1: optional {} x = null\n}}\n", "typedef {} T\n"
+FUNCTION = "service S: 0 {{\n  void f({})\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "name"),
+    [
+        (FIELD.format("raw?"), 2, ""),
+        (FIELD.format("string?"), 2, "MPIDL-DEF-01"),
+        (ALIAS.format("int?"), 1, ""),
+        (ALIAS.format("int"), 1, "MPIDL-TD-01"),
+        (FUNCTION.format("2: int a, 1: raw b"), 2, ""),
+        (FUNCTION.format("1: int a, 2: raw b"), 2, "MPIDL-SVC-07"),
+    ],
+)
+def test_what_no_text_shows_may_be_refused_and_what_one_shows_may_not(text, line, name):
+    """ML-08."""
+    refused = {"errors": [{"kind": "semantic", "line": line}]}
+    assert blamed("idl", asked(text), said(refused), END) == ((name,) if name else ())
+
+
+def test_the_arguments_of_a_function_keep_their_order_where_they_are_taken():
+    def tree(*ids):
+        args = [{"id": n, "name": "ba"[n - 1], "type": {"t": "int"}} for n in ids]
+        function = {"name": "f", "ret": {"t": "void"}, "args": args, "throws": []}
+        return {"ast": {"definitions": [{"k": "service", "name": "S", "version": 0, "functions": [function]}]}}
+
+    text = FUNCTION.format("2: int a, 1: int b")
+    assert blamed("idl", asked(text), said(tree(1, 2)), END) == ()
+    assert blamed("idl", asked(text), said(tree(2)), END) != ()
 
 
 def test_judging_a_processor_goes_on_behind_a_fault():

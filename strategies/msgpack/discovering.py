@@ -8,7 +8,7 @@ from typing import Any
 from specs.events import Fact, Said
 from specs.msgpack.frames import response, shape
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
 from specs.msgpack.values import Text
 from specs.plan import Control, Plan, Ref, Say, Step, Wait
 
@@ -21,6 +21,7 @@ _DOCUMENT = (
 _OPEN: Mapping[str, str] = {
     NULLABLE: "message N {\n  1: list<int?> x\n}\n" + _DOCUMENT,
     ARGUMENTS: "service T: 0 {\n  int f(1: int a, 3: optional int b)\n}\n" + _DOCUMENT,
+    ORDER: "service T: 0 {\n  int f(2: int a, 1: int b)\n}\n" + _DOCUMENT,
     VERSIONS: "service S: 1 {\n}\n" + _DOCUMENT.replace("default", "default\n  S: 1 t"),
 }
 """Documents with one point each that may be refused."""

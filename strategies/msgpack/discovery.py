@@ -11,7 +11,7 @@ from specs.msgpack.calls import METHODS
 from specs.msgpack.format import decoded, encoded
 from specs.msgpack.frames import request, response, shape
 from specs.msgpack.lines import Answer, Ask, answer, type_of
-from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
 from specs.msgpack.values import double
 from specs.plan import Close, Control, Plan, Ref, Say, Step, Wait
 from strategies.msgpack.discovering import discover_caller
@@ -66,6 +66,7 @@ def _parses(play: Play, config: Config, text: str) -> bool:
 _OPEN: Mapping[str, str] = {
     NULLABLE: "message M {\n  1: list<int?> x\n}\n{}application A {\n  S: 0 s default\n}\n",
     ARGUMENTS: "{}service T: 0 {\n  int f(1: int a, 3: optional int b)\n}\napplication A {\n  S: 0 s default\n}\n",
+    ORDER: "{}service T: 0 {\n  int f(2: int a, 1: int b)\n}\napplication A {\n  S: 0 s default\n}\n",
     VERSIONS: "{}service S: 1 {\n}\napplication A {\n  S: 0 s default\n  S: 1 t\n}\n",
 }
 """Documents with one point each that may be refused."""

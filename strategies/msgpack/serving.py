@@ -15,7 +15,7 @@ from specs.msgpack.format import WIDEST
 from specs.msgpack.frames import notification, request
 from specs.msgpack.idl.semantics import INTEGERS
 from specs.msgpack.idl.wire import LAYOUTS
-from specs.msgpack.states import ARGUMENTS, NULLABLE, VERSIONS, Config
+from specs.msgpack.states import ARGUMENTS, NULLABLE, ORDER, VERSIONS, Config
 from specs.plan import Control, Plan, Say, Step
 from strategies.common import Op, Program, programs
 from strategies.msgpack.documents import Dice
@@ -141,12 +141,14 @@ class World:
     def idl(self) -> str:
         """The document."""
         text = EXCEPTIONS + self.shapes.idl() + self.declared
-        say = self.dice.pick(("1: int a, 2: string b", "2: string b, 1: int a"))
+        say, order = ["1: int a", "2: string b"], self.dice.roll(2)
         pick = "1: string a, 2: string b, 3: string c"
         if ARGUMENTS in self.config.taken:
-            say = self.dice.pick(("1: int a, 3: optional string b", "3: optional string b, 1: int a"))
+            say = ["1: int a", "3: optional string b"]
             default = ' = "d"' if "def" in self.config.extensions and self.dice.roll(2) else ""
             pick = f"1: string a, 2: string b, 3: optional string c{default}"
+        if order and ORDER in self.config.taken:
+            say.reverse()
         if self.interfaces:
             text += f"interface Echoing: {INTERFACE} {{\n  M echo(1: M m)\n}}\n"
         if self.interfaces > 1:
@@ -160,7 +162,7 @@ class World:
             listed = list(versions.items())
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
-                text += f"{echo}  string say({say})\n  string pick({pick})\n{make}{self.more}"
+                text += f"{echo}  string say({", ".join(say)})\n  string pick({pick})\n{make}{self.more}"
                 thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:

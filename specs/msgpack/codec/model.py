@@ -60,10 +60,11 @@ def _asked(state: CodecState, ask: Ask) -> Allow:
 
 
 def _line(state: CodecState, line: Line) -> Outcome:
-    if state.phase is not Q.ASKED:
-        blank = not line.octets.strip()
-        return Allow(state) if blank else _judged(Case(state, "talks", said=f"{line.octets[:100]!r}"))
-    ask = state.asked[0]
+    ask = state.asked[0] if state.phase is Q.ASKED else None
+    if not line.octets.strip() and (ask is None or ask.op != "recode"):
+        return Allow(state)  # JSON lines may have blank ones between them; a filter answers line by line
+    if ask is None:
+        return _judged(Case(state, "talks", said=f"{line.octets[:100]!r}"))
     if ask.way == "idl":
         return _judged(MessageCase(state, "answers about a message", answer(ask, line)))
     return _judged(Case(state, "answers", answer(ask, line), said=line.octets.lstrip()[:1].decode("latin-1")))

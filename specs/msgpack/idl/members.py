@@ -15,6 +15,8 @@ from specs.msgpack.idl.tree import Field, Literal, Message, Type
 
 LARGE_ID, SHORT_ID = 1 << 31, 1 << 15
 """Ids from here on may be refused; above the first, what becomes of them is free as well."""
+WITH_LITERALS = frozenset((*INTEGERS, "float", "double", "bool", "string"))
+"""Types with literals of their own: of a raw and of a message none is shown."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class Members(Kinds):
             found.append(each._replace(type=kind))
         if argument and sorted(ids) != list(range(1, len(ids) + 1)):
             self.free("gaps between arguments")
+        elif argument and list(ids) != sorted(ids):
+            self.free("arguments in another order than that of their ids")
         if len({name.lower() for name in names}) < len(names):
             self.free("names that differ in case alone")
         return tuple(sorted(found, key=lambda each: each.id))
@@ -69,6 +73,8 @@ class Members(Kinds):
         if literal.kind == "null":
             if not kind.null:
                 self.fault("default-null", Clause.LITERAL_IS_OF_THE_TYPE, f"{item.name} is not nullable", span)
+            elif kind.name not in WITH_LITERALS:
+                self.free("null as the default of a raw or a message")
             return
         if kind.null:
             self.free("a default of what is nullable")

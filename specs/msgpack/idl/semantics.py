@@ -181,6 +181,8 @@ class _Document(Members):
             elif isinstance(each, Application):
                 made.append(self.application(each))
             elif isinstance(each, Typedef):
+                if each.type.null:
+                    self.free("an alias of a nullable type")
                 alias = self.alias(each.name) if self.types.get(each.name) is each else each.type
                 made.append(each._replace(type=alias or each.type))
             else:

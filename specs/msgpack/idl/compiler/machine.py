@@ -44,7 +44,7 @@ def _hard(case: Any) -> bool:
 
 _down = never(ANSWERED, "the processor broke down", given=_hard)
 _no_question = unreachable("a line is an answer only while a question is open")
-_answer = unreachable("any line that comes while a question is open is its answer")
+_answer = unreachable("any line but a blank one that comes while a question is open is its answer")
 _over = unreachable("nothing is judged behind the end")
 
 MACHINE = Machine(
@@ -57,7 +57,7 @@ MACHINE = Machine(
             "breaks down": _down,
         },
         At.ASKED: {
-            "question": At.ASKED, "leaves": At.GONE, "answer": (At.IDLE, At.ASKED), "blank line": _answer,
+            "question": At.ASKED, "leaves": At.GONE, "answer": (At.IDLE, At.ASKED), "blank line": At.ASKED,
             "chatter": _answer, "ends": never(ANSWERED, "the processor ended", given=_hard), "breaks down": _down,
         },
         At.GONE: dict.fromkeys(ACTORS, _over),

@@ -47,9 +47,9 @@ class CompilerModel:
 
 
 def _line(state: CompilerState, line: Line) -> Outcome:
-    if state.phase is At.ASKED:
-        return COMPILER.judge(Case(state, line), "answer")
-    return COMPILER.judge(Case(state, line), "chatter" if line.octets.strip() else "blank line")
+    if not line.octets.strip():
+        return COMPILER.judge(Case(state, line), "blank line")
+    return COMPILER.judge(Case(state, line), "answer" if state.phase is At.ASKED else "chatter")
 
 
 def _quiet(state: CompilerState) -> Outcome:
