@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from echo import joined
@@ -14,24 +15,36 @@ from tests.browsing import browser, look  # noqa: F401 - fixtures of every modul
 from tests.sparking import FILES as SPARK
 from tests.sparking import spark  # noqa: F401 - a fixture
 
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
 settings.register_profile("untimed", deadline=None)  # a machine under load is no failure
 settings.load_profile("untimed")
 
 
+WAITS = (
+    "tests/test_check.py",
+    "tests/test_check_roles.py",
+    "tests/test_check_hostile.py",
+    "tests/test_ontime.py",
+)
+"""Files whose tests do little but wait."""
+WORKERS = 3
+"""Where there are so many workers, one of them takes files that wait, and no others: it leaves the processors to the
+others."""
+
+
 LONG = (
-    "tests/test_check.py",  # like test_check_roles and test_check_hostile it does little but wait for silences
+    *WAITS,
     *SPARK,
     "tests/test_obligations.py",
-    "tests/test_check_roles.py",
     "tests/test_wheel.py",
-    "tests/test_check_hostile.py",
     "tests/test_site_browser.py",
     "tests/test_role_pages.py",
     "tests/test_kits.py",
     "tests/test_storm.py",
     "tests/test_docs_site.py",
     "tests/test_gate.py",
-    "tests/test_ontime.py",
     "tests/test_one_name.py",
     "tests/test_now_and_then.py",
     "tests/test_msgpack.py",
@@ -73,6 +86,24 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
             return "spark" if file in SPARK else file
+
+        def _of_its_kind(self, node: WorkerController) -> list[str]:
+            """The files that are left for a worker: those that wait for the last of three or more, the others for the
+            others."""
+            if len(self.nodes) < WORKERS:
+                return [*self.workqueue]
+            return [scope for scope in self.workqueue if (scope in WAITS) is (node is self.nodes[-1])]
+
+        def _assign_work_unit(self, node: WorkerController) -> None:
+            for scope in self._of_its_kind(node)[:1]:
+                self.workqueue.move_to_end(scope, last=False)
+            super()._assign_work_unit(node)
+
+        def _reschedule(self, node: WorkerController) -> None:
+            if self._of_its_kind(node):
+                super()._reschedule(node)
+            else:
+                node.shutdown()
 
     config.option.loadscopereorder = False  # the order is that of LONG
     return Files(config, log)

@@ -162,7 +162,7 @@ class World:
             listed = list(versions.items())
             for version, functions in self.dice.shuffled(listed) if self.dice.roll(2) else listed:
                 text += f"service {name}: {version} {{\n"
-                text += f"{echo}  string say({", ".join(say)})\n  string pick({pick})\n{make}{self.more}"
+                text += f"{echo}  string say({', '.join(say)})\n  string pick({pick})\n{make}{self.more}"
                 thrown = self.dice.pick(THROWS)
                 text += "".join(f"  string {each}() throws {thrown}\n" for each in functions) + "}\n"
         if self.anonymous:
