@@ -29,7 +29,12 @@ def config_of(server: Server, profile: str = "1.2") -> Config:
     switches = server.switches
     learnt = {
         "supports": ("1.0", "1.1", "1.2"),
-        "queue": {"keeps": True, "own": True, "redelivers": switches.redelivery in ("front", "back")},
+        "queue": {
+            "keeps": True,
+            "own": True,
+            "redelivers": switches.redelivery in ("front", "back"),
+            "shared": switches.subscribers == "any",
+        },
         "topic": {"own": bool(switches.self_delivery), "copies": switches.copies == "each"},
         "sizes": MODEST if switches.limits == "small" else NORMAL,
         "crowded": switches.connections == "three",

@@ -70,6 +70,13 @@ def test_queue_and_topic_that_are_exchanged(tmp_path):
     assert "gives a message to one subscriber only" in found.wrong[1]
 
 
+def test_a_queue_that_takes_one_subscriber(tmp_path):
+    server = [*SERVER, "--switch", "subscribers=one"]
+    found = check(manifest(tmp_path, "stomp", "server", server, host="localhost"))
+    assert (found.code, found.wrong) == (0, []), found.text
+    assert "takes one subscriber at a time" in found.text
+
+
 def test_a_command_that_listens_nowhere(tmp_path):
     found = check(manifest(tmp_path, "stomp", "server", ["sleep", "60", "{port}"]), within=10)
     assert found.code == 1

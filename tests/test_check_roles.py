@@ -187,6 +187,17 @@ def test_credentials_that_are_refused(tmp_path):
     assert check(manifest(tmp_path, "pulsar", "broker", command, profile="modern", auth="secret:good")).code == 0
 
 
+def test_a_codec_may_refuse_what_is_large(tmp_path):
+    small = LINES + "    print('ERR' if line in ('c1', '0g', '0505') or len(line) > 140_000 else line, flush=True)\n"
+    (tmp_path / "codec.py").write_text(small)
+    found = check(manifest(tmp_path, "msgpack", "codec", ["{python}", "codec.py"]))
+    assert (found.code, found.wrong) == (0, []), found.text
+    assert "refuses a value of 512 KiB" in found.text
+    (tmp_path / "codec.py").write_text(small.replace("140_000", "100_000"))
+    found = check(manifest(tmp_path, "msgpack", "codec", ["{python}", "codec.py"]))
+    assert "60000 octets" in found.wrong[0], found.text
+
+
 def test_a_method_that_is_not_there(tmp_path):
     found = check(manifest(tmp_path, "msgpack", "server", reference("msgpack", "server", *PORT), echo="mirror"))
     assert found.code == 1, found.text

@@ -148,6 +148,17 @@ def test_a_destination_may_take_one_subscriber_only_if_it_always_does(shared, fo
     assert judge(StompModel(), replace(Config(), queue=queue), tuple(events), "server").verdict == found
 
 
+@pytest.mark.parametrize(("other", "found"), [(QUEUE[1], "pass"), (f"{QUEUE[1]}2", "fail")])
+def test_of_two_who_subscribe_at_a_time_either_may_be_the_second(other, found):
+    """The SUBSCRIBE that is said later may come to the server first."""
+    queue = replace(Config().queue, shared=False)
+    events = [*session("1.2"), *(replace(event, conn=1) for event in session("1.2"))]
+    events += [client("SUBSCRIBE", ("id", "0"), QUEUE, ("receipt", "r"))]
+    events += [client("SUBSCRIBE", ("id", "1"), ("destination", other), conn=1)]
+    events += [server("ERROR", ("message", "taken"), ("receipt-id", "r")), Closed(0, "server")]
+    assert judge(StompModel(), replace(Config(), queue=queue), tuple(events), "server").verdict == found
+
+
 @pytest.mark.parametrize("held", [True, False])
 def test_what_came_again_on_a_connection_that_ends_may_have_been_there_before(held):
     """A subscription that was given a message, and has not acknowledged it, may be left alone with the next one."""

@@ -51,7 +51,7 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     fanouts = _fan_out(play, configure(learnt))
     for place, family in enumerate(FAMILIES):
         learnt[family]["fanout"] = fanouts[place]
-        learnt[family]["shared"] = not _refused(play(_together(configure(learnt), place), configure(learnt))[0])
+        learnt[family]["shared"] = shared(play, configure(learnt), place)
         for trait, probes in (_OF_TOPICS if fanouts[place] else _OF_QUEUES).items():
             config = configure({**learnt, family: {**learnt[family], trait: True}})
             learnt[family][trait] = all(_held(play, probe(config, place), config) for probe in probes)
@@ -196,6 +196,11 @@ def copies(play: Play, config: Config, place: int) -> set[int]:
         if len(found) > 1:
             break
     return found
+
+
+def shared(play: Play, config: Config, place: int) -> bool:
+    """True when several may subscribe to one destination at a time."""
+    return not _refused(play(_together(config, place), config)[0])
 
 
 def _held(play: Play, plan: Plan, config: Config) -> bool:

@@ -118,6 +118,8 @@ def _destinations(look: Look, config: Config) -> None:
         right, wanted = ({1}, "one subscriber") if place == 0 else ({2}, "each subscriber")
         if found == right:
             look.report.good(f"{kind} = {template!r} gives each message to {wanted}")
+        elif place == 0 and found == {0} and not discovery.shared(look.asked, fan_out, place):
+            look.report.good(f"{kind} = {template!r} takes one subscriber at a time, and refuses others")
         elif config.queue.template != config.topic.template:
             how = {frozenset({2}): "every subscriber", frozenset({1}): "one subscriber only", frozenset({0}): "nobody"}
             seen = how.get(frozenset(found), f"{' or '.join(map(str, sorted(found)))} of two subscribers")
@@ -152,7 +154,7 @@ def _unusable(look: Look, config: Config, place: int) -> str:
 
 def _client(look: Look) -> None:
     testee = contract.lines(look)
-    with serving(Front(lambda _: Server(nack="discard"), [0], StompPeer)) as address:
+    with serving(Front(lambda _: Server(nack="discard", empty_names="accept"), [0], StompPeer)) as address:
         version = _versions(testee, address)
         _ops(testee, address, version)
         _alone(testee)

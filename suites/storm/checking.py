@@ -18,7 +18,7 @@ from suites.checking.contract import Testee
 from suites.checking.look import CannotCheck, Look, reference_command
 
 SCRIPT: list[Mapping[str, Any]] = [
-    {"op": "emit", "tuple": ["check", "Größe", 1.5, None]},
+    {"op": "emit", "tuple": ["Größe", [1.5, None]]},  # as many values as the stream has fields in the context
     {"op": "log", "msg": "wireproof-log"},
     {"op": "sleep", "ms": 1},
 ]

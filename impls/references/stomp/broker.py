@@ -100,6 +100,10 @@ class Destination:
         """True when nothing would be lost by forgetting it."""
         return not self.subscribers
 
+    def full(self) -> bool:
+        """True when it takes no other subscriber."""
+        return False
+
     def check_room(self, size: int) -> None:
         """Raise Refused when a message of that size cannot be taken."""
 
@@ -168,6 +172,9 @@ class Queue(Destination):
 
     def idle(self) -> bool:
         return not self.subscribers and not self.ready
+
+    def full(self) -> bool:
+        return self.switches.subscribers == "one" and bool(self.subscribers)
 
     def check_room(self, size: int) -> None:
         if self.size + size > self.switches.max_queue:
@@ -269,7 +276,9 @@ class Broker:
         raise Refused("the server is full")
 
     def subscribe(self, subscription: Subscription) -> None:
-        """Start a subscription."""
+        """Start a subscription. Raises Refused."""
+        if subscription.destination.full():
+            raise Refused("the queue has its subscriber")
         subscription.destination.subscribers.append(subscription)
         subscription.destination.dispatch()
 

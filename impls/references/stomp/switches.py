@@ -109,6 +109,7 @@ class Switches:
     # Who shares one window. It stands behind all the others, so that what a number draws for them stays
     prefetch_scope: str = switch("subscription", "connection")
     one_too_many: str = switch("at-connect", "at-once")  # is refused when it says CONNECT, or before it says anything
+    subscribers: str = switch("any", "one")  # of a queue, at a time; one more is refused
 
     # Sizes, names and credentials: not drawn
     login: str = ""  # empty: anyone may enter

@@ -18,7 +18,7 @@ from specs.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from specs.stomp.headers import BEATS, BODIES, SERVERS_OWN, SPECIAL, marks, repeats
 from specs.stomp.machine import Phase
 from specs.stomp.server import refusals
-from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict
+from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict, as_read
 
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
 LONG_NAME = 200
@@ -275,11 +275,9 @@ def _bad_subscribe(conn: Conn, frame: Frame, destination: str | None, sub: str |
 
 def _taken(state: State, destination: str) -> bool:
     """True when somebody subscribed to `destination` before; that it is over may not be known to the server yet."""
-    return any(
-        any(destination in sub.destinations for sub in conn.subs.values())
-        or any(place == destination for place, _ in conn.left_places)
-        for conn in state.conns.values()
-    )
+    before = [place for conn in state.conns.values() for sub in conn.subs.values() for place in sub.destinations]
+    before += [place for conn in state.conns.values() for place, _ in conn.left_places]
+    return as_read(destination, state.config) in {as_read(place, state.config) for place in before}
 
 
 def sub_key(conn: Conn, frame: Frame) -> str | None:
