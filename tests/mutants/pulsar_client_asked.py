@@ -106,7 +106,8 @@ class KeysToTheFirstAgain(PartitionedSender):
         return 0 if again and key is not None else super().route(key)
 
 
-@client("first-version-kept", "CHK-09", accept="CHK-02 VER-04", history=True, program=("oddly", (2, 6, 0, 0, 0)))
+@client("first-version-kept", "CHK-09", level="SHOULD", accept="CHK-02", history=True, program=(
+    "oddly", (2, 6, 0, 0, 0)))  # fmt: skip
 class FirstVersionKept(Channel):
     """Takes every broker for one of the version that the first one named."""
 

@@ -102,7 +102,7 @@ class TwoOctetsOfChecksum(Channel):
         self.out += size.to_bytes(4, "big") + len(command).to_bytes(4, "big") + command + head + block
 
 
-@client("checksum-for-everybody", "CHK-09")
+@client("checksum-for-everybody", "CHK-09", level="SHOULD")
 class ChecksumForEverybody(Channel):
     """Sends checksums to brokers that do not know them."""
 
@@ -110,13 +110,13 @@ class ChecksumForEverybody(Channel):
         self.out += loaded(encode_command("SEND", body), block, crc32c(block))
 
 
-@client("no-version-is-the-newest", "VER-04", accept="CHK-09 VER-02")
+@client("no-version-is-the-newest", "VER-04", accept="CHK-09 VER-02", history=True, program=(
+    "oddly", (0, 1, 5, 1, 0, 0)))  # fmt: skip
 class NoVersionIsTheNewest(Channel):
     """Takes a broker that names no version for one of its own."""
 
-    @property
-    def sums(self) -> bool:
-        return not self.version or super().sums
+    def greeted(self, name: str, body: Message) -> None:
+        super().greeted(name, {"protocol_version": self.caller.version, **body} if name == "CONNECTED" else body)
 
 
 @client("time-left-out", "MD-01")

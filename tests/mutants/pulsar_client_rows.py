@@ -142,7 +142,7 @@ dies("INV-CLIENT-18", "octets behind a command", broken(3), lambda s, name, body
      and frame is not None and frame.rest)  # fmt: skip
 dies("INV-CLIENT-20", "two commands in one", broken(4), lambda s, name, body, frame: s.live
      and frame is not None and frame.command.others)  # fmt: skip
-dies("INV-CLIENT-21", "an answer to nothing", strays(1), unasked, level="MUST")
+dies("REQ-04", "an answer to nothing", strays(1), unasked, level="MUST")
 dies("INV-CLIENT-22", "an error of nothing", strays(3), lambda s, name, body, frame: name == "ERROR" and s.live
      and body["request_id"] == NOBODY)  # fmt: skip
 dies("INV-CLIENT-24", "a second CONNECTED", broken(5), lambda s, name, body, frame: name == "CONNECTED" and s.live)

@@ -221,9 +221,12 @@ class Said(Case):
     def acked(self) -> list[Acked]:
         """The ids of an ACK."""
         found = []
+        known = self.state.refused
+        if self.body.HasField("validation_error"):  # to say so twice does no harm
+            known += self.state.refused_before
         for each in self.body.message_id:
             entry = (each.ledgerId, each.entryId)
-            refusal = next((one for one in self.state.refused if one.entry == entry), None)
+            refusal = next((one for one in known if one.entry == entry), None)
             upto = self.body.ack_type == 1
             part = bool(each.ack_set) or (each.HasField("batch_index") and each.batch_index >= 0)
             wrong = ""

@@ -181,7 +181,8 @@ def messages_are_acknowledged(case: Said) -> ClientState:
         state = state.with_line(case.number, line)
     for each in case.acked:
         if each.refusal is not None:
-            state = state._replace(refused=tuple(one for one in state.refused if one is not each.refusal))
+            left = tuple(one for one in state.refused if one is not each.refusal)
+            state = state._replace(refused=left, refused_before=(*state.refused_before, each.refusal))
         if each.refusal is None or not case.body.HasField("validation_error"):
             upto = each.upto and each.refusal is None
             keep = tuple(one for one in state.unacked if not (one == each.entry or (upto and one <= each.entry)))

@@ -257,7 +257,8 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
     at = state.endpoint("consumer", number, body.consumer_id, Stage.OPEN)
     if at is not None:
         state = pushed_again(state, entry)
-        state = state._replace(pushed={**state.pushed, entry: state.endpoints[at].topic})
+        before = tuple(one for one in state.refused_before if one.entry != entry)
+        state = state._replace(pushed={**state.pushed, entry: state.endpoints[at].topic}, refused_before=before)
     if frame.odd or frame.metadata() is None:
         oddity = Oddity.NO_PAYLOAD if not frame.rest and frame.headers is None else (
             Oddity.OTHER_MAGIC if frame.rest[:2] == b"\x0e\x09" else Oddity.METADATA_SIZE

@@ -50,6 +50,13 @@ def the_sizes_in_a_payload_frame_agree(case: Said) -> str:
     return f"SEND: {case.frame.odd}" if case.frame.odd else ""
 
 
+@BOOK.form("PULSAR-VER-04", on=FRAMES, when=TALKING, also=OLD_BROKER,
+           if_=lambda case: case.line.version == 0 and not case.foreign)  # fmt: skip
+def a_broker_that_names_no_version_is_of_version_0(case: Said) -> str:
+    """Absent protocol_version counts as 0 (follows from the seed, Connect)."""
+    return f"{case.kind} to a broker that names no version" if SINCE.get(case.kind, 0) else ""
+
+
 @BOOK.form(OLD_BROKER, on=FRAMES, when=TALKING, if_=lambda case: case.line.speaks_version < NEWEST or case.foreign)
 def a_command_is_one_that_the_broker_knows(case: Said) -> str:
     """No command newer than the broker's version is sent to it (seed, Connect), and none that only a broker says."""

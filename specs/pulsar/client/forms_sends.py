@@ -89,17 +89,10 @@ def a_broker_that_knows_checksums_gets_one(case: Said) -> str:
 NO_CHECKSUM_FOR_OLD_BROKERS = "PULSAR-CHK-09"
 
 
-@BOOK.form(
-    "PULSAR-VER-04", on="SEND", when=TALKING, also=NO_CHECKSUM_FOR_OLD_BROKERS, if_=lambda case: case.line.version == 0
-)
-def a_broker_that_names_no_version_has_the_first(case: Said) -> str:
-    """Absent protocol_version counts as 0 (follows from the seed, Connect): such a broker knows no checksum."""
-    return "SEND with a checksum to a broker that names no version" if case.frame.check else ""
-
-
 @BOOK.form(NO_CHECKSUM_FOR_OLD_BROKERS, on="SEND", when=TALKING, if_=lambda case: case.line.speaks_version < CHECKSUMS)
 def a_broker_that_does_not_know_checksums_gets_none(case: Said) -> str:
-    """A client does not send the checksum to a broker that advertised less than v6 (follows from the seed, Connect)."""
+    """A client does not send the checksum to a broker that advertised less than v6 (follows from the seed, Connect).
+    The seed shows no frame without one, and forbids newer commands alone; docs/ambiguities.md, P-62."""
     return f"SEND with a checksum to a broker of version {case.line.version}" if case.frame.check else ""
 
 

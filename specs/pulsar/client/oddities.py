@@ -69,9 +69,10 @@ class Oddity(Enum):
     def dead(self) -> tuple[str, ...]:
         """What it breaks to die of it. A message that cannot be read is dropped (seed, Ack), and a frame that cannot be
         parsed ends no process. Of the rest the text says nothing, unless it says that it is ignored."""
-        beside = {Oddity.NO_CONSUMER: UNKNOWN_CONSUMER, Oddity.UNKNOWN_REQUEST: HARMLESS}.get(self)
-        if beside is not None:
-            return self.row, beside
+        if self is Oddity.UNKNOWN_REQUEST:
+            return HARMLESS, self.row
+        if self is Oddity.NO_CONSUMER:
+            return self.row, UNKNOWN_CONSUMER
         return (SURVIVES, self.row) if self in UNPARSABLE else (self.unread, self.row) if self.unread else (self.row,)
 
     CHECKSUM = "PULSAR-INV-CLIENT-01", Unreadable.CHECKSUM.kept

@@ -228,21 +228,21 @@ class HangUp(NamedTuple):
 @quick_replace
 class ClientState(NamedTuple):
     """Everything. `told`: commands not reported yet, as (op, value). `handles`: what the application calls its
-    producers and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the
-    application calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were answered with Connect,
-    less what was created since; `named`: the addresses that were named then. `redirects`: the open redirects by
-    topic. `refs`: what the application was given, by ref: topic and name. `unacked`: entries whose acknowledgement
-    was asked for and not seen. `released`: all that was acknowledged by the application, of batches in `parts`, and
-    `wholly` what nothing is left of; `anew`: the parts that were acknowledged since their entry was pushed last, and
-    `again`: entries that were pushed again when parts of them were. `acked`: what the client has acknowledged since.
-    `pushed`: on which topic what was pushed. `refused`: what must be acknowledged
-    with a validation_error. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said
-    what a client ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed. `left`:
-    it was told to disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not
-    reach the application. `address` and `other`: where the tester listens. `accepted`: connections that the client
-    is known to have opened. `hung`: how the client hung up without a reason; a client that died does so too, and
-    that is known a moment later. `login`: the method and the data of the credentials that the client was given. `idle`:
-    for how long nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic."""
+    producers and consumers: kind and topic. `sending`: payloads, as hex, of messages under way, by what the application
+    calls them. `partitions` by topic; `looked`: how many LOOKUPs of a topic were answered with Connect, less what was
+    created since; `named`: the addresses that were named then. `redirects`: the open redirects by topic. `refs`: what
+    the application was given, by ref: topic and name. `unacked`: entries whose acknowledgement was asked for and not
+    seen. `released`: all that was acknowledged by the application, of batches in `parts`, and `wholly` what nothing is
+    left of; `anew`: the parts that were acknowledged since their entry was pushed last, and `again`: entries that were
+    pushed again when parts of them were. `acked`: what the client has acknowledged since. `pushed`: on which topic what
+    was pushed. `refused`: what must be acknowledged with a validation_error, and `refused_before` what has been, and
+    may be again. `payloads`: what has to be sent. `keys`: to which partition a key went. `odd`: we said what a client
+    ignores or may take amiss. `doubt`: what the client was told may fail, and nothing is owed. `left`: it was told to
+    disconnect. `tried`: oddities that were said, the last one last. `unread`: messages that must not reach the
+    application. `address` and `other`: where the tester listens. `accepted`: connections that the client is known to
+    have opened. `hung`: how the client hung up without a reason; a client that died does so too, and that is known a
+    moment later. `login`: the method and the data of the credentials that the client was given. `idle`: for how long
+    nothing was said, at most. `asked_for`: what the client was told to make, by kind and topic."""
 
     config: Config
     lines: Mapping[int, Line] = {}
@@ -256,6 +256,7 @@ class ClientState(NamedTuple):
     refs: Mapping[str, tuple[str, Name]] = {}
     unacked: tuple[tuple[int, int], ...] = ()
     refused: tuple[Refusal, ...] = ()
+    refused_before: tuple[Refusal, ...] = ()
     payloads: tuple[Payload, ...] = ()
     parts: frozenset[Any] = frozenset()
     released: frozenset[Any] = frozenset()
