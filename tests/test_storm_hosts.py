@@ -8,9 +8,11 @@ from specs.storm.bundle import context
 from specs.storm.frames import Text
 from tests.storm_talk import (
     EMITS,
+    NEXT,
     SETUP,
     SILENCE,
     STORM,
+    SYNC,
     TIMED,
     blamed,
     given,
@@ -173,6 +175,18 @@ def test_the_host_of_a_spout_may_wait_for_the_sync_alone():
         judgement = judge(STORM.model, config, [*begin, gives_up], "spout-host")
         assert blamed(judgement).keys() <= {"HB-11", "SPOUT-15"}
         assert bool(blamed(judgement)) == bool(broken)
+
+
+@pytest.mark.parametrize(("answered", "synced", "rules"), [
+    (False, False, {}), (True, False, {"SPOUT-15": "MUST"}), (False, True, {"SPOUT-15": "MUST"}),
+])  # fmt: skip
+def test_what_a_spout_logs_may_be_told_when_the_call_is_over(answered, synced, rules):
+    """S-41."""
+    answer = [("answer", {"op": "start", "ok": None}), *([("answer", {"op": "next", "ok": None})] if answered else [])]
+    talk = host("spout-host", ("call", {"op": "next"}), ("host", NEXT), *answer)
+    talk += [says("spout", {"command": "log", "msg": "t1"}), *([says("spout", SYNC)] if synced else [])]
+    assert blamed(judged("spout-host", *talk, SILENCE)) == rules
+    assert blamed(judged("spout-host", *talk, Fact(0, "spout-host", "log", {"msg": "t1"}), SILENCE)) == {}
 
 
 def test_an_emit_to_a_task_beyond_32_bits_goes_to_no_other_task():

@@ -239,8 +239,8 @@ def emitting(w: Writer, op: Op, n: int = 0) -> None:
     stream = texts.STREAMS[where % len(texts.STREAMS)]
     if stream is not None or e % 3 == 1:
         more["stream"] = stream
-    if how % 5 == 4:
-        more["task"] = (4, 1, 9, 2147483647)[c % 4]
+    if how % 5 == 4 and stream != "third":  # which nobody gets
+        more["task"] = texts.TASKS[c % len(texts.TASKS)]
     elif w.config.has("x-need-task-ids") and how % 4 > 1:
         more["need_task_ids"] = how % 4 == 2
     elif w.config.has("x-task0") and how % 7 == 1:

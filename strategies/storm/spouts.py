@@ -99,7 +99,7 @@ class Scripts:
         if how % 3 and self.names < len(texts.MESSAGE_IDS):
             step["id"] = self.name(how)
         if where % 4 == 3:
-            step["task"] = (9, 1, 4, 2147483647)[value % 4]
+            step["task"] = texts.TASKS[value % len(texts.TASKS)]
         elif w.config.has("x-need-task-ids") and how % 4 > 1:
             step["need_task_ids"] = how % 4 == 2
         return step

@@ -15,6 +15,8 @@ from specs.storm.values import shown
 
 PASSED_OVER = (Row.LEFT, Row.SILENT, Row.UNREAD, Row.CUT, Row.ENDED)
 """What no host may pass over, if something is to come of its child. Of other rows that is a recommendation (S-22)."""
+COMMANDS = frozenset(("next", "ack", "fail"))
+"""Calls that a host may answer when the sync has come."""
 UNNOTICED = {
     Row.SILENT: "the child is silent for longer than the timeout",
     Row.UNREAD: "the child stands still, and does not read what is sent to it",
@@ -110,6 +112,13 @@ def _works(s: Owing) -> bool:
     return _runs(s) and not s.conv.stopped and s.conv.maybe in (None, Row.PID, Row.FLOOD)
 
 
+def _tells(s: Owing) -> bool:
+    """The same, and no call of a spout's host that goes on: what comes of a command may be told when that is over
+    (S-41)."""
+    goes_on = s.config.child == "spout" and s.conv.command is not None
+    return _works(s) and not (goes_on and not COMMANDS.isdisjoint(s.conv.calls))
+
+
 @BOTH.duty(f"{BOLT_LISTS} / {SPOUT_LISTS}", met_by="list")
 def an_emit_is_answered_by_task_ids(s: Owing) -> str:
     """The tasks to which the tuple was sent (Spouts, Bolts)."""
@@ -117,7 +126,7 @@ def an_emit_is_answered_by_task_ids(s: Owing) -> str:
 
 
 def _effect(s: Owing) -> Due | str:
-    if not _works(s) or not s.conv.effects:
+    if not _tells(s) or not s.conv.effects:
         return ""
     due, bolt = s.conv.effects[0], s.config.child == "bolt"
     what = due.id.name if due.kind in ("ack", "fail") else due.values
@@ -139,7 +148,7 @@ def what_a_spout_says_has_its_effect(s: Owing) -> Due | str:
 @BOTH.duty(f"{ids.BOLT_LOGS} / {ids.SPOUT_LOGS}", met_by="logged")
 def what_a_child_logs_reaches_the_log(s: Owing) -> str:
     """The log of the worker (Spouts, Bolts)."""
-    if not _works(s) or not s.conv.logs:
+    if not _tells(s) or not s.conv.logs:
         return ""
     return f"the log {shown(s.conv.logs[0][0])} did not reach the host's log"
 
@@ -147,7 +156,7 @@ def what_a_child_logs_reaches_the_log(s: Owing) -> str:
 @BOTH.duty(ids.ERRORS_ARE_REPORTED, met_by="error")
 def an_error_of_a_child_is_reported(s: Owing) -> str:
     """It is reported (Storm 0.9)."""
-    return f"the error {s.conv.errors[0]!r:.80} was not reported" if _works(s) and s.conv.errors else ""
+    return f"the error {s.conv.errors[0]!r:.80} was not reported" if _tells(s) and s.conv.errors else ""
 
 
 @BOLT_HOST.duty("STORM-BOLT-01", met_by="tuple")
