@@ -44,6 +44,32 @@ def test_what_comes_after_the_end_of_stdin_is_named_by_what_it_is(action, named)
     assert {fault.breach.requirement for fault in found.blamed} == {named}
 
 
+@pytest.mark.parametrize(("asks", "told", "rules"), [
+    ([], False, set()), ([], True, set()), ([{"op": "checkpoint", "at": None}], False, {"KCL-CHECKPOINT-08"}),
+])  # fmt: skip
+def test_a_library_may_ask_for_a_checkpoint_that_user_code_did_not_ask_for(asks, told, rules):
+    """K-50."""
+
+    class Diligent(Child):
+        def status(self, action):
+            if action == "processRecords" and not asks:
+                yield from self.checkpoint(self.last)
+                if told:
+                    self.note({"call": "checkpoint", "error": None})
+            yield from super().status(action)
+
+        def note(self, observation):
+            if told or observation["call"] != "checkpoint":
+                super().note(observation)
+
+    def write(w):
+        w.batch([w.record(b"1"), *([w.script(asks)] if asks else [])])
+        w.answers()
+
+    found = judged("child", lambda: Children("kcl3", child=Diligent), write, "kcl3")
+    assert {fault.breach.requirement for fault in found.faults} == rules
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):

@@ -207,8 +207,8 @@ class Conv(NamedTuple):
     What user code does: `steps` are the checkpoints that it still has to ask for in this action; `raising`: it raises
     after them, `raised`: it was told to, ever; `prints`: it prints in this action; `loose`: it raised, so the library
     may do what it likes until the status. `number` is what the open request asks for, `sub` the number beside it,
-    `tried` what the last one did, `asked` how many there were in this action; `refused`: the last answer named an
-    error. `due` are observations that have to come.
+    `tried` what the last one did, `asked` how many there were in this action; `own`: user code did not ask for it.
+    `refused`: the last answer named an error. `due` are observations that have to come.
 
     How the child fares: `later` are actions that were sent while one was open, which it comes to when that is done;
     `misuse` is the invalid input that it was sent, `instead` the action that came in place of an
@@ -244,6 +244,7 @@ class Conv(NamedTuple):
     loose: bool = False
     number: Any = None
     sub: Any = None
+    own: bool = False
     asked: int = 0
     tried: Any = None
     refused: bool | None = None

@@ -95,8 +95,10 @@ def answer(ask: Ask, line: Line) -> Answer:
             return Answer(error=True)
     try:
         said = json.loads(line.octets)
-    except (ValueError, RecursionError):
+    except ValueError:
         return Answer(bad="no JSON object")
+    except RecursionError:  # our own reader does not follow so deep; a question that is deep itself may have it
+        return Answer() if ask.want == "free" else Answer(bad="JSON of great depth")
     if not isinstance(said, dict):
         return Answer(bad="no JSON object")
     if said.get("id") != ask.number:

@@ -23,6 +23,10 @@ _PLAIN: Mapping[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
+KEPT_MS = 200
+"""For so long a call that somebody waits for may be on its way."""
+
+
 def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Mapping[str, Any]:
     """`offered`: the methods that are there. `old_raw`: the format of before 2013 is spoken. `one_number`: floats that
     are whole come back as integers, without exception. `one_line`: line ends mean nothing to a processor of the
@@ -153,7 +157,21 @@ def _client(play: Play, config: Config) -> Mapping[str, Any]:
         Plan((Control(0, "connect", {}), Control(0, "call_async", told), Control(0, "disconnect", {}), Wait(0))), config
     )
     serial = any(isinstance(found, dict) and found.get("error") == "unsupported" for found in _answers(events))
+    serial = serial or _one_after_the_other(play, config)
     return {"old_raw": old, "one_number": all(type(found) is int for found in results), "serial": serial}
+
+
+def _one_after_the_other(play: Play, config: Config) -> bool:
+    """True when a call is kept back until the one before it is answered, though somebody waits for it."""
+    calls = [Control(0, "call_async", {"method": method, "params_hex": "90"}) for method in ("a", "b")]
+    waits = Control(0, "await", {"handle": Ref("handle", "b"), "_method": "b"})
+    answer = Say(0, response(Ref("id", "a"), None, 1), when="now")
+    steps = (Control(0, "connect", {}), *calls, waits, Wait(KEPT_MS), answer, Wait(KEPT_MS))
+    events, _ = play(Plan((*steps, Control(0, "disconnect", {}), Wait(0))), config)
+    said = [event for event in events if isinstance(event, Said)]
+    asked = [at for at, event in enumerate(said) if event.by == "client" and event.frame.body[2:3] == ("b",)]
+    answered = [at for at, event in enumerate(said) if event.by == "server"]
+    return bool(asked and answered) and asked[0] > answered[0]
 
 
 def _answers(events: Any) -> list[Any]:

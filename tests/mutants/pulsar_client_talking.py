@@ -43,7 +43,9 @@ class EverySecondPing(Channel):
             super().say(name, body)
 
 
-client("unknown-answers", "INV-CLIENT-21", level="SHOULD", accept="REQ-04 FRM-13 INV-CLIENT-27 INV-CLIENT-28 INV-CLIENT-29")(
+client(
+    "unknown-answers", "INV-CLIENT-21", level="SHOULD", accept="REQ-04 FRM-13 INV-CLIENT-27 INV-CLIENT-28 INV-CLIENT-29"
+)(
     "Hangs up at an answer that nobody waits for.",
     on(Channel, "answered").raises(
         lambda: Malformed("nobody asked"),

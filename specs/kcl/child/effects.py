@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from specs.kcl.child.book import BOOK
-from specs.kcl.child.case import Case
+from specs.kcl.child.case import Case, Kind
 from specs.kcl.machine import DEAF, ENDING, MACHINE, NEW, READY, WORKING
 from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Conv
 
@@ -32,8 +32,8 @@ def requested(m: Case) -> Conv:
     steps, due = m.conv.steps, m.conv.due
     if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
         _, steps, due = m.request
-    asked, served = m.conv.asked + 1, m.conv.misuse is not None
-    return m.conv._replace(number=m.number, asked=asked, tail=b"", steps=steps, due=due, served=served)
+    asked, served, own = m.conv.asked + 1, m.conv.misuse is not None, m.request.kind is Kind.EXTRA
+    return m.conv._replace(number=m.number, own=own, asked=asked, tail=b"", steps=steps, due=due, served=served)
 
 
 @BOOK.effect("observed")

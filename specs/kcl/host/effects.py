@@ -68,7 +68,8 @@ def answered(m: Case) -> Conv:
     conv, error = m.conv, m.error
     due = conv.due
     if m.config.noted:
-        due = (*(seen for seen in due if not seen.free and seen != FAILED), Seen("checkpoint", error))
+        told = Seen("checkpoint", error, free=conv.own)  # K-50
+        due = (*(seen for seen in due if not seen.free and seen != FAILED), told)
     unknown = m.config.scripted and not m.config.noted and error is not None  # has the library told user code so?
     after = conv._replace(
         refused=error is not None,

@@ -23,11 +23,12 @@ Struct = tuple[str, tuple[tuple[str, Any], ...]]
 
 class Unfit(Exception):
     """A value that is none of the type. `rule` is broken by whoever takes it, None when that is left open.
-    `form`: it is of another form than values of the type are, such as a text where a list is declared."""
+    `form`: it is of another form than values of the type are, such as a text where a list is declared. `keyed`: it is a
+    message that is written as a map, which is a layout of its own."""
 
-    def __init__(self, rule: Promise | None, why: str, *, form: bool = False) -> None:
+    def __init__(self, rule: Promise | None, why: str, *, form: bool = False, keyed: bool = False) -> None:
         super().__init__(why)
-        self.rule, self.form = rule, form
+        self.rule, self.form, self.keyed = rule, form, keyed
 
 
 def floating(number: float, kind: str) -> tuple[str, bytes]:
@@ -80,6 +81,8 @@ class Types(NamedTuple):
         if kind.name == "map":
             pairs = _of(value, Map, "map").pairs
             return frozenset((self.decoded(key, kind.of[0]), self.decoded(part, kind.of[1])) for key, part in pairs)
+        if isinstance(value, Map):
+            raise Unfit(None, f"{kind.name} is a map, and messages are read as arrays", keyed=True)
         return self.message(_of(value, tuple, "message"), self.messages[kind.name].fields, kind.name)
 
     def message(self, elements: tuple[Any, ...], fields: tuple[Field, ...], name: str) -> Struct:

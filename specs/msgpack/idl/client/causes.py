@@ -33,10 +33,16 @@ def a_gap_is_filled(case: Case) -> str:
     return f"there is something in a gap: {case.request_said}" if case.is_meant and case.fills_gaps else ""
 
 
-@SENT_OTHERWISE.cause(LAYOUT, could=lambda case: case.takes_message and not case.called.left)
+def _keyed(case: Case) -> bool:
+    """True where a message is written as a map."""
+    return isinstance(case.meant, Unfit) and case.meant.keyed
+
+
+@SENT_OTHERWISE.cause(LAYOUT, could=lambda case: case.takes_message and (_keyed(case) or not case.called.left))
 def messages_are_laid_out_otherwise_than_they_are_read(case: Case) -> str:
     """message: how messages are laid out is not said; ML-14, ML-31."""
-    return f"a message is laid out otherwise than it is read: {case.request_said}" if case.fits_another_layout else ""
+    otherwise = _keyed(case) or case.fits_another_layout
+    return f"a message is laid out otherwise than it is read: {case.request_said}" if otherwise else ""
 
 
 @SENT_OTHERWISE.cause(CONTAINERS, could=lambda case: case.takes("list", "map", "string", "bool"))

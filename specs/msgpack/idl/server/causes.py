@@ -131,7 +131,8 @@ def a_message_is_laid_out_in_another_way_than_others(case: Case) -> str:
     app = case.state.app
     assert app is not None
     others = [app.types._replace(layout=layout) for layout in LAYOUTS if layout != app.types.layout]
-    fit = any(fits(case.value_wanted, case.error, case.result, types) for types in others)
+    keyed = case.error is None and isinstance(case.got, Unfit) and case.got.keyed
+    fit = keyed or any(fits(case.value_wanted, case.error, case.result, types) for types in others)
     return f"it is laid out otherwise than what was sent: {case.said}" if fit else ""
 
 
