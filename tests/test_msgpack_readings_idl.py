@@ -49,7 +49,8 @@ def test_what_the_examples_do_is_a_recommendation_missed():
         "message M {\n  32768: int x\n}\n",
         "message M {\n  1: optional int x = - 5\n}\n",
         "service S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f(1: int a)\n}\n",
-        "typedef int? T\nservice S: 0 {\n  int f(1: T a)\n}\n",
+        "typedef int T\nservice S: 0 {\n  int f(1: T? a)\n}\n",
+        "typedef int? T\n",
     ],
 )
 def test_what_is_said_nowhere_may_be_refused(text):
@@ -61,6 +62,6 @@ def test_what_is_said_nowhere_may_be_refused(text):
 def test_a_minus_in_front_of_its_digits_and_a_function_that_throws_something_else_are_no_open_points():
     assert not read("message M {\n  1: optional int x = -5\n}\n", EVERY).freedoms
     versions = "exception E {\n}\nservice S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f() throws E\n}\n"
-    assert not read("typedef int? T\nservice S: 0 {\n  T f()\n}\n", EVERY).freedoms
+    assert not read("service S: 0 {\n  int? f()\n}\n", EVERY).freedoms
     assert not read("typedef int T\nservice S: 0 {\n  int f(1: T a)\n}\n", EVERY).freedoms
     assert not read(versions, EVERY).freedoms

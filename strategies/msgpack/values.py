@@ -47,7 +47,7 @@ EMPTIES: Sequence[Any] = (
     b"a",
 )
 """What is empty, or nothing, in many languages, and what is not."""
-KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "nil", "A", "a ", "length", "error", "constructor")
+KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "a\0b", "A", "a ", "length", "error", "constructor")
 
 BAD_TEXTS: Sequence[Text] = tuple(
     Text(data)

@@ -15,7 +15,7 @@ WAKE_S = 0.5
 @contextlib.contextmanager
 def serving(front: Front) -> Iterator[str]:
     """`front` served by a thread; HOST:PORT."""
-    over = threading.Event()
+    over, port = threading.Event(), front.port  # the front may close its ports the moment that it is over
 
     def serve() -> None:
         while not over.is_set():
@@ -27,9 +27,9 @@ def serving(front: Front) -> Iterator[str]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
-        yield f"{HOST}:{front.port}"
+        yield f"{HOST}:{port}"
     finally:
         over.set()
         with contextlib.suppress(LinkError):
-            TcpLink((HOST, front.port), WAKE_S).close()  # wakes it
+            TcpLink((HOST, port), WAKE_S).close()  # wakes it
         thread.join(WAKE_S)
