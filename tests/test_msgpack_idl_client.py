@@ -12,7 +12,7 @@ from impls.references.msgpack.idl_client import IdlClient
 from specs.events import Closed, Fact, Noise, Quiet, Said
 from specs.msgpack.frames import Frame, from_json, notification, request, response, to_json
 from specs.msgpack.idl.client.machine import MACHINE
-from specs.msgpack.values import double, single
+from specs.msgpack.values import Map, double, single
 from specs.plan import Control
 from specs.protocol import find
 from strategies.msgpack import calling, discover
@@ -200,6 +200,10 @@ def test_messages_are_written_as_they_are_read():
     told_ = {"x": 1, "y": 0.5}
     assert sent("string f(1: M a)", (told_,), (1, None, single(0.5))) == ()
     assert sent("string f(1: M a)", (told_,), (None, 1, None, single(0.5))) == ("MPIDL-ENC-02 ASSUMED",)
+    by_id = Map(((1, 1), (3, single(0.5))))  # so is a map a layout
+    assert sent("string f(1: M a)", (told_,), by_id) == ("MPIDL-ENC-02 ASSUMED",)
+    assert sent("string f(1: M a)", ({"x": 1},), Map(((1, 1),))) == ("MPIDL-ENC-02 ASSUMED",)
+    assert sent("string f(1: list<int> a)", ([1],), Map(((1, 1),))) == ("MPIDL-ENC-11 MUST",)
     assert sent("string f(1: M a)", (told_,), (1, 0, single(0.5))) == ("MPIDL-ENC-10 MUST",)
     assert sent("string f(1: M a)", (told_,), 5, layout="") == ()
 

@@ -73,3 +73,10 @@ def test_a_message_whose_sizes_lie_is_not_passed_over():
 def test_a_message_that_can_be_read_is_not_refused(pushed, error, found):
     """The seed's frame has a checksum, so whoever refuses one without misses what practice asks for (CHK-08)."""
     assert found in {sort for sort, _ in blamed(pushed, refused(error))}
+
+
+def test_a_message_may_be_refused_twice_and_not_once_it_has_come_whole():
+    spoiled = message(check="bad")
+    assert blamed(spoiled, refused(2), refused(2)) == set()
+    assert blamed(spoiled, refused(2), message(), refused(2)) != set()
+    assert blamed(spoiled, refused(2), refused(3)) != set()  # another reason the second time
