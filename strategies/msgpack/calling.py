@@ -130,7 +130,8 @@ def _call(t: Teller, op: Op) -> None:
     place = t.place(*op.args)
     name = t.function(place, op.args[2])
     t.call(place, name)
-    t.answer(None, ("{}/{}/{}".format(*place, name), "", "é", "x" * 40)[op.args[3] % 4], style=op.args[4])
+    long = "x" * (40, 9000, 70_000)[op.args[3] // 4 % 3]
+    t.answer(None, ("{}/{}/{}".format(*place, name), "", "é", long)[op.args[3] % 4], style=op.args[4])
 
 
 def _versions(t: Teller, op: Op) -> None:
@@ -168,7 +169,7 @@ def _arguments(t: Teller, op: Op) -> None:
     forms: list[tuple[str, Sequence[Any]]] = [
         ("say", (number, ("b", "", "é" * 20)[op.args[4] % 3])),
         ("pick", ("x", "y", "z")),
-        ("pick", ("", "x" * 300, "x")),
+        ("pick", ("", "x" * (300, 9000, 70_000)[op.args[2] % 3], "x")),
     ]
     forms += [("say", (number,)), ("pick", ("x", "y"))] if left else []
     t.call(place, *forms[op.args[3] % len(forms)])

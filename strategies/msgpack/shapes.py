@@ -64,7 +64,7 @@ SIZES = (0, 1, 2, 3, 1, 2, 17)
 """How much a container holds."""
 SIMPLE: Mapping[str, Sequence[Any]] = {
     "bool": (True, False), "raw": (b"r", b"", b"\xff\0", b"\xfe" * 300),
-    "string": ("s", "", "é", "日本" * 12, "x" * 300, "é" * 16, "x" * 256),
+    "string": ("s", "", "é", "日本" * 12, "x" * 9000, "é" * 16, "x" * 256),
 }  # fmt: skip
 EDGES: Sequence[int] = tuple(
     sign * (1 << bits) + step for bits in (5, 7, 8, 15, 16, 31, 32, 53, 63) for sign in (1, -1) for step in (-1, 0, 1)
