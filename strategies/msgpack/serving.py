@@ -113,10 +113,17 @@ class World:
                     self.behaviours[f"{scope}/{version}/{function}"] = self.behaviour()
                 self.behaviours[f"{scope}/{version}/say"] = {"do": "tag"}
                 self.behaviours[f"{scope}/{version}/done"] = {"do": "const", "value": None}
-                self.behaviours[f"{scope}/{version}/make"] = {"do": "const", "value": self.made}
+                self.behaviours[f"{scope}/{version}/make"] = self.making(service, version)
                 if self.config.echo_form >= 0:
                     self.behaviours[f"{scope}/{version}/echo"] = self.echoing(0)
                     self.behaviours[f"{scope}/{version}/pick"] = self.echoing(dice.roll(3))
+
+    def making(self, service: str, version: int) -> dict[str, Any]:
+        """The behaviour that answers with a message; now and then the next older version has it, also where it comes
+        from an interface."""
+        versions = self.versions[service]
+        older = version != min(versions) and (version + len(versions[version])) % 3 == 2
+        return {"do": "default"} if older else {"do": "const", "value": self.made}
 
     def echoing(self, n: int) -> dict[str, Any]:
         """The behaviour that gives back an argument, by its place among those of a function."""
