@@ -64,6 +64,39 @@ class NoFallBack(Application):
         return found
 
 
+WITH_AN_INTERFACE = """message M {
+  1: int x
+}
+interface Making: 0 {
+  M make()
+}
+service S: 0 {
+  implements Making: 0
+}
+service S: 1 {
+  implements Making: 0
+}
+application App {
+  S: 1 s default
+}
+"""
+MADE = {"s/0/make": {"do": "const", "value": {"x": 5}}, "s/1/make": {"do": "default"}}
+
+
+@mutant(
+    "interfaces-do-not-fall-back", "FALL-01", calls("make:s:1", idl=WITH_AN_INTERFACE, behaviour=MADE),
+    accept="FALL-04 IF-02 IF-04",
+)  # fmt: skip
+class InterfacesDoNotFallBack(Application):
+    """A function that comes from an interface is an error where its version does not implement it."""
+
+    def implementation(self, scope: str, version: int, name: str) -> tuple[int, Mapping[str, Any]]:
+        found = super().implementation(scope, version, name)
+        if found[0] != version and name == "make":  # the one of them that falls back in the documents of a hunt
+            raise Failure("NotImplemented")
+        return found
+
+
 @mutant("oldest-answers", "FALL-01", calls("get:other:2"), accept="FALL-03 FALL-04")
 class OldestAnswers(Application):
     """The oldest version that implements a function answers for those that do not."""
