@@ -227,7 +227,11 @@ def _closed(d: Desk, op: Op) -> None:
         if op.args[3] % 3 and not d.ears:  # with something else on it, the connection has every reason to stay
             ear_of(d, op)
         d.say("CLOSE_PRODUCER", producer_id=Ref("asked", (d.at, "PRODUCER", -1, "producer_id")), request_id=NOBODY)
-        d.lookup()
+        if op.args[4] % 4 == 3 and len(d.pens) == 1 and not d.ears and d.where == "url":
+            d.lookup(1, "elsewhere")  # where it was is not where it is
+            d.away()
+        else:
+            d.lookup()
         d.created()
         d.send(d.pens[-1][0])
         d.receipt()

@@ -29,6 +29,21 @@ class NoLookupAgain(Caller):
         return known
 
 
+@client("goes-where-it-was", "LOOK-05", history=True, program=("interpret", (0, 0, 0), ("closed", 0, 1, 0, 0, 3)))
+class GoesWhereItWas(Caller):
+    """Looks a topic up again, and goes where it was at first."""
+
+    def reset(self, url: str) -> None:
+        super().reset(url)
+        self.first: dict[str, Channel] = {}
+
+    async def channel_for(self, topic: str) -> Channel:
+        """See `Caller`."""
+        found = await super().channel_for(topic)
+        known = self.first.setdefault(topic, found)
+        return found if known.hung_up else known
+
+
 class Looking(Caller):
     """Looks topics up in another way."""
 

@@ -110,7 +110,7 @@ client("redelivery-takes-permits", "FLOW-07", level="SHOULD", history=True, prog
     "Does not permit again what it has dropped because it comes again.",
     on(Receiver, "redeliver").before(lambda self: self.queue.clear()),
 )  # fmt: skip
-client("redelivery-for-everybody", "VER-02", history=True, program=("oddly", (0, 1, 4, 1, 0, 0)))(
+client("redelivery-for-everybody", "VER-02", accept="VER-04", history=True, program=("oddly", (0, 1, 4, 1, 0, 0)))(
     "Asks for messages again where the broker does not know of it.",
     on(Receiver, "redeliver").instead(lambda self: self.ask_again([])),
 )

@@ -178,7 +178,8 @@ def _found(state: ClientState, asked: Request, body: Any) -> ClientState:
     """The answer to a LOOKUP."""
     topic, place = asked.topic, str(body.brokerServiceUrl).partition("://")[2]
     if body.response == 1 and body.brokerServiceUrl:
-        places = state.named.get(topic, frozenset()) | {place}
+        # of several answers nobody knows which one the client goes by, until something was made of each
+        places = (state.named.get(topic, frozenset()) if state.looked.get(topic) else frozenset()) | {place}
         redirects = {key: value for key, value in state.redirects.items() if key != topic}
         return state.looked_up(topic, 1)._replace(named={**state.named, topic: places}, redirects=redirects)
     if body.response == 0 and body.brokerServiceUrl:
