@@ -14,7 +14,7 @@ from specs.stomp.headers import BEATS as BEATS_FORM
 from specs.stomp.headers import TAG
 from specs.stomp.machine import CONNECTS, LEAVES, MACHINE, SAYS, Phase
 from specs.stomp.server.calls import call, common, deliveries_named, delivery_named, in_other_case, offered, sub_key
-from specs.stomp.server.refusals import TAKEN, TAKEN_IN_1_0
+from specs.stomp.server.refusals import contested
 from specs.stomp.states import Conn, Delivery, Free, Message, Pending, Refusal, State, Sub, Tx, as_read
 
 HAUNTED_MS = 2000
@@ -222,26 +222,7 @@ def _subscribe(state: State, number: int, conn: Conn, pending: Pending, behind: 
     )  # fmt: skip
     state = put(state, number, conn._replace(subs={**conn.subs, key: sub}))
     kind = state.config.kind(destination)
-    return state if kind is None or kind.shared else _contested(state, number, destination)
-
-
-def _contested(state: State, number: int, destination: str) -> State:
-    """Where a destination takes one subscriber, a SUBSCRIBE of another connection that is not answered yet may come to
-    the server behind this one (docs/ambiguities.md, N-01)."""
-    place = as_read(destination, state.config)
-    for other, conn in state.conns.items():
-        taken = TAKEN_IN_1_0 if conn.version == "1.0" else TAKEN
-        pending = tuple(
-            p._replace(call=taken)
-            if p.call is None
-            and p.frame.command == "SUBSCRIBE"
-            and as_read(p.frame.get("destination") or "", state.config) == place
-            else p
-            for p in conn.pending
-        )
-        if other != number and pending != conn.pending:
-            state = put(state, other, conn._replace(pending=pending))
-    return state
+    return state if kind is None or kind.shared else contested(state, number, destination)
 
 
 def _unsubscribe(state: State, number: int, conn: Conn, pending: Pending, behind: Refusal | None) -> State:

@@ -11,7 +11,7 @@ from typing import Any
 
 from specs.stomp import ids
 from specs.stomp.registry import REQUIREMENTS
-from specs.stomp.states import Free, Refusal
+from specs.stomp.states import Free, Pending, Refusal, State, as_read
 
 REFUSALS: list[Refusal] = []
 """Every refusal that is declared below."""
@@ -116,3 +116,22 @@ def named(call: Refusal, level: str, *, unanswered: bool = False) -> tuple[str, 
         return REQUIREMENTS[name].level != level, unanswered and "-INV-" not in name
 
     return tuple(sorted((call.requirement, *call.also), key=rank))
+
+
+def contested(state: State, number: int, destination: str) -> State:
+    """The state after connection `number` has subscribed to a destination that takes one subscriber: a SUBSCRIBE of
+    another connection that is not answered yet may come to the server behind this one (docs/ambiguities.md, N-01)."""
+    place = as_read(destination, state.config)
+
+    def is_rival(pending: Pending) -> bool:
+        frame = pending.frame
+        to = as_read(frame.get("destination") or "", state.config)
+        return pending.call is None and frame.command == "SUBSCRIBE" and to == place
+
+    conns = dict(state.conns)
+    for other, conn in state.conns.items():
+        if other != number and any(map(is_rival, conn.pending)):
+            taken = TAKEN_IN_1_0 if conn.version == "1.0" else TAKEN
+            pending = tuple(p._replace(call=taken) if is_rival(p) else p for p in conn.pending)
+            conns[other] = conn._replace(pending=pending)
+    return state._replace(conns=conns)
