@@ -2,6 +2,7 @@
 
     python -m suites.deck [PROTOCOL[/ROLE] ...]           # make it anew, with the references in memory
     python -m suites.deck --more [PROTOCOL[/ROLE] ...]    # keep it, and add what judges more
+    python -m suites.deck --order [PROTOCOL[/ROLE] ...]   # keep it, and put what judges most in little time first
 
 Programs are stored, not plans: they are interpreted with what is known of the implementation at hand. A deck also says
 which properties reach which requirement, so that a hunt turns to those that reach what is still unjudged.
@@ -13,7 +14,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +33,34 @@ DRAWN = 25
 """Programs of each property and discipline from which a deck is chosen."""
 ROUNDS = 10
 """How many times as many are drawn for what none of them judges."""
+
+
+CONVERSATION = 10
+"""What it costs to begin a conversation, in steps of one."""
+
+
+def ordered(cards: Iterable[Card], cost: Callable[[Card], float]) -> list[Card]:
+    """The cards in the order in which they judge most for what they cost; those that judge nothing more stay in theirs,
+    behind them. An implementation that is slow to answer leaves time for the first ones only."""
+    left, chosen = list(cards), list[Card]()
+    prices = {card: cost(card) for card in left}
+    missing = {name for card in left for name in card.judges}
+    while missing:
+        best = max(left, key=lambda card: len(card.judges & missing) / prices[card])
+        left.remove(best)
+        chosen.append(best)
+        missing -= best.judges
+    return [*chosen, *left]
+
+
+def price(hunter: Hunter, impl: Implementation) -> Callable[[Card], float]:
+    """What a card costs: the steps of its conversation with one reference."""
+    known = {prop.key: prop for prop, _ in properties(impl.protocol, impl.role)}
+
+    def of(card: Card) -> float:
+        return CONVERSATION + len(known[card.key].plan(card.program, hunter.setting.config).steps)
+
+    return of
 
 
 def cover(cards: Iterable[Card]) -> list[Card]:
@@ -74,16 +103,18 @@ def drawn(hunter: Hunter, impl: Implementation, cards: Sequence[Card] = ()) -> l
     return found
 
 
-def made(impl: Implementation, kept: Sequence[Card] = ()) -> list[Card]:
-    """The deck of one reference; what is `kept` stays in front, and only what judges more is added."""
+def made(impl: Implementation, kept: Sequence[Card] = (), *, more: bool = True) -> list[Card]:
+    """The deck of one reference: what is `kept`, and where `more` is wanted, what judges more than that."""
     with tempfile.TemporaryDirectory() as folder:
         session = opened(impl, Path(folder))
-        cards = drawn(session.hunter(), impl, kept)
+        hunter = session.hunter()
+        cards = drawn(hunter, impl, kept) if more else list(kept)
+        judged = frozenset[str]().union(*(card.judges for card in kept))
+        rest = cover(replace(card, judges=card.judges - judged) for card in cards[len(kept) :])
+        whole = {(card.key, card.program): card for card in cards}
+        deck = ordered([*kept, *(whole[card.key, card.program] for card in rest)], price(hunter, impl))
         session.close()
-    judged = frozenset[str]().union(*(card.judges for card in kept))
-    rest = cover(replace(card, judges=card.judges - judged) for card in cards[len(kept) :])
-    whole = {(card.key, card.program): card for card in cards}
-    return [*kept, *(whole[card.key, card.program] for card in rest)]
+    return deck
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -91,15 +122,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m suites.deck", description=__doc__.splitlines()[0])
     parser.add_argument("protocols", nargs="*", help=f"of {', '.join(names())}, or one role, stomp/server; or all")
     parser.add_argument("--more", action="store_true", help="keep what is stored, and add to it")
+    parser.add_argument("--order", action="store_true", help="keep what is stored, and put it into order")
     options = parser.parse_args(arguments)
+    kept = options.more or options.order
     asked = options.protocols or list(names())
     decks: dict[Path, dict[str, list[Card]]] = {}
     for impl in resolve("reference"):
         if {impl.protocol, f"{impl.protocol}/{impl.role}"} & set(asked):
             path = path_of(impl.protocol, impl.role)
             if path not in decks:
-                decks[path] = stored(impl.protocol, impl.role) if options.more else {}
-            cards = made(impl, decks[path].get(impl.profile, ()))
+                decks[path] = stored(impl.protocol, impl.role) if kept else {}
+            if options.order and impl.profile not in decks[path]:
+                continue
+            cards = made(impl, decks[path].get(impl.profile, ()), more=not options.order)
             decks[path][impl.profile] = cards
             path.write_text(written(decks[path]), encoding="utf-8")
             judged = {name for card in cards for name in card.judges}

@@ -12,7 +12,7 @@ from specs.plan import Plan
 from strategies.common import Op, Program, programs
 from suites.cards import Card, load, path_of
 from suites.deadline import Deadline
-from suites.deck import cover, judged_by, opened
+from suites.deck import cover, judged_by, opened, ordered
 from suites.hunt import Hunter, Investigated, Property
 from suites.properties import properties
 from suites.schedule import Share, hunt, pursuits
@@ -50,6 +50,11 @@ def card(key, *judges, ops=1):
 def test_a_cover_is_small_and_loses_nothing():
     cards = [card("one", "A"), card("two", "B"), card("both", "A", "B"), card("long", "A", "B", ops=5), card("c", "C")]
     assert [each.key for each in cover(cards)] == ["both", "c"]
+
+
+def test_what_judges_most_for_its_cost_is_played_first_and_the_rest_as_it_was():
+    cards = [card("long", "A", "B", "C", ops=8), card("two", "A", "B"), card("c", "C", ops=2), card("a", "A")]
+    assert [each.key for each in ordered(cards, lambda each: 1 + len(each.program.ops))] == ["two", "c", "long", "a"]
 
 
 def hunted(house, monkeypatch, deck, *, single=False, judged=()):

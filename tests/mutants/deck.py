@@ -22,7 +22,7 @@ from impls.launching.manifest import Implementation, resolve
 from specs.plan import Wait
 from specs.protocol import names
 from suites.cards import Card, path_of, stored
-from suites.deck import judged_by, opened, written
+from suites.deck import judged_by, opened, ordered, price, written
 from suites.hunt import Hunter
 from suites.properties import properties
 from suites.pursuit import Property
@@ -135,7 +135,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cards = decks.get(impl.profile, [])
         with tempfile.TemporaryDirectory() as folder:
             session = opened(impl, Path(folder))
-            decks[impl.profile] = [*cards, *more(impl, cards, mutants, session.hunter(), options.most)]
+            hunter = session.hunter()
+            deck = [*cards, *more(impl, cards, mutants, hunter, options.most)]
+            decks[impl.profile] = ordered(deck, price(hunter, impl))
             session.close()
         path_of(impl.protocol, impl.role).write_text(written(decks), encoding="utf-8")
     return 0
