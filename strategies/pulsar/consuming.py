@@ -19,6 +19,8 @@ TWICE = 5
 """Of fourteen ways to receive, the one in which the first message of a batch is acknowledged as often as it has
 messages, and no other."""
 KEYS: tuple[str | None, ...] = (None, "k", "K1", "é", "")
+RUNS = (b"=" * 300, b"ab." * 60)
+"""What repeats itself: compressed, it is said in terms of what it makes."""
 IDLE_MS = 30
 """How long an application waits for a message that does not come."""
 SPENT = 4
@@ -52,9 +54,10 @@ def receive(d: Desk, op: Op) -> None:
     messages = 0 if f % 4 == 3 else (0, 0, 1, 3)[b % 4]
     unseen = b"" if e % 3 else b"\xf2\x0f\x03abc"
     empty = b"" if b % 4 == 1 and c % 4 < 2 else None
+    run = RUNS[f // 8 % 2] if c % 4 > 1 and f // 4 % 2 else b""
     d.push(nth, empty, messages=messages, compression=(0, 0, 1, 2)[c % 4], check="" if e % 5 == 4 else "good",
            key=KEYS[c % len(KEYS)], properties=PROPERTIES[(0, 1, 5, 6)[f % 4]], more=unseen,
-           outer="outer" if messages and b % 8 > 3 else "")  # fmt: skip
+           outer="outer" if messages and b % 8 > 3 else "", run=run)  # fmt: skip
     for n in range(max(messages, 1)):
         key = d.receive(ear)
         if e % 14 == TWICE:
@@ -162,16 +165,18 @@ def spend(d: Desk, op: Op) -> None:
 
 def ping(d: Desk, op: Op) -> None:
     """PING, once or in a row: while nothing goes on, while an application waits for a message that does not come, or
-    while messages wait for it."""
-    a, b, _, _, _ = op.args
+    while messages wait for it, perhaps a batch that brings more of them than are permitted."""
+    a, b, c, _, _ = op.args
     if b % 3:
         ear, nth = ear_of(d, op)
         if b % 3 == 1:
             _ping_while_it_waits(d, ear)
             return
-        d.push(nth)
+        many = 4 if c % 4 == 3 else 0
+        d.push(nth, messages=many)
         d.say("PING", "now")
-        d.receive(ear)
+        for _ in range(max(many, 1)):
+            d.receive(ear)
     elif d.pens or d.ears:
         for n in range(1 + a % 3):
             d.say("PING", "turn" if n == 0 else "now")

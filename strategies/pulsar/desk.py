@@ -247,11 +247,12 @@ class Desk:
         more: bytes = b"",
         broker: bytes | None = None,
         outer: str = "",
+        run: bytes = b"",
     ) -> None:
         """MESSAGE to a consumer of the connection; `messages`: a batch of so many, with the key `outer` beside those
-        that each of them has then. The second of three and more has no payload."""
+        that each of them has then. The second of three and more has no payload. A payload of ours ends in `run`."""
         self.entries += 1
-        payload = f"m{self.entries}".encode() if payload is None else payload
+        payload = f"m{self.entries}".encode() + run if payload is None else payload
         pairs = [{"key": name, "value": value} for name, value in properties]
         headers: dict[str, Any] = {"producer_name": "x", "sequence_id": self.entries, "publish_time": NOW}
         if messages:

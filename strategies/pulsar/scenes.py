@@ -55,13 +55,16 @@ def _what_is_left(w: Writer, op: Op, ear: Ear) -> None:
 
 
 def some_again(w: Writer, op: Op, aim: Aim) -> None:
-    """Some messages, of which some are asked for again, or all that one consumer holds; nothing else may come."""
+    """Some messages, of which some are asked for again, or all that one consumer holds; nothing else may come. The
+    first of those may be acknowledged: then it is passed over."""
     ear = an_ear(w, op, aim)
     line = w.of(ear.line)
     _several(w, op, ear)
+    which = ((), (0,), (-1,), (-1, -2))[op.args[3] % 4]
+    if which and op.args[4] // 2 % 2:
+        w.ack(ear, Ref("pushed", (ear.line, ear.id, which[0])))
     w.ping(line)
     w.settle()
-    which = ((), (0,), (-1,), (-1, -2))[op.args[3] % 4]
     for _ in range(1 + op.args[4] % 2):
         w.redeliver(ear, *(Ref("pushed", (ear.line, ear.id, n)) for n in which))
         w.ping(line)

@@ -186,7 +186,7 @@ def _drop(d: Desk, op: Op) -> None:
         d.receipt()
     open_sends, blocked = 0, False
     if d.pens and op.args[1] % 2:
-        open_sends = (1, 3, 4, 5)[op.args[2] % 4]
+        open_sends = 12 if op.args[3] // 16 % 4 == 3 else (1, 3, 4, 5)[op.args[2] % 4]
         pen = d.pens[op.args[0] % len(d.pens)][0]
         blocked = op.args[3] % 3 == 2  # a program that knows nothing but `send` can have one open, too
         open_sends = 1 if blocked else open_sends

@@ -59,12 +59,14 @@ def _subscriptions(w: Writer, op: Op, topic: str) -> None:
 
 
 def _masters(w: Writer, op: Op, topic: str) -> None:
-    """Three or four consumers of a Failover subscription that come in any order; one of them goes, and comes again."""
+    """Three or four consumers of a Failover subscription that come in any order, perhaps permitted in two parts; one
+    of them goes, and comes again."""
     count = 3 + op.args[2] % 2
     names = [ORDERED[(op.args[3] + n) % len(ORDERED)] for n in range(count)]
     ears = [w.ear(line, topic, "s", FAILOVER, 0, name) for name, line in zip(names, _lines(w, op, count), strict=True)]
     for ear in ears:
-        w.flow(ear, 20)
+        for permits in (19, 1) if op.args[1] // 2 % 2 else (20,):
+            w.flow(ear, permits)
     _sends(w, topic, 2)
     left = ears.pop(op.args[4] % count)
     _goes(w, left)
