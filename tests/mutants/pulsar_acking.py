@@ -39,6 +39,22 @@ class IndividualIsCumulative(Session):
             subscription.ack_upto(at)
 
 
+@mutant(
+    "begins-behind-the-highest",
+    "ACK-02",
+    acked(2),
+    accept="FLOW-04 CLC-03 ACK-01 MSG-03 E2E-01 ACK-04 RED-05 SUB-09",
+    history=True,
+)
+class BeginsBehindTheHighest(Subscription):
+    """A subscription that was left by all begins behind the last message that was acknowledged, whatever was not."""
+
+    def join(self, consumer: Consumer) -> None:
+        if self.acked and not self.consumers:
+            self.ack_upto(max(self.acked))
+        super().join(consumer)
+
+
 mutant("cumulative-is-individual", "ACK-03", acked(2, cumulative=True), accept=GONE, history=True)(
     "Takes no ACK for cumulative.",
     on(Session, "ack_upto").instead(lambda self, subscription, message_id: self.ack_one(subscription, message_id)),

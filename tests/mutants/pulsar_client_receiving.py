@@ -6,6 +6,7 @@ from typing import Any
 
 from impls.references.pulsar.channel import Channel
 from impls.references.pulsar.checksum import crc32c
+from impls.references.pulsar.compress import LZ4
 from impls.references.pulsar.framing import open_batch, open_block, part
 from impls.references.pulsar.receiving import Discard, Id, Incoming, PartitionedReceiver, Receiver
 from impls.references.pulsar.wire import Malformed, Message
@@ -146,6 +147,42 @@ client("not-decompressed", "CMP-02", accept="CMP-03 FRM-04 MSG-04 BAT-07 INV-CLI
 )
 
 
+def _copied_at_once(data: bytes, size: int) -> bytes:
+    """An LZ4 block, sound in all but one point: of a match, what is not there when it begins is left 0."""
+    out, at = bytearray(), 0
+
+    def length(nibble: int) -> int:
+        nonlocal at
+        while nibble >= 15 and at < len(data):
+            at += 1
+            nibble += data[at - 1]
+            if data[at - 1] < 255:
+                break
+        return nibble
+
+    while at < len(data):
+        token = data[at]
+        at += 1
+        literals = length(token >> 4)
+        out += data[at : at + literals]
+        at += literals
+        if at < len(data):
+            begin = len(out) - int.from_bytes(data[at : at + 2], "little")
+            at += 2
+            many = length(token & 15) + 4
+            out += bytes(out[begin : begin + many]).ljust(many, b"\0")
+    return bytes(out[:size])
+
+
+client("match-copied-at-once", "FRM-04", accept="CMP-02 MSG-04 BAT-07 BAT-08 BAT-09 FLOW-08", history=True, program=(
+    "interpret", (2, 2, 0), ("receive", 0, 0, 2, 1, 4)))(
+    "Decompresses LZ4 wrongly where a match overlaps what it makes: it is copied at once.",
+    on(Receiver, "unpacked").gives(
+        lambda kind, payload, size, found: _copied_at_once(payload, size) if kind == LZ4 else found
+    ),
+)  # fmt: skip
+
+
 @client("anybodys-messages", "MSG-04", accept="FRM-04 FLOW-08")
 class AnybodysMessages(Channel):
     """Gives a message for an unknown consumer to the first one."""
@@ -242,6 +279,26 @@ class AcksTheBatchAtOnce(Receiver):
 
     def ack(self, message: Incoming, cumulative: bool) -> None:
         self.unacked[message.id] = {message.at} & self.unacked.get(message.id, set())
+        super().ack(message, cumulative)
+
+
+@client(
+    "left-of-a-batch-outlives-it", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("again", 0, 0, 2, 2, 5))
+)
+class LeftOfABatchOutlivesIt(Receiver):
+    """Counts on how many messages of a batch are to be acknowledged when it comes again, whichever these are."""
+
+    def on_message(self, body: Message, rest: bytes) -> None:
+        super().on_message(body, rest)
+        found = (body["message_id"]["ledgerId"], body["message_id"]["entryId"])
+        vars(self).setdefault("to_go", {}).setdefault(found, len(self.unacked.get(found, ())))
+
+    def ack(self, message: Incoming, cumulative: bool) -> None:
+        left, to_go = self.unacked.get(message.id, set()), vars(self)["to_go"]
+        if not cumulative and message.at in left:
+            to_go[message.id] -= 1
+            if not to_go[message.id]:
+                self.unacked[message.id] = {message.at}
         super().ack(message, cumulative)
 
 

@@ -172,6 +172,16 @@ class SentAgainBackwards(Sender):
         self.unconfirmed.reverse()
 
 
+@client("sent-again-by-the-text", "SEND-14", accept="SEND-03", history=True, program=(
+    "interpret", (2, 1, 0), ("drop", 0, 1, 3, 48, 0)))  # fmt: skip
+class SentAgainByTheText(Sender):
+    """Sends again in the order of the sequence ids as texts: 10 before 9."""
+
+    def opened(self, channel: Channel, answer: Message) -> None:
+        self.unconfirmed = deque(sorted(self.unconfirmed, key=lambda each: str(each.sequence)))
+        super().opened(channel, answer)
+
+
 client("producer-ids-of-zero", "PROD-03", accept="SEND-01 SUB-04", history=True)(
     "Gives every producer the id 0.", on(Sender, "__init__").after(lambda self: setattr(self, "id", 0))
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from typing import Any
+from typing import Any, cast
 
 from impls.references.pulsar.channel import Channel
+from impls.references.pulsar.client import Caller
+from impls.references.pulsar.framing import Frame
 from impls.references.pulsar.receiving import CUMULATIVE, Incoming, Receiver
 from impls.references.pulsar.sending import PartitionedSender, Sender
-from impls.references.pulsar.wire import Message
+from impls.references.pulsar.wire import Malformed, Message
 from tests.mutants.faults import on
 from tests.mutants.pulsar_client_parts import client
 
@@ -179,6 +181,42 @@ client(
     "Does not answer PING while messages wait for its application.",
     _silent(lambda self: any(each.queue for each in self.receivers.values())),
 )
+
+
+class Pausing(Channel):
+    """Reads nothing while more messages wait for the application than a consumer has room for."""
+
+    held: deque[Frame]
+
+    def handle(self, frame: Frame) -> None:
+        vars(self).setdefault("held", deque()).append(frame)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Read what there is, as far as there is room."""
+        held = vars(self).get("held", ())
+        try:
+            while held and not self.hung_up and all(len(each.queue) <= each.size for each in self.receivers.values()):
+                super().handle(held.popleft())
+        except Malformed as malformed:
+            self.end(str(malformed))
+
+
+@client("waits-for-room", "KA-01", accept=f"KA-09 {WIRE}", history=True, program=(
+    "interpret", (2, 2, 0), ("ping", 0, 2, 3, 0, 1)))  # fmt: skip
+class WaitsForRoom(Caller):
+    """A batch of more messages than it permits stops the connection until the application takes them."""
+
+    channel_type = Pausing
+
+    async def command(self, op: str, given: dict[str, Any]) -> Any:
+        try:
+            return await super().command(op, given)
+        finally:
+            for channel in self.live_channels():
+                cast("Pausing", channel).go_on()
+
+
 client(
     "no-pong-while-it-asks",
     "KA-01",

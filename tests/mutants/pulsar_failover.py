@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from impls.references.pulsar.reference import Session, Subscription
+from impls.references.pulsar.reference import Consumer, Session, Subscription
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import on
 from tests.mutants.pulsar_kit import FAILOVER, mutant
@@ -73,6 +73,28 @@ mutant(
 )(
     "What the old master did not acknowledge is lost.",
     on(Subscription, "release").skips(when=lambda self: self.kind == FAILOVER),
+)
+
+
+def fed_twice(w: Writer) -> None:
+    """The consumer that stands by is permitted twice, and then it is the master."""
+    ears = [w.ear(w.line(at), "t", "s", FAILOVER, at, name) for at, name in enumerate(("a", "b"))]
+    for _ in range(2):
+        w.flow(ears[1], 2)
+    w.close_ear(ears[0])
+    pen = w.pen(w.line(), "t")
+    for _ in range(4):
+        w.send(pen)
+
+
+mutant(
+    "flow-of-the-standby-replaces", "FLOW-03", fed_twice, accept="FLOW-04 FAIL-03 E2E-01 CLC-03 MSG-03", history=True
+)(
+    "FLOW replaces what is left of a Failover consumer that stands by; that of the master adds.",
+    on(Consumer, "grant").before(
+        lambda self: setattr(self, "permits", 0),
+        when=lambda self: self.subscription.kind == FAILOVER and self.subscription.active is not self,
+    ),
 )
 mutant("all-are-active", "FAIL-04", masters("a", "b"), profile="modern", accept="FAIL-01")(
     "Tells every consumer that it is the active one.", on(Session, "tell_active").takes(active=lambda: True)

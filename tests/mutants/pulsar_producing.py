@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from impls.references.pulsar.asked import Taken
 from impls.references.pulsar.framing import Part
 from impls.references.pulsar.reference import Broker, Producer, Session, Topic
 from impls.references.pulsar.wire import Message
@@ -43,6 +44,18 @@ class NameFreeElsewhere(Session):
         if name in topic.producers and topic.producers[name].session is not self:
             del topic.producers[name]
         return super().new_producer(body, topic)
+
+
+@mutant("refusal-frees-the-name", "PROD-09", producers("p", "p", "p", slots=2), accept="INV-BROKER-25", history=True)
+class RefusalFreesTheName(Session):
+    """Once it has refused a producer because of its name, it takes the next one of that name."""
+
+    def new_producer(self, body: Message, topic: Topic) -> Producer:
+        try:
+            return super().new_producer(body, topic)
+        except Taken:
+            del topic.producers[body["producer_name"]]
+            raise
 
 
 def misnamed(w: Writer) -> None:

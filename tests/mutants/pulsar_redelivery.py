@@ -63,6 +63,18 @@ class AckedComesAgain(Subscription):
             consumer.permits -= 1
 
 
+@mutant("listed-though-acked", "RED-03", redelivered(1, kind=SHARED, which=(1,)), accept=GONE, history=True)
+class ListedThoughAcked(Subscription):
+    """Pushes again what is listed on a Shared subscription, also what is acknowledged."""
+
+    def redeliver(self, consumer: Consumer, wanted: list[int] | None) -> None:
+        super().redeliver(consumer, wanted)
+        for at in wanted or () if self.kind == SHARED else ():
+            if at < self.mark or at in self.acked:
+                consumer.session.deliver(consumer, self.topic.entries[at], 1, [])
+                consumer.spend(1)
+
+
 mutant("newest-again-first", "RED-05", redelivered(), accept="MSG-03", history=True)(
     "Pushes the newest first when it pushes again.",
     on(Subscription, "next_released").instead(lambda self: self.released[-1]),

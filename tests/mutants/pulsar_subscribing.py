@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from impls.references.pulsar.asked import Taken
 from impls.references.pulsar.reference import Consumer, Refused, Session, Subscription
 from strategies.pulsar.writer import Writer
 from tests.mutants.faults import on
@@ -66,6 +67,37 @@ mutant("shared-to-one", "SUB-07", starved, accept="FLOW-04 FLOW-05 SUB-08 E2E-01
     "Pushes to the first consumer of a Shared subscription only.",
     on(Subscription, "eligible").gives(lambda found: found[:1]),
 )
+
+
+def refused_and_gone(w: Writer) -> None:
+    """Whoever was refused hangs up, and another one comes."""
+    w.slots = 3
+    ready(w)
+    w.ear(w.line(1), "t", "s", EXCLUSIVE, keep=False)
+    w.settle()
+    w.hang(1)
+    w.ear(w.line(2), "t", "s", EXCLUSIVE, keep=False)
+
+
+@mutant("refused-leaves-it-open", "SUB-05", refused_and_gone, accept="INV-BROKER-27 SUB-06 E2E-03", history=True)
+class RefusedLeavesItOpen(Session):
+    """When a connection ends on which an Exclusive consumer was refused, another one is taken beside the first."""
+
+    def check_room(self, subscription: Subscription, kind: int) -> None:
+        if vars(subscription).pop("unlocked", False):
+            return
+        try:
+            super().check_room(subscription, kind)
+        except Taken:
+            vars(self).setdefault("refused", []).append(subscription)
+            raise
+
+    def clean_up(self) -> None:
+        for subscription in vars(self).pop("refused", []):
+            vars(subscription)["unlocked"] = bool(subscription.consumers)
+        super().clean_up()
+
+
 mutant("any-type", "SUB-11", second(0, 1), accept="INV-BROKER-27 SUB-05 INV-BROKER-28")(
     "Takes consumers of another type.",
     on(Session, "check_room").skips(when=lambda subscription, kind: subscription.kind != kind),
