@@ -288,7 +288,8 @@ def service(document: Document, op: Op) -> None:
             block.items.append(["implements", made.name, ":", str(made.facts["version"])])
     elif "if" in document.extensions and dice.roll(2) and not kept:
         for other in dice.shuffled(document.of("interface"))[: 1 + dice.roll(2)]:
-            if not names & {_called(item).lower() for item in other.items}:
+            twice = any(item[1] == other.name for item in block.items)  # nobody says what two versions of one mean
+            if not twice and not names & {_called(item).lower() for item in other.items}:
                 names |= {_called(item).lower() for item in other.items}
                 block.items.append(["implements", other.facts["service"], ":", str(other.facts["version"])])
     block.items += kept + _functions(document, dice, _count(a, 4), names)
@@ -297,7 +298,7 @@ def service(document: Document, op: Op) -> None:
 
 
 def interface(document: Document, op: Op) -> None:
-    """An interface."""
+    """An interface, at times in two versions that have no function in common, with a service of the older one."""
     if "if" not in document.extensions:
         message(document, op)
         return
@@ -305,9 +306,24 @@ def interface(document: Document, op: Op) -> None:
     dice = Dice(*rest)
     name = document.fresh(dice.pick(("I", "interfaceI", "Table")))
     block = Block("interface", name, ["interface", name, ":", str(b % 4), "{"])
-    block.items = _functions(document, dice, a % 3, {f"{n}" for n in STEMS[: b % 3]})
+    names = set(STEMS[: b % 3])
+    block.items = _functions(document, dice, a % 3, names)
     block.facts = {"service": name, "version": b % 4}
     document.blocks.append(block)
+    if a >= 192:
+        _newer_interface(document, dice, block, 1 + a % 3, names)
+
+
+def _newer_interface(document: Document, dice: Dice, older: Block, count: int, names: set[str]) -> None:
+    """Another version of an interface, and a service that implements the older one."""
+    version = older.facts["version"] + 1
+    block = Block("interface", older.name, ["interface", older.name, ":", str(version), "{"])
+    block.items = _functions(document, dice, count, names)
+    block.facts = {"service": older.name, "version": version}
+    user = document.fresh("S")
+    using = Block("service", user, ["service", user, ":", "0", "{"], facts={"service": user, "version": 0})
+    using.items.append(["implements", older.name, ":", str(version - 1)])
+    document.blocks += [block, using]
 
 
 def application(document: Document, op: Op) -> None:

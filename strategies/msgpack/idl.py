@@ -91,15 +91,17 @@ def commented(program: Program, config: Config, *, hurry: bool = False) -> Plan:
 
 
 def forgetting(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """A document, and then the same one without one of its definitions, which must be known no more."""
-    style, _, which, other = program.head
+    """A document, and then the same one without one of its definitions, which must be known no more. At times the first
+    one is refused: for its last words, or for a type that is none."""
+    style, seed, which, other = program.head
     script = Script(config, hurry=hurry)
     extensions = extensions_of(config.profile)
     whole, rest = built(program.ops, extensions), built(program.ops, extensions)
     if rest.blocks:
         del rest.blocks[which % len(rest.blocks)]
     text = _text(whole, config, 0, 0)
-    script.ask(text + ("message {\n" if other % 4 in (1, 2) else ""))  # nor is anything known of what was refused
+    spoilt = ("message {\n", f"message broken{TAG} {{\n  1: nothing{TAG} x\n}}\n")[seed % 2]
+    script.ask(text + (spoilt if other % 4 in (1, 2) else ""))  # nor is anything known of what was refused
     script.ask(_text(rest, config, style if style % 3 == 1 else 0, other))
     if other % 2:
         script.ask(text)

@@ -88,6 +88,10 @@ def _bad_target(document: Document, dice: Dice) -> None:
     if not target and document.of("typedef"):
         target = [document.of("typedef")[0].name, ".", "field"]
     target = target or [document.fresh("Unknown"), ".", "x"]
+    if target[-1] == "nothing" and dice.roll(2):  # what another message has
+        other = document.fresh("M")
+        document.blocks.append(Block("message", other, ["message", other, "{"], [["1", ":", "int", "elsewhere"]]))
+        target[-1] = "elsewhere"
     document.blocks.append(Block("typespec", "", ["typespec", "cpp", *target, "a::b"], [], [], {"line": True}))
 
 

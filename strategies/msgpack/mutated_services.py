@@ -161,6 +161,10 @@ def _two_defaults(document: Document, dice: Dice) -> None:
         item.append("default")
     if sum(item[-1] == "default" for item in block.items) < 2:
         block.items[0][4:] = block.items[1][4:] = ["default"]
+    if dice.roll(3) == 2:  # only the first and the last of three
+        block.items[1:] = [[*block.items[1][:3], "between"], block.items[1]]
+        for item, default in zip(block.items, (True, False, True), strict=True):
+            item[4:] = ["default"] * default
 
 
 MUTATIONS: Mapping[str, Mutation] = {

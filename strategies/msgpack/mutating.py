@@ -46,13 +46,20 @@ def a_message(document: Document, dice: Dice, least: int = 1) -> Block:
 
 def a_service(document: Document, dice: Dice, *, functions: int = 1) -> Block:
     """A service with at least so many functions; where they are what is meant, it may be an interface in use."""
-    used = {item[1] for block in document.of("service") for item in block.items if item[0] == "implements"}
-    found = document.of("service") + [block for block in document.of("interface") if functions and block.name in used]
+    uses = [item for block in document.of("service") for item in block.items if item[0] == "implements"]
+    used = {(item[1], int(item[3])) for item in uses}
+    interfaces = [block for block in document.of("interface") if functions and _version(block) in used]
+    found = document.of("service") + interfaces
     found = [block for block in found if sum("(" in item for item in block.items) >= functions]
     if not found:
         documents.service(document, op(functions))
         return document.blocks[-1]
     return dice.pick(found)  # type: ignore[no-any-return]
+
+
+def _version(block: Block) -> tuple[str, int]:
+    """Name and version of a service or an interface."""
+    return block.facts["service"], block.facts["version"]
 
 
 def an_application(document: Document, dice: Dice) -> Block:
