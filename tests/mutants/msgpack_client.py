@@ -312,3 +312,17 @@ class Filler(Caller):
     def write(self, message: list[Any]) -> None:
         self.out += b"\xc1"
         super().write(message)
+
+
+@mutant("notifies-sixteen-as-none", "NOTE-02", told("notify", 7), accept="REQ-01 01")
+class NotifiesSixteenAsNone(Caller):
+    """A notification with sixteen params is written with an array of none, and the values behind it."""
+
+    def write(self, message: list[Any]) -> None:
+        if message[0] != 2 or len(message[2]) != 16:
+            super().write(message)
+            return
+        self.kept += self.packer.pack([2, message[1], []])
+        self.kept += b"".join(self.packer.pack(part) for part in message[2])
+        if not self.holds:
+            self.leave()

@@ -113,3 +113,20 @@ def _by_beginning(found: Any) -> Any:
 mutant("keys-by-their-beginning", "01", asks_for(v.Map((("k" * 8 + "a", 1), ("k" * 8 + "b", 2)))))(
     "Two keys of one length that begin alike are taken for one.", on(Decoding, "pairs").gives(_by_beginning)
 )
+
+
+def _up_to_nul(found: Any) -> Any:
+    """Of the pairs whose keys are texts that are alike up to a NUL, the first."""
+    seen, kept = set[str](), Pairs()
+    for key, part in found:
+        name = key.partition("\0")[0] if isinstance(key, str) else None
+        if name is None or name not in seen or "\0" not in key:
+            kept.append((key, part))
+        seen |= {name} if name is not None else set()
+    return kept
+
+
+mutant("keys-end-at-nul", "01", asks_for(v.Map((("a", 1), ("a\0b", 2)))))(
+    "Of two keys that differ only behind a NUL the second is lost, with its value.",
+    on(Decoding, "pairs").gives(_up_to_nul),
+)

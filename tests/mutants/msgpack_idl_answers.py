@@ -186,6 +186,37 @@ class RemembersTypes(Idl):
         return super().parse(source, profile)
 
 
+@mutant("remembers-what-was-refused", "ERR-02", message("1: int x", name="N") + message("1: nothing x"),
+        message("1: N x"), accept="TYPE-02 ERR-01 NAME-01 SVC-09 EXC-02 TS-01")  # fmt: skip
+class RemembersWhatWasRefused(Idl):
+    """Types of a document that was refused are known until one is taken."""
+
+    def __init__(self, **switches: Any) -> None:
+        super().__init__(**switches)
+        self.known: dict[str, Part] = {}
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
+        known = self.known
+
+        class Remembering(Checker):
+            """Knows what was declared in what was refused before."""
+
+            def run(self) -> list[Wrong]:
+                own = {part.word.text for part in self.parts}
+                self.types.update({name: part for name, part in known.items() if name not in own})
+                self.seen |= known.keys() - own
+                found = super().run()
+                known.update({n: Part("exception" if p.what == "exception" else "message", p.word)
+                              for n, p in self.types.items()})  # fmt: skip
+                return found
+
+        self.checker_type = Remembering
+        made = super().parse(source, profile)
+        if "ast" in made:
+            known.clear()
+        return made
+
+
 @mutant("remembers-names", "ERR-02", PLAIN, PLAIN, accept="NAME-01 TYPE-01 FIELD-06 FIELD-05")
 class RemembersNames(Idl):
     """A document that was taken is not taken again."""

@@ -32,6 +32,17 @@ mutant("false-is-nothing", "ENC-01", calls(To("flag", result=False)))(
 )
 
 
+@mutant("results-of-8192", "ENC-01", calls(To("get", result="x" * 8193)), accept="KLI-01 ENC-11")
+class ResultsOf8192(Unpacker):
+    """Of a text or a raw the first 8192 octets are read."""
+
+    def text(self, data: bytes) -> Any:
+        return super().text(data[:8192])
+
+    def binary(self, data: bytes) -> Any:
+        return super().binary(data[:8192])
+
+
 @mutant("missing-is-zero", "ENC-03", made())
 class MissingIsZero(Shapes):
     """A required field that is missing is zero."""

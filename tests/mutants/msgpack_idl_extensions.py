@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from impls.references.msgpack.idl import Idl
@@ -83,6 +84,16 @@ mutant("typespec-fields", "TS-01", PLAIN + "typespec cpp M.y a::b\n")(
     "The field that a typespec names need not exist.",
     on(Checker, "c_typespec").before(lambda part: setattr(part, "target", "")),
 )
+
+
+@mutant("typespec-fields-of-all", "TS-01", PLAIN + message("1: int y", name="N") + "typespec cpp M.y a::b\n")
+class TypespecFieldsOfAll(Checker):
+    """The field that a typespec names may be one of any message."""
+
+    def c_typespec(self, part: Part) -> None:
+        if any(member.word.text == part.target for known in self.types.values() for member in known.members):
+            part = replace(part, target="")
+        super().c_typespec(part)
 
 
 @mutant("foreign-cut", "TS-01", PLAIN + "typespec cpp M a::b<c,d>\n")

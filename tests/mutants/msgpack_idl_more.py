@@ -43,3 +43,26 @@ mutant("last-interface-only", "IF-02", TWO)(
         lambda part: setattr(part, "uses", part.uses[-1:]), when=lambda part: part.what == "service"
     ),
 )
+
+
+VERSIONS = """interface I: 1 {
+  string get()
+}
+interface I: 2 {
+  string put()
+}
+service S: 0 {
+  implements I: 1
+}
+"""
+
+
+mutant("interfaces-by-name", "IF-02", VERSIONS, accept="IF-03")(
+    "Of several versions of an interface the last one is taken for all.",
+    on(Idl, "tree").before(
+        lambda part, checker: setattr(
+            part, "uses", [(w, [n for name, n in checker.interfaces if name == w.text][-1]) for w, _ in part.uses]
+        ),
+        when=lambda part: part.what == "service",
+    ),
+)

@@ -81,6 +81,37 @@ class NumbersWrap(Shapes):
         return super().integer(value, name)
 
 
+WITHIN = """message R {
+  1: list<byte> l
+  2: map<string, short> m
+}
+service S: 0 {
+  R echo(1: R r)
+}
+application App {
+  S: 0 storage default
+}
+"""
+
+
+@mutant("widths-within-unchecked", "ENC-07", calls((ECHOED, ((200,), Map(()))), idl=WITHIN))
+class WidthsWithinUnchecked(Shapes):
+    """A number in a list or a map may be beyond the width of its type."""
+
+    within = False
+
+    def read(self, value: Any, kind: Kind) -> Any:
+        name, before = self.real(kind).name, self.within
+        self.within = name in ("list", "map") or (before and name not in self.parts)
+        try:
+            return super().read(value, kind)
+        finally:
+            self.within = before
+
+    def integer(self, value: Any, name: str) -> int:
+        return value if self.within and type(value) is int else super().integer(value, name)
+
+
 @mutant("gaps-refused", "ENC-10", calls((ECHOED, (5, "junk", "s", 6, True))), accept="ENC-01 ENC-06")
 class GapsRefused(Shapes):
     """What stands in the place of no field must be nil."""

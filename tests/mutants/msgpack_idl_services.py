@@ -238,6 +238,19 @@ lax("scopes-twice", "dup-scope", "APP-03", application("S:0 a", "S:0 a default")
 lax("two-defaults", "two-defaults", "APP-04", application("S:0 a default", "S:0 b default"), "Defaults may repeat.")
 
 
+@mutant(
+    "defaults-apart", "APP-04", application("S:0 a default", "S:0 b", "S:0 c default"), accept="APP-01 APP-03 APP-05"
+)
+class DefaultsApart(Checker):
+    """A second default is seen only where it stands right behind the first one."""
+
+    def c_application(self, part: Part) -> None:
+        known = len(self.wrong)
+        super().c_application(part)
+        seen = {one.scope for one, other in zip(part.mounts[1:], part.mounts, strict=False) if other.default}
+        self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "two-defaults" or w.word in seen]
+
+
 @mutant("any-version", "APP-02", application("S:1 a default"))
 class AnyVersion(Checker):
     """Any version up to the newest is taken for declared."""

@@ -244,3 +244,9 @@ class IdsOfAll(Server):
             if name == number and other is not session:
                 self._due[at] = (due, other, name, error, result)
         super().later(session, number, error, result, ms)
+
+
+mutant("sixteen-params-unheard", "RESP-05b", plan(call("add", *range(16))), accept="RESP-01")(
+    "A request with sixteen params or more is not answered.",
+    on(Session, "request").skips(when=lambda params: len(params) > 15),
+)

@@ -238,6 +238,34 @@ mutant("error-for-receipt", "CLI-03", misuse("error", 8))(
     on(Channel, "on_error").before(lambda self, frame: self.on_receipt(frame)),
 )
 
+
+def _one_of_two_ends(s: Serving) -> None:
+    s.subscribe(0)
+    other = s.subscribe(0)
+    s.do("unsubscribe", sub="s0")
+    s.serve()
+    s.given(other)
+
+
+@mutant("handlers-by-destination", "CLI-03", plan(_one_of_two_ends))
+class HandlersByDestination(Caller):
+    """The end of a subscription takes away the handlers of all that have its destination."""
+
+    def reset(self) -> None:
+        super().reset()
+        self.deaf: set[str] = set()
+
+    def do_unsubscribe(self, given: dict[str, Any]) -> Any:
+        ended = self.subscription(given["sub"])
+        self.deaf |= {each.name for each in self.subscriptions.values() if each.destination == ended.destination}
+        return super().do_unsubscribe(given)
+
+    def message(self, channel: Channel, frame: Frame) -> None:
+        meant = self.meant(frame.first)
+        if meant is None or meant.name not in self.deaf or meant.name not in self.subscriptions:
+            super().message(channel, frame)
+
+
 # -- bodies ------------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from impls.references.stomp.client import Caller, Channel, ClientWriter, Delivery
+from specs.plan import Ref
 from strategies.common import Op
 from strategies.stomp.desk import Serving
 from strategies.stomp.writer import REPEAT
@@ -377,6 +378,31 @@ mutant("acks-what-never-came", "ACK-03", ACKS)(
 mutant(
     "acks-outside", "CLI-13", plan(tell("begin", transaction="t1"), settle(tx="t1"), tell("commit", transaction="t1"))
 )("ACK is never part of a transaction.", _said("ACK", drop="transaction"))
+mutant(
+    "nacks-outside",
+    "CLI-13",
+    plan(tell("begin", transaction="t1"), settle("nack", tx="t1"), tell("commit", transaction="t1")),
+)("NACK is never part of a transaction.", _said("NACK", drop="transaction"))
+
+
+def _acked_again_after_abort(s: Serving) -> None:
+    ear = s.subscribe(0, "client-individual")
+    s.given(ear)
+    ref = Ref("ref", ear.open[0])
+    s.do("begin", transaction="t1")
+    s.settle(ear, "ack", 0, "t1")
+    for op, given in (("abort", {"transaction": "t1"}), ("ack", {"ref": ref})):
+        s.do(op, **given)
+        s.serve()
+
+
+mutant("aborted-stays-settled", "ACKMODE-02", plan(_acked_again_after_abort), switches={"settled_again": "ignore"})(
+    "What was settled in a transaction stays settled when that is aborted: another ACK is left out without a word.",
+    on(Caller, "end_transaction").before(
+        lambda self, given: self.settling.update({given["transaction"]: []}),
+        when=lambda self, command, given: command == "ABORT" and given["transaction"] in self.settling,
+    ),
+)
 mutant("acks-by-last", "REPEAT-01", plan(_repeated_ack, wire=REPEAT), level="SHOULD")(
     "Of a repeated ack header the last counts.",
     on(Caller, "naming").gives(

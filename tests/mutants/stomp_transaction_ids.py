@@ -370,6 +370,33 @@ mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-
 )
 
 
+def _acked_beside(verb: str):
+    def play(w: plans.Writer) -> None:
+        line = w.line()
+        sub = w.subscribe(line, QUEUE, "client-individual")
+        w.send(line, QUEUE)
+        w.wait()
+        begin(w, line)
+        w.acknowledge(line, sub, 0, verb=verb, receipt=w.receipt())
+        w.wait()
+        w.hang(line)
+        w.subscribe(w.line(9), QUEUE, receipt=w.receipt())
+
+    return plan(play)
+
+
+mutant("acks-join-what-is-open", "TXN-11", _acked_beside("ACK"), accept="ACKMODE-08 TXN-03 TXN-10 ACK-02 TXN-04")(
+    "An ACK or NACK that names no transaction is part of one that is open.",
+    on(Session, "on_settle").takes(
+        frame=lambda self, frame: (
+            frame._replace(first={"transaction": next(iter(self.transactions)), **frame.first})
+            if self.transactions
+            else frame
+        )
+    ),
+)
+
+
 @mutant("unknown-transaction-ignored", "TXN-12", one("SEND", ("destination", QUEUE), ("transaction", "t"), body=b"x"),
         accept="INV-13", level="SHOULD")  # fmt: skip
 class UnknownTransactionIgnored(Session):
