@@ -178,6 +178,24 @@ def test_a_sync_that_user_code_printed_is_no_fault_of_what_comes_after_it(printe
     assert list(blamed(judged("spout", *talk))) == [requirement]
 
 
+@pytest.mark.parametrize(("emits", "last", "rule"), [(1, [], "SPOUT-09"), (2, [], "INV-CHILD-15"), (2, [SYNC], None)])
+def test_a_command_in_which_user_code_raises_behind_its_emits_is_answered(emits, last, rule):
+    """Once all emits have come it is the error, and no list of task ids, behind which the sync is missing."""
+    script = [{"op": "emit", "tuple": ["a"]}, {"op": "emit", "tuple": ["b"]}, {"op": "raise"}]
+    setup = {**SETUP, "conf": {"wireproof.script": [script]}}
+    talk = [
+        Fact(0, "spout", "folder", "/p"), says("host", setup),
+        Fact(0, "spout", "file", {"name": "42", "size": 0, "ours": True}), says("spout", {"pid": 42}),
+        says("host", NEXT), Fact(0, "spout", "observed", {"call": "next"}),
+    ]  # fmt: skip
+    for value in ("a", "b")[:emits]:
+        talk += [says("spout", {"command": "emit", "tuple": [value]}), says("host", [4])]
+        talk += [Fact(0, "spout", "observed", {"call": "task_ids", "ids": [4]})]
+    assert list(blamed(judged("spout", *talk, *(says("spout", said) for said in last), SILENCE))) == (
+        [] if rule is None else [rule]
+    )
+
+
 @pytest.mark.parametrize(("half", "rule"), [(b"", "END-02"), (b'{"command":"ne', "END-03")])
 @pytest.mark.parametrize("printed", [True, False])
 def test_what_follows_a_sync_that_user_code_printed_may_come_behind_the_end_of_stdin(half, rule, printed):

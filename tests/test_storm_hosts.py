@@ -92,6 +92,14 @@ def test_a_host_that_makes_something_of_what_means_nothing_misses_a_recommendati
     assert blamed(judged("bolt-host", *text_pid)) == {"HS-18": "SHOULD"}
 
 
+@pytest.mark.parametrize("lacking", ["comp", "stream", "task", "tuple"])
+def test_a_tuple_that_lacks_one_of_its_parts_is_blamed_for_that(lacking):
+    call = ("call", {"op": "tuple", **given(tuple=[])})
+    assert blamed(judged("bolt-host", *host("bolt-host", call, ("host", given(tuple=[]))))) == {}
+    talk = host("bolt-host", call, ("host", given(**{"tuple": [], lacking: "left out"})))
+    assert blamed(judged("bolt-host", *talk)) == {"BOLT-02": "MUST"}
+
+
 def test_a_tuple_that_was_not_named_is_never_settled():
     talk = host("bolt-host", *tuples("1", "2"), ("child", settles("77")), ("ack", {"id": "1"}))
     assert blamed(judged("bolt-host", *talk)) == {"INV-HOST-17": "MUST"}

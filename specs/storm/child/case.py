@@ -141,12 +141,15 @@ class Case:
     def told(self) -> Told:
         """See `Told`."""
         free = not self.config.scripted or self.conv.misuse is not None
-        if free or (self.config.child == "spout" and (self.conv.raising or self.deaf)):
+        if free or (self.config.child == "spout" and self.deaf):
             return Told(Emits.FREE)
         number, at, due = told_emit(self.conv, self.emit, self.whose)
         if due is None:
             return Told(Emits.FREE if self.conv.raising else Emits.UNTOLD)
-        return Told(_difference(due, self.emit), number, at, due)
+        kind = _difference(due, self.emit)
+        if kind is not Emits.TOLD and self.config.child == "spout" and self.conv.raising:
+            return Told(Emits.FREE)
+        return Told(kind, number, at, due)
 
     @property
     def tellers(self) -> int:

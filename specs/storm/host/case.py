@@ -145,14 +145,15 @@ class Case:
     @lazy
     def given(self) -> tuple[Tuples, int]:
         """What a tuple is, and which of those that wait it is or is like."""
-        value, waiting = self.what, self.conv.waiting
+        waiting, values = self.conv.waiting, self.get("tuple")  # a host may leave out any of its parts
+        comp, stream, task = (self.get(name) for name in ("comp", "stream", "task"))
         for at, live in enumerate(waiting):
-            as_given = value["comp"] == live.comp and value["stream"] == live.stream and same(value["task"], live.task)
-            if as_given and same(value["tuple"], live.values):
+            as_given = comp == live.comp and stream == live.stream and same(task, live.task)
+            if as_given and same(values, live.values):
                 return Tuples.GIVEN, at
         if not waiting:
             return Tuples.UNASKED, -1
-        like = next((at for at, live in enumerate(waiting) if same(value["tuple"], live.values)), -1)
+        like = next((at for at, live in enumerate(waiting) if same(values, live.values)), -1)
         return (Tuples.CHANGED, like) if like >= 0 else (Tuples.OTHER, 0)
 
     @lazy
