@@ -205,13 +205,16 @@ def _burst(session: Session, op: Op) -> None:
 
 
 def _withhold(session: Session, op: Op) -> None:
-    """An emit whose task ids come later than other things."""
+    """An emit whose task ids come later than other things, now and then tuples that emit as well."""
     w = session.w
     a, b, c, d, e = op.args
+    emitting = a // 4 % 4 == 3
     w.script(session.steps(Op("script", (a, b, c, 0, e)), _coming(w), emits=1 + a % 2))
     for n in range(MANY[0] if d % 16 == 15 else d % 4):
         if (b >> n % 8) % 2:
             w.heartbeat(n)
+        elif emitting:
+            w.script([session.emit(c + n, texts.nth(d, n), texts.nth(e, n)), {"op": "ack"}], origin=n)
         else:
             w.tuple([texts.value(c + n)], origin=n)
     if e % 4 == 2:

@@ -47,7 +47,7 @@ class Scripts:
 
     def __init__(self, w: Writer) -> None:
         self.w = w
-        self.names = 0
+        self.names = self.twins = 0
         self.known: list[Any] = []
         self.free: list[int] = []
         self.settled: list[Any] = []
@@ -110,9 +110,17 @@ class Scripts:
             return self.emitted(self.settled.pop())
         self.names += 1
         name = texts.message_id(self.names - 1, self.w.first)
-        if how % 3 == 2:
+        if how % 3 == 2 and how // 32 % 2:
+            name = self.twin()
+        elif how % 3 == 2:
             name = f"{name}-{self.names}" if isinstance(name, str) else 1_000_000 + self.names
         return self.emitted(name)
+
+    def twin(self) -> Any:
+        """A number and the text of that number in turn, which are likely to be in flight at once."""
+        self.twins += 1
+        number = 3_000_000 + (self.twins + 1) // 2
+        return number if self.twins % 2 else str(number)
 
     def emitted(self, name: Any) -> Any:
         """The id, which will be emitted."""

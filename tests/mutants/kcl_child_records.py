@@ -83,6 +83,15 @@ child("back-half-reversed", "REC-05", _many)(
 )
 
 
+@child("parts-overlap", "REC-10", _many)
+class PartsOverlap(Child):
+    """A large batch is handed over in parts of a hundred; each later one begins with the last record before it."""
+
+    def process_records(self, records: list[dict[str, Any]]) -> Running:
+        for at in range(0, max(1, len(records)), 100):
+            yield from super().process_records(records[max(0, at - 1) : at + 100])
+
+
 @child("leak-after-raise", "REC-10", both(told({"op": "raise"}), batch(b"2")))
 class LeakAfterRaise(Child):
     """After user code raised, the next batch still holds the records of that one."""

@@ -53,6 +53,29 @@ class SixthUnanswered(Host):
         super().answer()
 
 
+def _at_the_end(w: Writer) -> None:
+    w.batch([(b"x", "key")])
+    w.status()
+    w.final("TERMINATE")
+    for _ in range(2):
+        w.checkpoint(w.numbers[-1])
+        w.wait(0)
+    w.status()
+    w.exit()
+
+
+@host("second-in-shutdown-unanswered", "CHECKPOINT-05", _at_the_end)
+class SecondInShutdownUnanswered(Host):
+    """Inside shutdown the first checkpoint is answered, and no other."""
+
+    asked = 0
+
+    def checkpoint(self, members: Mapping[str, Any]) -> None:
+        self.asked += self.action == "shutdown"
+        if self.asked <= 1:
+            super().checkpoint(members)
+
+
 @host("answered-twice", "CHECKPOINT-05", asking(None))
 class AnsweredTwice(Host):
     """A checkpoint is answered twice."""

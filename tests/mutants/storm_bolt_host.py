@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from impls.references.storm.host import HostSwitches
@@ -9,7 +10,7 @@ from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm.hosting import Writer
-from tests.mutants.faults import on
+from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import done, give, logged, out
 
@@ -72,6 +73,16 @@ host("host-tuple-values", "BOLT-27", give(True))(
     "true becomes a text on its way to the child.",
     on(BoltHost, "tuple").takes(
         call=lambda call: {**call, "tuple": ["true" if v is True else v for v in call["tuple"]]}
+    ),
+)
+host("host-bare-without-tuple", "BOLT-02", lambda w: w.bare())(
+    "A tuple without values has no member tuple.",
+    on(BoltHost, "send").takes(
+        message=lambda message: (
+            without(message, "tuple")
+            if isinstance(message, dict) and message.get("tuple") == [] and message.get("stream") != "__heartbeat"
+            else message
+        )
     ),
 )
 host("host-swaps", "BOLT-20", both(give(1), done("fail", 0)))(
@@ -205,6 +216,12 @@ host("host-values", "BOLT-27", out(9007199254740991))(
 )
 host("host-log-lost", "BOLT-21", both(give(1), logged("after")))(
     "Logs are lost while a tuple is live.", on(BoltHost, "log").skips(when=lambda self: self.live)
+)
+host("host-log-is-a-format", "BOLT-21", logged("100%s {}"))(
+    "What is logged is taken for a format, in which % stands for something else.",
+    on(BoltHost, "log").takes(
+        message=lambda message: {**message, "msg": re.sub("%.?", "(null)", str(message.get("msg")))}
+    ),
 )
 
 

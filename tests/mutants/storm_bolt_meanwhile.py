@@ -151,3 +151,45 @@ child("bolt-queue-of-ten", "BOLT-26", _meanwhile(tuples=12), accept="BOLT-18")(
     "While it waits for task ids ten tuples are kept, and no more.",
     on(Bolt, "asked").skips(when=lambda self, message: not (self.is_heartbeat(message) or len(self.queue) < 10)),
 )
+
+
+def _behind_queued(w: Writer) -> None:
+    for _ in range(2):
+        w.script([emit(), ACK])
+    w.list_and_tuple()
+    w.lists()
+
+
+@child("bolt-drops-behind-queued", "BOLT-26", _behind_queued, accept="BOLT-18")
+class DropsBehindQueued(Bolt):
+    """A tuple is lost that comes while one waits for its task ids which had to wait for its turn itself."""
+
+    queued = False
+
+    def asked(self, message: dict[str, Any]) -> None:
+        self.queued = self.queued and bool(self.running)
+        if not self.queued or self.is_heartbeat(message):
+            super().asked(message)
+
+    def next(self) -> None:
+        self.queued = bool(self.queue)
+        super().next()
+
+
+@child("bolt-beats-in-a-flag", "HB-06", _meanwhile(beat, beat), accept="HB-03 HB-07")
+class BeatsInAFlag(Bolt):
+    """Heartbeats that come while it waits for task ids are answered behind the list, all of them by one sync."""
+
+    flag = False
+
+    def heartbeat(self, message: Any) -> None:
+        if self.waiting:
+            self.flag = True
+        else:
+            super().heartbeat(message)
+
+    def got_ids(self, one: Running | None, ids: list[Any]) -> None:
+        flag, self.flag = self.flag, False
+        if flag:
+            self.say({"command": "sync"})
+        super().got_ids(one, ids)

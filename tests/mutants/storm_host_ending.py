@@ -74,6 +74,10 @@ host("host-patient", "HB-10", case("hangs"), bare=True)(
 host("host-patient-spout", "HB-10", case("hangs"), bare=True)(
     "A spout that hangs is waited for.", on(SpoutHost, "counts").instead(lambda: False)
 )
+host("host-patient-with-acks", "HB-10", case("hangs", 1, 1, 0, 0), bare=True, ext="x-hb-timing", accept="INV-HOST-24")(
+    "A spout that hangs inside ack or fail is waited for.",
+    on(SpoutHost, "counts").skips(when=lambda self: self.command in ("ack", "fail")),
+)
 host("host-impatient", "HB-11", case("live"), bare=True)(
     "A child is given up after a third of the timeout.",
     on(BoltHost, "tick").before(

@@ -66,7 +66,7 @@ class SleepsInAck(Spout):
         yield from super().callback(command, message)
 
 
-@child("spout-lifeless", "HB-08", FAILED, conf=script([emit(1, id="a")]), accept="SPOUT-03")
+@child("spout-lifeless", "HB-08", FAILED, conf=script([emit(1, id="a")]), accept="SPOUT-03 SPOUT-24")
 class Lifeless(Spout):
     """A fail gets no sign of life."""
 

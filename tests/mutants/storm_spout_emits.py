@@ -186,3 +186,33 @@ child("spout-composed-ids", "SPOUT-12", NEXT, conf=script([emit(id="e\u0301")]))
 child("spout-nothing-is-not-emitted", "SPOUT-03", NEXT, conf=script([{"op": "emit", "tuple": []}]))(
     "A tuple without values is not emitted.", on(Spout, "emit").skips(when=lambda step: not step["tuple"])
 )
+child("spout-log-ends-at-nul", "SPOUT-15", NEXT, conf=script([{"op": "log", "msg": "a\0b"}]))(
+    "A log ends where a NUL stands in it.", on(Spout, "log").takes(text=lambda text: text.partition("\0")[0])
+)
+
+
+@child("spout-ids-by-text", "SPOUT-12", ACKED, conf=script([emit(1, id=7), emit(2, id="7")]))
+class IdsByText(Spout):
+    """Ids in flight are kept by their text: of the number 7 and the text "7" user code is told the later one."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.flying: dict[str, Any] = {}
+
+    def emitted(self, step: Any, name: Any) -> dict[str, Any]:
+        message = super().emitted(step, name)
+        if "id" in message:
+            self.flying[str(message["id"])] = message["id"]
+        return message
+
+    def callback(self, command: str, message: dict[str, Any]) -> Callback:
+        if command in ("ack", "fail"):
+            name = message.get("id")
+            message = {**message, "id": self.flying.pop(str(name), name)}
+        yield from super().callback(command, message)
+
+
+child("spout-looks-for-next", "SPOUT-03", ACKED, conf=script([emit(1, id="next")]), accept="SPOUT-12 SPOUT-16")(
+    'A message in which "next" stands somewhere is a next, also an ack of that id.',
+    on(Spout, "asked").takes(message=lambda message: {"command": "next"} if message.get("id") == "next" else message),
+)
