@@ -51,6 +51,7 @@ def test_what_the_examples_do_is_a_recommendation_missed():
         "service S: 0 {\n  int f()\n}\nservice S: 1 {\n  int f(1: int a)\n}\n",
         "typedef int T\nservice S: 0 {\n  int f(1: T? a)\n}\n",
         "typedef int? T\n",
+        "interface I: 0 {\n}\ninterface I: 1 {\n}\n",
     ],
 )
 def test_what_is_said_nowhere_may_be_refused(text):

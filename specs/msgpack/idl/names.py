@@ -91,6 +91,8 @@ class Names:
                 if each.name in applications:
                     self.free("an application declared twice")
                 applications.add(each.name)
+        if len({name for name, _ in self.interfaces}) < len(self.interfaces):
+            self.free("an interface in two versions")
         others = {name for name, _ in self.services} | {name for name, _ in self.interfaces}
         generated = {f"{name}_{version}" for name, version in (*self.services, *self.interfaces)}
         names = self.types.keys() | others | applications

@@ -27,7 +27,7 @@ COMPARED = frozenset((
     "an exception is used before it is declared", "one name for things of different kinds",
     "a fraction below zero", "a key by an alias", "two foreign types for one target",
     "several exceptions behind throws", "an alias of a nullable type", "null as the default of a raw or a message",
-    "arguments in another order than that of their ids",
+    "arguments in another order than that of their ids", "an interface in two versions",
 ))  # fmt: skip
 """Freedoms to refuse that leave no doubt about the tree of whoever does not."""
 
