@@ -1,0 +1,35 @@
+"""What is found out about clients of MessagePack-RPC beforehand, and what our own reader of codecs cannot follow."""
+
+from __future__ import annotations
+
+import pytest
+
+from specs.events import Said
+from specs.msgpack.frames import request, response
+from specs.msgpack.lines import Ask, Line, answer
+from specs.protocol import find
+from strategies.msgpack import discovery
+
+MSGPACK = find("msgpack")
+CONFIG = MSGPACK.configure("client", "core", {name: fact.default for name, fact in MSGPACK.facts.items()}, {})
+FIRST, SECOND = Said(0, "client", request(1, "a")), Said(0, "client", request(2, "b"))
+ANSWER = Said(0, "server", response(1, None, 1))
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        ((FIRST, SECOND, ANSWER), False),
+        ((FIRST, ANSWER, SECOND), True),
+        ((FIRST, ANSWER), False),  # a call that never leaves is lost, and not kept back
+        ((FIRST,), False),
+    ],
+)
+def test_a_client_that_keeps_a_call_back_until_the_one_before_it_is_answered_is_found_out(events, found):
+    assert discovery._one_after_the_other(lambda plan, config: (events, None), CONFIG) is found
+
+
+@pytest.mark.parametrize(("want", "bad"), [("free", ""), ("value", "JSON of great depth")])
+def test_only_a_question_that_is_deep_itself_may_be_answered_deeply(want, bad):
+    deep = b'{"id": 1, "ok": {"value": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}"
+    assert answer(Ask(1, "decode", b"\x91" * 50_000 + b"\xc0", "plain", want=want), Line(deep)).bad == bad
