@@ -6,7 +6,7 @@ import pytest
 
 from specs.events import Said
 from specs.msgpack.frames import request, response
-from specs.msgpack.lines import Ask, Line, answer
+from specs.msgpack.lines import DEPTH, Ask, Line, answer
 from specs.protocol import find
 from strategies.msgpack import discovery
 
@@ -29,7 +29,10 @@ def test_a_client_that_keeps_a_call_back_until_the_one_before_it_is_answered_is_
     assert discovery._one_after_the_other(lambda plan, config: (events, None), CONFIG) is found
 
 
-@pytest.mark.parametrize(("want", "bad"), [("free", ""), ("value", "JSON of great depth")])
-def test_only_a_question_that_is_deep_itself_may_be_answered_deeply(want, bad):
+@pytest.mark.parametrize(
+    ("want", "rule", "bad"),
+    [("free", DEPTH, ""), ("free", "12", "JSON of great depth"), ("value", "", "JSON of great depth")],
+)
+def test_only_a_question_that_is_deep_itself_may_be_answered_deeply(want, rule, bad):
     deep = b'{"id": 1, "ok": {"value": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}"
-    assert answer(Ask(1, "decode", b"\x91" * 50_000 + b"\xc0", "plain", want=want), Line(deep)).bad == bad
+    assert answer(Ask(1, "decode", b"\x91" * 50_000 + b"\xc0", "plain", want=want, rule=rule), Line(deep)).bad == bad

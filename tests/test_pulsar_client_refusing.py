@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from specs.events import Said
+from specs.events import Closed, Said
 from specs.model import judge
+from specs.pulsar.batches import batch
 from tests.test_pulsar_client_machine import CONFIG, END, PULSAR, consumer, looked_up
 from tests.test_pulsar_crossings import flow, reported, told
 from tests.test_pulsar_freedoms import ID, META, TOPIC, hello, said
@@ -80,3 +81,11 @@ def test_a_message_may_be_refused_twice_and_not_once_it_has_come_whole():
     assert blamed(spoiled, refused(2), refused(2)) == set()
     assert blamed(spoiled, refused(2), message(), refused(2)) != set()
     assert blamed(spoiled, refused(2), refused(3)) != set()  # another reason the second time
+
+
+@pytest.mark.parametrize(("many", "rules"), [(9, {"PULSAR-KA-09"}), (10, set())])
+def test_a_client_may_have_enough_of_a_batch_that_brings_more_than_it_has_permitted(many, rules):
+    """Seed, Message: within the limit of the permits. Nine are granted here."""
+    pushed = message(batch([({}, b"m")] * many), num_messages_in_batch=many)
+    found = blamed(pushed, Closed(0, "client"))
+    assert {sort.partition(" ")[0] for sort, level in found if level != "SHOULD"} == rules

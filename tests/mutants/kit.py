@@ -11,7 +11,7 @@ from impls.references.stomp.reference import Broker, Frame, Malformed, Parser, Q
 from specs.plan import Plan, Ref, Say, SendBytes
 from specs.stomp.states import PREFIX, Config
 from strategies.stomp import writer as plans
-from strategies.stomp.writer import PLACES, Line
+from strategies.stomp.writer import PLACES, Line, Sub
 from tests.mutants.record import Mutant, Witness, prefixed, seeding
 
 QUEUE, TOPIC, QUEUE_2, TOPIC_2 = PLACES
@@ -177,6 +177,16 @@ def next_frame(parser: Parser) -> Frame | None:
 
 
 # -- pieces of plans -------------------------------------------------------------------------------------------------
+
+
+def held(w: plans.Writer, mode: str = "client-individual") -> tuple[Line, Sub]:
+    """A delivery that is not acknowledged, and behind it the beginning of a transaction."""
+    line = w.line()
+    sub = w.subscribe(line, QUEUE, mode)
+    w.send(line, QUEUE)
+    w.wait()
+    begin(w, line)
+    return line, sub
 
 
 def begin(w: plans.Writer, line: Line, tx: str = "t", **options: object) -> None:

@@ -168,7 +168,8 @@ class RemembersTypes(Idl):
         super().__init__(**switches)
         self.known: dict[str, Part] = {}
 
-    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
+    def remembering(self) -> type[Checker]:
+        """What knows the types of earlier documents."""
         known = self.known
 
         class Remembering(Checker):
@@ -182,24 +183,23 @@ class RemembersTypes(Idl):
                 known.update(self.types)
                 return found
 
-        self.checker_type = Remembering
+        return Remembering
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
+        self.checker_type = self.remembering()
         return super().parse(source, profile)
 
 
 @mutant("remembers-what-was-refused", "ERR-02", message("1: int x", name="N") + message("1: nothing x"),
         message("1: N x"), accept="TYPE-02 ERR-01 NAME-01 SVC-09 EXC-02 TS-01")  # fmt: skip
-class RemembersWhatWasRefused(Idl):
+class RemembersWhatWasRefused(RemembersTypes):
     """Types of a document that was refused are known until one is taken."""
 
-    def __init__(self, **switches: Any) -> None:
-        super().__init__(**switches)
-        self.known: dict[str, Part] = {}
-
-    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
+    def remembering(self) -> type[Checker]:
         known = self.known
 
         class Remembering(Checker):
-            """Knows what was declared in what was refused before."""
+            """Knows the bare names of what was declared in what was refused."""
 
             def run(self) -> list[Wrong]:
                 own = {part.word.text for part in self.parts}
@@ -210,10 +210,12 @@ class RemembersWhatWasRefused(Idl):
                               for n, p in self.types.items()})  # fmt: skip
                 return found
 
-        self.checker_type = Remembering
+        return Remembering
+
+    def parse(self, source: str, profile: str = "core") -> dict[str, Any]:
         made = super().parse(source, profile)
         if "ast" in made:
-            known.clear()
+            self.known.clear()
         return made
 
 

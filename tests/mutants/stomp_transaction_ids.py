@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.reference import Broker, Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
-from tests.mutants.kit import QUEUE, TOPIC, begin, end, listening, mutant, one, plan, within
+from tests.mutants.kit import QUEUE, TOPIC, begin, end, held, listening, mutant, one, plan, within
 
 # -- which transaction -------------------------------------------------------------------------------------------------
 
@@ -302,11 +302,7 @@ class BeginLocksOthers(Broker):
 
 def _ack_within(verb: str, ending: str, comes: bool = True):
     def play(w: plans.Writer) -> None:
-        line = w.line()
-        sub = w.subscribe(line, QUEUE, "client-individual")
-        w.send(line, QUEUE)
-        w.wait()
-        begin(w, line)
+        line, sub = held(w)
         w.acknowledge(line, sub, 0, verb=verb, tx="t")
         if ending:
             end(w, line, verb=ending)
@@ -351,11 +347,7 @@ mutant("nack-ignores-transaction", "NACK-04", _ack_within("NACK", "", comes=Fals
 
 @plan
 def _acked_after_abort(w: plans.Writer) -> None:
-    line = w.line()
-    sub = w.subscribe(line, QUEUE, "client-individual")
-    w.send(line, QUEUE)
-    w.wait()
-    begin(w, line)
+    line, sub = held(w)
     w.acknowledge(line, sub, 0, tx="t")
     end(w, line, verb="ABORT")
     w.wait()
@@ -372,11 +364,7 @@ mutant("aborted-ack-is-final", "ACK-06", _acked_after_abort, accept="TXN-04 ACK-
 
 def _acked_beside(verb: str):
     def play(w: plans.Writer) -> None:
-        line = w.line()
-        sub = w.subscribe(line, QUEUE, "client-individual")
-        w.send(line, QUEUE)
-        w.wait()
-        begin(w, line)
+        line, sub = held(w)
         w.acknowledge(line, sub, 0, verb=verb, receipt=w.receipt())
         w.wait()
         w.hang(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from impls.references.stomp.reference import Frame, Refused, Session, Settle, Transaction
 from strategies.stomp import writer as plans
 from tests.mutants.faults import on
-from tests.mutants.kit import QUEUE, QUEUE_2, begin, end, listening, mutant, plan, within
+from tests.mutants.kit import QUEUE, QUEUE_2, begin, end, held, listening, mutant, plan, within
 
 # -- before COMMIT -----------------------------------------------------------------------------------------------------
 
@@ -30,11 +30,7 @@ class VisibleAtOnce(Session):
 
 @plan
 def _ack_then_send(w: plans.Writer) -> None:
-    line = w.line()
-    sub = w.subscribe(line, QUEUE, "client")
-    w.send(line, QUEUE)
-    w.wait()
-    begin(w, line)
+    line, sub = held(w, "client")
     within(w, line)
     w.acknowledge(line, sub, 0, tx="t")
 

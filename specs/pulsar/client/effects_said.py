@@ -274,12 +274,17 @@ def _pushes(state: ClientState, number: int, frame: Frame) -> ClientState:
     end = state.endpoints[at]
     if not frame.check:
         state = tried(state, Oddity.NO_CHECKSUM)
-    if end.pushed >= end.granted:  # whoever has no room for it may drop it, or end the connection
+    if end.pushed + _count(frame) > end.granted:  # whoever has no room for it may drop it, or end the connection
         state = tried(state._replace(doubt=True), Oddity.OVER_PERMITS)
     unreadable, as_oddity, items = _opened(frame)
     if unreadable is not None and as_oddity is not None:
         return _hidden(state, at, frame, Refusal(entry, unreadable, as_oddity), items)
     return _queued(state, at, frame, items)
+
+
+def _count(frame: Frame) -> int:
+    """How many messages a MESSAGE says that it brings."""
+    return max(int(frame.metadata().num_messages_in_batch), 1)
 
 
 def _queued(state: ClientState, at: int, frame: Frame, items: list[Single]) -> ClientState:
@@ -304,14 +309,13 @@ def _queued(state: ClientState, at: int, frame: Frame, items: list[Single]) -> C
 
 def _hidden(state: ClientState, at: int, frame: Frame, refusal: Refusal, items: list[Single]) -> ClientState:
     """A MESSAGE that cannot be read."""
-    end, meta = state.endpoints[at], frame.metadata()
+    end = state.endpoints[at]
     state = tried(state, refusal.oddity)
     state = state._replace(
         refused=(*state.refused, refusal), odd=True, unread=(*state.unread, refusal.oddity)
     )  # fmt: skip
-    count = meta.num_messages_in_batch if meta.HasField("num_messages_in_batch") else 1
     believed = tuple(Pushed(Name(refusal.entry, -1, 1), item.payload, sure=False) for item in items)
-    return state.with_endpoint(at, end._replace(queue=(*end.queue, *believed), pushed=end.pushed + max(count, 1)))
+    return state.with_endpoint(at, end._replace(queue=(*end.queue, *believed), pushed=end.pushed + _count(frame)))
 
 
 def _opened(frame: Frame) -> tuple[Unreadable | None, Oddity | None, list[Single]]:
