@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from specs.events import Said
+from specs.events import Closed, Said
 from specs.msgpack.frames import request, response
 from specs.msgpack.lines import DEPTH, Ask, Line, answer
+from specs.plan import Say
 from specs.protocol import find
 from strategies.msgpack import discovery
 
@@ -36,3 +37,23 @@ def test_a_client_that_keeps_a_call_back_until_the_one_before_it_is_answered_is_
 def test_only_a_question_that_is_deep_itself_may_be_answered_deeply(want, rule, bad):
     deep = b'{"id": 1, "ok": {"value": ' + b"[" * 50_000 + b"]" * 50_000 + b"}}"
     assert answer(Ask(1, "decode", b"\x91" * 50_000 + b"\xc0", "plain", want=want, rule=rule), Line(deep)).bad == bad
+
+
+ASK = (Say(0, request(1, "a")),)
+SERVER = MSGPACK.configure("server", "core", {name: fact.default for name, fact in MSGPACK.facts.items()}, {})
+SAID, ENDED = Said(0, "server", response(1, None, 1)), Closed(0, "server")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ((SAID, ENDED), (SAID, ENDED), True),
+        ((SAID, ENDED), (SAID,), False),
+        ((SAID,), (SAID, ENDED), False),
+        ((ENDED,), (ENDED,), False),  # one that does not answer breaks down, and is judged
+        ((SAID, Closed(0, "client")), (SAID, Closed(0, "client")), False),
+    ],
+)
+def test_a_server_that_ends_each_connection_once_it_has_answered_is_found_out(first, second, found):
+    plays = iter((first, second))
+    assert discovery._brief(lambda plan, config: (next(plays), None), SERVER, ASK) is found

@@ -37,6 +37,16 @@ def test_a_served_connection_on_which_nothing_is_open_may_end_but_not_behind_a_f
     assert serving("string f()", FAIL, ASKED, FAILED, GONE, END) == ("MPIDL-EXW-03 MUST",)
 
 
+@pytest.mark.parametrize(("brief", "answered"), [(True, True), (True, False), (False, True)])
+def test_a_call_may_cross_the_end_of_a_connection_that_a_server_ends_once_it_has_answered(brief, answered):
+    given = {"idl": IDL.format("string f()"), "application": "A", "behaviour": {"s/0/f": TAG}}
+    begun = (Fact(0, "client", "serve", given), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    before = (ASKED, TOLD) if answered else ()
+    events = (*begun, *before, Said(0, "client", request(2, "f:s:0")), GONE, END)
+    found = verdict("idl-server", *events, layout="array-1", echo_form=0, brief=brief)
+    assert found == (() if brief and answered else ("MPIDL-DISP-01 MUST",))
+
+
 def test_a_raw_may_be_a_str_of_any_octets():
     asked = Said(0, "client", request(1, "f:s:0", (b"\xff\0",)))
     for back, blamed in (((Text(b"\xff\0"),), ()), ((b"\xff\0",), ()), ((b"\xff",), ("MPIDL-ENC-01 MUST",))):

@@ -9,7 +9,7 @@ from impls.driver.link import MemoryTransport
 from impls.references.msgpack.reference import Server
 from specs.events import Closed, Fact, Said
 from specs.model import judge
-from specs.msgpack.frames import Frame, request, response
+from specs.msgpack.frames import Frame, notification, request, response
 from specs.msgpack.values import Ext, Map, Text, double, single
 from specs.plan import Plan, Say
 from tests.msgpack_verdicts import END, MSGPACK, verdict
@@ -39,6 +39,7 @@ def spoiling(malformed, *events):
 
 
 SHUT = Closed(0, "server", "eof")
+ONE = ("MPRPC-RESP-01 MUST",)
 
 
 @pytest.mark.parametrize(
@@ -149,3 +150,30 @@ def test_a_list_without_the_types_of_its_numbers_is_not_the_result_of_another_re
     ]
     rest = [Said(0, "server", response(number, None, value)) for number, value in ((2, (0, 1)), (3, (0, 2)))]
     assert verdict("server", *asked, Said(0, "server", response(1, None, result)), *rest, END, **learnt) == blamed
+
+
+@pytest.mark.parametrize(("brief", "answered", "blamed"), [(True, True, ()), (True, False, ONE), (False, True, ONE)])
+def test_a_request_may_cross_the_end_of_a_connection_that_a_server_ends_whenever_nothing_is_open(
+    brief, answered, blamed
+):
+    first, told = Said(0, "client", request(1, "echo", 5)), Said(0, "server", response(1, None, 5))
+    before = (first, told) if answered else ()
+    events = (*before, Said(0, "client", request(2, "echo", 6)), SHUT, END)
+    assert verdict("server", *events, brief=brief) == blamed
+
+
+@pytest.mark.parametrize(("brief", "answered"), [(True, True), (True, False), (False, True)])
+def test_only_who_ends_every_connection_that_was_answered_may_do_so_where_another_was_misused(brief, answered):
+    asked, told = Said(1, "client", request(1, "echo", 5)), Said(1, "server", response(1, None, 5))
+    misused = Said(0, "client", Frame("junk"))
+    begun = (asked, told) if answered else (Said(1, "client", notification("bump")),)
+    found = verdict("server", *begun, misused, SHUT, Closed(1, "server", "eof"), END, brief=brief)
+    assert found == (() if brief and answered else ("MPRPC-BAD-01 MUST",))
+
+
+@pytest.mark.parametrize(("brief", "blamed"), [(True, ()), (False, ("MPRPC-NOTE-03 ASSUMED",))])
+def test_notifications_that_crossed_the_end_of_such_a_connection_need_not_be_counted(brief, blamed):
+    counts = [(Said(n, "client", request(1, "count")), Said(n, "server", response(1, None, 0))) for n in (0, 1)]
+    note = Said(0, "client", notification("bump"))
+    found = verdict("server", *counts[0], note, SHUT, *counts[1], END, brief=brief)
+    assert found == blamed

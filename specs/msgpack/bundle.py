@@ -144,6 +144,7 @@ def configure(role: str, profile: str, facts: Mapping[str, Any], learnt: Mapping
         one_number=bool(learnt.get("one_number", False)),
         way=str(learnt.get("way", "")),
         serial=bool(learnt.get("serial", False)),
+        brief=bool(learnt.get("brief", False)),
         profile=profile,
         forward_refs=bool(facts.get("forward_refs")),
         id_zero=bool(facts.get("id_zero")),

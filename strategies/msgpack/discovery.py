@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specs.codec import Malformed
-from specs.events import Fact, Said
+from specs.events import Closed, Fact, Said
 from specs.msgpack.calls import METHODS
 from specs.msgpack.format import decoded, encoded
 from specs.msgpack.frames import request, response, shape
@@ -47,7 +47,21 @@ def discover(play: Play, configure: Callable[[Mapping[str, Any]], Config]) -> Ma
     whole = [_asked(play, config, "echo", double(number)) for number in (1.0, -3.0, 7.0)]
     one_number = all(found is not None and type(found[1]) is int for found in whole)
     serial = _serial(play, config)
-    return {"offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial}
+    ask = request(5, config.name("echo"), 7)
+    return {
+        "offered": offered, "old_raw": _old(play, config), "one_number": one_number, "serial": serial,
+        "brief": _brief(play, config, (Say(0, ask),)),
+    }  # fmt: skip
+
+
+def _brief(play: Play, config: Config, ask: Sequence[Step]) -> bool:
+    """True when a connection is ended by the server once it has answered, and nothing else was said; seen twice."""
+    for _ in range(2):
+        events, _ = play(Plan((*ask, Wait(0), Wait(KEPT_MS))), config)
+        answered = any(isinstance(event, Said) and event.by == config.role for event in events)
+        if not answered or not any(isinstance(event, Closed) and event.by == config.role for event in events):
+            return False
+    return True
 
 
 _ONE_LINE = (
@@ -123,7 +137,9 @@ def _served(play: Play, config: Config) -> Mapping[str, Any]:
                     found.setdefault("echo_form", form)
     if len(read) == 1 and found.get("layout"):
         found["layout"] = read.pop()
-    return found | {"refused": _refused(play, config)}
+    given = {"idl": _PROBE, "application": "A", "behaviour": {"s/0/m": {"do": "const", "value": {"x": 5}}}}
+    ask = (Control(0, "serve", given), Say(0, request(1, "m:s:0")))
+    return found | {"refused": _refused(play, config), "brief": _brief(play, config, ask)}
 
 
 def _laid_out(message: Any) -> str:

@@ -52,9 +52,9 @@ class Writer:
         return self._serial
 
     def line(self, slot: int = 0) -> Line:
-        """The connection in a slot, a new one if there is none."""
+        """The connection in a slot, a new one if there is none, or if the server will have ended the one there was."""
         slot %= self.slots
-        if slot not in self.lines:
+        if slot not in self.lines or self.config.brief:
             self.lines[slot] = Line(self._next)
             self._next += 1
         return self.lines[slot]

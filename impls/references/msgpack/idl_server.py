@@ -309,8 +309,9 @@ class IdlServer(Server):
     application: Application | None = None
     """What every new connection is served, if something is."""
 
-    def __init__(self, *, seed: int = 0, order: str = "first", error: str = "text", **switches: Any) -> None:
-        super().__init__(seed=seed, order=order, error=error)
+    def __init__(self, *, seed: int = 0, order: str = "first", error: str = "text", ends: str = "client",
+                 **switches: Any) -> None:  # fmt: skip
+        super().__init__(seed=seed, order=order, error=error, ends=ends)
         self.serving = ServingSwitches(**switches)
 
     @classmethod
@@ -321,6 +322,7 @@ class IdlServer(Server):
                  for name, values in SERVING_SWITCHES.items()}  # fmt: skip
         drawn["order"] = chance.choice(("first", "last", "random"))
         drawn["error"] = chance.choice(("text", "list", "map", "number", "zero", "false", "empty"))
+        drawn["ends"] = chance.choice(("client", "client", "client", "server"))
         return cls(seed=seed, **{**drawn, **fixed})
 
 

@@ -232,6 +232,8 @@ class Session:
         self.say(self.response(number, error, result))
         if self.waiting and self.busy < self.server.switches.workers:
             self.call(*self.waiting.pop(0))
+        elif self.server.switches.ends == "server" and not self.open:
+            self.close()
 
     def response(self, number: int, error: Any, result: Any) -> list[Any]:
         """The message that answers."""

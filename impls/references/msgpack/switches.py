@@ -57,6 +57,9 @@ class Switches:
     max_depth: int = switch(256, 24, 512)
     too_deep: str = switch("close", "error-then-close", "ignore")
 
+    # Connections (RPC spec, silent): who ends one on which nothing is open
+    ends: str = switch("client", "server")
+
     def __post_init__(self) -> None:
         for name, values in SWITCHES.items():
             if getattr(self, name) not in values:

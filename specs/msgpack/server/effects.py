@@ -139,8 +139,11 @@ def what_could_not_be_read_was_passed_over(case: Case) -> Place:
 
 @BOOK.effect("server ends")
 def nothing_is_open_any_more(case: Case) -> Place:
-    """The connection is over."""
-    return case.state._replace(conn=case.conn._replace(asked=()))
+    """The connection is over. What was notified on one that a server ends when nothing is open may not be counted."""
+    here = case.state
+    if here.config.brief and here.conn.noted and here.conn.done:
+        here = here._replace(whole=here.whole._replace(counted=None))
+    return here._replace(conn=here.conn._replace(asked=()))
 
 
 def put(state: State, here: Place) -> State:

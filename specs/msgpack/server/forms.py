@@ -204,9 +204,16 @@ def stays_open_as_it_declares(case: Case) -> str:
     return f"the connection was closed, which is declared to stay open: {case.conn.bad}"
 
 
+@BOOK.freedom("MP-20")
+def it_ends_each_connection_that_was_answered(case: Case) -> bool:
+    """RPC, silent: who ends a connection on which nothing is open. What was on its way may not have been read."""
+    return case.state.config.brief and bool(case.conn.done)
+
+
 @BOOK.form(
-    SURVIVES, on="server ends", when=(P.LIVE,), if_=lambda c: not c.conn.asked and c.state.whole.bad, steady=True
-)
+    SURVIVES, on="server ends", when=(P.LIVE,), if_=lambda c: not c.conn.asked and c.state.whole.bad,
+    freed_by=(it_ends_each_connection_that_was_answered,), steady=True,
+)  # fmt: skip
 def others_are_not_closed_for_a_misused_one(case: Case) -> str:
     """Our own minimum: what one client says does not end the connections of others; MP-20."""
     return "the server closed a connection on which nothing was wrong: another one was misused"
@@ -218,7 +225,8 @@ def _cut(case: Case) -> str:
 
 @BOOK.form(
     f"{ONE_RESPONSE} {FAILURES} {EXTENSIONS} {TIMESTAMPS}", on="server ends", when=(P.LIVE,),
-    if_=lambda case: bool(case.conn.asked), which=_cut, causes=ENDED, freed_by=REFUSALS, steady=True,
+    if_=lambda case: bool(case.conn.asked), which=_cut, causes=ENDED,
+    freed_by=(*REFUSALS, it_ends_each_connection_that_was_answered), steady=True,
 )  # fmt: skip
 def ends_only_when_all_is_answered(case: Case) -> str:
     """Response Message: each request has one."""

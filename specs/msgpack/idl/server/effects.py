@@ -27,7 +27,7 @@ def answered(case: Case) -> ServerState:
     if case.at is None:
         return state
     calls = state.calls[: case.at] + state.calls[case.at + 1 :]
-    after = state._replace(calls=calls, failed=case.error is not None)
+    after = state._replace(calls=calls, failed=case.error is not None, answered=True)
     if state.app is not None and state.app.anonymous and case.error is not None:
         after = after._replace(refused=after.refused.union(refused_with(case)))
     return after

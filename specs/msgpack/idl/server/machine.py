@@ -30,7 +30,8 @@ class ServerState(NamedTuple):
     """A conversation. `app` is what is served, `behaviours` what its functions do; `former` are behaviours that there
     were since it was served. `told` are ops that were not answered, each with the behaviours as they were before.
     `calls` are requests that were not answered. `refused` are names of functions without a scope that were refused,
-    with their forms. `loose`: the document may be refused. `failed`: the last answer was an error."""
+    with their forms. `loose`: the document may be refused. `failed`: the last answer was an error,
+    and `answered` tells whether there was one."""
 
     config: Config
     phase: At = At.SERVING
@@ -42,6 +43,7 @@ class ServerState(NamedTuple):
     refused: frozenset[tuple[str, str]] = frozenset()
     loose: bool = False
     failed: bool = False
+    answered: bool = False
 
 
 ACTORS = {
