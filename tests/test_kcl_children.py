@@ -70,6 +70,34 @@ def test_a_library_may_ask_for_a_checkpoint_that_user_code_did_not_ask_for(asks,
     assert {fault.breach.requirement for fault in found.faults} == rules
 
 
+@pytest.mark.parametrize(("first", "told", "rules"), [
+    ("ThrottlingException", True, set()), ("ThrottlingException", False, {"KCL-CHECKPOINT-08"}),
+    (None, True, set()), (None, False, {"KCL-CHECKPOINT-08"}),
+])  # fmt: skip
+def test_a_library_may_ask_again_by_itself_once_user_code_knows_the_result(first, told, rules):
+    """K-50: when user code asked for no more. What user code asked for it must hear of."""
+
+    class Diligent(Child):
+        checkpoints = 0
+
+        def status(self, action):
+            if action == "processRecords":
+                yield from self.checkpoint(None)
+            yield from super().status(action)
+
+        def note(self, observation):
+            self.checkpoints += observation["call"] == "checkpoint"
+            if observation["call"] != "checkpoint" or (told and self.checkpoints == 1):
+                super().note(observation)
+
+    def write(w):
+        w.batch([w.record(b"1"), w.script([{"op": "checkpoint", "at": None}])])
+        w.answers([first, None])
+
+    found = judged("child", lambda: Children("kcl3", child=Diligent), write, "kcl3")
+    assert {fault.breach.requirement for fault in found.faults} == rules
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):

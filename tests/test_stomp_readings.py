@@ -257,3 +257,12 @@ def test_a_body_that_was_cut_at_its_nul_is_nobody_elses():
 @pytest.mark.parametrize("body", [b"on", b"one\0", b"two", b""])
 def test_another_body_that_nobody_sent_is_told_as_that(body):
     assert [name for name, _ in two_sends_without_tags(body)[1]] == ["BODY-02"]
+
+
+@pytest.mark.parametrize(("other", "blamed"), [("again", []), ("other", ["ERROR-07"])])
+def test_an_error_may_name_any_of_several_frames_that_ask_for_one_receipt(other, blamed):
+    sent = client("SEND", ("destination", TOPIC), ("receipt", "again"), body=b"x")
+    refused = client("SUBSCRIBE", ("id", "0"), ("receipt", other))
+    error = server("ERROR", ("receipt-id", "again"), ("message", "no destination"))
+    found = verdict(*session("1.2"), sent, refused, error, Closed(0, "server"))[1]
+    assert [name for name, _ in found] == blamed

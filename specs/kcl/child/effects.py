@@ -11,6 +11,9 @@ TAIL = 4096
 """Octets of a child's output, beside messages, that are kept to tell why a message is missing."""
 
 
+_OF_ITSELF = (Kind.EXTRA, Kind.AFTER_ERROR, Kind.AFTER_SUCCESS)
+
+
 @BOOK.effect("status")
 def answered(m: Case) -> Conv:
     """The action is done; what came in place of an answer may be done once. User code that raised may not have noted
@@ -32,7 +35,8 @@ def requested(m: Case) -> Conv:
     steps, due = m.conv.steps, m.conv.due
     if m.conv.action not in CLOSED_TO_CHECKPOINTS and isinstance(m.number, str | None):
         _, steps, due = m.request
-    asked, served, own = m.conv.asked + 1, m.conv.misuse is not None, m.request.kind is Kind.EXTRA
+    asked, served = m.conv.asked + 1, m.conv.misuse is not None
+    own = m.request.kind in _OF_ITSELF and not m.conv.steps  # K-50: user code that knows all it asked for waits no more
     return m.conv._replace(number=m.number, own=own, asked=asked, tail=b"", steps=steps, due=due, served=served)
 
 

@@ -373,8 +373,9 @@ def error(case: Case, shown: tuple[str, ...]) -> Outcome:
     conn, wanted = case.conn, case.wanted
     case.suspects = may_be_refused(conn)
     if wanted is not None and conn.version != "1.0":
-        asked = (*conn.pending, *([conn.connect] if conn.connect else []))
-        case = case.but(about=next((p for p in asked if p.receipt == wanted), None))
+        asked = [p for p in (*conn.pending, *([conn.connect] if conn.connect else [])) if p.receipt == wanted]
+        refusable = (p for p in asked if p in case.suspects)  # N-16: several frames may ask for one receipt
+        case = case.but(about=next(refusable, asked[0] if asked else None))
     legal = "for a legal frame" if case.suspects else "in a legal session"
     case.text = f"{_what(case)} {legal}"
     unanswered(case)
