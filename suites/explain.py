@@ -163,10 +163,17 @@ def _freedoms(protocol: Protocol, name: str) -> Iterator[str]:
                 for freedom in rule.freed_by:
                     yield f"  {freedom.id}  {freedom.name}  {place(freedom.body)}"
     short = "-".join(name.split("-")[-2:])
-    text = (ROOT / "docs" / "ambiguities.md").read_text("utf-8")
-    for point in re.split(r"\n(?=- \*\*|\n)", text):
+    for point in re.split(r"\n(?=- \*\*|\n)", _readings(protocol)):
         if re.search(rf"(?<![\w-]){re.escape(short)}(?![\w-])", point) and point.strip().startswith("- **"):
             yield from _prose(point.strip()[2:])
+
+
+def _readings(protocol: Protocol) -> str:
+    """What docs/ambiguities.md says of a protocol, behind a comment that names it: rows of several protocols end in the
+    same words."""
+    text = (ROOT / "docs" / "ambiguities.md").read_text("utf-8")
+    _, *marked = re.split(r"<!-- protocol: (\w+) -->", text)
+    return "".join(said for name, said in zip(marked[::2], marked[1::2], strict=True) if name == protocol.name)
 
 
 # -- what was seen -----------------------------------------------------------------------------------------------------

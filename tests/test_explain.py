@@ -31,3 +31,12 @@ def test_files_and_lines_that_it_names_exist(tmp_path):
 def test_a_wrong_id_is_answered_by_those_that_are_near(tmp_path):
     with pytest.raises(LookupError, match=r"near: STOMP-1\.2-ENC-02"):
         explain("STOMP-ENC-02", tmp_path)
+
+
+@pytest.mark.parametrize(("name", "own", "other"), [
+    ("MPIDL-INV-11", "", "SUBSCRIBE"), ("STOMP-1.2-INV-11", "SUBSCRIBE", "IDL"), ("MPIDL-DISP-01", "ML-", "**N-"),
+])  # fmt: skip
+def test_the_readings_that_it_quotes_are_of_its_own_protocol(name, own, other, tmp_path):
+    text = explain(name, tmp_path).partition("\nfreedoms\n")[2].partition("\njudged here\n")[0]
+    assert own in text
+    assert other not in text
