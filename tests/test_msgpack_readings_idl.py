@@ -38,6 +38,8 @@ def test_what_the_examples_do_is_a_recommendation_missed():
     assert parsed("message M { 1: map<string> x }", anything) == ("MPIDL-TYPE-03 MUST",)
     assert parsed("service S:0 { int f() throws DiskFullError }", anything) == ("MPIDL-SVC-09 SHOULD",)
     assert parsed("message M { }\nservice S:0 { int f() throws M }", anything) == ("MPIDL-SVC-09 MUST",)
+    assert parsed("service S:0 { }\napplication A { S:0 default }", anything) == ("MPIDL-APP-01 SHOULD",)
+    assert parsed("service S:0 { }\napplication A { S:0 }", anything) == ("MPIDL-APP-01 MUST",)
     assert parsed("service S:0 { int f() throws S }", anything) == ("MPIDL-SVC-09 SHOULD",)  # S is no name of a type
     assert parsed("service S:0 { int f() throws int }", anything) == ("MPIDL-SVC-09 MUST",)
     assert not read("exception DiskFullError { }\nservice S:0 { int f() throws DiskFullError }", EVERY).faults

@@ -115,10 +115,23 @@ def _entry(change: Callable[[list[str], Dice, Document], None]) -> Change:
 
 
 def _other_version(item: list[str], dice: Dice, document: Document) -> None:
+    """A version that the service has not, at times one that another service has."""
     taken = {block.facts["version"] for block in document.of("service") if block.facts["service"] == item[0]}
     number = int(item[2])
     found = [n for n in (number + 1, number - 1, number + 2, 0, 99) if n >= 0 and n not in taken]
-    item[2] = str(dice.pick(found))
+    others = [block.facts["version"] for block in document.of("service") if block.facts["version"] not in taken]
+    if dice.roll(2) and not others:
+        others.append(_another_service(document, number + 1))
+    item[2] = str(dice.pick(others if others and dice.roll(3) else found))
+
+
+def _another_service(document: Document, version: int) -> int:
+    """An empty service in front of everything; its version."""
+    name = document.fresh("Other")
+    block = Block("service", name, ["service", name, ":", str(version), "{"])
+    block.facts = {"service": name, "version": version}
+    document.blocks.insert(0, block)
+    return version
 
 
 def _other_service(item: list[str], dice: Dice, document: Document) -> None:

@@ -265,6 +265,18 @@ class AnyVersion(Checker):
         self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "service" or w.word not in fine]
 
 
+@mutant("version-of-any-service", "APP-02", "service O: 1 {\n}\n" + application("S:1 a default"))
+class VersionOfAnyService(Checker):
+    """A version that any service has is taken for one of the service at hand."""
+
+    def c_application(self, part: Part) -> None:
+        known, versions = len(self.wrong), {version for _, version in self.services}
+        super().c_application(part)
+        names = {name for name, _ in self.services}
+        fine = {mount.service for mount in part.mounts if mount.service.text in names and mount.version in versions}
+        self.wrong[known:] = [w for w in self.wrong[known:] if w.code != "service" or w.word not in fine]
+
+
 @mutant("one-scope-each", "APP-05", application("S:0 a", "S:0 b default"), accept="APP-01")
 class OneScopeEach(Checker):
     """A service has one scope in an application."""

@@ -300,7 +300,7 @@ class _Parser:
             self.freedoms.append("an entry without a version")
         scope = self.all[self.pos]
         if scope.text == "default" and self.all[self.pos + 1].text != "default":
-            self.fail(Clause.ENTRY_FORM, "the scope is missing")
+            self.fail(Clause.ENTRY_FORM, "the scope is missing, or called default", level="SHOULD")
         known = len(self.freedoms)
         scope = self.name(Clause.ENTRY_FORM, "the scope")
         if scope.text in ("_", "default"):
