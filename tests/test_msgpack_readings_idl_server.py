@@ -141,3 +141,22 @@ def test_an_exception_that_a_function_does_not_declare_is_any_failure():
         assert (verdict("idl-server", *begun, ASKED, FAILED, END, layout="array-1") == ()) is right
         named = Said(0, "idl-server", response(1, "E.F", None))
         assert verdict("idl-server", *begun, ASKED, named, END, layout="array-1") == ()
+
+
+@pytest.mark.parametrize(
+    ("inner", "back", "right"),
+    [
+        ({}, (), True),  # it has nothing but defaults
+        ({"y": 0}, (), True),
+        ({}, ((),), True),
+        ({"y": 1}, (), False),
+        ({"y": 1}, ((),), False),
+    ],
+)
+def test_a_message_that_has_nothing_but_defaults_may_be_left_out(inner, back, right):
+    document = "message N {\n  1: optional int y\n}\nmessage M {\n  1: optional N x\n}\nservice S: 0 {\n  M f()\n}\n"
+    document += "application A {\n  S: 0 s default\n}\n"
+    told = {"idl": document, "application": "A", "behaviour": {"s/0/f": {"do": "const", "value": {"x": inner}}}}
+    begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
+    made = Said(0, "idl-server", response(1, None, back))
+    assert (verdict("idl-server", *begun, ASKED, made, END, layout="array-1", echo_form=0) == ()) is right

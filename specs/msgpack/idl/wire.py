@@ -50,8 +50,9 @@ class Types(NamedTuple):
     loose: bool = False
 
     def written(self) -> Types:
-        """What an implementation may write: in some languages a float that is whole is an integer (ML-26), and nil may
-        stand for an optional field that has its default (ML-28)."""
+        """What an implementation may write: in some languages a float that is whole is an integer (ML-26), nil may
+        stand for an optional field that has its default (ML-28), and a message of defaults alone may be left out
+        (ML-11)."""
         return self._replace(loose=True)
 
     def decoded(self, value: Any, kind: Type) -> Any:
@@ -161,8 +162,8 @@ class Types(NamedTuple):
             return _literal(field.default, field.type)
         return self.zero(field.type)
 
-    def zero(self, kind: Type) -> Any:
-        """The default of a type."""
+    def zero(self, kind: Type, around: frozenset[str] = frozenset()) -> Any:
+        """The default of a type; `around` are the messages that it is a part of. Raises Unfit."""
         if kind.null:
             return None
         if kind.name in INTEGERS:
@@ -173,7 +174,14 @@ class Types(NamedTuple):
         }  # fmt: skip
         if kind.name in simple:
             return simple[kind.name]
-        raise Unfit(None, "nobody says what a message is that was left out")
+        if not self.loose or kind.name in around:
+            raise Unfit(None, "nobody says what a message is that was left out")
+        around |= {kind.name}  # ML-11: whoever leaves one out that has nothing but defaults reads it so
+        fields = self.messages[kind.name].fields
+        return kind.name, tuple(
+            (field.name, self.zero(field.type, around) if field.default is None else self.omitted(field))
+            for field in fields
+        )
 
 
 def _literal(literal: Literal, kind: Type) -> Any:
