@@ -143,6 +143,8 @@ def test_a_document_with_an_open_point_may_be_refused():
 def test_a_client_may_ask_which_versions_there_are():
     asked = asks("getVersion:_:0", "s")
     assert blamed(asked, call(), END) == ()
+    assert blamed(call(), asked, END) == ()
+    assert blamed(call(), asks("getVersions:_:0", "s"), END) == ("MPIDL-KLI-01 MUST",)
     assert blamed(asks("other:s:0"), END) == ("MPRPC-REQ-01 MUST",)
 
 

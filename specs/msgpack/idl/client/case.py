@@ -62,8 +62,16 @@ class Case:
 
     @lazy
     def asks(self) -> bool:
-        """True while the call that goes on was not sent."""
-        return self.call is not None and not self.call.sent and self.call.function is not None
+        """True while the call that goes on was not sent, and this is no other one."""
+        waits = self.call is not None and not self.call.sent and self.call.function is not None
+        return waits and not self.asks_for_versions
+
+    @lazy
+    def asks_for_versions(self) -> bool:
+        """True for a request of the meta service that the client was not told to make: whoever makes it waits for its
+        answer (ML-32)."""
+        of_meta = isinstance(self.method, str) and self.method.startswith("getVersion:")
+        return of_meta and (self.call is None or self.call.sent or self.method not in self.call.names)
 
     @lazy
     def is_known(self) -> bool:

@@ -9,17 +9,12 @@ from specs.msgpack.idl.client.machine import At, ClientState
 from specs.msgpack.idl.tree import Function
 
 
-def asks_for_versions(case: Case) -> bool:
-    """True for a request of the meta service that nobody asked for: whoever makes it waits for its answer."""
-    return not case.asks and isinstance(case.method, str) and case.method.startswith("getVersion:")
-
-
 @CLIENT.effect("request")
 def a_call_was_sent(case: Case) -> ClientState:
     """It is open, and its version is in use."""
     state = case.state
     if not case.asks:
-        return state._replace(phase=At.GONE) if asks_for_versions(case) else state
+        return state._replace(phase=At.GONE) if case.asks_for_versions else state
     call = case.called
     number = case.number if is_id(case.number) else None
     after = state.changed(call._replace(sent=True, id=number))

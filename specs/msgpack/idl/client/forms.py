@@ -10,7 +10,6 @@ from specs.msgpack.idl.client.calls import gapped
 from specs.msgpack.idl.client.case import Case
 from specs.msgpack.idl.client.causes import REPORTED_OTHERWISE, SENT_OTHERWISE
 from specs.msgpack.idl.client.duties import FAILS, UNSENT, unsent
-from specs.msgpack.idl.client.effects import asks_for_versions
 from specs.msgpack.idl.client.machine import NAMED, At
 from specs.msgpack.idl.compiler.causes import STRING_FORM
 from specs.msgpack.idl.promises import Promise
@@ -23,7 +22,7 @@ from specs.msgpack.machine import CALLS_AS_WRITTEN
 @CLIENT.freedom("ML-32")
 def it_asks_for_versions_or_is_late(case: Case) -> bool:
     """meta service; RPC: a client may ask by itself which versions there are, and what it is late with was judged."""
-    return asks_for_versions(case) or case.method in case.state.late
+    return case.asks_for_versions or case.method in case.state.late
 
 
 @CLIENT.form(CALLS_AS_WRITTEN, on="request", freed_by=(it_asks_for_versions_or_is_late,))
