@@ -60,11 +60,16 @@ NUMBERS: Sequence[Kind] = tuple(Kind(name) for name in INTEGERS)
 NULLABLE: Sequence[Kind] = (_list(Kind("string", null=True)), _map("string", Kind("int", null=True)))
 """Nullable type arguments: a processor may refuse them."""
 NESTED: Sequence[Kind] = (INNER, _list(INNER), INNER, _list(INNER), _map("string", INNER)) * 2
-SIZES = (0, 1, 2, 3, 1, 2, 17)
-"""How much a container holds."""
+MANY = 17
+SIZES = (0, 1, 2, 3, 1, 2, MANY)
+"""How much a container holds. Where it is MANY, it is one of the next."""
+NEAR_MANY = (MANY, 16, 15, 31, 32)
+LONG = 300
+LENGTHS = (LONG, 256, 255, 65_536, 65_535, 32, 31, 257)
+"""How long a text or a raw is where another format begins; more than one octet for a character is in others."""
 SIMPLE: Mapping[str, Sequence[Any]] = {
-    "bool": (True, False), "raw": (b"r", b"", b"\xff\0", b"\xfe" * 300),
-    "string": ("s", "", "é", "日本" * 12, "x" * 9000, "é" * 16, "x" * 256),
+    "bool": (True, False), "raw": (b"r", b"", b"\xff\0", b"\xfe" * LONG),
+    "string": ("s", "", "é", "日本" * 12, "x" * 9000, "é" * 16, "x" * LONG),
 }  # fmt: skip
 EDGES: Sequence[int] = tuple(
     sign * (1 << bits) + step for bits in (5, 7, 8, 15, 16, 31, 32, 53, 63) for sign in (1, -1) for step in (-1, 0, 1)
@@ -72,6 +77,12 @@ EDGES: Sequence[int] = tuple(
 """Integers at which another format begins, or a number of another language ends."""
 Change = Callable[[Kind], Any]
 """What is put in the place of a value of some type."""
+
+
+def _size(dice: Dice) -> int:
+    """How much a container holds."""
+    size: int = dice.pick(SIZES)
+    return int(dice.pick(NEAR_MANY)) if size == MANY else size
 
 
 class Shapes:
@@ -125,8 +136,8 @@ class Shapes:
 
     # -- values --------------------------------------------------------------------------------------------------------
 
-    def value(self, kind: Kind, dice: Dice) -> Any:
-        """A value of a type."""
+    def value(self, kind: Kind, dice: Dice, *, inside: bool = False) -> Any:
+        """A value of a type. `inside` another one it is shorter, so that no message is larger than a MiB."""
         if kind.null and dice.roll(3) == 2:
             return None
         if kind.name in INTEGERS:
@@ -137,23 +148,27 @@ class Shapes:
             number = dice.pick((1.5, -0.25, 0.0, 0.1, 1e300 if kind.name == "double" else 2.0, float("inf"), 1e10))
             return v.double(number) if kind.name == "double" else v.single(number)
         if kind.name == "list":
-            return tuple(self.value(kind.of[0], dice) for _ in range(dice.pick(SIZES)))
+            return tuple(self.value(kind.of[0], dice, inside=True) for _ in range(_size(dice)))
         if kind.name == "map":
-            size = dice.pick(SIZES)
+            size = _size(dice)
             texts, numbers = ("k", "", "é", "K"), (10, 9, 2, 1 << 30, 0)
             keys = dice.shuffled(texts if kind.of[0].name == "string" else numbers)
             keys += [type(keys[0])(n) for n in range(100, 100 + size)]
-            return v.Map(tuple((key, self.value(kind.of[1], dice)) for key in keys[:size]))
+            return v.Map(tuple((key, self.value(kind.of[1], dice, inside=True)) for key in keys[:size]))
         if kind.name in self.messages:
-            return tuple(self.message(dice, kind.name))
-        return dice.pick(SIMPLE[kind.name])
+            return tuple(self.message(dice, kind.name, inside=True))
+        found = dice.pick(SIMPLE[kind.name])
+        if kind.name == "bool" or len(found) != LONG:
+            return found
+        length = dice.pick(LENGTHS)
+        return found[:1] * (min(length, LONG) if inside else length)
 
-    def message(self, dice: Dice, name: str = "M") -> list[Any]:
-        """A message as it is laid out, complete."""
+    def message(self, dice: Dice, name: str = "M", *, inside: bool = False) -> list[Any]:
+        """A message as it is laid out, complete; `inside` is as for its values."""
         members = self.messages[name]
         out: list[Any] = [None] * max((each.number - self.base + 1 for each in members), default=0)
         for each in members:
-            out[each.number - self.base] = self.value(each.kind, dice)
+            out[each.number - self.base] = self.value(each.kind, dice, inside=inside)
         return out
 
     def cut(self, out: list[Any], dice: Dice, name: str = "M") -> list[Any]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from impls.references.msgpack.octets import Broken, Packer, Unpacker
-from impls.references.msgpack.switches import switch
+from impls.references.msgpack.switches import IN_OCTETS, switch
 
 MAX_ID = (1 << 32) - 1
 
@@ -251,7 +251,9 @@ class Talk:
 
     def take(self) -> bytes:
         """Octets of the client."""
-        size = 1 if self.caller.switches.pieces == "octets" else len(self.caller.out)
+        size = len(self.caller.out)
+        if self.caller.switches.pieces == "octets":
+            size = 1 if size <= IN_OCTETS else size - IN_OCTETS
         data = bytes(self.caller.out[:size])
         del self.caller.out[:size]
         if not self.caller.out and not data and self.caller.hung_up:

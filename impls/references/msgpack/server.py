@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from impls.references.msgpack.octets import Broken, Ext, Odd, Packer, Pairs, Refused, Unpacker
+from impls.references.msgpack.switches import IN_OCTETS
 
 if TYPE_CHECKING:
     from impls.references.msgpack.reference import Server
@@ -154,7 +155,10 @@ class Session:
     def take(self) -> bytes:
         """What there is to say."""
         how = self.server.switches.pieces
-        size = len(self._out) if how == "whole" else 1 if how == "octets" else self.server.chance.randint(1, 9)
+        size = len(self._out)
+        if how != "whole":
+            few = 1 if how == "octets" else self.server.chance.randint(1, 9)
+            size = few if size <= IN_OCTETS else size - IN_OCTETS
         data = bytes(self._out[:size])
         del self._out[:size]
         return data

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+IN_OCTETS = 4096
+"""Who writes octet by octet does so at the end of what there is: a text of megabytes takes forever so."""
+
 
 def switch(*values: bool | int | str) -> Any:
     """A dataclass field that takes one of `values`; the first is its default."""
