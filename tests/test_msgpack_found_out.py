@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specs.events import Closed, Said
+from specs.events import Closed, Fact, Said
 from specs.msgpack.frames import request, response
 from specs.msgpack.lines import DEPTH, Ask, Line, answer
 from specs.plan import Say
@@ -24,6 +24,7 @@ ANSWER = Said(0, "server", response(1, None, 1))
         ((FIRST, ANSWER, SECOND), True),
         ((FIRST, ANSWER), False),  # a call that never leaves is lost, and not kept back
         ((FIRST,), False),
+        ((FIRST, Fact(0, "client", "accepted", 2), SECOND, ANSWER), True),  # by another connection
     ],
 )
 def test_a_client_that_keeps_a_call_back_until_the_one_before_it_is_answered_is_found_out(events, found):

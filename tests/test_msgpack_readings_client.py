@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from impls.references.msgpack.client import Caller, Client
-from specs.events import Fact, Said
+from specs.events import Closed, Fact, Said
 from specs.msgpack.frames import Frame, request, response
 from specs.msgpack.values import double
 from tests.msgpack_verdicts import END, verdict
@@ -146,3 +146,13 @@ def test_a_number_without_its_type_is_not_the_result_of_another_call():
         ]  # fmt: skip
     assert verdict("client", *events, END, one_number=True) == ("MP-FMT-05 SHOULD",)
     assert verdict("client", *events, END) == ("MP-FMT-05 MUST",)
+
+
+@pytest.mark.parametrize(("another", "end", "blamed"), [
+    (True, Closed(0, "client"), ()),
+    (False, Closed(0, "client"), ("MPRPC-CLI-01 MUST",)),
+    (True, Fact(0, "client", "exit", 1), ("MPRPC-CLI-04 MUST",)),
+])  # fmt: skip
+def test_nothing_but_its_death_is_judged_of_a_client_that_opens_another_connection(another, end, blamed):
+    opened = [Fact(0, "client", "accepted", 2)] if another else []
+    assert calling(*opened, end, END) == blamed

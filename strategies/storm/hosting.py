@@ -129,6 +129,13 @@ class Writer:
         self.tuples += 1
         self._given("words", "n0", 1, [], now=now)
 
+    def twins(self, values: list[Any], origin: int = 0, *, now: bool = False) -> None:
+        """Two tuples that are alike in all but their ids. They stay open: nobody could say which of them is settled."""
+        first = self.tuple(values, origin, now=now)
+        self.serial -= 1
+        for number in (first, self.tuple(values, origin, now=now)):
+            self.open.remove(number)
+
     def _given(self, comp: str, stream: str, task: int, values: list[Any], *, now: bool) -> None:
         number = self.tuples - 1
         name = texts.tuple_id(number, self.first)
@@ -312,6 +319,8 @@ def _bolt(w: Writer, op: Op) -> None:
     if op.kind == "tuple":
         if e % 16 == 15:
             w.bare()
+        elif e % 16 == 14:
+            w.twins([texts.value(b)], d, now=w.hurry)
         for n in range(1 + a % 3):
             w.tuple([texts.value(b + n * c)], d + n, now=w.hurry and n > 0)
     elif op.kind == "emit":
@@ -350,6 +359,8 @@ def _burst(w: Writer, op: Op) -> None:
             w.settle("fail" if e % 2 else "ack", w.open.pop((c + n) % len(w.open)), now=True)
         elif kind == 2:
             w.task_ids(c + n, now=True)
+        elif w.bolt and n:
+            w.sync(now=True)
         w._first = False
         emitting(w, Op("emit", (a, b + n, c + n, texts.nth(d, n), texts.nth(e, n))), n)
 

@@ -127,7 +127,7 @@ VALUES: tuple[Any, ...] = (
     {},
     [[]],
     [None, [True, {"a": []}]],
-    {"a": {"b": [1, 2.5, "c"]}},
+    {"a": {"b": [1, 2.5, "c"]}, "of": {"0": "first", "1": "second"}},  # which some languages take for a list
     {"": None, "key\n": "\U0001f600"},
     {"command": "emit", "id": 1, "task": 3},
     {"id": "1", "of": [[[[[[[[[[{"deep": "er"}]]]]]]]]]]},

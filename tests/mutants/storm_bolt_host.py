@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from impls.references.storm.host import HostSwitches
@@ -10,6 +12,7 @@ from impls.references.storm.hosts import BoltHost
 from specs.plan import Ref
 from specs.storm.frames import Message
 from strategies.storm.hosting import Writer
+from strategies.storm.writer import JOIN, PLAIN, Ways
 from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import both, host
 from tests.mutants.storm_plays import done, give, logged, out
@@ -24,6 +27,38 @@ class FewIds(BoltHost):
     def name(self, call: dict[str, Any]) -> str:
         self.given = (getattr(self, "given", -1) + 1) % 3
         return str(self.given)
+
+
+@host("host-id-of-content", "BOLT-04", lambda w: w.twins([1]))
+class IdOfContent(BoltHost):
+    """The id of a tuple is made of what it holds."""
+
+    def name(self, call: dict[str, Any]) -> str:
+        return str(sum(json.dumps([call[key] for key in ("comp", "stream", "task", "tuple")]).encode()))
+
+
+def _emit_and_sync(w: Writer) -> None:
+    """An emit and a sync in one write."""
+    w.wait()
+    w.log("first")
+    w.ways = Ways(JOIN, 1)
+    w.emit([1])
+    w.ways = PLAIN
+    w.sync(now=True)
+
+
+@host("host-sync-eats-list", "BOLT-15", _emit_and_sync, accept="BOLT-17")
+class SyncEatsList(BoltHost):
+    """An emit that is read together with a sync gets no list."""
+
+    together = False
+
+    def receive(self, data: bytes) -> None:
+        self.together = b'"sync"' in data and b'"emit"' in data
+        super().receive(data)
+
+    def wants_ids(self, message: Mapping[str, Any]) -> bool:
+        return super().wants_ids(message) and not self.together
 
 
 @host("host-one-by-one", "BOLT-01", both(give(1), give(2)))

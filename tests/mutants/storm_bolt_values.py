@@ -10,6 +10,7 @@ from impls.references.storm.child import Bolt, Callback, Running
 from impls.references.storm.freedoms import Switches
 from tests.mutants.faults import on
 from tests.mutants.storm_kit import ACK, beat, both, child, emit, plain, told
+from tests.mutants.storm_plays import numbered
 
 
 def _values(name: str, *values: Any, accept: str = "") -> Any:
@@ -37,6 +38,10 @@ class NarrowNumbers(Bolt):
 _values("bolt-no-nulls", None)(
     "null is left out.",
     on(Bolt, "emitted").gives(lambda found: {**found, "tuple": [v for v in found["tuple"] if v is not None]}),
+)
+_values("bolt-numbered-members", {"0": "first"})(
+    "An object whose members are numbered becomes an array.",
+    on(Bolt, "emitted").gives(lambda found: {**found, "tuple": numbered(found["tuple"])}),
 )
 _values("bolt-stripped", " blanks ")(
     "Texts lose the blanks around them.",

@@ -34,6 +34,16 @@ def give(*values: Any, origin: int = 0) -> Play:
     return lambda w: w.open.append(w.tuple(list(values), origin))  # type: ignore[func-returns-value]
 
 
+def numbered(value: Any) -> Any:
+    """A value in which objects with the members 0, 1 and so on are arrays, as in languages with one type for both."""
+    if isinstance(value, list):
+        return [numbered(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    inside = {name: numbered(part) for name, part in value.items()}
+    return list(inside.values()) if inside and list(inside) == [str(n) for n in range(len(inside))] else inside
+
+
 def out(*values: Any, ids: int = 0, **more: Any) -> Play:
     """An emit of a bolt."""
 

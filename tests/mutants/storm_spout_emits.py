@@ -11,6 +11,7 @@ from impls.references.storm.wire import BadMessage
 from specs.plan import Ref
 from tests.mutants.faults import on, without
 from tests.mutants.storm_kit import ACKED, FAILED, NEXT, TWICE, child, emit, following, script
+from tests.mutants.storm_plays import numbered
 
 child("spout-text-ids", "SPOUT-12", NEXT, conf=script([emit(id=1)]))(
     "Ids are texts.",
@@ -117,6 +118,10 @@ class Values(Spout):
         return {**message, "tuple": values}
 
 
+child("spout-numbered-members", "SPOUT-21", NEXT, conf=script([emit({"0": "first"})]))(
+    "An object whose members are numbered becomes an array.",
+    on(Spout, "emitted").gives(lambda found: {**found, "tuple": numbered(found["tuple"])}),
+)
 child("spout-unescaped", "SPOUT-21", NEXT, conf=script([emit("a\nend\nb")]))(
     "A newline in a text becomes a blank.",
     on(Spout, "emitted").gives(

@@ -59,7 +59,7 @@ def a_call_was_sent(case: Case) -> ClientState:
     return changed_at(case.state, case.at, case.call._replace(sent=True, number=number, crossed=crossed))
 
 
-@BOOK.effect("nonsense")
+@BOOK.effect("nonsense", "opens another")
 def nothing_changes(case: Case) -> ClientState:
     """Nothing that is remembered."""
     return case.state

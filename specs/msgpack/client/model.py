@@ -24,10 +24,12 @@ class ClientModel:
 
     def owed(self, state: ClientState, role: str) -> Iterator[str]:
         """What the client has still to send or to report."""
-        return BOOK.owed(state) if role == "client" else iter(())
+        return BOOK.owed(state) if role == "client" and state.phase is not C.GONE else iter(())
 
     def step(self, state: ClientState, event: Event) -> Iterable[Outcome]:
         """One reading always."""
+        if state.phase is C.GONE and not (isinstance(event, Fact) and event.name == "exit"):
+            return (Allow(state),)
         if isinstance(event, Quiet):
             return (_silence(state) if event.final else Allow(state),)
         if isinstance(event, Fact):
@@ -78,6 +80,8 @@ def _fact(state: ClientState, event: Fact) -> Outcome:
         breach = BOOK.ask("ends", Case(state, event.name, said=f"{event.value!s:.200}")).breach
         assert breach is not None
         return breach
+    if event.name == "accepted":
+        return _judged(Case(state, "opens another"))
     if event.name != "answer" or not state.told:
         return Allow(state)
     return _judged(reporting(state, event.value if isinstance(event.value, dict) else {}))
