@@ -137,7 +137,8 @@ class Calibration:
             self.learnt = dict(at_once(discover, self._configure, play, guess, width, alone_s, self._anew))
         else:
             self.learnt = dict(discover(play, self._configure))
-        self.bears = 0 if self.learnt.get("crowded") else self.bears
+        room = self.learnt.get("room", self.bears)  # where it takes few connections
+        self.bears = min(self.bears, room) if room > 1 else 0
 
     def _anew(self, answer: Answer, config: Any) -> Judgement | None:
         """What a conversation shows with another config; None unless both times it is a whole one that keeps to the

@@ -111,14 +111,16 @@ def met(make):
     return meeting.learnt
 
 
-@pytest.mark.parametrize("connections", ["any", "three"])
+@pytest.mark.parametrize(("connections", "crowded", "room"), [
+    ("any", False, None), ("three", True, 0), ("thirty", False, 1),
+])  # fmt: skip
 @pytest.mark.parametrize("destinations", ["exact", "any-case", "trimmed"])
-def test_names_that_are_one_to_the_server_are_found_out(destinations, connections):
+def test_names_that_are_one_to_the_server_are_found_out(destinations, connections, crowded, room):
     """Also where a message comes long after the RECEIPT of its SEND, and connections that ended count for a while."""
     for seed in range(4):
         switches = {"destinations": destinations, "connections": connections, "disconnect": "client-closes"}
         late = {"output_delay_ms": 20, "work_delay_ms": 20, "receipt_order": "before"}
         learnt = met(lambda: Server(seed=seed, **switches, **late))  # noqa: B023
         assert (learnt["folds"], learnt["trims"]) == (destinations == "any-case", destinations == "trimmed")
-        assert learnt["crowded"] is (connections == "three")
+        assert (learnt["crowded"], learnt.get("room")) == (crowded, room)
         assert learnt["merges"] is False

@@ -23,6 +23,8 @@ ASKED = 3
 """How often a silent server is asked whether it speaks a version: it may only have been busy."""
 MANY = 10
 """More connections than a plan has open at once."""
+SESSIONS = 100
+"""More than conversations beside each other have open at once, those that have just ended among them."""
 REST_MS = 100
 """How long a server that takes few connections rests before it is asked once more what it has refused."""
 FAMILIES = ("queue", "topic")
@@ -33,8 +35,9 @@ Play = Callable[[Plan, Config], tuple[Trace, Judgement]]
 
 
 def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
-    """What `configure` takes as `learnt`: supported versions, the sizes of frames and the number of connections that
-    it takes, which names are one to it, and the traits of queue-like and topic-like names.
+    """What `configure` takes as `learnt`: supported versions, the sizes of frames and the number of connections that it
+    takes, which names are one to it, and the traits of queue-like and topic-like names. `room`: for how many
+    conversations at once it has connections, where these are few.
 
     `play` drives a plan with a config and answers the trace and its judgement.
     """
@@ -45,7 +48,8 @@ def discover(play: Play, configure: Configure) -> Mapping[str, Any]:
     learnt |= {family: {"own": False} for family in FAMILIES}
     learnt["stated"] = _stated(play, configure)
     learnt["crowded"] = _crowded(play, configure(learnt))
-    play = _rested(play) if learnt["crowded"] else play
+    if (room := 0 if learnt["crowded"] else _room(play, configure(learnt))) is not None:
+        learnt["room"], play = room, _rested(play)
     learnt["sizes"] = tuple(_sizes(play, configure(learnt)))
     learnt |= _alike(play, configure, learnt)
     fanouts = _fan_out(play, configure(learnt))
@@ -118,6 +122,20 @@ def _crowded(play: Play, config: Config) -> bool:
         writer.line(number)
     writer.wait()
     return _refused(play(writer.plan(), config)[0])
+
+
+def _room(play: Play, config: Config) -> int | None:
+    """How many conversations beside each other a server that refuses one of SESSIONS has room for; None for others. It
+    may count those for some time that have ended."""
+    writer = Writer(config)
+    for number in range(SESSIONS):
+        writer.connect(number, early=True)
+    writer.wait()
+    trace, _ = play(writer.plan(), config)
+    if not _refused(trace):
+        return None
+    taken = [event for event in trace if isinstance(event, Said) and event.frame.command == "CONNECTED"]
+    return len(taken) // (2 * MANY)
 
 
 def _rested(play: Play) -> Play:

@@ -101,7 +101,7 @@ class Server:
     def full(self) -> bool:
         """True when no further client may enter."""
         live = sum(session.phase is Phase.LIVE for session in self.sessions.values())
-        return self.switches.connections == "three" and live >= 3
+        return live >= {"three": 3, "thirty": 30}.get(self.switches.connections, live + 1)
 
     def advance(self, ms: float) -> None:
         """Let virtual milliseconds pass, and do what falls due on the way."""

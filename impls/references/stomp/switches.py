@@ -96,7 +96,7 @@ class Switches:
     silent_close: bool = switch(False, True)  # malformed input: close without the ERROR
     over_limit: str = switch("error", "close")
     limits: str = switch("large", "small")  # small: those of an embedded server, in place of the sizes below
-    connections: str = switch("any", "three")  # at once; one more is refused
+    connections: str = switch("any", "three", "thirty")  # at once; one more is refused
     empty_names: str = switch("refuse", "accept")  # of subscriptions and transactions
     destinations: str = switch("exact", "any-case", "trimmed")
     long_destination: str = switch("accept", "refuse")
