@@ -143,3 +143,14 @@ def test_what_is_sent_again_in_a_batch_is_the_same_message():
     for head, blamed in (({"partition_key": "k", **PAIRS}, set()), (PAIRS, {"PULSAR-MD-05"})):
         again = send(batch([(head, b"a")]), num_messages_in_batch=1)
         assert verdict(*talk, *at(1, *BACK, again)) == blamed
+
+
+@pytest.mark.parametrize(
+    ("version", "blamed"), [(0, set()), (6, set()), (7, {"PULSAR-REQ-03"}), (19, {"PULSAR-REQ-03"})]
+)
+@pytest.mark.parametrize("op", ["producer", "subscribe"])
+def test_nothing_need_be_made_with_a_broker_that_is_older_than_lookups(op, version, blamed):
+    """P-86."""
+    asks = asked() if op == "subscribe" else told("producer", topic=TOPIC)
+    failed = Fact(0, "client", "answer", {"op": op, "error": "the broker is too old"})
+    assert verdict(*OPEN, asks, *hello(0, version), failed, END) == blamed

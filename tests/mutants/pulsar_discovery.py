@@ -61,7 +61,7 @@ class NotHereAfterAll(Session):
 
     def open_producer(self, body: Message) -> None:
         if self.broker.__dict__.get("found", {}).get(body["topic"], self) is not self:
-            raise Refused("ServiceNotReady", "ask again")
+            raise Refused("MetadataError", "it is not here")
         super().open_producer(body)
 
 

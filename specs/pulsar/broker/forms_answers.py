@@ -16,7 +16,7 @@ from specs.pulsar.broker.forms_connection import it_may_ask_for_patience
 from specs.pulsar.frames import NOBODY
 from specs.pulsar.machine import TALKING, Phase
 from specs.pulsar.memory import PORT
-from specs.pulsar.states import RETRY, Asked, Fate, Misuse
+from specs.pulsar.states import Asked, Fate, Misuse
 from specs.rules import Broken
 
 BUSY = 5
@@ -113,10 +113,8 @@ def what_a_lost_connection_had_is_free(case: Case) -> str | Broken:
 
 
 def _succeeds(asked: Asked) -> None:
-    there = asked.requirement == Asked.PRODUCER_LOOKED_UP.requirement
-
     @form(asked.requirement, on="answers", during=asked.name, also=" ".join(asked.beside),
-          if_=lambda case: not case.request.doubtful, freed_by=() if there else (it_may_ask_for_patience,))  # fmt: skip
+          if_=lambda case: not case.request.doubtful, freed_by=(it_may_ask_for_patience,))  # fmt: skip
     def what_is_right_is_done(case: Case) -> str | Broken:
         """What is asked for and possible succeeds; a broker may ask for some patience."""
         failed, error = case.failed
@@ -124,7 +122,7 @@ def _succeeds(asked: Asked) -> None:
             return ""
         # a name would not have helped; who has named this broker knows that the topic is here, but that may change
         busy = asked is Asked.SUBSCRIBE_NAMELESS and error == BUSY
-        return Broken(f"{asked.kind} was refused: error {error}", steady=error in RETRY,
+        return Broken(f"{asked.kind} was refused: error {error}",
                       requirement=Asked.SUBSCRIBE.requirement if busy else "")  # fmt: skip
 
 

@@ -63,6 +63,8 @@ class Reported(Case):
             return True
         if any(redirect.nth > PATIENCE for redirect in state.redirects.values()):
             return True
+        if self.op in ("producer", "subscribe") and any(line.version_is_old for line in state.lines.values()):
+            return True
         over = [line for line in state.lines.values() if line.over]
         if any(end.stage is Stage.LOST for end in state.endpoints) or any(not line.quit for line in over):
             return True

@@ -13,6 +13,8 @@ from specs.values import quick_replace
 
 METADATA = 256
 """How long metadata may be, more or less."""
+LOOKS_UP = 7
+"""Since this version a broker knows lookups, in the schema of today."""
 FAMILY = {"LOOKUP": "lookup", "PARTITIONED_METADATA": "metadata"}
 """Request ids are unique within LOOKUP, within PARTITIONED_METADATA, and within the rest."""
 _PARTITION = re.compile(r"(.*)-partition-(\d+)")
@@ -70,6 +72,11 @@ class Line(NamedTuple):
     def speaks_version(self) -> int:
         """The version of the broker; a broker that names none has version 0."""
         return self.version or 0
+
+    @property
+    def version_is_old(self) -> bool:
+        """True when the broker is older than lookups by the binary protocol are in the schema of today; P-86."""
+        return self.version is not None and not self.over and self.version < LOOKS_UP
 
     def moved(self, action: str, to: Phase | None = None) -> Line:
         """The connection after something that the broker did."""
