@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from impls.driver.drive import Setting, drive
-from impls.driver.link import LinkError, TcpTransport
+from impls.driver.link import LinkError, MemoryTransport, TcpTransport
+from impls.references.pulsar.reference import Refused, Session
 from specs.events import Fact
 from specs.plan import Plan, Reach, Ref
 from strategies.common import Op
 from strategies.pulsar import aimed, scenes
 from strategies.pulsar.writer import Writer
 from suites.trace import plan_from_json, plan_to_json
-from tests.mutants.pulsar_kit import PULSAR, ROOT
+from tests.mutants.pulsar_kit import PULSAR, ROOT, broker_of
 
 CONFIG = PULSAR.configure("broker", "modern", {name: fact.default for name, fact in PULSAR.facts.items()}, {})
 
@@ -74,3 +76,15 @@ def test_a_plan_that_follows_a_lookup_is_kept_as_it_is():
     plan = followed()
     assert Reach(1, Ref("redirect", "away1")) in plan.steps
     assert plan_from_json(plan_to_json(plan, PULSAR), PULSAR) == plan
+
+
+@pytest.mark.parametrize(("error", "blamed"), [("ServiceNotReady", set()), ("MetadataError", {"PULSAR-LOOK-08"})])
+def test_who_is_led_to_a_topic_that_is_not_loaded_yet_may_be_asked_for_patience(error, blamed):
+    """P-45. What is refused for good is not where the lookup said (LOOK-08)."""
+
+    class NotYet(Session):
+        def open_producer(self, body):
+            raise Refused(error, "not yet")
+
+    setting = Setting(PULSAR, CONFIG, "broker", MemoryTransport(partial(broker_of(NotYet), profile="modern")))
+    assert {fault.breach.requirement for fault in drive(followed(), setting, "p-").judgement.faults} == blamed
