@@ -23,6 +23,7 @@ from suites.deadline import Deadline
 from suites.deaths import outlived
 from suites.draws import Draws
 from suites.ground import Ground
+from suites.hushed import SIMPLEST, Hushed
 from suites.lanes import Lanes
 from suites.playing import Playing
 from suites.pursuit import NOTHING, Fault, Investigated, Property, Pursuit, Tally, one_plan
@@ -41,8 +42,6 @@ ASKED_EVERY = 4
 """One plan in so many asks for what is known to be left out: something may be judged only behind that."""
 SORTS = 8
 """How many sorts of failure of one requirement are looked into at most, each of which may have two names."""
-SIMPLEST = "the simplest session"
-"""The property whose only plan that is."""
 
 
 class Hunter:
@@ -104,6 +103,7 @@ class Hunter:
         self._lanes = lanes
         self.playing = Playing(self, Lanes(at_once or lanes.width) if lanes is not None else None)
         self.vigils = Vigils(self, believed_ms)
+        self.hushed = Hushed(self, believed_ms)
         self._holes: set[str] = set()
         self.survived: set[str] = set()
         """What did not bring the implementation down (`Protocol.saying`): it has said something behind that."""
@@ -267,6 +267,7 @@ class Hunter:
             lanes[0].wait(min(0.2, deadline.left()))
             self.collect()
             self.progress()
+        self.hushed.finish()
         self.give_up()
 
     def _under_way(self, late: Deadline) -> list[Lanes]:
@@ -274,11 +275,12 @@ class Hunter:
         from those of which it was known."""
         plays = [self.playing.lanes] if self.playing.long or not late.over() else []
         vigils = [self.vigils.lanes] if self.sightings.listening else []
-        return [lanes for lanes in (self._lanes, *plays, *vigils) if lanes is not None and lanes.pending]
+        every = (self._lanes, *plays, *vigils, self.hushed.lanes)
+        return [lanes for lanes in every if lanes is not None and lanes.pending]
 
     def collect(self) -> None:
         """Take what has been done beside the hunt."""
-        for lanes in (self.playing.lanes, self._lanes, self.vigils.lanes):
+        for lanes in (self.playing.lanes, self._lanes, self.vigils.lanes, self.hushed.lanes):
             if lanes is not None:
                 lanes.collect()
 

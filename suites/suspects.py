@@ -138,6 +138,8 @@ class Suspects:
         name, silent = suspicion.requirement, _waited(suspicion.recording)
         sort = self._key(name, suspicion.level, suspicion.kind, suspicion.recording)
         key = (*sort, silent)
+        if silent:
+            self._hunter.hushed.ask()
         if key in self._pending:
             self._presume(key, suspicion)
             return
