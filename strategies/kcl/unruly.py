@@ -295,7 +295,7 @@ def _flood(w: Writer, how: int) -> None:
     if how % 3 == 0:
         w.junk(b"x" * (5 << 20))
     elif how % 3 == 1:
-        w.do("stderr", 1 << 20)
+        w.do("stderr", 3 << 20)
     w.status(now=True)
     w.final("ZOMBIE")
     w.status()

@@ -47,6 +47,8 @@ EMPTIES: Sequence[Any] = (
     b"a",
 )
 """What is empty, or nothing, in many languages, and what is not."""
+NAMES: Sequence[str] = ("k{}", "value{:03}", "{:03}-value", "a long name of a value {:03} and more behind it")
+"""Keys of one map: some of them are alike up to their end, or but for their beginning."""
 KEYS: Sequence[str] = ("a", "b", "", "é", "x" * 32, "0", "a\0b", "A", "a ", "length", "error", "constructor")
 
 BAD_TEXTS: Sequence[Text] = tuple(
@@ -119,7 +121,7 @@ def legal(a: int, b: int) -> Any:
     if which == 12:
         return tuple(range((15, 16, 17, 31, 32, 255, 256, 300)[b % 8]))
     if which == 13:
-        return Map(tuple((f"k{n}", n) for n in range((15, 16, 17, 32)[b % 4])))
+        return Map(tuple((pick(NAMES, b // 4).format(n), n) for n in range((15, 16, 17, 32)[b % 4])))
     if which == 14:
         return pick(TEXTS, b) if b < 200 else pick(BINARIES, b)
     return (pick(SIMPLE, b), pick(FLOATS, b), pick(TEXTS[:9], b), pick(BINARIES[:8], b), pick(INTEGERS, b))

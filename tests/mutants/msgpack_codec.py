@@ -87,6 +87,18 @@ def behind_an_error(config: Any) -> Plan:
     return Plan(tuple(questions.steps))
 
 
+@mutant("keys-alike", "01", asks_for(v.Map((("value1", 1), ("value2", 2)))), accept="12")
+class KeysAlike(Decoding):
+    """Keys are kept by their size and their first four characters, so that some are taken for others."""
+
+    def pairs(self, items: list[Any]) -> Any:
+        known: dict[Any, Any] = {}
+        found = super().pairs(items)
+        return Pairs(
+            (known.setdefault((len(key), key[:4]), key) if isinstance(key, str) else key, value) for key, value in found
+        )
+
+
 @mutant("behind-errors", "04", behind_an_error, accept="01")
 class BehindErrors(Codec):
     """The number behind what was refused is one too large."""
