@@ -149,9 +149,14 @@ def _error(t: Teller, op: Op) -> None:
     """A failure, whatever the function gives back, also one that is easily taken for none."""
     place = t.place(*op.args)
     name = (t.function(place, op.args[2]), "done", "perhaps", "make")[op.args[3] % 4]
-    t.call(place, name)
+    args: Sequence[Any] = ()
+    if op.args[3] // 4 % 2:
+        name, args = (("say", (5, "b")), ("pick", ("x", "y", "z")))[op.args[2] % 2]
+    t.call(place, name, args)
     beside = "data" if op.args[4] // len(ERRORS) % 3 == 2 else None  # an error says that there is no result
     t.answer(ERRORS[op.args[4] % len(ERRORS)], beside, style=op.args[2])
+    if args:  # of which nothing is left for the next call
+        _call(t, op)
 
 
 def _throw(t: Teller, op: Op) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from impls.references.msgpack.idl_client import Made, MadeCaller
-from impls.references.msgpack.idl_parser import Kind, Member
+from impls.references.msgpack.idl_parser import Kind, Member, Method
 from impls.references.msgpack.idl_values import Misfit, Shapes
 from impls.references.msgpack.octets import Pairs, Unpacker
 from specs.msgpack.values import Map, double
 from tests.mutants.faults import on
-from tests.mutants.msgpack_idl_client_parts import FULL, To, calls, mutant
+from tests.mutants.msgpack_idl_client_parts import FULL, GET, To, calls, mutant
 
 MADE = (5, None, "s", 6, True)
 
@@ -290,6 +291,24 @@ mutant("sorted-by-name", "ENC-12", NAMES, accept="ENC-11 ENC-01")(
     "Arguments stand in the order of their names, from the last to the first.",
     on(MadeCaller, "params_of").gives(lambda found: found[::-1]),
 )
+
+
+@mutant("arguments-stay", "ENC-12", calls(To("add", ("a", "b"), error="no"), GET), accept="ENC-01 ENC-11")
+class ArgumentsStay(MadeCaller):
+    """Behind a failure the arguments of the call that failed stand behind those of the next one."""
+
+    behind: Sequence[Any] = ()
+
+    def params_of(self, made: Made, function: Method, told: Sequence[Any]) -> list[Any]:
+        out = super().params_of(made, function, told)
+        self.behind, behind = out, self.behind
+        return [*out, *behind[len(out) :]]
+
+    def success(self, result: Any) -> dict[str, Any]:
+        self.behind = ()
+        return super().success(result)
+
+
 mutant("as-a-list", "ENC-12", NAMES, accept="ENC-11")(
     "Several arguments stand in an array of their own.",
     on(MadeCaller, "params_of").gives(lambda found: [found] if len(found) > 1 else found),
