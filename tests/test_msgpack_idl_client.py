@@ -455,3 +455,10 @@ def test_plans_ask_for_what_a_client_is_about():
     assert paths >= set(calling.PATHS)
     assert len(versions) > 5
     assert 10 < plain < 100
+
+
+@pytest.mark.parametrize(("more", "rules"), [((), ()), ((None,), ()), ((7,), ("MPIDL-ENC-12 MUST",))])
+def test_nothing_stands_behind_the_last_argument(more, rules):
+    for function, args in (("string f()", ()), ("string f(1: int a, 2: int b)", (5, 6))):
+        talk = (call("f", *args), asks("f:s:0", *args, *more), answers("x"), reports("x"), *DONE)
+        assert blamed(*talk, function=function) == rules

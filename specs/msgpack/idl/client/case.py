@@ -101,6 +101,11 @@ class Case:
         return filled(self.types, self.elements, self.function)
 
     @lazy
+    def has_more(self) -> bool:
+        """True when something stands behind the place of the last argument."""
+        return any(part is not None for part in self.elements[self.types.size(self.function.args) :])
+
+    @lazy
     def fits_another_layout(self) -> bool:
         """True when the params mean what they must if messages are laid out otherwise than they are read."""
         others = (self.types._replace(layout=layout) for layout in LAYOUTS if layout != self.types.layout)

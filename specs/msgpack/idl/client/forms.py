@@ -66,6 +66,8 @@ def arguments_are_sent_as_they_were_told(case: Case) -> str:
     """services; message: arguments stand in the place of their ids, and are values of their types."""
     if not case.is_meant:
         return f"other arguments were wanted: {case.request_said}"
+    if case.has_more:
+        return f"there are more than that: {case.request_said}"
     gap = gapped(case.types, case.function) and case.fills_gaps
     return f"there is something in a gap: {case.request_said}" if gap else ""
 
