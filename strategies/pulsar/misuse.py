@@ -135,11 +135,17 @@ def _same_name(w: Writer, n: Numbers) -> None:
     w.settle()
     if n[1] % 8:
         w.close_pen(first)
-    else:
+    else:  # with others that its connection has, each of which is free as well
+        w.pen(line, "t2", 1, "q")
+        w.ear(line, "t", "s")
+        w.ear(line, "t2", "s")
         w.hang(0)
         w.wait(1500)
         line = w.line(0)
         other = w.line(1)
+        w.pen(other, "t2", n[2] // 3 % 3, "q")
+        w.ear(other, "t", "s")
+        w.ear(other, "t2", "s")
     w.settle()
     again = w.pen(other, "t", n[2] % 3, "p")
     w.send(again)

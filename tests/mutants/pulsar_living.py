@@ -164,6 +164,25 @@ mutant("names-survive", "CONN-12", cut, accept="PROD-09 PROD-02", history=True)(
     "Keeps the names of producers whose connection was cut.",
     on(Session, "clean_up").before(lambda self: self.producers.clear()),
 )
+
+
+def cut_with_two(w: Writer) -> None:
+    """A cut of two producers, and the second one again."""
+    w.pen(w.line(), "t", name="p")
+    w.pen(w.line(), "u", 1, name="q")
+    w.hang(0)
+    line = w.line(0)
+    w.ping(line)
+    w.wait(2000)
+    w.pen(line, "u", 1, name="q")
+
+
+mutant("second-name-survives", "CONN-12", cut_with_two, accept="PROD-09 PROD-02", history=True)(
+    "Frees only the first producer of a connection that was cut.",
+    on(Session, "clean_up").before(
+        lambda self: [self.producers.pop(number) for number in sorted(self.producers)[1:]],
+    ),
+)
 mutant("consumers-survive", "CONN-12", cut, accept="SUB-05 SUB-01 SUB-12", history=True)(
     "Keeps consumers whose connection was cut.", on(Session, "clean_up").before(lambda self: self.consumers.clear())
 )
