@@ -326,7 +326,8 @@ def rhythms() -> SearchStrategy[Program]:
 
 
 def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
-    """The tester keeps its own heart-beats, by half of the interval, or by all of it."""
+    """The tester keeps its own heart-beats, by half of the interval, or by all of it, or says a line end every tick,
+    whatever was agreed: what comes says nothing of what the client owes."""
     which, ours, how, ticks = program.head
     s = Serving(config, (0, 0, 0, 0))
     asked, mine = BEATS[which % len(BEATS)], OURS[ours % len(OURS)]
@@ -338,7 +339,7 @@ def beating(program: Program, config: Config, *, hurry: bool = False) -> Plan:
     exact = how & 1 and every >= asked[1]
     for n in range(1, TICKS + ticks % MORE):
         s.steps.append(Wait(TICK_MS))
-        if every and n * TICK_MS % (every if exact else every // 2) == 0:
+        if how & 4 or (every and n * TICK_MS % (every if exact else every // 2) == 0):
             s.steps.append(SendBytes(0, (s.here(), b"\r\n" if how & 2 and s.version == "1.2" else b"\n"), "now"))
     if len(program.ops) > 1:
         play(s, program.ops[1:2])

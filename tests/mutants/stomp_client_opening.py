@@ -84,6 +84,12 @@ mutant("slow-beats", "HB-11", beating(1, 2))(
 )
 
 
+mutant("beats-put-off", "HB-11", beating(3, 8, 4))(
+    "Whatever comes puts off the client's own heart-beats.",
+    on(Channel, "received").before(lambda self: setattr(self, "said", self.caller.now)),
+)
+
+
 class Impatient(Channel):
     """The server is taken for dead when it owes nothing."""
 
