@@ -64,7 +64,7 @@ def receive(d: Desk, op: Op) -> None:
             for _ in range(0 if n else max(messages, 2)):
                 d.ack(ear, key)
         elif e % 2:
-            d.ack(ear, key, cumulative=e % 7 == 3)
+            d.ack(ear, key, cumulative=e % 7 == 3 or (messages > 1 and e % 4 == 1))
 
 
 def many(d: Desk, op: Op) -> None:

@@ -21,6 +21,8 @@ ENDLESS = 27
 """Redirects in a row that nobody follows to their end."""
 KEYED = ("aa", "a a", "aba", "a b a", "aab", " aa", "abcab", "ab ba")
 """Keys of messages that are sent one after the other, a letter each; a blank is none. Each pattern has one again."""
+SPELT = ("{}", "{}-of-some-length", "key-of-some-length-{}", "日本{}語😀", "{}" + "x" * 70)
+"""How the key of a letter is spelt: what is made of it, be it a sum or a hash, has either sign, and any size."""
 
 
 def conversations(*kinds: str, most: int = 6, evenly: bool = False) -> SearchStrategy[Program]:
@@ -383,8 +385,14 @@ def _partitioned(d: Desk, op: Op) -> None:
         return
     key = d.producer(f"q{d.handles}", partitions=count)
     order = KEYED[(op.args[2] + op.args[3]) % len(KEYED)]
+    spelt = SPELT[op.args[3] // 8 % len(SPELT)]
+
+    def keyed(n: int) -> str | None:
+        letter = order[n % len(order)].strip()
+        return spelt.format(letter) if letter else None
+
     for n in range(2 + op.args[1] % 7):
-        d.send(key, f"q{n}".encode() + b"." * n, key=order[n % len(order)].strip() or None, op="send")
+        d.send(key, f"q{n}".encode() + b"." * n, key=keyed(n), op="send")
         d.receipt()
     if op.args[4] % 3 == 1 and count > 1:
         d.send(d.producer(f"q{d.handles}", partitions=1))
@@ -392,7 +400,7 @@ def _partitioned(d: Desk, op: Op) -> None:
     if op.args[4] % 2:  # a key goes where it went before
         d.drop()
         for n in range(1 + op.args[1] % 7):
-            d.send(key, f"r{n}".encode(), key=order[n % len(order)].strip() or None)
+            d.send(key, f"r{n}".encode(), key=keyed(n))
             d.again()
             d.receipt()
 

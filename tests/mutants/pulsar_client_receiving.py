@@ -283,6 +283,19 @@ class AcksTheBatchAtOnce(Receiver):
 
 
 @client(
+    "batch-acked-up-to-its-end", "ACK-13", accept="VER-06", history=True,
+    program=("interpret", (0, 0, 0), ("receive", 10, 19, 12, 9, 0)),
+)  # fmt: skip
+class BatchAckedUpToItsEnd(Receiver):
+    """Acknowledges all of a batch when the application acknowledges all up to a message of it."""
+
+    def ack(self, message: Incoming, cumulative: bool) -> None:
+        if cumulative:
+            self.unacked[message.id] = {message.at} & self.unacked.get(message.id, set())
+        super().ack(message, cumulative)
+
+
+@client(
     "left-of-a-batch-outlives-it", "ACK-13", history=True, program=("interpret", (2, 2, 0), ("again", 0, 0, 2, 2, 5))
 )
 class LeftOfABatchOutlivesIt(Receiver):

@@ -101,6 +101,10 @@ client("size-as-compressed", "MD-08", accept="FRM-04 BAT-04 CMP-02", compression
 client("keys-in-turns", "MD-07", history=True)(
     "Sends to the partitions in turns, whatever the key.", on(PartitionedSender, "route").takes(key=lambda: None)
 )
+client("keys-with-a-sign", "MD-07", history=True, program=("interpret", (2, 0, 0), ("partitioned", 15, 20, 12, 6, 3)))(
+    "Heeds a key only when its hash of 32 bits, with a sign, is not negative.",
+    on(PartitionedSender, "route").takes(key=lambda key: key if key and crc32c(key.encode()) < 1 << 31 else None),
+)
 client("keys-forgotten", "MD-07", history=True)(
     "Heeds keys until it has sent two messages without one.",
     on(PartitionedSender, "route").takes(key=lambda self, key: None if self._turn > 0 else key),
