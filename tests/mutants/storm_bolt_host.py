@@ -47,7 +47,7 @@ def _emit_and_sync(w: Writer) -> None:
     w.sync(now=True)
 
 
-@host("host-sync-eats-list", "BOLT-15", _emit_and_sync, accept="BOLT-17")
+@host("host-sync-eats-list", "BOLT-24", _emit_and_sync, accept="BOLT-15 BOLT-17", level="MAY")
 class SyncEatsList(BoltHost):
     """An emit that is read together with a sync gets no list."""
 
