@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from impls.references.msgpack.idl_server import IdlServer
 from specs.events import Closed, Fact, Said
-from specs.msgpack.frames import request, response
-from specs.msgpack.values import Text, double
+from specs.msgpack.format import decoded
+from specs.msgpack.frames import encode, request, response
+from specs.msgpack.values import Text, double, single
 from tests.msgpack_verdicts import END, verdict
 
 IDL = "message M {{\n  1: raw x\n}}\nservice S: 0 {{\n  {0}\n}}\napplication A {{\n  S: 0 s default\n}}\n"
@@ -160,3 +162,15 @@ def test_a_message_that_has_nothing_but_defaults_may_be_left_out(inner, back, ri
     begun = (Fact(0, "client", "serve", told), Fact(0, "idl-server", "answer", {"op": "serve", "ok": {"port": 1}}))
     made = Said(0, "idl-server", response(1, None, back))
     assert (verdict("idl-server", *begun, ASKED, made, END, layout="array-1", echo_form=0) == ()) is right
+
+
+def test_the_reference_tells_the_fields_of_an_exception_by_their_ids_and_in_their_types():
+    document = "exception E {\n  2: raw a\n}\nexception F < E {\n  5: string b\n  7: float a2\n}\n"
+    document += "service S: 0 {\n  void f() throws F\n}\napplication A {\n  S: 0 s default\n}\n"
+    fields = {"b": "x", "a2": 1.5, "a": {"$raw": "ff00"}}
+    behaviour = {"s/0/f": {"do": "throw", "exception": "F", "fields": fields}}
+    session = IdlServer().open()
+    assert session.obey("serve", {"idl": document, "application": "A", "behaviour": behaviour}) == {"ok": {}}
+    session.send(encode(request(1, "f:s:0"), None))
+    body, _ = decoded(session.take())
+    assert body == (1, 1, ("E.F", b"\xff\0", "x", single(1.5)), None)

@@ -219,12 +219,17 @@ class Application:
     def thrown(self, name: str, given: Mapping[str, Any], function: Method) -> Failure:
         """An exception as it goes over the wire."""
         path, at = [name], self.checker.types[name]
+        members = list(at.members)
         while at.base is not None:
             path.insert(0, at.base.text)
             at = self.checker.types[at.base.text]
+            members += at.members
         if self.switches.undeclared == "error" and not any(word.text in path for word in function.throws):
             return Failure(f"unexpected {name}")
-        return self.wired(self.path(path), [given[each] for each in sorted(given)])
+        told = [each for each in sorted(members, key=lambda member: member.number) if each.word.text in given]
+        shapes = self.shapes
+        fields = [shapes.write(shapes.untell(given[each.word.text], each.kind), each.kind) for each in told]
+        return self.wired(self.path(path), fields)
 
     def path(self, names: list[str]) -> str:
         """The string form of an exception, root first."""
