@@ -125,17 +125,15 @@ def _crowded(play: Play, config: Config) -> bool:
 
 
 def _room(play: Play, config: Config) -> int | None:
-    """How many conversations beside each other a server that refuses one of SESSIONS has room for; None for others. It
-    may count those for some time that have ended."""
+    """How many conversations beside each other a server has room for that refuses some of SESSIONS, or lets them wait;
+    None for others. It may count those for some time that have ended."""
     writer = Writer(config)
     for number in range(SESSIONS):
         writer.connect(number, early=True)
     writer.wait()
     trace, _ = play(writer.plan(), config)
-    if not _refused(trace):
-        return None
-    taken = [event for event in trace if isinstance(event, Said) and event.frame.command == "CONNECTED"]
-    return len(taken) // (2 * MANY)
+    taken = sum(isinstance(event, Said) and event.frame.command == "CONNECTED" for event in trace)
+    return None if taken >= SESSIONS else taken // (2 * MANY)
 
 
 def _rested(play: Play) -> Play:

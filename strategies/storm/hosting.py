@@ -315,14 +315,9 @@ def _common(w: Writer, op: Op) -> None:
 
 
 def _bolt(w: Writer, op: Op) -> None:
-    a, b, c, d, e = op.args
+    a, b, c, _, e = op.args
     if op.kind == "tuple":
-        if e % 16 == 15:
-            w.bare()
-        elif e % 16 == 14:
-            w.twins([texts.value(b)], d, now=w.hurry)
-        for n in range(1 + a % 3):
-            w.tuple([texts.value(b + n * c)], d + n, now=w.hurry and n > 0)
+        _tuples(w, op)
     elif op.kind == "emit":
         if a % 3 == 0:
             w.wait(0)
@@ -345,6 +340,17 @@ def _bolt(w: Writer, op: Op) -> None:
         _common(w, op)
     if not w.hurry and e % 8 == 7:
         w.beat()
+
+
+def _tuples(w: Writer, op: Op) -> None:
+    """Some tuples, perhaps one without values, or two that are alike."""
+    a, b, c, d, e = op.args
+    if e % 16 == 15:
+        w.bare()
+    elif e % 16 == 14:
+        w.twins([texts.value(b)], d, now=w.hurry)
+    for n in range(1 + a % 3):
+        w.tuple([texts.value(b + n * c)], d + n, now=w.hurry and n > 0)
 
 
 def _burst(w: Writer, op: Op) -> None:

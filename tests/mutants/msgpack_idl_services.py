@@ -310,7 +310,7 @@ mutant("implicit-entry", "NOSC-01", application("S:0 a default"))(
         when=lambda part: part.what == "application",
     ),
 )
-mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26")(
+mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26", level="SHOULD")(
     "An entry without a scope has the scope `default`.",
     on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "default"),
 )
