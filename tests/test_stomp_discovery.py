@@ -112,7 +112,7 @@ def met(make):
 
 
 @pytest.mark.parametrize(("connections", "crowded", "room"), [
-    ("any", False, None), ("three", True, 0), ("thirty", False, 1),
+    ("any", False, {None}), ("three", True, {0}), ("thirty", False, {0, 1}),
 ])  # fmt: skip
 @pytest.mark.parametrize("destinations", ["exact", "any-case", "trimmed"])
 def test_names_that_are_one_to_the_server_are_found_out(destinations, connections, crowded, room):
@@ -122,5 +122,6 @@ def test_names_that_are_one_to_the_server_are_found_out(destinations, connection
         late = {"output_delay_ms": 20, "work_delay_ms": 20, "receipt_order": "before"}
         learnt = met(lambda: Server(seed=seed, **switches, **late))  # noqa: B023
         assert (learnt["folds"], learnt["trims"]) == (destinations == "any-case", destinations == "trimmed")
-        assert (learnt["crowded"], learnt.get("room")) == (crowded, room)
+        assert learnt["crowded"] is crowded
+        assert learnt.get("room") in room  # who has just left may be counted
         assert learnt["merges"] is False

@@ -127,7 +127,7 @@ def _crowded(play: Play, config: Config) -> bool:
 def _room(play: Play, config: Config) -> int | None:
     """How many conversations beside each other a server has room for that refuses some of SESSIONS, or lets them wait;
     None for others. It may count those for some time that have ended."""
-    writer = Writer(config)
+    writer = Writer(config, hurry=True)
     for number in range(SESSIONS):
         writer.connect(number, early=True)
     writer.wait()
