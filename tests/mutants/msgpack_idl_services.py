@@ -310,7 +310,9 @@ mutant("implicit-entry", "NOSC-01", application("S:0 a default"))(
         when=lambda part: part.what == "application",
     ),
 )
-mutant("scope-missing", "APP-01", application("S:0 default"), accept="INV-26", level="SHOULD")(
-    "An entry without a scope has the scope `default`.",
-    on(Parser, "scope").instead(lambda self: self.take(), when=lambda self: self.word.text == "default"),
+mutant("scope-missing", "APP-01", application("S:0"), accept="APP-04")(
+    "The last entry of an application may be without a scope.",
+    on(Parser, "scope").instead(
+        lambda self: Word("name", "nameless", self.word.line, self.word.column), when=lambda self: self.word.text == "}"
+    ),
 )
