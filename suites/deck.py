@@ -78,7 +78,7 @@ def judged_by(hunter: Hunter, prop: Property, program: Program) -> frozenset[str
     """The requirements that one program judges."""
     pursuit = Pursuit(prop, hunter.pursuit(prop).draws)
     hunter.play_one(pursuit, program)
-    return frozenset(pursuit.tally.judged) & hunter.binding.keys()
+    return frozenset(pursuit.tally.judged) & frozenset(hunter.binding)
 
 
 def opened(impl: Implementation, folder: Path) -> Session:
