@@ -256,3 +256,13 @@ def test_a_file_of_its_process_id_in_the_folder_of_the_program_goes_with_it(tmp_
     finally:
         pool.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["9999999", "own"]
+
+
+def test_a_program_that_two_threads_end_at_once_is_ended_once(monkeypatch):
+    """A conversation may be under way when the run is over: both end its program."""
+    pool = Pool("it", python("input()"), ENV, ROOT, depth=1)
+    program = pool.take()
+    monkeypatch.setattr(program, "_tidy", lambda: [program.close(), program.finish()])
+    program.close()
+    assert program.closed
+    pool.close()

@@ -135,6 +135,7 @@ class Program:
             for file in files:
                 os.close(file)
         self.deaf = self.mute = self.closed = False
+        self._ending = threading.Lock()
         self.tail = bytearray()
         self.words = 0
         self._silent = False
@@ -220,9 +221,10 @@ class Program:
 
     def finish(self) -> bool:
         """End its STDIN."""
-        if self.deaf:
-            return False
-        self.deaf = True
+        with self._ending:
+            if self.deaf:
+                return False
+            self.deaf = True
         os.close(self.stdin)
         return True
 
@@ -231,16 +233,18 @@ class Program:
         return [file for file, over in ((self.stdout, self.mute), (self.stderr, self._silent)) if not over]
 
     def close(self) -> None:
-        """End what is left of it."""
-        if self.closed:
-            return
+        """End what is left of it. Does nothing the second time: a conversation that is still under way may end its
+        program while the run ends all of them."""
+        with self._ending:
+            if self.closed:
+                return
+            self.closed = True
         self.finish()
         os.close(self.stdout)
         os.close(self.stderr)
         os.close(self._notes_fd)
         self._tidy()
         self._spawner.end(self.number)
-        self.closed = True
         with contextlib.suppress(FileNotFoundError):
             self.notes.unlink()
 
