@@ -156,3 +156,11 @@ def test_a_number_without_its_type_is_not_the_result_of_another_call():
 def test_nothing_but_its_death_is_judged_of_a_client_that_opens_another_connection(another, end, blamed):
     opened = [Fact(0, "client", "accepted", 2)] if another else []
     assert calling(*opened, end, END) == blamed
+
+
+def test_what_was_open_when_a_connection_ended_is_judged_though_the_client_opens_another():
+    """MP-26 is about a connection beside one that is whole; CLI-04 asks what became of the calls of the first one."""
+    drop, again = Fact(0, "server", "drop", {}), Fact(0, "client", "accepted", 2)
+    assert calling(drop, again, END) == ("MPRPC-CLI-04 SHOULD",)
+    assert calling(drop, again, answered(ok={"result_hex": "c0"}), END) == ("MPRPC-CLI-04 MUST",)
+    assert calling(drop, again, answered(error="gone"), END) == ()

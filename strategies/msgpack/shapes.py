@@ -137,7 +137,7 @@ class Shapes:
     # -- values --------------------------------------------------------------------------------------------------------
 
     def value(self, kind: Kind, dice: Dice, *, inside: bool = False) -> Any:
-        """A value of a type. `inside` another one it is shorter, so that no message is larger than a MiB."""
+        """A value of a type. `inside` another one, of which there may be many, LENGTHS make none longer than LONG."""
         if kind.null and dice.roll(3) == 2:
             return None
         if kind.name in INTEGERS:
