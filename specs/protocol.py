@@ -74,32 +74,33 @@ class Feature:
 class Protocol:
     """Everything the core needs to know of one protocol.
 
-    `profiles` are the dialects that an implementation may claim, or `valid_profile` says whether one is. `requirements`
-    is the registry, `features` what must not matter in how a plan is written. `encode(frame, style)` makes octets,
-    `describe(frame)` text for people, `to_json` and `from_json` keep frames in files. `schemes` are those of URLs.
-    `roles` maps the role an implementation may play to the role that the tester then plays. `address` turns a URL
-    such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile, facts,
-    learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)` reads
-    what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)` fills
-    in Refs and answers None when one is not known. `smoke` is the least that must work before anything is judged;
-    `waking` asks for what an implementation may refuse when it has just been started, as nothing else makes it do.
-    `crash` is the requirement that an implementation breaks when it dies. `wires` says for a role how it is reached
-    when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are the protocol),
-    "relay" (told on stdin what to do, it starts the suite's relay as its child), "lines", "caller" or "serving" (told
-    on stdin what to serve, it answers with the port of that). `turns`: the model is turn-based, so a plan that does not
-    wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what is seen beside the
-    wire comes in an order of its own then. `replayed(sent, received)` splits what was sent into octets and (regular
-    expression, n) pairs that find in other answers what the implementation made up itself: first group of the nth
-    match. `beat(frame)` is true for what a peer says every so often of its own accord: it is no sign that an answer is
-    under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to leave out
-    (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and without
-    saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives to
-    frames of a kind. `refuses(frame)` is true for a first answer by which the session is refused, as with credentials
-    that are wrong: then there is nothing to judge. `states(frame, profile)` is true for a first frame that says
-    itself that its session is one of `profile`, so that what is wrong with it is a fault. `books` are, for each
-    role that can be judged, the rulebooks by which it is: what can credit or blame it. `machines` are the tables
-    that its model executes, by a name for people. `written(role, step, data)` names what is special about how a
-    step is put into octets while `role` is judged: it stands in the trace as a Fact "written", before what is said.
+    `profiles` are the dialects that an implementation may claim, or `valid_profile` says whether one is.
+    `requirements` is the registry, `features` what must not matter in how a plan is written. `encode(frame, style)`
+    makes octets, `describe(frame)` text for people, `to_json` and `from_json` keep frames in files. `schemes` are
+    those of URLs. `roles` maps the role an implementation may play to the role that the tester then plays. `address`
+    turns a URL such as `stomp://login:passcode@host:port/vhost` into (host, port, facts). `configure(role, profile,
+    facts, learnt)` makes the model's config; `learnt` is what discovery found out. `decoder(role, config, session)`
+    reads what `role` sends; `session` is a dict shared by both directions of one connection. `resolve(frame, memory)`
+    fills in Refs and answers None when one is not known. `smoke` is the least that must work before anything is
+    judged; `waking` asks for what an implementation may refuse when it has just been started, as nothing else makes it
+    do. `crash` is the requirement that an implementation breaks when it dies, `hang` the one when it answers nothing
+    any more, "" where no row says so: then it is what that leaves out of the simplest session. `wires` says for a role
+    how it is reached when a command starts it: "tcp" (also when it is not named), "stdio" (its stdin and stdout are
+    the protocol), "relay" (told on stdin what to do, it starts the suite's relay as its child), "lines", "caller" or
+    "serving" (told on stdin what to serve, it answers with the port of that). `turns`: the model is turn-based, so a
+    plan that does not wait for its turns is judged by `Lagged`, with the config that `hasty` makes of its own: what is
+    seen beside the wire comes in an order of its own then. `replayed(sent, received)` splits what was sent into octets
+    and (regular expression, n) pairs that find in other answers what the implementation made up itself: first group of
+    the nth match. `beat(frame)` is true for what a peer says every so often of its own accord: it is no sign that an
+    answer is under way. `spared(plan, known)` is the same plan without asking for what an implementation is known to
+    leave out (`known` are duties, by `specs.model.Breach.duty`): what it shows then has nothing to do with that; and
+    without saying what is in `known` because it brings the implementation down, by the name that `saying(frame)` gives
+    to frames of a kind. `refuses(frame)` is true for a first answer by which the session is refused, as with
+    credentials that are wrong: then there is nothing to judge. `states(frame, profile)` is true for a first frame that
+    says itself that its session is one of `profile`, so that what is wrong with it is a fault. `books` are, for each
+    role that can be judged, the rulebooks by which it is: what can credit or blame it. `machines` are the tables that
+    its model executes, by a name for people. `written(role, step, data)` names what is special about how a step is put
+    into octets while `role` is judged: it stands in the trace as a Fact "written", before what is said.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Protocol:
     smoke: Callable[[Any], Plan] | None = None
     waking: Callable[[Any], Plan | None] | None = None
     crash: str = ""
+    hang: str = ""
     wires: Mapping[str, str] = field(default_factory=dict)
     turns: bool = False
     hasty: Callable[[Any], Any] = lambda config: config

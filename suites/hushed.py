@@ -73,12 +73,12 @@ class Hushed:
 
     def _found(self, plan: Plan, recording: Recording | None) -> None:
         hunter = self._hunter
-        requirement = hunter.binding.get(hunter.setting.protocol.crash)
-        if recording is None or requirement is None:
+        if recording is None:
             return
         seen = next((each for each in hunter.blamed(recording) if silent(recording, each[2])), None)
         if seen is None:
             return
+        requirement = hunter.binding.get(hunter.setting.protocol.hang) or hunter.binding[seen[0]]
         self._known = True
         suspicion = hunter.suspects.suspicion(one_plan(SIMPLEST, plan), NOTHING, plan, recording, seen)
         hunter.suspects.know(

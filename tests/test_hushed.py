@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -38,13 +39,13 @@ class Silent(Session):
         super().call(number, method, params)
 
 
-def faults(patience, *, lanes=True, sound=True):
+def faults(patience, *, lanes=True, sound=True, protocol=MSGPACK):
     """What is found in a server that answers nothing when so many requests were lost; 0 for never."""
     session = type("Losing", (Silent,), {"patience": patience, "lost": 0})
     served = front(type("Served", (Server,), {"session_type": session})(), 0)
     threading.Thread(target=served.run, daemon=True).start()
     config = MSGPACK.configure("server", "core", FACTS, {})
-    setting = Setting(MSGPACK, config, "server", TcpTransport(lambda: ("127.0.0.1", served.port)), 60.0)
+    setting = Setting(protocol, config, "server", TcpTransport(lambda: ("127.0.0.1", served.port)), 60.0)
     binding = {each.id: each for each in MSGPACK.requirements.binding("server", "core")}
     found = []
     hunter = Hunter(
@@ -63,6 +64,10 @@ def faults(patience, *, lanes=True, sound=True):
 @pytest.mark.parametrize("lanes", [True, False])
 def test_a_server_that_answers_nothing_any_more_hangs(lanes):
     assert faults(1, lanes=lanes) == [(BAD_01, HANGS, "fail", SIMPLEST)]
+
+
+def test_where_no_row_says_so_it_is_what_the_simplest_session_lacks():
+    assert faults(1, protocol=replace(MSGPACK, hang="")) == [("MPRPC-RESP-01", HANGS, "fail", SIMPLEST)]
 
 
 @pytest.mark.parametrize("lanes", [True, False])

@@ -259,6 +259,7 @@ protocol = Protocol(
     schemes={"msgpack-rpc": from_url},
     smoke=smoke,
     crash=SURVIVES,
+    hang=SURVIVES,
     books={
         "server": (server.BOOK,),
         "client": (client.BOOK,),

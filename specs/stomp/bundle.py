@@ -236,6 +236,7 @@ protocol = Protocol(
     beat=frames.is_beat,
     states=states,
     crash=ids.ROB_01,
+    hang=ids.ROB_01,
     replayed=replayed,
     spared=spared,
     saying=saying,
