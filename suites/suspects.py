@@ -39,6 +39,8 @@ SETTLING_S, BELIEVING_S = 2.0, 8.0
 """What it takes to confirm a suspicion, and one that rests on a silence, which has to be waited for once more."""
 LONGEST_MS = 4_000.0
 """Up to which patience a hunt learns that an implementation is slow."""
+SHORTER = 0.7
+"""A silence that is shorter than this part of the hunt's patience was waited for before that was doubled."""
 Key = tuple[str, str, str]
 """A requirement, the level at which it is blamed, and the sort of failure where more than one is asked for."""
 Sort = tuple[str, str, str, bool]
@@ -89,6 +91,8 @@ class Suspects:
         """Those of them for which the time that they were given was not enough."""
         self._presumed: Mapping[Sort, frozenset[str]] = {}
         self._doubtful: dict[Key, tuple[Property, Program, Fault]] = {}
+        self._slow = False
+        """True once the hunt has learnt that the implementation needs more patience than was measured."""
         self.started = time.monotonic()
 
     def take(
@@ -148,7 +152,9 @@ class Suspects:
         whole = self._hunter.ground.deadline
 
         def work(until: Deadline = whole) -> Investigated:
-            if self._explained(suspicion) or self._now_and_then.is_it(suspicion, self.certain, until):
+            if self._explained(suspicion) or self._was_slow(suspicion):
+                return Investigated(None, explained=True)
+            if self._now_and_then.is_it(suspicion, self.certain, until):
                 return Investigated(None, explained=True)
             until = self._now_and_then.unless_told(suspicion, until)
             return self.investigate(self._hunter, prop, program, name, before - self.started, silent, until)
@@ -188,6 +194,20 @@ class Suspects:
             return False
         recording = self._hunter.play(suspicion.plan, certain)
         return bool(recording.judgement.known) and not self._hunter.blamed(recording)
+
+    def _was_slow(self, suspicion: Fault) -> bool:
+        """True for a silence that was shorter than what the hunt has learnt to wait for since then, where the
+        conversation, given that patience, shows nothing: what gets lost now and then is seen again by the hunt."""
+        if not self._hasty(suspicion):
+            return False
+        certain = self.certain
+        recording = self._hunter.play(suspicion.plan, certain)
+        return not self._hunter.blamed(recording) and not recording.refused
+
+    def _hasty(self, suspicion: Fault) -> bool:
+        """True when it was blamed after a shorter silence than the hunt has learnt to wait for."""
+        waited_ms = _waited_ms(suspicion.recording)
+        return self._slow and 0 < waited_ms < self._hunter.setting.patience_ms * SHORTER
 
     def looks_into(self, name: str) -> bool:
         """True while a requirement is suspected and that is not settled. May be asked by any thread."""
@@ -253,7 +273,8 @@ class Suspects:
             self._another_way(fault)
         if found.unsettled:
             self._suspect(replace(suspicion, unsettled=found.unsettled))
-        if fault is None and _waited(suspicion.recording) and not self._now_and_then.may_be_lost(suspicion):
+        waited = _waited(suspicion.recording) and not self._hasty(suspicion)
+        if fault is None and waited and not self._now_and_then.may_be_lost(suspicion):
             self._wait_longer()
         if presumed:
             self._go_on_behind(holds=fault is not None and not fault.unsettled)
@@ -264,6 +285,7 @@ class Suspects:
             return
         setting = self._hunter.setting
         patience = min(max(LONGEST_MS, setting.patience_ms), 2 * setting.patience_ms)
+        self._slow = True
         self._hunter.setting = replace(setting, patience_ms=patience)
 
     def _suspect(self, suspicion: Fault) -> None:
@@ -393,6 +415,11 @@ def _names(fault: Fault) -> frozenset[str]:
     if breach is None or breach.behind is None:
         return frozenset()
     return frozenset({breach.fingerprint, breach.duty} - {""})
+
+
+def _waited_ms(recording: Recording) -> float:
+    """How long the longest silence was in which all the patience had run out, in ms; 0 where none did."""
+    return max((event.ms for event in recording.events if isinstance(event, Quiet) and event.final), default=0)
 
 
 def _waited(recording: Recording) -> bool:

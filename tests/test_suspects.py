@@ -47,7 +47,12 @@ PROPERTY = Property("one", programs({"none": 1}, head=1, most=1, least=0), inter
 
 
 @pytest.fixture
-def hunt():
+def lanes():
+    return Lanes(1)
+
+
+@pytest.fixture
+def hunt(lanes):
     """`hunt(comes_to)` gives a hunter whose investigations wait for `gate`, and come to what `comes_to(name)` says."""
     gate, asked, told = threading.Event(), [], []
 
@@ -61,7 +66,7 @@ def hunt():
         setting = Setting(STOMP, config, "server", MemoryTransport(server_of(Mute)))
         binding = {r.id: r for r in STOMP.requirements.binding("server", "1.2") if not r.untestable}
         return Hunter(
-            setting, binding, investigate=investigate, report=told.append, lanes=Lanes(1), deadline=Deadline(seconds)
+            setting, binding, investigate=investigate, report=told.append, lanes=lanes, deadline=Deadline(seconds)
         )
 
     make.gate, make.asked, make.told = gate, asked, told
@@ -136,6 +141,31 @@ def test_what_lay_behind_mere_slowness_is_forgotten(hunt):
     over(hunter, hunt)
     assert [name for name, _ in hunt.asked] == [RECEIPT]
     assert not hunter.setting.set_aside
+    assert not hunt.told
+
+
+@pytest.mark.parametrize(
+    ("comes", "asked"), [(True, 1), (False, 2)], ids=["what comes with more patience", "what is still missing"]
+)
+def test_a_silence_that_was_shorter_than_what_was_learnt_since_is_waited_for_again(
+    hunt, lanes, monkeypatch, comes, asked
+):
+    """Where a program stands still a little longer than its patience now and then, one look at each of its silences in
+    turn takes the whole run, and what was not looked into is told as suspected in the end."""
+    hunter = hunt(lambda name: Investigated(None))
+    hunter.setting = replace(hunter.setting, patience_ms=2_000)
+    other = next(name for name, r in hunter.binding.items() if name != RECEIPT and r.level == "MUST")
+    recording, ((_, *seen),) = played(hunter)
+    taken(hunter, recording, (RECEIPT, *seen))
+    hunt.gate.set()
+    lanes.wait(10)
+    lanes.collect()
+    if comes:
+        monkeypatch.setattr(Mute, "on_receipt", Session.on_receipt)
+    taken(hunter, recording, (other, *seen))
+    hunter.finish()
+    assert len(hunt.asked) == asked
+    assert hunter.setting.patience_ms == 4_000  # doubled once: the second silence teaches nothing new
     assert not hunt.told
 
 
