@@ -19,10 +19,11 @@ from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_h
 
 from records.text import printable
 
-SCHEMA: Final = 6
+SCHEMA: Final = 7
 """Version of this module's rows; grows when a field or a kind is added. 2 added the kind "acceptance"; 3 the kind
 "freedom", and `fingerprint`, `behind` and `unsettled` of faults and `fingerprints` of acceptances; 4 the kinds "replay"
-and "round"; 5 the kind "rate", and `shown` and `chances` of faults; 6 the kind "rest"."""
+and "round"; 5 the kind "rate", and `shown` and `chances` of faults; 6 the kind "rest"; 7 the kind
+"missed"."""
 _AS_IT_IS: Final = (str, bool)
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -251,6 +252,17 @@ class RestRow(Row):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissedRow(Row):
+    """A requirement that was not judged, although every stored program that judges it on a reference was played, which
+    are so many `programs`: this implementation did not come to it. Since schema 7."""
+
+    kind: ClassVar[str] = "missed"
+
+    requirement: str
+    programs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TroubleRow(Row):
     """Something went wrong on the tester's side; never a verdict. `requirement` and `property` when it is known."""
 
@@ -297,6 +309,7 @@ KINDS: Final[Mapping[str, type[Row]]] = {
         RoundRow,
         RateRow,
         RestRow,
+        MissedRow,
         TroubleRow,
         EndRow,
     )

@@ -95,7 +95,7 @@ class Result:
     "untestable", "unsupported", "unselected". `failed_as` is the strongest level at which it failed. `fault` is the one
     to show: the strongest, then the steadiest, then the shortest; `faults` are all, that one first. `unseen` is given
     where the baseline says that it fails and this run did not see it, which is no pass: then the verdict is
-    "inconclusive".
+    "inconclusive". `missed`: what comes to it on a reference was played, and did not come to it.
     """
 
     requirement: RequirementRow
@@ -108,6 +108,7 @@ class Result:
     faults: tuple[FaultRow, ...] = ()
     accepted: Acceptance | None = None
     unseen: Unseen | None = None
+    missed: bool = False
 
     @property
     def id(self) -> str:
@@ -248,6 +249,14 @@ def too_long(found: Result, needs_s: float) -> Result:
     if found.message != NEVER_REACHED:
         return found
     return replace(found, message=f"not judged: needs {needs_s:.0f} s of silence")
+
+
+def missed(found: Result, programs: int) -> Result:
+    """What was never reached by `programs` conversations that come to it on a reference, told so."""
+    if found.message != NEVER_REACHED:
+        return found
+    played = "a conversation that comes" if programs == 1 else f"{programs} conversations that come"
+    return replace(found, message=f"{NEVER_REACHED} in {played} to it on the reference", missed=True)
 
 
 def _level(fault: FaultRow, requirement: RequirementRow) -> str:

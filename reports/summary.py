@@ -19,6 +19,7 @@ from records.rows import (
     CoverageRow,
     FaultRow,
     FreedomRow,
+    MissedRow,
     PropertyRow,
     RateRow,
     ReplayRow,
@@ -39,6 +40,7 @@ from reports.result import (
     Result,
     acceptance,
     apart,
+    missed,
     rank,
     result,
     too_long,
@@ -358,6 +360,7 @@ def _results(
     rests: dict[str, float] = {}
     for rest in _of(RestRow, rows):
         rests[rest.requirement] = min(rest.needs_s, rests.get(rest.requirement, rest.needs_s))
+    vain = {row.requirement: row.programs for row in _of(MissedRow, rows)}
     found = []
     for name, requirement in requirements.items():
         mine = faults.get(name, [])
@@ -366,7 +369,8 @@ def _results(
         if entry is None:  # what is accepted elsewhere makes nothing worse here
             mine = [f for f in mine if f.requirement not in in_force or not in_force[f.requirement].accepts(f)]
         folded = result(requirement, counts, mine, trouble=trouble.get(name, ""), accepted=entry, decisive=decisive)
-        found.append(too_long(folded, rests[name]) if name in rests else folded)
+        folded = too_long(folded, rests[name]) if name in rests else folded
+        found.append(missed(folded, vain[name]) if name in vain else folded)
     return tuple(found)
 
 

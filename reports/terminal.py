@@ -82,8 +82,12 @@ def _head(summary: Summary, paint: Paint) -> Iterator[str]:
 
 def _open(summary: Summary, width: int) -> list[str]:
     """The requirements of which nothing is known: what judges them did not come about."""
-    ids = [found.id for found in summary.standing("inconclusive") if not found.faults and not found.unseen]
-    return ["", *_prose("", f"Not settled ({len(ids)}): {_named(ids, NAMED)}", width)] if ids else []
+    open_ = [found for found in summary.standing("inconclusive") if not found.faults and not found.unseen]
+    shown: list[str] = []
+    for title, missed in (("Not settled", False), ("Played, and not reached by this implementation", True)):
+        if ids := [found.id for found in open_ if found.missed == missed]:
+            shown += _prose("", f"{title} ({len(ids)}): {_named(ids, NAMED)}", width)
+    return ["", *shown] if shown else []
 
 
 def _obstacles(summary: Summary, width: int) -> list[str]:

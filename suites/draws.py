@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -57,9 +57,9 @@ class Draws(Iterator[Program]):
         return program._replace(head=(*head[:at], self._next, *head[at + 1 :]))
 
     @property
-    def waiting(self) -> int:
-        """Programs that are at hand, drawn or put back."""
-        return len(self._ready)
+    def at_hand(self) -> Sequence[Program]:
+        """What has been drawn or put back, and is not handed out yet."""
+        return tuple(self._ready)
 
     def put_back(self, program: Program) -> None:
         """Hand it out once more, next time."""

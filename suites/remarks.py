@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from records.rows import RestRow
+from records.rows import MissedRow, RestRow
 from suites.cards import Card
 from suites.deadline import at_least, larger
 from suites.hunt import Hunter, Pursuit
 from suites.playing import QUARTER
 from suites.rests import needed
+from suites.schedule import Left
 
 
 def of_corpus(corpus: Sequence[Card], pursuits: Sequence[Pursuit], left: int, budget_s: float) -> str:
@@ -32,6 +33,19 @@ def of_rests(
     for name, needs_s in found.items():
         why = f"{name}: not judged: needs {needs_s:.0f} s of silence; {at_least(times * needs_s)} has it"
         yield RestRow(requirement=name, needs_s=round(needs_s, 3)), why
+
+
+def of_missed(
+    hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: Sequence[Left]
+) -> Iterator[MissedRow]:
+    """The requirements that were not judged though all of the deck was played that judges them on the reference: `left`
+    was not. A property that was given up played less than that."""
+    known = {pursuit.prop.key for pursuit in pursuits if pursuit.error is None and pursuit.prop.key}
+    unplayed = set(left)
+    for name in _unjudged(hunter):
+        cards = [card for card in deck if name in card.judges]
+        if cards and all(card.key in known and (card.key, card.program) not in unplayed for card in cards):
+            yield MissedRow(requirement=name, programs=len(cards))
 
 
 def of_unreached(hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card]) -> Iterator[str]:

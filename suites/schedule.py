@@ -23,6 +23,10 @@ FIRST = 0.3
 """Length of the first turn among the others: all properties shall have begun soon."""
 
 
+Left = tuple[str, Program]
+"""The key of a property, and a program of it that was not played."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """A property and its part of the budget."""
@@ -40,13 +44,12 @@ def pursuits(hunter: Hunter, shares: Sequence[Share], budget_s: float) -> list[P
 def hunt(
     hunter: Hunter, pursuits: Sequence[Pursuit], budget_s: float, during: Callable[[], None],
     deck: Sequence[Card] = (), *, single: bool = False, only: bool = False,
-) -> int:  # fmt: skip
+) -> list[Left]:  # fmt: skip
     """Hunt for `budget_s` seconds, investigations apart, and settle what was found: first with the programs of `deck`,
     then in turns. Every second one goes to a program of the deck that should have judged what is still unjudged, once,
     and then to a property that reaches it, or, where `single` requirements were asked for, one of these. `only`:
     nothing but all programs of `deck`. `during` is called after each turn and while we wait for what goes on beside. An
-    error of ours ends the property in whose turn it came out. Answers how many programs of `deck` there was no time
-    for."""
+    error of ours ends the property in whose turn it came out. Answers for what of `deck` there was no time."""
     hunter.progress = during
     hunter.prepare()
     begun, spent = time.monotonic(), hunter.suspects.spent_s
@@ -63,7 +66,7 @@ def hunt(
                 pursuit.draws.put_back(program)
                 _turn(hunter, pursuit, 0.0)
             elif only:
-                if not (waiting := [each for each in going if each.draws.waiting]):
+                if not (waiting := [each for each in going if each.draws.at_hand]):
                     break
                 _turn(hunter, waiting[turn % len(waiting)], 0.0)  # what had to be put back, to be alone or to rest
             else:
@@ -84,7 +87,8 @@ def hunt(
         hunter.ground.deadline.end()
         hunter.give_up()
         raise
-    return len(opening) + (sum(pursuit.draws.waiting for pursuit in pursuits) if only else 0)
+    unplayed = [(pursuit.prop.key, program) for pursuit, program in opening]
+    return unplayed + [(each.prop.key, program) for each in pursuits for program in each.draws.at_hand if only]
 
 
 class _Again:

@@ -44,7 +44,7 @@ from suites.programs import Stored, joined, of_fault
 from suites.pursuit import NO_TIME
 from suites.replays import NAME, Replays
 from suites.rounds import Rounds
-from suites.schedule import Share
+from suites.schedule import Left, Share
 from suites.started import Started
 
 MEMORY_MS = 1_000.0
@@ -308,14 +308,16 @@ class Session:
             times = 1 if self.hunter().beside else QUARTER
             self.remarks.append(f"{name}: {pursuit.tally.ended}; {at_least(times * pursuit.needs_s)} would do")
 
-    def _remark(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: int) -> None:
+    def _remark(self, hunter: Hunter, pursuits: Sequence[Pursuit], deck: Sequence[Card], left: Sequence[Left]) -> None:
         """Say what was not played or not judged, and why."""
         budget_s = self.options.budget_s
         if self.corpus:
-            self.remarks.append(remarks.of_corpus(self.corpus, pursuits, left, budget_s))
+            self.remarks.append(remarks.of_corpus(self.corpus, pursuits, len(left), budget_s))
         for row, remark in remarks.of_rests(hunter, pursuits, deck, budget_s):
             self.writer.write(row)
             self.remarks.append(remark)
+        for missed in remarks.of_missed(hunter, pursuits, deck, left):
+            self.writer.write(missed)
         if self.options.pattern != "*":
             self.remarks += remarks.of_unreached(hunter, pursuits, deck)
 

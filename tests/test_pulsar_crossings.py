@@ -161,6 +161,42 @@ def test_which_part_of_a_batch_was_acknowledged_may_be_lost_with_its_consumer(cr
     assert ("PULSAR-ACK-12" in found) is not crossed
 
 
+@pytest.mark.parametrize(
+    ("answer", "left", "blamed"),
+    [
+        ("ERROR", 0b10, False),  # it had no effect
+        ("ERROR", 0b11, False),
+        ("ERROR", 0b01, True),
+        ("SUCCESS", 0b10, True),
+        ("SUCCESS", 0b11, False),
+    ],
+)
+def test_a_seek_that_is_refused_may_leave_acknowledged_what_was(answer, left, blamed):
+    """Found by a soak: the consumer was closed while the SEEK was on its way."""
+    many, two = {**META, "num_messages_in_batch": 2}, batch([({}, b"m")] * 2)
+    told = {"error": 1, "message": "no such consumer"} if answer == "ERROR" else {}
+    delivered = {"consumer_id": 1, "message_id": ID}
+    found = faults([
+        said(0, "client", "CONNECT", client_version="x", protocol_version=19),
+        said(0, "broker", "CONNECTED", server_version="x", protocol_version=19),
+        *consumer(0, 1, SHARED), flow(0, 1),
+        said(0, "client", "PRODUCER", topic=TOPIC, producer_id=1, request_id=77),
+        said(0, "broker", "PRODUCER_SUCCESS", request_id=77, producer_name="p"),
+        said(0, "client", "SEND", many, two, producer_id=1, sequence_id=0, num_messages=2),
+        said(0, "broker", "SEND_RECEIPT", producer_id=1, sequence_id=0, message_id=ID),
+        said(0, "broker", "MESSAGE", many, two, **delivered),
+        said(0, "client", "ACK", consumer_id=1, ack_type=0, message_id=[{**ID, "ack_set": [0b10]}]),
+        said(0, "client", "PING"), said(0, "broker", "PONG"),
+        said(0, "client", "SEEK", consumer_id=1, request_id=9, message_id={"ledgerId": NOBODY, "entryId": NOBODY}),
+        said(0, "broker", "CLOSE_CONSUMER", consumer_id=1, request_id=NOBODY),
+        said(0, "broker", answer, request_id=9, **told),
+        *consumer(0, 5, SHARED), flow(0, 5),
+        said(0, "broker", "MESSAGE", many, two, **{**delivered, "consumer_id": 5}, redelivery_count=1, ack_set=[left]),
+        END,
+    ], "modern")  # fmt: skip
+    assert ("PULSAR-ACK-12" in found) is blamed, found
+
+
 @pytest.mark.parametrize(("together", "rule"), [(1, "PULSAR-RED-06"), (2, "PULSAR-FLOW-09")])
 def test_how_batches_use_permits_is_our_reading_alone(together, rule):
     meta = {**META, **({"num_messages_in_batch": together} if together > 1 else {})}

@@ -83,4 +83,4 @@ def test_rests_leave_a_lane_for_the_others(where):
     for pursuit in (one, two):
         hunter.play_one(pursuit, Program((1,), (Op("a"),)))
     assert began == ["one"]
-    assert (one.draws.waiting, two.draws.waiting) == (0, 1), "it is played later"
+    assert (len(one.draws.at_hand), len(two.draws.at_hand)) == (0, 1), "it is played later"

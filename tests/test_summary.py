@@ -12,6 +12,7 @@ from records.rows import (
     EndRow,
     FaultRow,
     FreedomRow,
+    MissedRow,
     PropertyRow,
     ReplayRow,
     RequirementRow,
@@ -200,6 +201,17 @@ def test_what_needs_a_longer_silence_than_the_run_says_so_and_never_passes() -> 
     assert found.message == "not judged: needs 62 s of silence"
     (judged_elsewhere,) = summed(judged(), *rests).results
     assert (judged_elsewhere.verdict, judged_elsewhere.message) == ("pass", "")
+
+
+def test_what_every_stored_program_missed_says_so_and_never_passes() -> None:
+    missed = MissedRow(requirement="A-01", programs=2)
+    (found,) = summed(missed).results
+    assert (found.verdict, found.standing, found.missed) == ("inconclusive", "inconclusive", True)
+    assert found.message == "never reached in 2 conversations that come to it on the reference"
+    (judged_elsewhere,) = summed(judged(), missed).results
+    assert (judged_elsewhere.verdict, judged_elsewhere.message, judged_elsewhere.missed) == ("pass", "", False)
+    (exercised,) = summed(judged(judged=0), missed).results
+    assert (exercised.verdict, exercised.missed) == ("inconclusive", False)
 
 
 def test_a_recommendation_that_comes_and_goes_is_marked_as_such() -> None:

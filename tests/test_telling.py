@@ -12,6 +12,7 @@ import pytest
 
 from records.rows import (
     FaultRow,
+    MissedRow,
     ReplayRow,
     RequirementRow,
     TroubleRow,
@@ -126,6 +127,10 @@ def test_what_is_not_settled_is_named() -> None:
     suspected = FaultRow(requirement="A-02", verdict="inconclusive", unsettled="it was seen once")
     shown = terminal.render(summed(judged("A-01"), suspected, ids=("A-01", "A-02", "A-03")))
     assert "Not settled (1): A-03" in shown
+    missed = MissedRow(requirement="A-03", programs=1)
+    shown = terminal.render(summed(judged("A-01"), suspected, missed, ids=("A-01", "A-02", "A-03", "A-04")))
+    assert "Not settled (1): A-04" in shown
+    assert "Played, and not reached by this implementation (1): A-03" in shown
     ids = tuple(f"A-{n:03}" for n in range(40))
     assert "A-012 and 27 more" in " ".join(terminal.render(summed(judged("A-000"), ids=ids)).split())
 

@@ -359,9 +359,9 @@ class Place(NamedTuple):
     """An entry in a subscription. `need`: clock since when it must be pushed, 0 for not; `may`: how often it may be
     pushed yet; `owner`: who got it last; `pushed`: how often. `acked`: "", "maybe", "yes"; `how` it was. `skip`: it is
     older than the subscription. `again`: why it may come once more. `left`: which messages of a batch are not
-    acknowledged, as bits, and `left_at` when that was said; `vague`: nobody knows whether it was read. `rival`: who has
-    it if its owner has not: it was pushed to both, and nobody knows in which order. `unlisted`: REDELIVER was said last
-    with a list in which it is not."""
+    acknowledged, as bits, and `left_at` when that was said; `vague`: nobody knows whether it was read; `sought`: what
+    was left before a SEEK that may have done nothing. `rival`: who has it if its owner has not: it was pushed to both,
+    and nobody knows in which order. `unlisted`: REDELIVER was said last with a list in which it is not."""
 
     need: int = 0
     may: int = 1
@@ -374,6 +374,7 @@ class Place(NamedTuple):
     left: int = 0
     left_at: int = 0
     vague: bool = False
+    sought: int = 0
     rival: Key | None = None
     unlisted: bool = False
 

@@ -368,7 +368,8 @@ def _sought(state: State, number: int, request: Request, body: Any) -> State:
         after = (
             entry.fate is Fate.STORED and entry.id is not None and (position == (NOBODY, NOBODY) or entry.id > position)
         )
-        places[at] = place._replace(need=state.clock) if after and place.again is Again.SOUGHT else place
+        need = state.clock if after and place.again is Again.SOUGHT else place.need
+        places[at] = place._replace(need=need, sought=0)
     return state.put_sub(where, sub._replace(places=places))
 
 

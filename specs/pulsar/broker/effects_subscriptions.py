@@ -181,7 +181,8 @@ def _partly(sub: Sub, at: int, left: int, clock: int, *, known: bool) -> Sub:
     """Single messages of a batch are acknowledged; `left` are the bits of the others. A broker need not know of such
     acknowledgements: what is left of the batch may come again, or all of it. One that is too old to have heard of them
     reads an ACK of the batch."""
-    place = sub.places[at]._replace(left=left, left_at=clock)
+    place = sub.places[at]
+    place = place._replace(left=left, left_at=clock, sought=place.sought & left)
     if not known:
         place = place._replace(acked=place.acked or "maybe", need=0)
     return sub._replace(places={**sub.places, at: place})
@@ -236,9 +237,14 @@ def seeking(state: State, number: int, where: tuple[str, str]) -> State:
     """SEEK was said: everything may come again, and what must is known when it is answered."""
     sub = state.subs.get(where)
     if sub is not None:
-        places = {at: place._replace(need=0, may=place.may + 3, unlisted=False, acked="maybe" if place.acked else "",
-                                    skip=False, left=0, again=None if place.acked or place.skip else Again.SOUGHT)
-                  for at, place in sub.places.items()}  # fmt: skip
+        places = {
+            at: place._replace(
+                need=0, may=place.may + 3, unlisted=False, acked="maybe" if place.acked else "", skip=False,
+                left=0, sought=place.left or place.sought,
+                again=None if place.acked or place.skip else Again.SOUGHT,
+            )
+            for at, place in sub.places.items()
+        }  # fmt: skip
         state = state.put_sub(where, sub._replace(places=places, back=sub.back + 2, loose=True))
     return unsure(state, number, where)
 

@@ -420,14 +420,25 @@ def an_ack_of_a_part_may_be_lost(case: Case) -> bool:
     return case.place.vague and given & left == left
 
 
+@BOOK.freedom("P-87")
+def a_seek_may_have_done_nothing(case: Case) -> bool:
+    """A SEEK that was refused, or never answered, need not have had an effect (seed, "Seek")."""
+    given, _ = _parts(case)
+    return case.place.sought != 0 and given == case.place.sought
+
+
 @BOOK.freedom("P-20")
 def a_batch_may_say_another_number(case: Case) -> bool:
     """Nothing says that a broker looks at a SEND whose counts differ (the text is silent)."""
     return case.entry.odd is Misuse.MISCOUNTED
 
 
-@form(PARTS, on="MESSAGE", if_=lambda case: bool(case.body.ack_set),
-      freed_by=(an_ack_of_a_part_may_be_lost, a_batch_may_say_another_number))  # fmt: skip
+@form(
+    PARTS,
+    on="MESSAGE",
+    if_=lambda case: bool(case.body.ack_set),
+    freed_by=(an_ack_of_a_part_may_be_lost, a_seek_may_have_done_nothing, a_batch_may_say_another_number),
+)
 def an_ack_set_names_what_is_left(case: Case) -> str:
     """The ack_set of a MESSAGE are the messages of a batch that are not acknowledged (schema)."""
     given, left = _parts(case)
