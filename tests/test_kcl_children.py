@@ -98,6 +98,49 @@ def test_a_library_may_ask_again_by_itself_once_user_code_knows_the_result(first
     assert {fault.breach.requirement for fault in found.faults} == rules
 
 
+REFUSED = "ThrottlingException"
+
+
+@pytest.mark.parametrize(("asks", "answers", "told", "rules"), [
+    ([0, 0], [None], True, set()),
+    ([0, 0, 0], [None], True, set()),
+    ([0, 0], [None], False, {"KCL-CHECKPOINT-08"}),  # what user code asked for it must hear of
+    ([0, 0, 1], [None, None], True, set()),
+    ([0, 1, 0], [None, REFUSED], True, set()),
+    ([0, 1, 0, 1], [None, None], True, set()),
+    ([0, None, 0], [None, None], True, set()),
+    ([None, None], [None], True, {"KCL-REC-08"}),  # nobody named what was made
+    ([0, 0], [REFUSED], True, {"KCL-REC-08"}),  # it is not made
+    ([0, 1, 0, 1], [None, REFUSED, None], True, {"KCL-REC-08"}),
+])  # fmt: skip
+def test_a_library_may_know_that_a_checkpoint_is_made(asks, answers, told, rules):
+    """K-51: when its number was granted before."""
+
+    class Knows(Child):
+        asked, silent = set(), False
+
+        def checkpoint(self, number):
+            known, self.silent = number in self.asked, False
+            self.asked = {*self.asked, number}
+            if known:
+                self.silent = not told
+                return
+            yield from super().checkpoint(number)
+
+        def note(self, observation):
+            if not self.silent or observation["call"] != "checkpoint":
+                super().note(observation)
+
+    def write(w):
+        w.batch([w.record(b"1"), w.record(b"2")])
+        w.answers()
+        w.batch([w.script([{"op": "checkpoint", "at": None if at is None else w.numbers[at]} for at in asks])])
+        w.answers(answers)
+
+    found = judged("child", lambda: Children("kcl3", child=Knows), write, "kcl3")
+    assert {fault.breach.requirement for fault in found.faults} == rules
+
+
 def test_child_without_a_number_of_its_own_may_name_the_last_one():
     class Names(Child):
         def request(self, number):

@@ -26,7 +26,7 @@ from specs.kcl.host.book import BOOK as HOST
 from specs.kcl.host.case import Case as HostCase
 from specs.kcl.machine import ASKING, DEAF, ENDING, MACHINE, OVER, READY, WORKING
 from specs.kcl.scripts import observed
-from specs.kcl.states import ACTIONS, Config, Conv, Misuse, Oddity, State
+from specs.kcl.states import ACTIONS, Config, Conv, Misuse, Oddity, Seen, State
 from specs.model import ANYTHING, Allow, Breach, Outcome
 
 DECLARED = (child_forms, forms_observed, child_duties, host_forms, forms_calls, host_duties)
@@ -170,14 +170,26 @@ def _of_child(config: Config, conv: Conv, event: Any) -> Iterator[Outcome]:
         if config.asked:
             yield from hearing.lines(config, conv, event.frame)
         else:
-            outcome = _line_of_child(config, conv._replace(partial=False) if conv.partial else conv, event.frame)
-            yield _next_taken_up(config, outcome) if conv.later else outcome
+            conv = conv._replace(partial=False) if conv.partial else conv
+            yield from _heard(config, conv, event.frame)
     elif isinstance(event, Noise):
         yield CHILD.judge(ChildCase(config, conv, "talks", event.data), "talks")
     elif isinstance(event, Closed):
         yield Allow(conv._replace(muted=True))
     else:
-        yield from _done_to_host(conv, event) if config.asked else (_seen_of_child(config, conv, event),)
+        yield from _done_to_host(conv, event) if config.asked else _noticed(config, conv, event)
+
+
+def _heard(config: Config, conv: Conv, frame: Message | Text) -> Iterator[Outcome]:
+    """What a judged child wrote; and once more as if user code had not needed all that it asks for."""
+    outcome = _line_of_child(config, conv, frame)
+    yield _next_taken_up(config, outcome) if conv.later else outcome
+    if isinstance(frame, Message) and frame.action in ("status", "checkpoint"):
+        for other in _from_memory(config, conv, None):
+            outcome = _line_of_child(config, other, frame)
+            if isinstance(outcome, Allow):
+                outcome = replace(outcome, leans=(*outcome.leans, "K-51"))
+                yield _next_taken_up(config, outcome) if conv.later else outcome
 
 
 def _line_of_child(config: Config, conv: Conv, frame: Message | Text) -> Outcome:
@@ -189,9 +201,30 @@ def _line_of_child(config: Config, conv: Conv, frame: Message | Text) -> Outcome
     return Allow(_talked(config, conv, frame.action.encode("utf-8", "replace")))
 
 
+def _from_memory(config: Config, conv: Conv, told: Seen | None) -> Iterator[Conv]:
+    """Where user code asks next for a number that was granted before, a library may know the answer (K-51): as if user
+    code had been given it, once or more often. `told`: the observation that says so now; without one it is to come."""
+    told_later = (Seen("checkpoint"),) if config.noted and told is None else ()
+    while conv.phase is WORKING and not conv.loose and conv.steps and conv.made.place(conv.steps[0]) >= 0:
+        conv = conv._replace(steps=conv.steps[1:], due=(*conv.due, *told_later))
+        yield conv
+        if told is not None:
+            break
+
+
 def _talked(config: Config, conv: Conv, data: bytes) -> Conv:
     found: Conv = effects.talked(ChildCase(config, conv, "talks", data))
     return found
+
+
+def _noticed(config: Config, conv: Conv, event: Fact) -> Iterator[Outcome]:
+    """What is seen of a judged child beside the wire; and once more where it may be what its library knew."""
+    yield _seen_of_child(config, conv, event)
+    value = event.value
+    if event.name == "observed" and config.noted and isinstance(value, Mapping) and value.get("call") == "checkpoint":
+        told = observed(value)
+        for other in _from_memory(config, conv, told) if told.value is None and not conv.due else ():
+            yield Allow(other, leans=("K-51",))
 
 
 def _seen_of_child(config: Config, conv: Conv, event: Fact) -> Outcome:

@@ -73,6 +73,7 @@ def answered(m: Case) -> Conv:
     unknown = m.config.scripted and not m.config.noted and error is not None  # has the library told user code so?
     after = conv._replace(
         refused=error is not None,
+        made=conv.made.union([conv.number]) if error is None and isinstance(conv.number, str) else conv.made,
         tried=conv.number,
         number=None,
         must_refuse=None,
