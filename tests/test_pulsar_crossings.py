@@ -44,8 +44,8 @@ def pushed(conn, who, number=0):
     return said(conn, "broker", "MESSAGE", {**META, "sequence_id": number}, b"m", consumer_id=who, message_id=given)
 
 
-def faults(events, profile="seed"):
-    found = judge(PulsarModel(), Config(profile=profile), events, "broker")
+def faults(events, profile="seed", **config):
+    found = judge(PulsarModel(), Config(profile=profile, **config), events, "broker")
     return [each.breach.requirement for each in found.faults]
 
 
@@ -159,6 +159,31 @@ def test_which_part_of_a_batch_was_acknowledged_may_be_lost_with_its_consumer(cr
     last = [acks[1]] if crossed else [acks[1], *heard]
     found = faults([*before, acks[0], *heard, *last, closed, *again, END], "modern")
     assert ("PULSAR-ACK-12" in found) is not crossed
+
+
+PING, PONG = said(0, "broker", "PING"), said(0, "client", "PONG")
+
+
+@pytest.mark.parametrize(
+    ("events", "blamed"),
+    [
+        # the broker had heard nothing for three seconds, and what is said then crosses the end
+        ([Quiet(2_400, 2_400), PING, Quiet(400, 400), PONG, flow(0, 1), Quiet(300, 300)], False),
+        ([Quiet(2_400, 2_400), PONG, Quiet(400, 400), flow(0, 1), Quiet(300, 300)], False),
+        # it had, and what was said was soon enough
+        ([Quiet(1_200, 1_200), PING, PONG, Quiet(300, 300)], True),
+        # what was said a while ago has been read
+        ([Quiet(2_900, 2_900), PING, PONG, Quiet(1_600, 1_600)], True),
+        ([Quiet(2_900, 2_900), PING, PONG, *(each for _ in range(4) for each in (Quiet(400, 400), flow(0, 1)))], True),
+        # and so has what was answered
+        ([Quiet(2_900, 2_900), PING, PONG, *consumer(0, 7, SHARED), Quiet(300, 300)], True),
+    ],
+)
+def test_a_sign_of_life_may_cross_the_end_of_a_silent_connection(events, blamed):
+    """P-88. Found with a broker behind a slow wire."""
+    started = [*hello(0), *consumer(0, 1, SHARED)]
+    found = faults([*started, *events, Closed(0, "broker"), END], keepalive_ms=3_000)
+    assert bool({"PULSAR-KA-05", "PULSAR-KA-06"} & {*found}) is blamed, found
 
 
 @pytest.mark.parametrize(

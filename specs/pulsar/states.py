@@ -295,11 +295,12 @@ class Conn(NamedTuple):
     them; `must_close`: what it must end the connection for; `why` says it for people. `hello`: what CONNECT must be
     answered with, "success", "refusal" or "either". `synced`: clock of the latest thing said that an answer has
     overtaken. `acks`: ACKs that no answer has overtaken, as (clock, subscription, index). `low` and `up`: for how long
-    at least, and at most, we said nothing; `idle`: for how long at least the broker sent no PING; `age`: how long the
-    connection is open at least. `waited`: for how long at least the oldest PING of ours is open. `midway`: a frame of
-    ours has begun and is not whole. `gone` and `ended_producers`: ids of consumers and producers that are over.
-    `place`: the address where it was opened, if that is one that a lookup named. `spoken`: the version that the broker
-    named."""
+    at least, and at most, we said nothing; `unread`: clock of the first thing said that nothing shows to have been
+    read, `rest` for how long at most we had said nothing then, and `since` for how long at most it is said. `idle`: for
+    how long at least the broker sent no PING; `age`: how long the connection is open at least. `waited`: for how long
+    at least the oldest PING of ours is open. `midway`: a frame of ours has begun and is not whole. `gone` and
+    `ended_producers`: ids of consumers and producers that are over. `place`: the address where it was opened, if that
+    is one that a lookup named. `spoken`: the version that the broker named."""
 
     phase: Phase = Phase.NEW
     version: int = 0
@@ -321,6 +322,9 @@ class Conn(NamedTuple):
     acks: tuple[tuple[int, tuple[str, str], int], ...] = ()
     low: int = 0
     up: int = 0
+    unread: int = 0
+    rest: int = 0
+    since: int = 0
     idle: int = 0
     age: int = 0
     waited: int = 0

@@ -136,7 +136,7 @@ def _quiet(state: State, event: Quiet) -> Outcome:
     conns = {
         number: conn._replace(
             low=conn.low + event.ms, up=conn.up + event.elapsed, idle=conn.idle + event.ms, age=conn.age + event.ms,
-            waited=conn.waited + event.ms if conn.pings else 0,
+            waited=conn.waited + event.ms if conn.pings else 0, since=conn.since + event.elapsed,
         )
         for number, conn in state.conns.items()
     }  # fmt: skip

@@ -30,7 +30,10 @@ def misused(state: State, number: int, misuse: Misuse, why: str, action: str = "
 
 def said(state: State, number: int, frame: Frame) -> State:
     """What the tester said, taken as it may be read."""
-    conn = state.conn(number)._replace(low=0, up=0)
+    conn = state.conn(number)
+    if conn.unread <= conn.synced:  # what was said before has been read
+        conn = conn._replace(unread=state.clock, rest=conn.up, since=0)
+    conn = conn._replace(low=0, up=0)
     kind = frame.kind
     state = state.put(number, conn)
     if conn.phase in DOOMED or conn.phase in (HASTY, *OVER):

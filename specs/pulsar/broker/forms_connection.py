@@ -259,6 +259,14 @@ def what_can_be_survived_does_not_end_a_connection(case: Case) -> Broken:
                   level="SHOULD")  # fmt: skip
 
 
+@BOOK.freedom("P-88")
+def it_may_have_gone_before_it_heard(case: Case) -> bool:
+    """A sign of life that comes as the timeout runs out may cross the end (seed, "Keep Alive")."""
+    conn, keepalive = case.conn, _keepalive(case)
+    crossing = conn.unread > conn.synced and conn.since <= min(SLACK_MS, keepalive // 2)
+    return crossing and conn.rest + conn.since + 100 >= keepalive > 0
+
+
 def _unprovoked(case: Case) -> bool:
     """True where nothing explains that the broker ends a connection; at rest, where it had time to end one."""
     conn, state, keepalive = case.conn, case.before, case.before.config.keepalive_ms
@@ -288,7 +296,8 @@ def _after_a_strange_ack(case: Case) -> bool:
     return bool(case.conn.consumers) and not any(case.conn.requests.values()) and _unprovoked(case)
 
 
-@form(Misuse.STRANGE_ACK.requirement, on="ends, rest", if_=_after_a_strange_ack)
+@form(Misuse.STRANGE_ACK.requirement, on="ends, rest", if_=_after_a_strange_ack,
+      freed_by=(it_may_have_gone_before_it_heard,))  # fmt: skip
 def strange_acks_do_no_harm(case: Case) -> Broken | str:
     """An ACK of what is unknown, or known already, has no effect (follows from the seed, "Ack")."""
     if case.event is None:
@@ -303,7 +312,7 @@ def _untold(case: Case) -> bool:
     return case.conn.version < CLOSES and bool(case.conn.producers or case.conn.consumers)
 
 
-@form(SIGNS, on="ends, rest", if_=_unprovoked, causes=ENDED)
+@form(SIGNS, on="ends, rest", if_=_unprovoked, freed_by=(it_may_have_gone_before_it_heard,), causes=ENDED)
 def a_connection_stays_on_which_nothing_is_wrong(case: Case) -> Broken | str:
     """Who answers is not closed (seed, "Keep Alive"). Who is too old to be told that the broker closed what it has open
     loses the connection: always is not that."""
