@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from specs.events import Closed, Said
+from specs.stomp.frames import decoder
+from specs.stomp.states import Config
 from tests.stomp_events import TOPIC, client, server, session, verdict
 
 
@@ -34,3 +37,47 @@ def test_octets_behind_a_nul_are_read_as_a_frame_before_the_next_frame_is(later,
         events += [client("BEGIN", ("transaction", "t"), ("receipt", "b")), server("RECEIPT", ("receipt-id", "b"))]
     blamed = verdict(*session("1.2"), *events, server("ERROR", ("message", "no")))[1]
     assert blamed[0][0] == found, blamed
+
+
+def opened(command, count):
+    """So many transactions or subscriptions, all receipted, and one more."""
+    events = []
+    for n in range(count + 1):
+        about = ("transaction", f"t{n}") if command == "BEGIN" else ("id", str(n))
+        place = () if command == "BEGIN" else (("destination", TOPIC),)
+        events += [client(command, about, *place, ("receipt", f"r{n}")), server("RECEIPT", ("receipt-id", f"r{n}"))]
+    return events[:-1]
+
+
+@pytest.mark.parametrize(
+    ("command", "count", "answer", "found"),
+    [
+        ("BEGIN", 9, "ERROR", ["TXN-10"]),
+        ("BEGIN", 10, "ERROR", []),
+        ("BEGIN", 10, "RECEIPT", []),
+        ("BEGIN", 10, "", ["RECEIPT-01"]),
+        ("SUBSCRIBE", 23, "ERROR", ["ERROR-07"]),
+        ("SUBSCRIBE", 24, "ERROR", []),
+        ("SUBSCRIBE", 24, "", ["RECEIPT-01"]),
+    ],
+)
+def test_a_server_may_bound_what_is_open_at_once(command, count, answer, found):
+    """N-20a: it refuses one more, and says so."""
+    answers = {
+        "ERROR": [server("ERROR", ("message", "too many"), ("receipt-id", f"r{count}")), Closed(0, "server")],
+        "RECEIPT": [server("RECEIPT", ("receipt-id", f"r{count}"))],
+        "": [],
+    }[answer]
+    blamed = verdict(*session("1.2"), *opened(command, count), *answers)[1]
+    assert [name for name, *_ in blamed] == found, blamed
+
+
+@pytest.mark.parametrize(("line", "found"), [(b"a:\\t", False), (b"no colon", False), (b"transaction:none", True)])
+def test_an_error_need_not_name_a_frame_that_cannot_be_read(line, found):
+    """N-16: its receipt stands behind what cannot be read."""
+    (frame,) = decoder("client", Config("1.2"), {}).feed(
+        b"SEND\ndestination:" + TOPIC.encode() + b"\n" + line + b"\nreceipt:r\n\nx\0"
+    )
+    events = Said(0, "client", frame), server("ERROR", ("message", "malformed")), Closed(0, "server")
+    blamed = verdict(*session("1.2"), *events)[1]
+    assert ("ERROR-04" in dict(blamed)) is found, blamed

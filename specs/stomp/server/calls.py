@@ -23,6 +23,8 @@ from specs.stomp.states import Conn, Delivery, Refusal, State, Tx, Verdict, as_r
 _VERSIONS = re.compile(r"[0-9]+\.[0-9]+(,[0-9]+\.[0-9]+)*\Z", re.ASCII)
 LONG_NAME = 200
 """Characters from which on a destination may be too long for a server: names are its own affair."""
+MANY_TRANSACTIONS, MANY_SUBSCRIPTIONS = 10, 24
+"""With so many open on a connection a server may refuse one more (docs/ambiguities.md, N-20a)."""
 _GUESSED_LENGTH = re.compile(r"[ \t]*\+?[0-9]+[ \t]*\Z", re.ASCII)
 _HOLDS = frozenset({"SEND", "ACK", "NACK"})
 """What a transaction may hold."""
@@ -241,6 +243,8 @@ def _subscribe(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
         return refusals.ANYWHERE_IN_1_0 if conn.version == "1.0" else refusals.SUBSCRIBE_ANYWHERE, ()
     if not kind.shared and _taken(state, destination):
         return refusals.TAKEN_IN_1_0 if conn.version == "1.0" else refusals.TAKEN, ()
+    if len(conn.subs) >= MANY_SUBSCRIPTIONS:
+        return refusals.MANY_OPEN["SUBSCRIBE"], ()
     claims: tuple[str, ...] = ()
     if sub in conn.old_subs:
         if conn.version != "1.2":
@@ -404,6 +408,8 @@ def _begin(state: State, number: int, conn: Conn, frame: Frame) -> Rule:
     known = any(tx in (*other.txs, *other.old_txs) for other in state.conns.values())
     if known and conn.version != "1.2":
         return refusals.NAME_USED_BEFORE, ()
+    if len(conn.txs) >= MANY_TRANSACTIONS:
+        return refusals.MANY_OPEN["BEGIN"], ()
     claims: tuple[str, ...] = ()
     if tx in conn.old_txs:
         claims += (ids.TXN_09,)

@@ -20,7 +20,7 @@ from specs.stomp.server.case import Case, gravest
 from specs.stomp.server.causes import NO_RECEIPT, NOT_CONNECTED, UNPROVOKED
 from specs.stomp.server.causes_missing import MISSING
 from specs.stomp.server.effects_said import alone, put, subscribers
-from specs.stomp.server.refusals import REFUSALS, named
+from specs.stomp.server.refusals import MANY_OPEN, REFUSALS, named
 from specs.stomp.states import Conn, Free, Message, Pending, Refusal, State, Sub, as_read
 
 _REFUSED = " ".join(dict.fromkeys(name for call in REFUSALS for name in (call.requirement, *call.also)))
@@ -121,7 +121,7 @@ def answer_to_too_much(number: int, conn: Conn) -> list[Due]:
             forgive=partial(_not_asked, number, p),
         )
         for p in _receipts(conn)
-        if isinstance(p.call, Free)
+        if _too_much(p)
     ]
 
 
@@ -136,18 +136,22 @@ def receipt(number: int, conn: Conn) -> list[Due]:
             forgive=partial(_not_asked, number, p),
         )
         for p in _receipts(conn)
-        if p.call is None
+        if not _too_much(p)
     ]
 
 
+def _too_much(pending: Pending) -> bool:
+    return isinstance(pending.call, Free) and pending.call.requirement == ids.LIMIT_02
+
+
 def _receipts(conn: Conn) -> list[Pending]:
-    """Frames whose RECEIPT is due, and those that may be too large for one: not those behind a refused frame, nor those
-    of an open or aborted transaction."""
+    """Frames whose RECEIPT is due, those that may be refused for a limit among them: not those behind a refused frame,
+    nor those of an open or aborted transaction."""
     found: list[Pending] = []
     for p in () if conn.lost else conn.pending:
         if isinstance(p.call, Refusal):
             break
-        asked = p.call is None or (isinstance(p.call, Free) and p.call.requirement == ids.LIMIT_02)
+        asked = p.call is None or _too_much(p) or p.call in MANY_OPEN.values()
         if asked and p.receipt is not None and p.due and (p.tx is None or p.tx not in conn.txs):
             found.append(p)
     return found

@@ -21,7 +21,7 @@ from specs.stomp.server.effects_said import left, put, undone
 from specs.stomp.server.forms_answers import FAREWELL, of_a_freedom
 from specs.stomp.server.forms_frames import IDLE_MS
 from specs.stomp.server.forms_messages import MIME, UNREAD
-from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE
+from specs.stomp.server.refusals import FREEDOMS, REFUSALS, SEND_ANYWHERE, UNREADABLE
 from specs.stomp.states import Conn, Free, Pending, Refusal, State
 
 MARGIN = 0.05
@@ -86,10 +86,12 @@ def error_has_a_message(case: Case) -> str:
 
 
 def _one_to_name(case: Case) -> bool:
-    """One frame alone can be meant, and it asked for a receipt. 1.0 has no header that says which."""
+    """One frame alone can be meant, which can be read, and it asked for a receipt. 1.0 has no header to say which."""
     if len(case.suspects) != 1 or _turned_away(case) or case.conn.version == "1.0":
         return False
-    return isinstance(case.suspects[0].call, Refusal) and case.suspects[0].receipt is not None
+    refused = case.suspects[0].call
+    readable = isinstance(refused, Refusal) and refused.requirement not in UNREADABLE
+    return readable and case.suspects[0].receipt is not None
 
 
 _SAYS_NOTHING = frozenset({"message", "content-length", "content-type", "version", "server", "session"})

@@ -43,6 +43,8 @@ BAD_ESCAPE, LONE_BACKSLASH = (
 )
 CR_IN_1_1 = refusal("STOMP-1.2-ENC-11", ids.INV_43)
 NO_COLON, NO_NAME = lenient(ids.ENC_09, "STOMP-1.2-INV-21"), lenient(ids.ENC_09, "STOMP-1.2-INV-22")
+UNREADABLE = frozenset(each.requirement for each in (BAD_ESCAPE, LONE_BACKSLASH, CR_IN_1_1, NO_COLON, NO_NAME))
+"""What is wrong with a frame whose headers cannot be read to their end."""
 BAD_LENGTH, GUESSED = lenient("STOMP-1.2-CLEN-09", "STOMP-1.2-INV-17"), free(ids.INV_18)
 RAW_COLON, BARE_CR, CR_AT_THE_END, NOT_UTF8 = free(ids.INV_23), free(ids.INV_24), free(ids.INV_43), free(ids.INV_26)
 BODY, BODY_IN_1_0 = lenient(ids.BODY_01, ids.INV_31), free(ids.BODY_01, ids.INV_31)
@@ -95,6 +97,10 @@ NO_DELIVERY_IN_1_0 = lenient(ids.ACK_03, ids.ACK_04, ids.INV_09)
 AUTO_MODE, SUB_ENDED, HELD_BY_TX = free(ids.ACK_05, ids.INV_09), free(ids.UNSUB_06), free(ids.ACK_06)
 NACKED, SETTLED = free(ids.NACK_02), lenient(ids.ACK_03, ids.INV_09)
 
+MANY_OPEN = {
+    "SUBSCRIBE": free(ids.SUB_06, silent="SHOULD", plain=True),
+    "BEGIN": free(ids.TXN_10, silent="SHOULD", plain=True),
+}
 NAME_USED_BEFORE = free(ids.TXN_09, ids.TXN_07, plain=True)
 BEGIN_WITHOUT_ID, BEGIN_OF_NO_NAME = lenient(ids.TXN_01, ids.INV_10), free(ids.TXN_01, ids.INV_10)
 BEGUN_TWICE = lenient("STOMP-1.2-INV-11", forgives=True, spares=ids.TXN_06)
