@@ -1,6 +1,7 @@
 """What the text of KCL leaves open to children: programs that go another way are right, and what is like it is not."""
 
 import json
+from base64 import b64encode
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from impls.driver.drive import Setting, drive
 from impls.driver.link import MemoryTransport
 from impls.references.kcl.child import Child, Switches
 from impls.references.kcl.memory import Children, Session
-from specs.events import Said
+from specs.events import Closed, Fact, Said
 from specs.kcl.frames import Message, Text, message
 from specs.lag import Lagged
 from specs.model import judge
@@ -255,6 +256,34 @@ def test_status_of_what_came_instead_of_an_answer_is_counted_as_forgiven():
     assert (found.verdict, found.leaned) == ("pass", {"K-41": 1})
     again = judge(KCL.model, config, [*events, events[-1]], "child")
     assert [fault.breach.requirement for fault in again.faults] == ["KCL-CHECKPOINT-15"], "it is done once"
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_what_user_code_was_called_for_was_not_dropped(seen):
+    """K-41: the status of a batch that came instead of an answer has the name of the one that was open."""
+    script = json.dumps({"wireproof": [{"op": "checkpoint", "at": "1"}]}).encode()
+    batches, called = [], []
+    for number, data in (("1", script), ("2", b"")):
+        record = {"partitionKey": "k", "sequenceNumber": number}
+        batches.append({"action": "processRecords", "records": [{"data": b64encode(data).decode(), **record}]})
+        noted = {"call": "processRecords", "records": [{"data_hex": data.hex(), **record}]}
+        called.append(Fact(0, "child", "observed", noted))
+    events = [
+        Said(0, "host", Message({"action": "initialize", "shardId": "s"})),
+        Fact(0, "child", "observed", {"call": "initialize", "shardId": "s"}),
+        Said(0, "child", Message(_status("initialize"))),
+        Said(0, "host", Message(batches[0])),
+        called[0],
+        Said(0, "child", Message({"action": "checkpoint", "checkpoint": "1"})),
+        Said(0, "host", Message(batches[1])),
+        *called[1:][:seen],
+        Said(0, "child", Message(_status("processRecords"))),
+        Closed(0, "host"),
+        Fact(0, "child", "exit", 0),
+    ]
+    config = config_of("child")
+    blamed = [each.breach.requirement for each in judge(KCL.model, config, events, "child").faults]
+    assert blamed == ([] if seen else ["KCL-CHECKPOINT-15"])
 
 
 @pytest.mark.parametrize(("named", "wrong"), [("shutdown", False), ("checkpoint", True), ("other", True)])

@@ -212,10 +212,10 @@ class Conv(NamedTuple):
     observations that have to come.
 
     How the child fares: `later` are actions that were sent while one was open, which it comes to when that is done;
-    `misuse` is the invalid input that it was sent, `instead` the action that came in place of an
-    answer, `served` that the child answered it; `stuck`: why it is believed to have stopped; `tail`: the end of what
-    it printed since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`: octets of
-    an unfinished line came.
+    `misuse` is the invalid input that it was sent, `instead` the action that came in place of an answer, `taken` that
+    user code saw it, `served` that the child answered it; `stuck`: why it is believed to have stopped; `tail`: the end
+    of what it printed since the last message; `words`: it wrote to STDERR; `muted`: its STDOUT has ended; `partial`:
+    octets of an unfinished line came.
 
     What the host is asked: `started` that it was told to start; `call` is the open call and `sent` that its message was
     sent; `error` is what its checkpoints meet, `must_refuse` why the open request must be refused whatever they meet.
@@ -254,6 +254,7 @@ class Conv(NamedTuple):
     misuse: Misuse | None = None
     later: tuple[Any, ...] = ()
     instead: str = ""
+    taken: bool = False
     served: bool = False
     stuck: str = ""
     tail: bytes = b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from specs.kcl.child.book import BOOK
 from specs.kcl.child.case import Case, Kind
 from specs.kcl.machine import DEAF, ENDING, MACHINE, NEW, READY, WORKING
-from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Conv
+from specs.kcl.states import CLOSED_TO_CHECKPOINTS, FINALS, Conv, Misuse
 
 TAIL = 4096
 """Octets of a child's output, beside messages, that are kept to tell why a message is missing."""
@@ -42,8 +42,9 @@ def requested(m: Case) -> Conv:
 
 @BOOK.effect("observed")
 def noted(m: Case) -> Conv:
-    """An observation that was due has come."""
-    return m.conv._replace(due=m.match.due)
+    """An observation that was due has come; or what came in place of an answer was seen by user code."""
+    taken = m.conv.taken or (m.conv.misuse is Misuse.NO_ANSWER and m.what.call == m.conv.instead)
+    return m.conv._replace(due=m.match.due, taken=taken)
 
 
 @BOOK.effect("exits")

@@ -357,7 +357,12 @@ def invalid_input_shows(m: Case) -> Any:
         return Broken("nothing shows that something was wrong, neither STDERR nor the exit status", grave=True)
     if misuse is Misuse.OTHER_PROFILE and not m.conv.served:
         return Broken("it passed over what it cannot know, without a status, a word or an exit status", grave=True)
-    if misuse is Misuse.NO_ANSWER and m.conv.instead and any(seen[:2] == FAILED[:2] for seen in m.conv.due):
+    if (
+        misuse is Misuse.NO_ANSWER
+        and m.conv.instead
+        and not m.conv.taken
+        and any(seen[:2] == FAILED[:2] for seen in m.conv.due)
+    ):
         return "it swallowed what came instead of an answer, and user code was not told that the checkpoint failed"
     if misuse is Misuse.NO_MESSAGE:
         return Broken("the line was passed over without a word", level="SHOULD")
