@@ -66,7 +66,7 @@ host("end-is-success-in-a-batch", "PROC-09", _ended, accept="INV-HOST-14")(
 host("end-is-success-in-initialize", "PROC-09", _ended_in_initialize, accept="INV-HOST-14", begun=False)(
     "A child that ends inside initialize has done it.", _over_at_end_of("initialize")
 )
-host("end-is-success-when-requested", "PROC-09", _ended_in_request, accept="INV-HOST-14", profile=NEW)(
+host("end-is-success-when-requested", "PROC-09", _ended_in_request, accept="INV-HOST-14", profile=NEW, level="SHOULD")(
     "A child that ends inside shutdownRequested has done it.", _over_at_end_of("shutdownRequested")
 )
 

@@ -149,6 +149,12 @@ def nothing_else_is_done_by_starting(m: Case) -> bool:
     return True
 
 
+TOLD_LATER = (
+    Failure.OTHER_STATUS, Failure.NO_STATUS, Failure.ENDED_INSIDE, Failure.ENDED_BETWEEN, Failure.HALF_LINE
+)  # fmt: skip
+"""What can be told by the final action, where it came about in shutdownRequested."""
+
+
 def _has_said_so(m: Case) -> bool:
     """What its program answers behind that it failed claims no success (K-42)."""
     return bool(m.conv.failed)
@@ -162,7 +168,7 @@ def a_child_that_went_wrong_is_no_success(m: Case) -> Any:
     failing = m.conv.failing
     if not failing:
         return ""
-    asked = m.op == "shutdownRequested" and failing in (Failure.OTHER_STATUS, Failure.NO_STATUS)
+    asked = m.op == "shutdownRequested" and failing in TOLD_LATER
     why = f"{m.op} is said to be done after {failing.value}"
     return Broken(why, level="SHOULD" if asked else None, grave=asked, also=FAILURES[failing][1:])
 
