@@ -21,6 +21,11 @@ for line in sys.stdin:
     answer = {"ok": os.getpid()}
     if told["op"] == "connect":
         host, port = told["address"].split(":")
+        for _ in range(told.get("tries", 0)):
+            socket.create_connection((host, int(port))).close()
+        if told.get("gives_up"):
+            print(json.dumps({"id": told["id"], "error": "it is not there"}), flush=True)
+            continue
         peer = socket.create_connection((host, int(port)))
     elif told["op"] == "receive":
         while peer.recv(100):
@@ -83,3 +88,27 @@ def test_an_answer_that_comes_late_belongs_to_no_later_conversation(transport: C
     closed(transport, told(transport, "receive")[0])
     link, pid = told(transport, "wave")
     assert answered(transport, link) == {"op": "wave", "ok": pid}
+
+
+@pytest.mark.parametrize("tries", [0, 1, 3])
+def test_a_connection_that_is_only_tried_is_none(transport: ClientHarnessTransport, tries: int) -> None:
+    """A library may see first whether anybody is there: what counts is the connection on which something is said."""
+    link = transport.open()
+    assert isinstance(link, ClientHarnessLink)
+    link.do("connect", {"tries": tries})
+    assert "ok" in answered(transport, link)
+    assert link.take() == b""
+    assert link.send(b"hello")
+    link.close()
+
+
+def test_who_ends_the_only_connection_without_a_word_has_ended_it(transport: ClientHarnessTransport) -> None:
+    link = transport.open()
+    assert isinstance(link, ClientHarnessLink)
+    link.do("connect", {"tries": 1, "gives_up": True})
+    while link.take() == b"":
+        if "error" in (answered(transport, link) or {}):
+            break
+    assert link.take() is None
+    assert not link.send(b"hello")
+    link.close()

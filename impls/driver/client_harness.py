@@ -36,6 +36,7 @@ class ClientHarnessLink(HarnessLink):
         self._peer: socket.socket | None = None
         self._open = 0
         self._ended = self._connected = self._renewed = False
+        self._used = self._tried = False
         self._more = self._shown = 0
 
     # -- as the server -------------------------------------------------------------------------------------------------
@@ -43,25 +44,46 @@ class ClientHarnessLink(HarnessLink):
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):
             peer, _ = self._listener.accept()
-            if self._peer is not None:
+            if self._peer is not None and not self._only_tried(self._peer):
                 peer.close()
                 self._more += 1
                 return
+            if self._peer is not None:
+                self._peer.close()
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._peer = peer
+            self._peer, self._used = peer, False
+
+    def _only_tried(self, peer: socket.socket) -> bool:
+        """True for a connection that the program ended before anything was said on it: the one that counts may
+        follow, or wait to be accepted."""
+        if self._used or self._ended:
+            return False
+        try:
+            return not peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def send(self, data: bytes) -> bool:
         """See `Link`."""
         self._accept()
+        self._used = self._used or self._peer is not None
         return self._peer is not None and not self._ended and send_on(self._peer, data)
 
     def take(self) -> bytes | None:
+        """See `Link`."""
         self._accept()
-        if self._peer is None:
-            return b""
-        data = None if self._ended else taken_from(self._peer)
-        self._ended = data is None
-        return data
+        while self._peer is not None and self._only_tried(self._peer):
+            self._peer.close()
+            self._peer, self._tried = None, True
+            self._accept()
+        if self._peer is not None and not self._ended:
+            data = taken_from(self._peer)
+            self._used, self._ended = self._used or bool(data), data is None
+            return data
+        self._ended = self._ended or (self._tried and not self._open)
+        return None if self._ended else b""
 
     def unread(self) -> int | None:
         """See `TcpLink`."""
@@ -78,7 +100,7 @@ class ClientHarnessLink(HarnessLink):
         given = {key: part for key, part in (value or {}).items() if not key.startswith("_")}
         if name == "connect":
             self._connected = True
-            if self._ended and self._peer is not None:
+            if self._ended:
                 self._anew()
             given = {"address": f"{HOST}:{self._listener.getsockname()[1]}", **given}
         elif name == "disconnect":
@@ -92,7 +114,7 @@ class ClientHarnessLink(HarnessLink):
             self._peer.close()
         self._listener.close()
         self._listener, self._peer = _listening(), None
-        self._ended, self._renewed = False, True
+        self._ended, self._tried, self._renewed = False, False, True
 
     def renewed(self) -> bool:
         """True once when the connection that was ended is followed by another."""
