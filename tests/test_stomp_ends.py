@@ -81,3 +81,39 @@ def test_an_error_need_not_name_a_frame_that_cannot_be_read(line, found):
     events = Said(0, "client", frame), server("ERROR", ("message", "malformed")), Closed(0, "server")
     blamed = verdict(*session("1.2"), *events)[1]
     assert ("ERROR-04" in dict(blamed)) is found, blamed
+
+
+@pytest.mark.parametrize(
+    ("command", "asked", "named", "found"),
+    [
+        ("CONNECTED", "r4::c", "r4c", False),
+        ("CONNECTED", "r4", "r5", True),
+        ("CONNECTED", "r4::c", "r4::c", False),
+        ("NONE", "r4::c", "r4c", True),
+    ],
+)
+def test_how_an_unescaped_frame_is_read_in_a_session_is_open(command, asked, named, found):
+    """N-16: what stands raw in it need not come back as it is."""
+    events = client(command, ("receipt", asked)), server("ERROR", ("message", "unknown"), ("receipt-id", named))
+    blamed = verdict(*session("1.2"), *events, Closed(0, "server"))[1]
+    assert (("ERROR-04", "MUST") in blamed) is found, blamed
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [(("a", "x\\t"), "ENC-04"), (("a", "x"), None), (None, "TXN-02")],
+    ids=["broken", "right", "none"],
+)
+def test_a_message_delivered_by_a_commit_that_had_to_be_refused_is_named_by_what_is_wrong_with_that(header, found):
+    octets = b"COMMIT\ntransaction:t\n" + (f"{header[0]}:{header[1]}".encode() if header else b"") + b"\n\n\0"
+    commit = [Said(0, "client", frame) for frame in decoder("client", Config("1.2"), {}).feed(octets) if header]
+    events = [
+        client("SUBSCRIBE", ("id", "0"), ("destination", TOPIC), ("receipt", "s")),
+        server("RECEIPT", ("receipt-id", "s")),
+        client("BEGIN", ("transaction", "t")),
+        client("SEND", ("destination", TOPIC), ("k", "1"), ("transaction", "t"), body=b"x"),
+        *commit,
+        server("MESSAGE", ("destination", TOPIC), ("k", "1"), ("subscription", "0"), ("message-id", "m"), body=b"x"),
+    ]
+    blamed = [name for name, _ in verdict(*session("1.2"), *events)[1]]
+    assert [name for name in blamed if name in ("ENC-04", "TXN-02")] == ([found] if found else []), blamed

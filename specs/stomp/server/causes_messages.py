@@ -176,6 +176,18 @@ def of_a_body_with_nul(case: Case) -> bool:
 NOT_YET = Causes("a message of a transaction that is not committed")
 
 
+@NOT_YET.cause(" ".join(dict.fromkeys(call.requirement for call in REFUSALS)), which=lambda case: "")
+def its_commit_had_to_be_refused(case: Case) -> str | Named:
+    for p in case.state.conns[case.message.conn].pending:
+        if p.frame.command != "COMMIT" or p.frame.get("transaction") != case.message.tx:
+            continue
+        if isinstance(p.call, Refusal) and p.call.accepted == "MUST":
+            return Named(
+                p.call.requirement, f"{told(case)} was delivered by a COMMIT that had to be refused", "", p.call.also
+            )
+    return ""
+
+
 def _others_ended(case: Case) -> bool:
     """The connection of a message in a transaction has ended another one."""
     sent = case.message

@@ -11,6 +11,7 @@ from specs.events import Closed
 from specs.model import Allow, Outcome
 from specs.rules import Broken
 from specs.stomp import ids
+from specs.stomp.headers import SPECIAL
 from specs.stomp.machine import CLOSES, HANGS_UP, MACHINE, Phase
 from specs.stomp.server.book import BOOK, outcome
 from specs.stomp.server.case import Case, gravest, may_be_refused
@@ -163,7 +164,16 @@ def error_has_a_reason(case: Case) -> Broken | str:
     return ""
 
 
-@BOOK.form(ids.ERROR_04, on="ERROR", level="MUST", if_=_names, unless=_excused)
+@BOOK.freedom("N-16")
+def its_receipt_may_be_read_otherwise(case: Case) -> bool:
+    """1.2, Value Encoding: CONNECT and CONNECTED are not escaped, and nothing says how a server reads one in a session,
+    where no client may say it."""
+    unescaped = (p.receipt for p in case.suspects if p.frame.command in ("CONNECT", "CONNECTED", "STOMP"))
+    return any(SPECIAL.search(receipt) for receipt in unescaped if receipt is not None)
+
+
+@BOOK.form(ids.ERROR_04, on="ERROR", level="MUST", if_=_names, unless=_excused,
+           freed_by=(its_receipt_may_be_read_otherwise,))  # fmt: skip
 def error_names_no_other_frame(case: Case) -> str:
     """docs/ambiguities.md, N-16: a receipt-id that nobody asked for misleads."""
     return "" if case.about is not None else f"ERROR with receipt-id {case.wanted!r:.60}, which no frame asked for"
@@ -175,11 +185,12 @@ def _behind(case: Case) -> bool:
 
 
 @BOOK.form(
-    ids.ERROR_02, on="ERROR", if_=_behind,
+    ids.ERROR_02, on="ERROR", level="SHOULD", if_=_behind,
     same_as="nothing_behind_a_refused_frame_is_done what_has_no_effect_is_not_seen",
 )  # fmt: skip
 def nothing_behind_it_was_done(case: Case) -> str:
-    """STOMP 1.2, ERROR: the connection is over with the frame that was refused."""
+    """STOMP 1.2, ERROR: the connection is over with the frame that was refused. A server may come to see what is wrong
+    with a frame when it is at later ones already (STOMP 1.2, RECEIPT)."""
     behind = [m for m in case.state.messages.values() if m.conn == case.number and m.behind and m.deliveries]
     done = any(m.behind and m.behind.accepted == "MUST" for m in behind)
     return "a SEND behind a refused frame was delivered" if done else ""
