@@ -131,6 +131,22 @@ def test_a_testee_in_python_answers_each_op_by_what_is_still_to_be_written(tmp_p
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+@pytest.mark.parametrize(("protocol", "role"), [("storm", "bolt"), ("storm", "spout"), ("kcl", "child")])
+def test_the_kit_is_there_where_there_is_no_template(tmp_path, language, protocol, role, capsys):
+    """What a library calls has a template in Python alone: in other languages that is an example."""
+    assert (
+        new.main(["x", f"--protocol={protocol}", f"--role={role}", f"--language={language.name}", f"--into={tmp_path}"])
+        == 0
+    )
+    there = {path.name for path in (tmp_path / "testee").iterdir()}
+    example = {"testee.py.example"} if language.name != "python" else {language.file}
+    assert there == {language.kit, *language.others, *example}
+    told = capsys.readouterr().out
+    assert f"testee/{language.file}" in told
+    assert ("there is no template" in told) is (language.name != "python")
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_every_kit_can_be_had(tmp_path, language):
     manifest = written(tmp_path, "--protocol=stomp", "--role=client", f"--language={language.name}", "--ci=gitlab")
     left = {path.name for path in (tmp_path / "testee").iterdir()}
@@ -151,7 +167,6 @@ def test_every_kit_can_be_had(tmp_path, language):
         (("x", "--protocol=stomp", "--role=broker"), ("--role broker", "server, client")),
         (("x", "--protocol=stomp", "--profile=9"), ("--profile 9", "1.2, 1.1, 1.0")),
         (("x", "--protocol=stomp", "--role=client", "--language=cobol"), ("--language cobol", "python")),
-        (("x", "--protocol=storm", "--role=bolt", "--language=go"), ("--language go", "python")),
         (("x", "--protocol=stomp", "--role=client", "--address=h:1"), ("--address", "leave it out")),
     ],
 )

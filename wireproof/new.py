@@ -34,12 +34,14 @@ class CannotWrite(Exception):
 
 @dataclass(frozen=True)
 class Testee:
-    """A program to fill in: its files, what builds it in its folder, and what starts it from the manifest's."""
+    """A program to fill in: its files, what builds it in its folder, and what starts it from the manifest's. `unmade`
+    is the file that the user has to write from nothing, where there is only a kit."""
 
     language: str
     files: Mapping[str, str]
     build: tuple[str, ...]
     command: tuple[str, ...]
+    unmade: str = ""
 
 
 def main(given: Sequence[str]) -> int:
@@ -98,6 +100,7 @@ def _made(chosen: argparse.Namespace) -> tuple[dict[str, str], list[str]]:
         raise CannotWrite(f"{error}; pip install '.[{chosen.protocol}]' in a clone of Wireproof brings it") from None
     role = chosen.role or next(iter(bundle.roles))
     profile = chosen.profile or (CURRENT if CURRENT in bundle.profiles else bundle.profiles[0])
+    chosen.role = role
     if role not in bundle.roles:
         raise CannotWrite(f"--role {role}: the roles of {bundle.name} are {', '.join(bundle.roles)}")
     if not bundle.claims(profile):
@@ -133,8 +136,14 @@ def _repository(into: Path) -> Path | None:
 def _next(chosen: argparse.Namespace, testee: Testee | None, of_workflow: str = "") -> list[str]:
     told = ["", "next:" if chosen.into == Path() else f"next, in {chosen.into}:"]
     if testee:
-        (main_file, *_) = [file for file in testee.files if Path(file).stem.lower() == FOLDER]
-        told.append(f"  write what is still to be written in {FOLDER}/{main_file}")
+        if testee.unmade:
+            told.append(
+                f"  write {FOLDER}/{testee.unmade}, around your library and the kit beside it: there is no template"
+            )
+            told.append(f"    of a {chosen.role} in {testee.language}; the one in python shows what it has to do")
+        else:
+            (main_file, *_) = [file for file in testee.files if Path(file).stem.lower() == FOLDER]
+            told.append(f"  write what is still to be written in {FOLDER}/{main_file}")
         if testee.build:
             told.append(f"  cd {FOLDER} && {' '.join(testee.build)}")
     elif not chosen.address:
@@ -151,19 +160,18 @@ def _testee(role: str, wanted: str) -> Testee:
         raise CannotWrite(f"--language {wanted}: there is a kit for {', '.join(known) or 'none'}")
     folder = KITS / wanted
     template, own = folder / role / language.file, CHILDREN / f"{role}.py"
-    if not template.is_file():
-        template = own
-    if not template.is_file() or (template == own and wanted != "python"):
-        raise CannotWrite(f"--language {wanted}: there is a template of a {role} for {_speaking(role, known)} only")
     names = (language.kit, *language.others)
     files = {file: (folder / file).read_text("utf-8") for file in names}
+    command = tuple(_from_above(part, language.file) for part in language.run)
+    if not template.is_file():
+        if not own.is_file():
+            raise CannotWrite(f"--language {wanted}: there is no template of a {role}")
+        template = own
+        if wanted != "python":
+            files["testee.py.example"] = own.read_text("utf-8")
+            return Testee(wanted, files, language.build, command, language.file)
     files[language.file] = template.read_text("utf-8")
-    return Testee(wanted, files, language.build, tuple(_from_above(part, language.file) for part in language.run))
-
-
-def _speaking(role: str, known: Mapping[str, Any]) -> str:
-    found = [name for name, language in known.items() if (KITS / name / role / language.file).is_file()]
-    return ", ".join(found or ["python"])
+    return Testee(wanted, files, language.build, command)
 
 
 def _from_above(part: str, file: str) -> str:
