@@ -349,6 +349,7 @@ class Hunter:
             tally.obstacles[name] += 1
         self.sightings.note(judgement.covered, (blame.breach for blame in (*judgement.faults, *judgement.known)))
         self.vigils.passed += judgement.verdict == "pass"
+        self.vigils.wait_a_moment(prop, program, plan, recording, blamed)
         for seen in blamed:
             tally.note({seen[0]: 1})
             if seen[2] is known:
